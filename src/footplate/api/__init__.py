@@ -1,0 +1,1 @@
+"""The HTTP faces: the dialects that clients speak."""

@@ -1,0 +1,1 @@
+"""gs:// buckets and what backs them."""

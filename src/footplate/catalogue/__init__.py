@@ -1,0 +1,1 @@
+"""The built-in data: runtimes and their locked requirements."""

@@ -1,0 +1,1 @@
+"""Load, decide, apply: the service's own business over the ports."""

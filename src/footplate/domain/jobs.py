@@ -1,0 +1,238 @@
+"""A job and what it is made of: worker pools of replicas that run one program each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from footplate.domain import names
+from footplate.domain.errors import Code
+from footplate.domain.states import Phase, State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+DEFAULT_RUNNING_TIME_S = 604_800.0
+"""Seven days: the default of both faces for the running time of a job."""
+
+
+@dataclass(frozen=True)
+class MachineSpec:
+    """The machine of each replica of a pool; accelerators by their API name, or None."""
+
+    machine_type: str
+    accelerator_type: str | None = None
+    accelerator_count: int = 0
+
+
+@dataclass(frozen=True)
+class DiskSpec:
+    boot_disk_type: str = "pd-ssd"
+    boot_disk_size_gb: int = 100
+
+
+@dataclass(frozen=True)
+class PythonProgram:
+    """``python -m module args`` in a runtime of the catalogue, with the user's packages."""
+
+    runtime: str
+    package_uris: tuple[str, ...]
+    module: str
+    args: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ContainerProgram:
+    """An image's entry point; None keeps what the image says (Docker's rules)."""
+
+    image_uri: str
+    command: tuple[str, ...] | None = None
+    args: tuple[str, ...] | None = None
+
+
+Program = PythonProgram | ContainerProgram
+
+
+@dataclass(frozen=True)
+class WorkerPool:
+    """Replicas that are all alike.
+
+    ``cluster_role`` is the pool's key in the cluster description (``master``, ``worker``,
+    ``workerpool0``), ``replica_prefix`` what the names of its replicas begin with
+    (``master-replica``, ``workerpool0``). The first pool of a job is the primary one.
+    """
+
+    cluster_role: str
+    replica_prefix: str
+    machine: MachineSpec
+    replica_count: int
+    program: Program
+    environment: tuple[tuple[str, str], ...] = ()
+    """The user's own variables, unexpanded, in order."""
+    disk: DiskSpec = DiskSpec()
+
+    def replica_names(self) -> tuple[str, ...]:
+        return tuple(f"{self.replica_prefix}-{index}" for index in range(self.replica_count))
+
+
+@dataclass(frozen=True)
+class Scheduling:
+    """Limits and order; the bounds of restarts are values of the job, set by its face."""
+
+    max_running_time_s: float = DEFAULT_RUNNING_TIME_S
+    max_wait_time_s: float | None = None
+    priority: int = 0
+    max_attempts: int = 4
+    """Gang starts in all: the first and the retries after a lost machine or supervisor."""
+
+
+class ClusterVariable(Enum):
+    """A variable that describes the cluster to the program."""
+
+    TF_CONFIG = "TF_CONFIG"
+    CLUSTER_SPEC = "CLUSTER_SPEC"
+
+
+@dataclass(frozen=True)
+class Directory:
+    """A directory of the job that exists before its programs start.
+
+    ``uri`` is gs:// or a path; programs get it as a path they can open, in ``variable``
+    (None: only made).
+    """
+
+    variable: str | None
+    uri: str
+
+
+@dataclass(frozen=True)
+class JobSpec:
+    """What a face made of a request: everything that inside depends on, as explicit values."""
+
+    region: str
+    pools: tuple[WorkerPool, ...]
+    scheduling: Scheduling = Scheduling()
+    job_dir: str | None = None
+    """Appended to the arguments as ``--job-dir DIR``; None: not appended."""
+    directories: tuple[Directory, ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()
+    """Variables of the service, the same for each replica."""
+    cluster_variables: frozenset[ClusterVariable] = frozenset()
+    chief_role: str = "chief"
+    """What TF_CONFIG calls the primary: ``chief`` or ``master``."""
+    cluster_job: str = "{}"
+    """The JSON object under ``job`` in the cluster description."""
+    service_account: str | None = None
+    network: str | None = None
+    web_access: bool = False
+
+    @property
+    def primary(self) -> WorkerPool:
+        return self.pools[0]
+
+    def replica_names(self) -> tuple[str, ...]:
+        """All replicas in order, the primary one first."""
+        return tuple(name for pool in self.pools for name in pool.replica_names())
+
+    def replicas(self) -> Iterator[tuple[str, WorkerPool, int]]:
+        """Name, pool and index within the pool of each replica, the primary one first."""
+        for pool in self.pools:
+            for index, name in enumerate(pool.replica_names()):
+                yield name, pool, index
+
+
+class ExitKind(Enum):
+    """How the program of a replica came to its end."""
+
+    EXITED = "EXITED"
+    """By itself; ``code`` is its exit code."""
+    SIGNALLED = "SIGNALLED"
+    """By a signal that the service didn't send; ``code`` is the signal's number."""
+    UNPREPARED = "UNPREPARED"
+    """It never started: its environment could not be made."""
+    TIME_LIMIT = "TIME_LIMIT"
+    """The supervisor ended it at its running time limit."""
+    OUT_OF_MEMORY = "OUT_OF_MEMORY"
+    """The kernel ended it for want of memory."""
+    STOPPED = "STOPPED"
+    """The service asked for it."""
+
+
+@dataclass(frozen=True)
+class Exit:
+    """The end of a replica's program; ``cause`` is the last exception line or the reason."""
+
+    kind: ExitKind
+    code: int = 0
+    cause: str = ""
+
+    @property
+    def success(self) -> bool:
+        return self.kind is ExitKind.EXITED and self.code == 0
+
+
+@dataclass(frozen=True)
+class Replica:
+    """One replica of the current attempt."""
+
+    name: str
+    phase: Phase = Phase.WAITING
+    exit: Exit | None = None
+
+
+@dataclass(frozen=True)
+class Ending:
+    """The decided end of a job, held until nothing of it is left running."""
+
+    state: State
+    code: Code = Code.OK
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Job:
+    """The record of a job. ``version`` counts its writes and guards each of them."""
+
+    uid: names.JobUid
+    name: names.JobName
+    display_name: str
+    spec: JobSpec
+    request: str
+    """The accepted request as a JSON object, given back as it is."""
+    create_time: datetime
+    update_time: datetime
+    labels: tuple[tuple[str, str], ...] = ()
+    state: State = State.QUEUED
+    start_time: datetime | None = None
+    """First time RUNNING."""
+    end_time: datetime | None = None
+    attempt: int = 0
+    """Number of the current attempt, from 1; 0 before the first."""
+    replicas: tuple[Replica, ...] = ()
+    ending: Ending | None = None
+    version: int = 1
+
+    @property
+    def attempt_id(self) -> names.AttemptId:
+        return names.attempt_id(self.uid, self.attempt)
+
+    @property
+    def primary(self) -> Replica:
+        return self.replicas[0]
+
+
+@dataclass(frozen=True)
+class JobEvent:
+    """Something that happened to a job and why; kept for ever, in order, never changed.
+
+    ``key`` makes a report idempotent: a job has at most one event with a given key.
+    """
+
+    time: datetime
+    kind: str
+    message: str
+    attempt: int = 0
+    replica: str = ""
+    key: str | None = None

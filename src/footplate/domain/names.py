@@ -1,0 +1,141 @@
+"""Every resource name of the service: parsed and formatted here and nowhere else."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import NewType
+
+from footplate.domain.errors import InvalidArgument, NotFound, Violation
+
+JobUid = NewType("JobUid", str)
+"""The service's own id of a job, unique for ever, in no URL of the faces."""
+
+AttemptId = NewType("AttemptId", str)
+"""One gang start of a job: ``<job uid>-<attempt number>``."""
+
+_TRAINING_JOB_ID = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,127}")
+_SEGMENT = r"[^/:]+"
+
+
+@dataclass(frozen=True)
+class TrainingJobName:
+    """``projects/{project}/jobs/{job_id}``: a job of the ml v1 face."""
+
+    project: str
+    job_id: str
+
+    @property
+    def parent(self) -> str:
+        return f"projects/{self.project}"
+
+    @property
+    def collection(self) -> str:
+        return f"{self.parent}/jobs"
+
+    def __str__(self) -> str:
+        return f"{self.collection}/{self.job_id}"
+
+
+@dataclass(frozen=True)
+class CustomJobName:
+    """``projects/{project}/locations/{location}/customJobs/{job_id}``: of the aiplatform face."""
+
+    project: str
+    location: str
+    job_id: str
+
+    @property
+    def parent(self) -> str:
+        return f"projects/{self.project}/locations/{self.location}"
+
+    @property
+    def collection(self) -> str:
+        return f"{self.parent}/customJobs"
+
+    def __str__(self) -> str:
+        return f"{self.collection}/{self.job_id}"
+
+
+JobName = TrainingJobName | CustomJobName
+
+
+@dataclass(frozen=True)
+class OperationName:
+    """``projects/{project}/locations/{location}/operations/{operation_id}``."""
+
+    project: str
+    location: str
+    operation_id: str
+
+    def __str__(self) -> str:
+        return f"projects/{self.project}/locations/{self.location}/operations/{self.operation_id}"
+
+
+_TRAINING_JOB = re.compile(rf"projects/({_SEGMENT})/jobs/({_SEGMENT})")
+_CUSTOM_JOB = re.compile(rf"projects/({_SEGMENT})/locations/({_SEGMENT})/customJobs/({_SEGMENT})")
+
+
+def parse_job_name(text: str) -> JobName:
+    """The job name that ``text`` spells.
+
+    Raises:
+        NotFound: no job could ever have this name.
+    """
+    if match := _TRAINING_JOB.fullmatch(text):
+        return TrainingJobName(*match.groups())
+    if match := _CUSTOM_JOB.fullmatch(text):
+        return CustomJobName(*match.groups())
+    raise NotFound(f"{text!r} is not the name of a job")
+
+
+def check_training_job_id(job_id: str) -> None:
+    """Refuse what ml v1 refuses as a job id (rule: its reference page for jobs.create).
+
+    Raises:
+        InvalidArgument: naming ``jobId``, what was given and what is allowed.
+    """
+    if not _TRAINING_JOB_ID.fullmatch(job_id):
+        rule = "letters, digits and underscores, first a letter, at most 128 characters"
+        raise InvalidArgument.of((Violation("jobId", f"{job_id[:200]!r} given; allowed: {rule}"),))
+
+
+def attempt_id(uid: JobUid, attempt: int) -> AttemptId:
+    return AttemptId(f"{uid}-{attempt}")
+
+
+def parse_attempt_id(text: str) -> tuple[JobUid, int]:
+    """The job and the attempt's number (from 1) in an attempt id.
+
+    Raises:
+        NotFound: no attempt could ever have this id.
+    """
+    uid, dash, number = text.rpartition("-")
+    if not (uid and dash and number.isascii() and number.isdigit()):
+        raise NotFound(f"{text!r} is not the id of an attempt")
+    return JobUid(uid), int(number)
+
+
+@dataclass(frozen=True)
+class GcsUri:
+    """``gs://{bucket}/{path}``; ``path`` may be empty, and keeps its trailing slash."""
+
+    bucket: str
+    path: str
+
+    @classmethod
+    def parse(cls, text: str, field: str) -> GcsUri:
+        """The bucket and path that ``text`` names.
+
+        Raises:
+            InvalidArgument: it isn't a gs:// URI; the violation names ``field``.
+        """
+        scheme, separator, rest = text.partition("://")
+        bucket, _, path = rest.partition("/")
+        if scheme != "gs" or not separator or not bucket:
+            violation = Violation(field, f"{text!r} given; allowed: gs://BUCKET/PATH")
+            raise InvalidArgument.of((violation,))
+        return cls(bucket, path)
+
+    def __str__(self) -> str:
+        return f"gs://{self.bucket}/{self.path}"

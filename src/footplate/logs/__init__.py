@@ -1,0 +1,1 @@
+"""The lines that programs print: append, read, follow."""

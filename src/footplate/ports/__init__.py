@@ -1,0 +1,1 @@
+"""Narrow protocols between the decisions and the world."""

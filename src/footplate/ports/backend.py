@@ -1,0 +1,90 @@
+"""Where the replicas of a region run: start, stop and list their supervisors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.domain.names import AttemptId
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """What one supervisor needs to find its server and to be believed there.
+
+    ``token`` is good for this replica of this attempt only; it must never reach the program's
+    environment, nor a command line.
+    """
+
+    replica: str
+    token: str
+
+
+@dataclass(frozen=True)
+class AttemptStart:
+    """A request to start a gang: all of its supervisors or none."""
+
+    attempt_id: AttemptId
+    tickets: tuple[Ticket, ...]
+
+
+class Presence(Enum):
+    WAITING = "WAITING"
+    """Asked for, not there yet; the reason says what it waits for."""
+    LIVE = "LIVE"
+    """Its supervisor runs, or something of it may still run."""
+    GONE = "GONE"
+    """Its supervisor, its program and all their children are gone for certain."""
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """What the backend knows of one replica of an attempt."""
+
+    attempt_id: AttemptId
+    replica: str
+    presence: Presence
+    reason: str = ""
+
+
+class Backend(Protocol):
+    """Every method may be repeated with the same arguments, and may be interrupted anywhere."""
+
+    def start(self, request: AttemptStart) -> None:
+        """Request the start of a gang; return at once.
+
+        Idempotent by attempt id for as long as the attempt isn't forgotten: an attempt that
+        is waiting, live or gone is never started again.
+
+        Raises:
+            Unavailable: not now; ask again later.
+            FailedPrecondition: this backend can never start it; the message says why.
+        """
+        ...
+
+    def stop(self, attempt_id: AttemptId) -> None:
+        """Request that every replica of the attempt ends. Unknown or gone: nothing happens.
+
+        An attempt that hasn't started yet never will.
+        """
+        ...
+
+    def list(self) -> tuple[Sighting, ...]:
+        """One sighting for each replica of each attempt that was started and not forgotten."""
+        ...
+
+    def forget(self, attempt_id: AttemptId) -> None:
+        """Drop what is kept of an attempt whose replicas are all gone; else do nothing."""
+        ...
+
+    def watch(self, changed: Callable[[AttemptId], None]) -> None:
+        """From now on call ``changed``, on any thread, soon after a sighting has changed."""
+        ...
+
+    def close(self) -> None:
+        """Stop watching. What was started goes on."""
+        ...

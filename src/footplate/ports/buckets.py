@@ -1,0 +1,108 @@
+"""gs:// buckets, whatever backs them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, BinaryIO, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+    from pathlib import Path
+
+    from footplate.domain.names import GcsUri
+
+
+@dataclass(frozen=True)
+class Bucket:
+    name: str
+    create_time: datetime
+
+
+@dataclass(frozen=True)
+class ObjectInfo:
+    """An object's metadata. ``crc32c`` is the checksum as a number (Castagnoli)."""
+
+    bucket: str
+    name: str
+    size_bytes: int
+    crc32c: int
+    generation: int
+    update_time: datetime
+    content_type: str = "application/octet-stream"
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Objects and, below a delimiter, common prefixes, each in the order of their names."""
+
+    objects: tuple[ObjectInfo, ...]
+    prefixes: tuple[str, ...]
+    next_token: str | None
+
+
+class Buckets(Protocol):
+    """Names are checked here: a hostile one (``..``, absolute, too long) raises InvalidArgument."""
+
+    def buckets(self) -> tuple[Bucket, ...]: ...
+
+    def bucket(self, name: str) -> Bucket:
+        """Raises NotFound, naming the bucket."""
+        ...
+
+    def create_bucket(self, name: str) -> Bucket:
+        """Raises AlreadyExists; InvalidArgument for a name that GCS wouldn't take."""
+        ...
+
+    def stat(self, bucket: str, name: str) -> ObjectInfo:
+        """Raises NotFound."""
+        ...
+
+    def read(self, bucket: str, name: str) -> BinaryIO:
+        """The object's bytes from its beginning; the caller closes. Raises NotFound."""
+        ...
+
+    def write(
+        self,
+        bucket: str,
+        name: str,
+        chunks: Iterable[bytes],
+        *,
+        content_type: str = "application/octet-stream",
+        metadata: Mapping[str, str] | None = None,
+        if_generation: int | None = None,
+    ) -> ObjectInfo:
+        """Make or replace an object; readers see the old one or the new one, never a part.
+
+        ``if_generation``: only if the object's generation is this one (0: if there is none).
+
+        Raises:
+            NotFound: the bucket isn't there.
+            FailedPrecondition: the generation is another.
+            Unavailable: the disk is full; nothing was changed.
+        """
+        ...
+
+    def delete(self, bucket: str, name: str) -> None:
+        """Raises NotFound."""
+        ...
+
+    def list(
+        self,
+        bucket: str,
+        *,
+        prefix: str = "",
+        delimiter: str = "",
+        limit: int = 1000,
+        token: str | None = None,
+    ) -> Listing:
+        """Raises NotFound for the bucket."""
+        ...
+
+    def local_path(self, uri: GcsUri) -> Path | None:
+        """Where programs of this machine find ``uri``; None if the bucket isn't a folder.
+
+        Raises NotFound for the bucket, InvalidArgument for a hostile path.
+        """
+        ...

@@ -1,0 +1,85 @@
+"""The lines that programs print, kept in the order of their arrival."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from footplate.domain.names import JobUid
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line as a supervisor reports it.
+
+    ``sequence`` counts everything that the replica reports in this attempt, from 1, ascending,
+    with gaps where other reports lie between. ``time`` is when the program printed it.
+    """
+
+    sequence: int
+    time: datetime
+    severity: str
+    """A severity of Cloud Logging: DEFAULT, DEBUG, INFO, NOTICE, WARNING, ERROR, CRITICAL..."""
+    message: str
+    payload: str = ""
+    """The JSON object that the line was, where it was one; else empty."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line as it is kept.
+
+    ``timestamp`` is its time of arrival, never less than that of the entry before it in the
+    same job; ``insert_id`` is unique within the job and sorts in the order of arrival.
+    """
+
+    timestamp: datetime
+    insert_id: str
+    attempt: int
+    replica: str
+    line: Line
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Entries, and the cursor that continues after them."""
+
+    entries: tuple[Entry, ...]
+    cursor: int
+
+
+class Logs(Protocol):
+    """At-least-once in, exactly-once out: the sequence number is stored with the line."""
+
+    def append(self, uid: JobUid, attempt: int, replica: str, lines: Sequence[Line]) -> None:
+        """Keep those lines whose sequence is above the last one kept of this replica's attempt.
+
+        When it returns the lines outlive the death of this process at any instruction. Torn
+        writes of an earlier death are cut off, never doubled, never merged with a new line.
+
+        Raises:
+            Unavailable: they could not be kept (disk full); send them again.
+        """
+        ...
+
+    def read(self, uid: JobUid, cursor: int = 0, limit: int = 1000) -> Reading:
+        """At most ``limit`` entries after ``cursor`` (0: the beginning), in order of arrival."""
+        ...
+
+    def wait(self, uid: JobUid, cursor: int, timeout_s: float) -> bool:
+        """Block until there is an entry after ``cursor``: True; False at the timeout."""
+        ...
+
+    def tail(self, uid: JobUid, attempt: int, replica: str, count: int) -> tuple[Entry, ...]:
+        """The last ``count`` entries of one replica in one attempt, in order."""
+        ...
+
+    def delete(self, uid: JobUid) -> None:
+        """Drop all of a job; unknown: nothing happens."""
+        ...
+
+    def close(self) -> None: ...

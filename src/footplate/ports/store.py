@@ -1,0 +1,91 @@
+"""Where jobs and their events are kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from footplate.domain.filters import Filter
+    from footplate.domain.jobs import Job, JobEvent
+    from footplate.domain.names import JobName, JobUid
+
+
+@dataclass(frozen=True)
+class Page:
+    """Jobs, newest first; ``next_key`` continues after the last one, None at the end."""
+
+    jobs: tuple[Job, ...]
+    next_key: str | None
+
+
+@dataclass(frozen=True)
+class StoredEvent:
+    """An event with its number within the job, from 1, without gaps."""
+
+    number: int
+    event: JobEvent
+
+
+class Store(Protocol):
+    """Every method is one transaction: it happens whole or not at all.
+
+    All may raise Unavailable when the database can't be reached or its disk is full.
+    """
+
+    def create(self, job: Job, events: Sequence[JobEvent]) -> None:
+        """Keep a new job with its first events.
+
+        Raises:
+            AlreadyExists: a job with this name is there; nothing was changed.
+        """
+        ...
+
+    def get(self, name: JobName) -> Job:
+        """Raises NotFound, naming the job."""
+        ...
+
+    def get_by_uid(self, uid: JobUid) -> Job:
+        """Raises NotFound."""
+        ...
+
+    def update(self, job: Job, events: Sequence[JobEvent]) -> None:
+        """Write ``job`` and append ``events``, if the stored version is ``job.version - 1``.
+
+        An event whose key the job already has is left out.
+
+        Raises:
+            Aborted: the stored version is another; nothing was changed.
+            NotFound: there is no such job.
+        """
+        ...
+
+    def append(self, uid: JobUid, events: Sequence[JobEvent]) -> None:
+        """Append events without touching the job. Raises NotFound."""
+        ...
+
+    def delete(self, name: JobName, version: int) -> None:
+        """Remove a job and its events. Raises NotFound, or Aborted as update does."""
+        ...
+
+    def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
+        """Jobs of one collection (``JobName.collection``), newest first.
+
+        ``after`` is a ``next_key`` of an earlier page. Jobs created meanwhile don't shift pages.
+
+        Raises:
+            InvalidArgument: ``after`` is no such key.
+        """
+        ...
+
+    def active(self) -> tuple[Job, ...]:
+        """All jobs that aren't in a terminal state, oldest first."""
+        ...
+
+    def events(self, uid: JobUid, after: int = 0, limit: int = 1000) -> tuple[StoredEvent, ...]:
+        """Events numbered above ``after``, in order."""
+        ...
+
+    def close(self) -> None: ...

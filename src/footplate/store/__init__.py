@@ -1,0 +1,1 @@
+"""Jobs and their events in SQL: SQLite and PostgreSQL."""

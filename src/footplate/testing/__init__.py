@@ -1,0 +1,1 @@
+"""For tests, ours and our users': contract suites, fakes, the simulator."""

@@ -1,0 +1,1 @@
+"""JSON on one side, domain values on the other."""
