@@ -72,6 +72,9 @@ class WorkerPool:
     environment: tuple[tuple[str, str], ...] = ()
     """The user's own variables, unexpanded, in order."""
     disk: DiskSpec = DiskSpec()
+    field: str = ""
+    """Where its program stands in the request, for errors: ``trainingInput``,
+    ``jobSpec.workerPoolSpecs[0].pythonPackageSpec``."""
 
     def replica_names(self) -> tuple[str, ...]:
         return tuple(f"{self.replica_prefix}-{index}" for index in range(self.replica_count))
@@ -105,6 +108,8 @@ class Directory:
 
     variable: str | None
     uri: str
+    field: str = ""
+    """Where it stands in the request, for errors: ``trainingInput.jobDir``."""
 
 
 @dataclass(frozen=True)

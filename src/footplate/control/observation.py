@@ -1,0 +1,67 @@
+"""What a listing of the backend means for the jobs that the store knows. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from footplate.domain.lifecycle import Event, ReplicaGone, WaitExpired
+from footplate.domain.states import Phase, State
+from footplate.ports.backend import Presence, Sighting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+
+    from footplate.domain.jobs import Job
+    from footplate.domain.names import AttemptId
+
+Attempts = dict["AttemptId", dict[str, Sighting]]
+"""Sightings by attempt and replica."""
+
+
+def by_attempt(sightings: Iterable[Sighting]) -> Attempts:
+    attempts: Attempts = defaultdict(dict)
+    for sighting in sightings:
+        attempts[sighting.attempt_id][sighting.replica] = sighting
+    return dict(attempts)
+
+
+def happened(job: Job, seen: Mapping[str, Sighting], now: datetime) -> tuple[Event, ...]:
+    """The events that ``seen``, the sightings of the job's current attempt, amounts to.
+
+    A replica that has reported and that the backend doesn't know is gone. One that never
+    reported and isn't known was never started: no event, it is yet to be started.
+    """
+    if job.state.terminal:
+        return ()
+    events: list[Event] = []
+    if _waited_too_long(job, now):
+        events.append(WaitExpired(now))
+    for replica in job.replicas:
+        sighting = seen.get(replica.name)
+        if sighting is None:
+            if replica.phase in (Phase.WAITING, Phase.GONE) and job.ending is None:
+                continue
+            reason = "the backend knows nothing of it"
+            events.append(ReplicaGone(now, job.attempt, replica.name, reason))
+        elif sighting.presence is Presence.GONE:
+            events.append(ReplicaGone(now, job.attempt, replica.name, sighting.reason))
+    return tuple(events)
+
+
+def _waited_too_long(job: Job, now: datetime) -> bool:
+    due_s = seconds_to_wait(job, now)
+    return due_s is not None and due_s <= 0
+
+
+def seconds_to_wait(job: Job, now: datetime) -> float | None:
+    """How long the job may still wait for RUNNING; None: for ever, or it waits no longer."""
+    limit_s = job.spec.scheduling.max_wait_time_s
+    if limit_s is None or job.state not in (State.QUEUED, State.PREPARING):
+        return None
+    return limit_s - (now - job.create_time).total_seconds()
+
+
+def all_gone(seen: Mapping[str, Sighting]) -> bool:
+    return all(s.presence is Presence.GONE for s in seen.values())

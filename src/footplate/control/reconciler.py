@@ -1,0 +1,124 @@
+"""Make the backends do what the records say, and the records know what the backends see."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from footplate.control import observation
+from footplate.control.decisions import apply
+from footplate.domain.errors import FailedPrecondition, NotFound, Unavailable
+from footplate.domain.jobs import JobEvent
+from footplate.domain.lifecycle import Start, StartRefused, Stop, commands
+from footplate.ports.backend import AttemptStart, Ticket
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from footplate.control.regions import Regions
+    from footplate.control.tokens import Tokens
+    from footplate.domain.jobs import Job
+    from footplate.domain.lifecycle import Command
+    from footplate.domain.names import JobUid
+    from footplate.ports.backend import Backend, Sighting
+    from footplate.ports.clock import Clock
+    from footplate.ports.store import Store
+
+RETRY_S = 5.0
+"""How long to wait before a backend that had no time is asked again."""
+
+
+def earliest(delays: Iterable[float | None]) -> float | None:
+    return min((delay for delay in delays if delay is not None), default=None)
+
+
+class Reconciler:
+    """Remembers nothing: what is to be done follows from the store and the backends' lists."""
+
+    def __init__(self, store: Store, regions: Regions, clock: Clock, tokens: Tokens) -> None:
+        self._store = store
+        self._regions = regions
+        self._clock = clock
+        self._tokens = tokens
+
+    def reconcile(self) -> float | None:
+        """One pass over all active jobs and all attempts that any backend knows.
+
+        Returns:
+            In how many seconds another pass is due for its own sake; None: never.
+        """
+        seen = {
+            id(backend): observation.by_attempt(backend.list())
+            for backend in self._regions.backends()
+        }
+        due = [self._job(job, seen) for job in self._store.active()]
+        self._clear(seen)
+        return earliest(due)
+
+    def _job(self, job: Job, seen: dict[int, observation.Attempts]) -> float | None:
+        """Bring one job forward as far as it goes now, and its current attempt with it."""
+        backend = self._regions.backend(job.spec.region)
+        attempts = seen[id(backend)]
+        sightings = attempts.pop(job.attempt_id, {})
+        try:
+            after = self._observe(job, sightings)
+        except NotFound:
+            return None
+        if after.attempt != job.attempt or after.state.terminal:
+            attempts[job.attempt_id] = sightings
+            sightings = {}
+        return self._command(after, backend, sightings)
+
+    def _observe(self, job: Job, sightings: Mapping[str, Sighting]) -> Job:
+        for event in observation.happened(job, sightings, self._clock.now()):
+            job = apply(self._store, job.uid, event).job
+        return job
+
+    def _command(
+        self, job: Job, backend: Backend, sightings: Mapping[str, Sighting]
+    ) -> float | None:
+        due = observation.seconds_to_wait(job, self._clock.now())
+        delays = [self._perform(command, job, backend, sightings) for command in commands(job)]
+        return earliest((due, *delays))
+
+    def _perform(
+        self, command: Command, job: Job, backend: Backend, sightings: Mapping[str, Sighting]
+    ) -> float | None:
+        """Returns in how many seconds to come back to it, if at all."""
+        match command:
+            case Start():
+                return None if sightings else self._start(job, backend)
+            case Stop():
+                backend.stop(job.attempt_id)
+                return None
+            case _:
+                assert_never(command)
+
+    def _start(self, job: Job, backend: Backend) -> float | None:
+        tickets = tuple(
+            Ticket(name, self._tokens.issue(job.attempt_id, name))
+            for name in job.spec.replica_names()
+        )
+        try:
+            backend.start(AttemptStart(job.attempt_id, tickets))
+        except Unavailable as error:
+            self._tell(job.uid, "START_DELAYED", error.message, job.attempt)
+            return RETRY_S
+        except FailedPrecondition as error:
+            apply(self._store, job.uid, StartRefused(self._clock.now(), error.message))
+            return 0.0
+        return None
+
+    def _tell(self, uid: JobUid, kind: str, message: str, attempt: int) -> None:
+        """Note a delay once for each attempt and reason."""
+        key = f"{kind}/{attempt}/{message}"
+        event = JobEvent(self._clock.now(), kind, message, attempt, key=key)
+        self._store.append(uid, (event,))
+
+    def _clear(self, seen: Mapping[int, observation.Attempts]) -> None:
+        """Attempts that no active job is in: end what runs of them, then forget them."""
+        for backend in self._regions.backends():
+            for attempt_id, sightings in seen[id(backend)].items():
+                if observation.all_gone(sightings):
+                    backend.forget(attempt_id)
+                else:
+                    backend.stop(attempt_id)
