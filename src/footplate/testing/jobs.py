@@ -1,0 +1,129 @@
+"""Jobs for tests: whole and plausible, with only what a test cares about to be said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+from uuid import NAMESPACE_URL, uuid5
+
+from footplate.domain.jobs import (
+    ClusterVariable,
+    Directory,
+    Job,
+    JobSpec,
+    MachineSpec,
+    PythonProgram,
+    WorkerPool,
+)
+from footplate.domain.names import CustomJobName, JobName, JobUid, TrainingJobName, parse_job_name
+from footplate.domain.states import State
+
+if TYPE_CHECKING:
+    from footplate.domain.jobs import Program, Scheduling
+
+CREATED = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
+"""When jobs were made, unless the test says otherwise."""
+
+PROGRAM = PythonProgram(
+    runtime="2.21",
+    package_uris=("gs://demo-bucket/packages/trainer-0.1.tar.gz",),
+    module="trainer.task",
+    args=("--steps", "3"),
+)
+
+
+def make_job(
+    name: JobName | str = "projects/demo/jobs/job_1",
+    *,
+    uid: str | None = None,
+    created: datetime = CREATED,
+    spec: JobSpec | None = None,
+    display_name: str | None = None,
+    labels: tuple[tuple[str, str], ...] = (),
+    state: State = State.QUEUED,
+    request: str = "{}",
+) -> Job:
+    """A new job with this resource name, of the face that the name belongs to.
+
+    Without ``uid`` it gets one that depends on the name alone. For a job further on in its
+    life, let ``react`` take it there, or ``dataclasses.replace``.
+    """
+    parsed = parse_job_name(name) if isinstance(name, str) else name
+    return Job(
+        uid=JobUid(uid or uuid5(NAMESPACE_URL, str(parsed)).hex),
+        name=parsed,
+        display_name=parsed.job_id if display_name is None else display_name,
+        spec=spec or make_spec(parsed),
+        request=request,
+        create_time=created,
+        update_time=created,
+        labels=labels,
+        state=state,
+    )
+
+
+def make_spec(
+    name: JobName | None = None,
+    *,
+    workers: int = 0,
+    program: Program = PROGRAM,
+    region: str = "us-central1",
+    scheduling: Scheduling | None = None,
+) -> JobSpec:
+    """What the face of ``name`` makes of a job with one primary and ``workers`` more replicas."""
+    if isinstance(name, CustomJobName):
+        spec = _make_custom_spec(name, workers, program)
+    else:
+        spec = _make_training_spec(region, workers, program)
+    return spec if scheduling is None else replace(spec, scheduling=scheduling)
+
+
+def make_training_name(job_id: str = "job_1", project: str = "demo") -> TrainingJobName:
+    return TrainingJobName(project, job_id)
+
+
+def make_custom_name(
+    job_id: str = "1234567890", project: str = "demo", location: str = "us-central1"
+) -> CustomJobName:
+    return CustomJobName(project, location, job_id)
+
+
+def _make_training_spec(region: str, workers: int, program: Program) -> JobSpec:
+    pools = [_make_pool("master", "master-replica", 1, program)]
+    if workers:
+        pools.append(_make_pool("worker", "worker-replica", workers, program))
+    return JobSpec(
+        region=region,
+        pools=tuple(pools),
+        cluster_variables=frozenset({ClusterVariable.TF_CONFIG}),
+        chief_role="master",
+    )
+
+
+def _make_custom_spec(name: CustomJobName, workers: int, program: Program) -> JobSpec:
+    pools = [_make_pool("workerpool0", "workerpool0", 1, program)]
+    if workers:
+        pools.append(_make_pool("workerpool1", "workerpool1", workers, program))
+    output = f"gs://demo-bucket/output/{name.job_id}"
+    return JobSpec(
+        region=name.location,
+        pools=tuple(pools),
+        directories=(
+            Directory("AIP_MODEL_DIR", f"{output}/model/"),
+            Directory("AIP_CHECKPOINT_DIR", f"{output}/checkpoints/"),
+            Directory("AIP_TENSORBOARD_LOG_DIR", f"{output}/logs/"),
+        ),
+        environment=(("CLOUD_ML_PROJECT_ID", name.project),),
+        cluster_variables=frozenset(ClusterVariable),
+    )
+
+
+def _make_pool(role: str, prefix: str, count: int, program: Program) -> WorkerPool:
+    return WorkerPool(
+        cluster_role=role,
+        replica_prefix=prefix,
+        machine=MachineSpec("n1-standard-4"),
+        replica_count=count,
+        program=program,
+    )
