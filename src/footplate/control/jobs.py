@@ -1,0 +1,141 @@
+"""Jobs as clients see them: submit, look, cancel, delete."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
+
+from footplate.control.decisions import apply
+from footplate.control.preflight import check
+from footplate.domain.errors import Aborted, FailedPrecondition
+from footplate.domain.jobs import Job, JobEvent
+from footplate.domain.lifecycle import CancelRequested
+from footplate.domain.names import CustomJobName, JobName, JobUid, TrainingJobName
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from footplate.domain.filters import Filter
+    from footplate.domain.submission import Submission
+    from footplate.ports.buckets import Buckets
+    from footplate.ports.clock import Clock
+    from footplate.ports.logs import Logs
+    from footplate.ports.runtimes import Runtimes
+    from footplate.ports.store import Page, Store
+
+
+class Ids(Protocol):
+    """Randomness, as an argument."""
+
+    def uid(self) -> JobUid:
+        """Never the same twice; letters and digits."""
+        ...
+
+    def number(self) -> int:
+        """For ids that clients expect to be numeric; never the same twice."""
+        ...
+
+
+class Jobs:
+    """``wake`` is called after every change that something may have to follow."""
+
+    def __init__(
+        self,
+        store: Store,
+        logs: Logs,
+        buckets: Buckets,
+        runtimes: Runtimes,
+        clock: Clock,
+        ids: Ids,
+        wake: Callable[[], None],
+    ) -> None:
+        self._store = store
+        self._logs = logs
+        self._buckets = buckets
+        self._runtimes = runtimes
+        self._clock = clock
+        self._ids = ids
+        self._wake = wake
+
+    def submit(self, submission: Submission) -> Job:
+        """Check and keep a new job; it starts when there is room.
+
+        Raises:
+            InvalidArgument: all that is wrong with it, at once; nothing was made.
+            AlreadyExists: the project has a job of this name; nothing was changed.
+        """
+        check(submission.spec, self._buckets, self._runtimes)
+        now = self._clock.now()
+        job = Job(
+            uid=self._ids.uid(),
+            name=self._name(submission),
+            display_name=submission.display_name,
+            spec=submission.spec,
+            request=submission.request,
+            create_time=now,
+            update_time=now,
+            labels=submission.labels,
+        )
+        self._store.create(job, _first_events(submission, now))
+        self._wake()
+        return job
+
+    def _name(self, submission: Submission) -> JobName:
+        name = submission.name
+        if isinstance(name, TrainingJobName):
+            return name
+        return CustomJobName(name.project, name.location, str(self._ids.number()))
+
+    def get(self, name: JobName) -> Job:
+        return self._store.get(name)
+
+    def list(
+        self, collection: str, *, where: Filter | None, limit: int, after: str | None
+    ) -> Page:
+        return self._store.list(collection, where=where, limit=limit, after=after)
+
+    def cancel(self, name: JobName) -> None:
+        """Ask for the job's end; a finished one is left as it is."""
+        job = self._store.get(name)
+        apply(self._store, job.uid, CancelRequested(self._clock.now()))
+        self._wake()
+
+    def delete(self, name: JobName) -> None:
+        """Remove a finished job with its events and its lines.
+
+        Raises:
+            FailedPrecondition: it isn't finished.
+        """
+        job = self._store.get(name)
+        if not job.state.terminal:
+            raise FailedPrecondition(
+                f"{name} is {job.state.value}; cancel it, and delete it when it has ended"
+            )
+        self._store.delete(name, job.version)
+        self._logs.delete(job.uid)
+
+    def set_labels(
+        self, name: JobName, labels: tuple[tuple[str, str], ...], version: int | None
+    ) -> Job:
+        """Replace the labels; with ``version``, only if the job is still at that one.
+
+        Raises:
+            Aborted: it isn't.
+        """
+        while True:
+            job = self._store.get(name)
+            if version is not None and job.version != version:
+                raise Aborted(f"{name} has changed since: its etag is another one; get it again")
+            now = self._clock.now()
+            changed = replace(job, labels=labels, update_time=now, version=job.version + 1)
+            try:
+                self._store.update(changed, ())
+            except Aborted:
+                continue
+            return changed
+
+
+def _first_events(submission: Submission, now: datetime) -> tuple[JobEvent, ...]:
+    warnings = (JobEvent(now, "WARNING", warning) for warning in submission.warnings)
+    return (JobEvent(now, "QUEUED", ""), *warnings)

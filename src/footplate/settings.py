@@ -1,0 +1,181 @@
+"""The settings: one frozen dataclass, read once from the environment and a file.
+
+Each field ``name`` is set, strongest first, by its command line option, by the environment
+variable ``FOOTPLATE_NAME``, or by ``name = ...`` in ``footplate.toml`` in the data directory.
+This module alone reads either.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from footplate.domain.errors import InvalidArgument, Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+DEFAULT_PORT = 8470
+FILE_NAME = "footplate.toml"
+PREFIX = "FOOTPLATE_"
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+ISOLATIONS = ("auto", "cgroup", "namespace", "subreaper", "best-effort")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What ``docs/reference/settings.md`` describes, field by field."""
+
+    data_dir: Path
+    host: str = "127.0.0.1"
+    port: int = DEFAULT_PORT
+    token: str | None = None
+    database_url: str | None = None
+    allowed_hosts: tuple[str, ...] = ()
+    isolation: str = "auto"
+    max_replicas: int | None = None
+    pythons: tuple[str, ...] = ()
+    spool_limit_mb: int = 64
+    stop_grace_s: float = 10.0
+    heartbeat_s: float = 30.0
+
+    @property
+    def database(self) -> str:
+        """Where the store is: SQLite in the data directory unless said otherwise."""
+        return self.database_url or f"sqlite:///{self.data_dir / 'footplate.db'}"
+
+
+def load_settings(
+    environ: Mapping[str, str], options: Mapping[str, object] | None = None
+) -> Settings:
+    """The settings in force; options that are None count as not given.
+
+    Raises:
+        InvalidArgument: naming each wrong setting, where it came from, and what is allowed.
+    """
+    given = {k: v for k, v in (options or {}).items() if v is not None}
+    data_dir = Path(str(given.pop("data_dir", "") or _data_dir(environ))).expanduser().absolute()
+    values: dict[str, Any] = {}
+    violations: list[Violation] = []
+    for origin, source in (
+        (str(data_dir / FILE_NAME), _file(data_dir / FILE_NAME)),
+        ("environment", _environment(environ)),
+        ("option", given),
+    ):
+        for name, value in source.items():
+            _take(name, value, origin, values, violations)
+    settings = replace(Settings(data_dir), **values)
+    violations.extend(_conflicts(settings))
+    if violations:
+        raise InvalidArgument.of(tuple(violations))
+    return settings
+
+
+def _data_dir(environ: Mapping[str, str]) -> str:
+    if chosen := environ.get(f"{PREFIX}DATA_DIR"):
+        return chosen
+    home = environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return f"{home}/footplate"
+
+
+def _file(path: Path) -> dict[str, object]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    try:
+        return dict(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidArgument.of((Violation(str(path), f"is not TOML: {error}"),)) from None
+
+
+def _environment(environ: Mapping[str, str]) -> dict[str, object]:
+    names = (field.name for field in fields(Settings) if field.name != "data_dir")
+    return {n: environ[PREFIX + n.upper()] for n in names if environ.get(PREFIX + n.upper())}
+
+
+def _take(
+    name: str,
+    value: object,
+    origin: str,
+    values: dict[str, Any],
+    violations: list[Violation],
+) -> None:
+    reader = _READERS.get(name)
+    if reader is None:
+        known = ", ".join(sorted(_READERS))
+        violations.append(Violation(name, f"{origin}: no such setting; there are {known}"))
+        return
+    try:
+        values[name] = reader(value)
+    except (TypeError, ValueError) as error:
+        violations.append(Violation(name, f"{origin}: {value!r} given; allowed: {error}"))
+
+
+def _conflicts(settings: Settings) -> list[Violation]:
+    if settings.host in LOOPBACK or settings.token:
+        return []
+    text = (
+        f"{settings.host!r} given without a token: other machines could run programs here; "
+        f"set {PREFIX}TOKEN, or keep to 127.0.0.1"
+    )
+    return [Violation("host", text)]
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError("text")
+    return value
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    parts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(parts, list) or not all(isinstance(p, str) for p in parts):
+        raise ValueError("texts, separated by commas")
+    return tuple(p.strip() for p in parts if p.strip())
+
+
+def _whole(low: int, high: int) -> Callable[[object], int]:
+    def read(value: object) -> int:
+        try:
+            number = int(str(value))
+        except ValueError:
+            number = low - 1
+        if not low <= number <= high:
+            raise ValueError(f"a whole number from {low} to {high}")
+        return number
+
+    return read
+
+
+def _seconds(value: object) -> float:
+    try:
+        number = float(str(value))
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise ValueError("a number of seconds, 0 or more")
+    return number
+
+
+def _isolation(value: object) -> str:
+    if value not in ISOLATIONS:
+        raise ValueError(", ".join(ISOLATIONS))
+    return str(value)
+
+
+_READERS: dict[str, Callable[[object], object]] = {
+    "host": _text,
+    "port": _whole(0, 65535),
+    "token": _text,
+    "database_url": _text,
+    "allowed_hosts": _texts,
+    "isolation": _isolation,
+    "max_replicas": _whole(1, 100_000),
+    "pythons": _texts,
+    "spool_limit_mb": _whole(1, 65536),
+    "stop_grace_s": _seconds,
+    "heartbeat_s": _seconds,
+}

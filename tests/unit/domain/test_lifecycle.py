@@ -1,0 +1,298 @@
+"""The life of a job: examples that read like rules, and a machine that tries everything."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from footplate.domain.errors import Code
+from footplate.domain.jobs import Exit, ExitKind, Job, Scheduling
+from footplate.domain.lifecycle import (
+    TRANSITIONS,
+    Admitted,
+    CancelRequested,
+    Event,
+    ReplicaExited,
+    ReplicaGone,
+    ReplicaPreparing,
+    ReplicaRunning,
+    Start,
+    StartRefused,
+    Stop,
+    WaitExpired,
+    commands,
+    react,
+)
+from footplate.domain.states import Phase, State
+from footplate.testing.jobs import make_job, make_spec
+
+T0 = datetime(2026, 1, 2, tzinfo=UTC)
+MASTER = "master-replica-0"
+OK = Exit(ExitKind.EXITED, 0)
+FAILED = Exit(ExitKind.EXITED, 1, "ValueError: bad")
+KILLED = Exit(ExitKind.SIGNALLED, 9)
+SEGFAULT = Exit(ExitKind.SIGNALLED, 11)
+
+
+def after(*events: Event, job: Job | None = None) -> Job:
+    job = job or make_job()
+    for event in events:
+        job = react(job, event).job
+    return job
+
+
+def started() -> tuple[Event, ...]:
+    return (Admitted(T0), ReplicaRunning(T0, 1, MASTER))
+
+
+def ended(end: Exit, attempt: int = 1) -> tuple[Event, ...]:
+    return (ReplicaExited(T0, attempt, MASTER, end), ReplicaGone(T0, attempt, MASTER, "ended"))
+
+
+def test_a_job_that_goes_well() -> None:
+    job = make_job()
+    seen = []
+    for event in (Admitted(T0), ReplicaRunning(T0, 1, MASTER), *ended(OK)):
+        reaction = react(job, event)
+        job = reaction.job
+        seen.append((job.state, reaction.commands))
+
+    assert seen == [
+        (State.PREPARING, (Start(),)),
+        (State.RUNNING, (Start(),)),
+        (State.RUNNING, (Stop(),)),
+        (State.SUCCEEDED, ()),
+    ]
+    assert (job.start_time, job.end_time) == (T0, T0)
+
+
+def test_the_end_waits_until_nothing_is_left() -> None:
+    job = after(*started(), ReplicaExited(T0, 1, MASTER, OK))
+
+    assert job.state is State.RUNNING
+    assert job.ending is not None
+    assert job.ending.state is State.SUCCEEDED
+
+
+@pytest.mark.parametrize(
+    ("end", "state", "code", "message"),
+    [
+        (FAILED, State.FAILED, Code.UNKNOWN, f"replica {MASTER} exited with code 1: ValueError"),
+        (SEGFAULT, State.FAILED, Code.UNKNOWN, f"replica {MASTER} was killed by signal 11"),
+        (
+            Exit(ExitKind.UNPREPARED, 0, "no"),
+            State.FAILED,
+            Code.FAILED_PRECONDITION,
+            "prepared: no",
+        ),
+        (Exit(ExitKind.TIME_LIMIT), State.CANCELLED, Code.DEADLINE_EXCEEDED, "running time limit"),
+        (Exit(ExitKind.OUT_OF_MEMORY), State.FAILED, Code.RESOURCE_EXHAUSTED, "want of memory"),
+    ],
+)
+def test_how_it_ends(end: Exit, state: State, code: Code, message: str) -> None:
+    job = after(*started(), *ended(end))
+
+    assert job.state is state
+    assert job.ending is not None
+    assert job.ending.code is code
+    assert message in job.ending.message
+
+
+def test_cancel_while_queued_ends_at_once() -> None:
+    reaction = react(make_job(), CancelRequested(T0))
+
+    assert reaction.job.state is State.CANCELLED
+    assert reaction.commands == ()
+
+
+def test_cancel_while_running_waits_for_the_backend() -> None:
+    cancelled = after(*started(), CancelRequested(T0))
+    assert cancelled.state is State.CANCELLING
+    assert commands(cancelled) == (Stop(),)
+
+    done = after(ReplicaGone(T0, 1, MASTER, "stopped"), job=cancelled)
+    assert done.state is State.CANCELLED
+    assert done.ending is not None
+    assert done.ending.code is Code.CANCELLED
+
+
+def test_cancel_after_the_program_ended_changes_nothing() -> None:
+    job = after(*started(), ReplicaExited(T0, 1, MASTER, OK))
+
+    assert react(job, CancelRequested(T0)).job is job
+
+
+def test_a_lost_supervisor_starts_the_job_again_until_patience_ends() -> None:
+    job = make_job(spec=make_spec(scheduling=Scheduling(max_attempts=2)))
+    job = after(*started(), ReplicaGone(T0, 1, MASTER, "lost"), job=job)
+    assert (job.state, job.attempt, commands(job)) == (State.PREPARING, 2, (Start(),))
+    assert job.start_time == T0
+
+    job = after(ReplicaGone(T0, 2, MASTER, "lost"), job=job)
+    assert job.state is State.FAILED
+    assert job.ending is not None
+    assert "was lost: lost (attempt 2, the last one allowed)" in job.ending.message
+
+
+def test_a_foreign_signal_is_no_failure_of_the_program() -> None:
+    job = after(*started(), *ended(KILLED))
+
+    assert (job.state, job.attempt) == (State.PREPARING, 2)
+
+
+def test_late_reports_of_an_old_attempt_change_nothing() -> None:
+    job = after(*started(), *ended(KILLED))
+
+    for event in (*started()[1:], *ended(OK, attempt=1)):
+        assert react(job, event).job is job
+
+
+def test_waiting_too_long() -> None:
+    spec = make_spec(scheduling=Scheduling(max_wait_time_s=1800))
+    job = after(WaitExpired(T0), job=make_job(spec=spec))
+
+    assert job.state is State.CANCELLED
+    assert job.ending is not None
+    assert "longest waiting time of 1800 s" in job.ending.message
+
+
+def test_the_wait_is_over_once_it_runs() -> None:
+    job = after(*started())
+
+    assert react(job, WaitExpired(T0)).job is job
+
+
+def test_a_worker_may_end_early_and_may_not_fail() -> None:
+    job = make_job(spec=make_spec(workers=1))
+    worker = "worker-replica-0"
+    running = (Admitted(T0), ReplicaRunning(T0, 1, MASTER), ReplicaRunning(T0, 1, worker))
+
+    early = after(*running, ReplicaExited(T0, 1, worker, OK), job=job)
+    assert early.ending is None
+
+    failed = after(*running, ReplicaExited(T0, 1, worker, FAILED), job=job)
+    assert failed.ending is not None
+    assert failed.ending.state is State.FAILED
+    assert worker in failed.ending.message
+
+
+def test_a_backend_that_can_never_start_it() -> None:
+    job = after(Admitted(T0), StartRefused(T0, "no such partition"))
+    job = after(ReplicaGone(T0, 1, MASTER, "never there"), job=job)
+
+    assert job.state is State.FAILED
+
+
+exits = st.builds(
+    Exit,
+    st.sampled_from(ExitKind),
+    st.integers(0, 64),
+    st.text(max_size=5),
+)
+
+
+class Life(RuleBasedStateMachine):
+    """Any event at any time, late ones and nonsense included."""
+
+    @initialize(workers=st.integers(0, 2), attempts=st.integers(1, 3))
+    def make(self, workers: int, attempts: int) -> None:
+        spec = make_spec(workers=workers, scheduling=Scheduling(max_attempts=attempts))
+        self.job = make_job(spec=spec)
+        self.now = T0
+        self.names = (*spec.replica_names(), "no-such-replica-7")
+
+    def happen(self, event: Event) -> None:
+        before = self.job
+        reaction = react(before, event)
+        self.job = reaction.job
+        assert react(before, event) == reaction, "the same input gives the same output"
+        if self.job is before:
+            assert reaction.history == ()
+            return
+        assert self.job.version == before.version + 1
+        assert not before.state.terminal
+        if self.job.state is not before.state:
+            assert self.job.state in TRANSITIONS[before.state]
+            assert reaction.history[-1].kind == self.job.state.value
+        if before.ending is not None:
+            assert self.job.ending == before.ending, "a decided end stays"
+        if before.start_time is not None:
+            assert self.job.start_time == before.start_time
+
+    def tick(self) -> datetime:
+        self.now += timedelta(seconds=1)
+        return self.now
+
+    @rule()
+    def admitted(self) -> None:
+        self.happen(Admitted(self.tick()))
+
+    @rule(data=st.data(), kind=st.sampled_from([ReplicaPreparing, ReplicaRunning]))
+    def moves(self, data: st.DataObject, kind: type[ReplicaPreparing | ReplicaRunning]) -> None:
+        self.happen(kind(self.tick(), self.attempt(data), self.replica(data)))
+
+    @rule(data=st.data(), end=exits)
+    def exited(self, data: st.DataObject, end: Exit) -> None:
+        self.happen(ReplicaExited(self.tick(), self.attempt(data), self.replica(data), end))
+
+    @rule(data=st.data())
+    def gone(self, data: st.DataObject) -> None:
+        self.happen(ReplicaGone(self.tick(), self.attempt(data), self.replica(data), "gone"))
+
+    @rule(event=st.sampled_from([CancelRequested, WaitExpired]))
+    def asked(self, event: type[CancelRequested | WaitExpired]) -> None:
+        self.happen(event(self.tick()))
+
+    @rule()
+    def refused(self) -> None:
+        self.happen(StartRefused(self.tick(), "refused"))
+
+    def attempt(self, data: st.DataObject) -> int:
+        return data.draw(st.sampled_from([self.job.attempt, self.job.attempt, 0, 1, 9]))
+
+    def replica(self, data: st.DataObject) -> str:
+        return data.draw(st.sampled_from(self.names))
+
+    @invariant()
+    def record_makes_sense(self) -> None:
+        job = self.job
+        assert (job.end_time is not None) == job.state.terminal
+        assert job.attempt <= job.spec.scheduling.max_attempts
+        if job.state.terminal:
+            assert commands(job) == ()
+            assert job.ending is not None
+            assert job.ending.state is job.state
+            assert all(r.phase is Phase.GONE for r in job.replicas), "nothing is left"
+            assert (job.ending.code is Code.OK) == (job.state is State.SUCCEEDED)
+        if job.state is State.CANCELLING:
+            assert commands(job) == (Stop(),)
+        if job.state is State.QUEUED:
+            assert (job.attempt, job.replicas) == (0, ())
+
+    @invariant()
+    def it_can_always_end(self) -> None:
+        """From anywhere a cancel and the backend's confirmations lead to the end."""
+        job = react(self.job, CancelRequested(self.now)).job
+        for replica in job.replicas:
+            job = react(job, ReplicaGone(self.now, job.attempt, replica.name, "")).job
+        assert job.state.terminal
+
+
+TestLife = Life.TestCase
+TestLife.settings = settings(max_examples=200, stateful_step_count=30, deadline=None)
+
+
+def test_states_without_a_way_out_are_the_terminal_ones() -> None:
+    assert {s for s, ways in TRANSITIONS.items() if not ways} == {s for s in State if s.terminal}
+    assert set(TRANSITIONS) == set(State)
+
+
+def test_the_table_refuses_what_it_does_not_hold() -> None:
+    broken = replace(make_job(), state=State.SUCCEEDED)
+
+    assert react(broken, CancelRequested(T0)).job is broken
