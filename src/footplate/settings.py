@@ -33,6 +33,7 @@ class Settings:
     port: int = DEFAULT_PORT
     token: str | None = None
     database_url: str | None = None
+    cache_dir: Path | None = None
     allowed_hosts: tuple[str, ...] = ()
     isolation: str = "auto"
     max_replicas: int | None = None
@@ -45,6 +46,11 @@ class Settings:
     def database(self) -> str:
         """Where the store is: SQLite in the data directory unless said otherwise."""
         return self.database_url or f"sqlite:///{self.data_dir / 'footplate.db'}"
+
+    @property
+    def cache(self) -> Path:
+        """Where environments are kept; several services of one user may share it."""
+        return self.cache_dir or self.data_dir / "cache"
 
 
 def load_settings(
@@ -130,6 +136,10 @@ def _text(value: object) -> str:
     return value
 
 
+def _path(value: object) -> Path:
+    return Path(_text(value)).expanduser().absolute()
+
+
 def _texts(value: object) -> tuple[str, ...]:
     parts = value.split(",") if isinstance(value, str) else value
     if not isinstance(parts, list) or not all(isinstance(p, str) for p in parts):
@@ -171,6 +181,7 @@ _READERS: dict[str, Callable[[object], object]] = {
     "port": _whole(0, 65535),
     "token": _text,
     "database_url": _text,
+    "cache_dir": _path,
     "allowed_hosts": _texts,
     "isolation": _isolation,
     "max_replicas": _whole(1, 100_000),

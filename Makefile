@@ -1,0 +1,43 @@
+# Two commands do everything on a machine that has Python 3.11 (with pip and venv), git and make:
+#   make demo    a real training job, sent by Google's own clients, on this machine
+#   make test    every check and every test
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(BIN)/uv
+SYNCED := $(VENV)/.synced
+
+.PHONY: demo test check format lock clean
+
+demo: $(SYNCED)
+	$(BIN)/python examples/demo/demo.py
+
+test: check
+	$(BIN)/python -m pytest -n auto --dist loadgroup
+
+check: $(SYNCED)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+format: $(SYNCED)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+# Pins what the tests use, with hashes.
+lock: $(SYNCED)
+	$(UV) pip compile -q --python-version 3.11 --universal --generate-hashes \
+	  --no-emit-index-url --no-emit-find-links --prerelease=if-necessary-or-explicit \
+	  --custom-compile-command "make lock" requirements/dev.in -o requirements/dev.txt
+
+$(SYNCED): requirements/dev.txt pyproject.toml
+	@echo "Setting up $(VENV): on a new machine this downloads about 200 MB (Google's clients)"
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --disable-pip-version-check "uv==0.13.8"
+	$(UV) pip sync -q --python $(BIN)/python --require-hashes requirements/dev.txt
+	$(UV) pip install -q --python $(BIN)/python --no-deps --no-build-isolation -e .
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .cache
