@@ -1,0 +1,261 @@
+"""Records on disk until the server has them."""
+
+from __future__ import annotations
+
+import json
+import os
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Callable
+
+_RESERVE_BYTES = 65536
+_READ_BYTES = 262144
+_RECORD_LIMIT_BYTES = 1048576
+
+
+class Batch:
+    """Records as they go into a request: ``body`` is their JSON, with commas between."""
+
+    __slots__ = ("body", "last")
+
+    def __init__(self, last: int, body: bytes) -> None:
+        self.last = last
+        self.body = body
+
+
+class Spool:
+    """A numbered sequence of records, of which those not yet acknowledged are kept.
+
+    Records lie in segments, files of one JSON object a line named by their first number. A
+    segment goes when all of it is acknowledged, so that the disk holds at most ``limit_bytes``
+    (and what was appended at once to reach it), and an eighth of that where the server keeps
+    up. Nothing is held in memory. What ``append`` returned from outlives the process at any
+    instruction; a record that was torn by its death is cut off when the spool is opened.
+    """
+
+    def __init__(
+        self,
+        directory: str,
+        limit_bytes: int,
+        write: Callable[[int, bytes, int], int] = os.pwrite,
+    ) -> None:
+        self.last = 0
+        """Number of the newest record."""
+        self.acknowledged = 0
+        """Number up to which the server keeps all."""
+        self._directory = directory
+        self._limit_bytes = limit_bytes
+        self._segment_bytes = max(4096, limit_bytes // 8)
+        self._write = write
+        self._segments: list[_Segment] = []
+        self._offset = 0
+        """Where in the first segment the first record begins that isn't acknowledged."""
+        self._writer = -1
+        os.makedirs(directory, exist_ok=True)
+        self._recover()
+        self._keep_reserve()
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(segment.size for segment in self._segments)
+
+    @property
+    def waiting(self) -> int:
+        """How many records aren't acknowledged."""
+        return self.last - self.acknowledged
+
+    @property
+    def full(self) -> bool:
+        """At the bound: better append nothing until some is acknowledged."""
+        return self.waiting > 0 and self.size_bytes >= self._limit_bytes
+
+    def append(self, bodies: list[bytes]) -> None:
+        """Give numbers to records and keep them: all, or none where this raises.
+
+        A body is a JSON object without its opening brace: the number goes before it. The bound
+        isn't enforced here.
+
+        Raises:
+            OSError: they can't be written (disk full); nothing was changed, try again.
+        """
+        lines = [b'{"n":%d,%s\n' % (n, body) for n, body in enumerate(bodies, self.last + 1)]
+        self._put(b"".join(lines))
+        self._segments[-1].count += len(lines)
+        self.last += len(lines)
+
+    def append_urgent(self, body: bytes) -> bool:
+        """Append one record, on a full disk in the room reserved for that; False: no room."""
+        try:
+            self.append([body])
+        except OSError:
+            self._drop_reserve()
+            try:
+                self.append([body])
+            except OSError:
+                return False
+        return True
+
+    def read(self, limit_bytes: int = _READ_BYTES) -> Batch:
+        """The oldest records that aren't acknowledged: some if there are any."""
+        if not self.waiting:
+            return Batch(self.acknowledged, b"")
+        with open(self._path(self._segments[0]), "rb", buffering=0) as file:
+            data = os.pread(file.fileno(), limit_bytes, self._offset)
+            end = data.rfind(b"\n")
+            if end < 0:
+                data = os.pread(file.fileno(), _RECORD_LIMIT_BYTES, self._offset)
+                end = data.index(b"\n")
+        data = data[:end]
+        return Batch(self.acknowledged + data.count(b"\n") + 1, data.replace(b"\n", b","))
+
+    def acknowledge(self, number: int) -> None:
+        """Forget the records up to ``number``, which is between ``acknowledged`` and ``last``."""
+        while self.acknowledged < number:
+            segment = self._segments[0]
+            if number >= segment.last:
+                self.acknowledged, self._offset = segment.last, segment.size
+                self._drop_acknowledged()
+            else:
+                self._offset = self._skip(segment, number - self.acknowledged)
+                self.acknowledged = number
+
+    def resume_after(self, number: int) -> None:
+        """Number the next record ``number + 1`` at least: the server has more than is here."""
+        if number > self.last:
+            self.acknowledge(self.last)
+            self.last = self.acknowledged = number
+            old, self._segments = self._segments, []
+            self._add_segment()
+            self._offset = 0
+            for segment in old:
+                os.unlink(self._path(segment))
+
+    def close(self) -> None:
+        if self._writer >= 0:
+            os.close(self._writer)
+            self._writer = -1
+
+    def _put(self, data: bytes) -> None:
+        if not self._segments or self._segments[-1].size >= self._segment_bytes:
+            self._add_segment()
+        segment = self._segments[-1]
+        if self._writer < 0:
+            self._writer = os.open(self._path(segment), os.O_RDWR)
+        done = 0
+        try:
+            while done < len(data):
+                done += self._write(self._writer, data[done:], segment.size + done)
+        except OSError:
+            os.ftruncate(self._writer, segment.size)
+            raise
+        segment.size += len(data)
+
+    def _add_segment(self) -> None:
+        segment = _Segment(self.last + 1)
+        flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC
+        writer = os.open(self._path(segment), flags, 0o600)
+        self.close()
+        self._writer = writer
+        self._segments.append(segment)
+        self._keep_reserve()
+
+    def _drop_acknowledged(self) -> None:
+        """Remove the first segment, all of which is acknowledged, unless more fits into it.
+
+        There is always one: its name tells the next number to whoever opens the spool.
+        """
+        if len(self._segments) == 1:
+            if self._segments[0].size < self._segment_bytes:
+                return
+            try:
+                self._add_segment()
+            except OSError:
+                return
+        segment = self._segments.pop(0)
+        self._offset = 0
+        os.unlink(self._path(segment))
+
+    def _skip(self, segment: _Segment, count: int) -> int:
+        """Where ``count`` records after the offset end."""
+        offset = self._offset
+        with open(self._path(segment), "rb", buffering=0) as file:
+            while True:
+                data = os.pread(file.fileno(), _READ_BYTES, offset)
+                lines = data.count(b"\n")
+                if lines >= count:
+                    break
+                count, offset = count - lines, offset + len(data)
+        place = -1
+        for _ in range(count):
+            place = data.index(b"\n", place + 1)
+        return offset + place + 1
+
+    def _path(self, segment: _Segment) -> str:
+        return os.path.join(self._directory, "%016d.jsonl" % segment.first)
+
+    def _recover(self) -> None:
+        """Take up what an earlier process left, as far as it is whole."""
+        names = sorted(name for name in os.listdir(self._directory) if name.endswith(".jsonl"))
+        for name in names:
+            segment = _Segment(int(name[:-6]))
+            path = os.path.join(self._directory, name)
+            if self._segments and segment.first != self.last + 1:
+                os.unlink(path)
+                continue
+            if not self._segments:
+                self.acknowledged = segment.first - 1
+            _scan(segment, path)
+            self._segments.append(segment)
+            self.last = segment.last
+
+    @property
+    def _reserve(self) -> str:
+        return os.path.join(self._directory, "reserve")
+
+    def _keep_reserve(self) -> None:
+        try:
+            if not os.path.exists(self._reserve):
+                with open(self._reserve, "wb", buffering=0) as file:
+                    file.write(b"\0" * _RESERVE_BYTES)
+        except OSError:
+            return
+
+    def _drop_reserve(self) -> None:
+        if os.path.exists(self._reserve):
+            os.unlink(self._reserve)
+
+
+class _Segment:
+    """``count`` records from number ``first`` on, in ``size`` bytes."""
+
+    __slots__ = ("count", "first", "size")
+
+    def __init__(self, first: int) -> None:
+        self.first = first
+        self.count = 0
+        self.size = 0
+
+    @property
+    def last(self) -> int:
+        return self.first + self.count - 1
+
+
+def _scan(segment: _Segment, path: str) -> None:
+    """Find what is whole in a segment, and cut off the rest."""
+    with open(path, "r+b") as file:
+        for line in file:
+            if not _is_record(line, segment.last + 1):
+                break
+            segment.count += 1
+            segment.size += len(line)
+        file.truncate(segment.size)
+
+
+def _is_record(line: bytes, number: int) -> bool:
+    if not line.endswith(b"}\n"):
+        return False
+    try:
+        return bool(json.loads(line)["n"] == number)
+    except (ValueError, KeyError, TypeError):
+        return False
