@@ -27,6 +27,7 @@ class Field(Enum):
 class Comparator(Enum):
     EQUAL = "="
     NOT_EQUAL = "!="
+    """True wherever EQUAL is false: also for a job without the label or the time."""
     LESS = "<"
     LESS_OR_EQUAL = "<="
     GREATER = ">"

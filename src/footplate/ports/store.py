@@ -40,6 +40,7 @@ class Store(Protocol):
 
         Raises:
             AlreadyExists: a job with this name is there; nothing was changed.
+            InvalidArgument: a text (name, display name, label, request) can't be kept.
         """
         ...
 
@@ -76,7 +77,7 @@ class Store(Protocol):
         ``after`` is a ``next_key`` of an earlier page. Jobs created meanwhile don't shift pages.
 
         Raises:
-            InvalidArgument: ``after`` is no such key.
+            InvalidArgument: ``after`` is no such key, or ``where`` compares what it can't.
         """
         ...
 

@@ -1,0 +1,104 @@
+"""What is refused before it reaches the database: texts it can't hold, filters beyond reason."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, assert_never
+
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or
+from footplate.domain.states import State
+
+if TYPE_CHECKING:
+    from footplate.domain.jobs import Job
+
+MAX_COMPARISONS = 100
+MAX_DEPTH = 50
+MAX_CHARACTERS = 10_000
+"""SQLite refuses patterns over 50,000 bytes."""
+
+_STORABLE = "text without NUL characters and unpaired surrogates"
+
+
+def storable(text: str) -> bool:
+    """PostgreSQL has no NUL in texts, and nobody has half a surrogate pair in UTF-8."""
+    return "\0" not in text and not any("\ud800" <= c <= "\udfff" for c in text)
+
+
+def check_texts(job: Job) -> None:
+    """Refuse texts that are kept as they are and can't be.
+
+    Raises:
+        InvalidArgument: naming the field.
+    """
+    texts = {
+        "name": str(job.name),
+        "displayName": job.display_name,
+        "request": job.request,
+        "labels": "".join(key + value for key, value in job.labels),
+    }
+    for field, text in texts.items():
+        if not storable(text):
+            violation = Violation(field, f"{text[:80]!a} given; allowed: {_STORABLE}")
+            raise InvalidArgument.of((violation,))
+
+
+def check_filter(where: Filter) -> None:
+    """Refuse a filter that is too large, or compares what can't be compared.
+
+    Raises:
+        InvalidArgument: naming ``filter`` and what is allowed.
+    """
+    if _deeper_than(MAX_DEPTH, where):
+        raise _bad_filter(f"at most {MAX_DEPTH} levels")
+    comparisons = _comparisons(where)
+    if len(comparisons) > MAX_COMPARISONS:
+        raise _bad_filter(f"at most {MAX_COMPARISONS} comparisons")
+    for comparison in comparisons:
+        _check_comparison(comparison)
+
+
+def _deeper_than(limit: int, where: Filter) -> bool:
+    return limit == 0 or any(_deeper_than(limit - 1, part) for part in _parts(where))
+
+
+def _comparisons(where: Filter) -> list[Comparison]:
+    if isinstance(where, Comparison):
+        return [where]
+    return [found for part in _parts(where) for found in _comparisons(part)]
+
+
+def _parts(where: Filter) -> tuple[Filter, ...]:
+    match where:
+        case Comparison():
+            return ()
+        case And() | Or():
+            return where.parts
+        case Not():
+            return (where.part,)
+        case _:
+            assert_never(where)
+
+
+def _check_comparison(comparison: Comparison) -> None:
+    field, comparator, value = comparison.field, comparison.comparator, comparison.value
+    match field:
+        case Field.STATE:
+            equality = comparator in (Comparator.EQUAL, Comparator.NOT_EQUAL)
+            good, allowed = isinstance(value, State) and equality, "a state with = or !="
+        case Field.CREATE_TIME | Field.START_TIME | Field.END_TIME:
+            instant = isinstance(value, datetime) and value.tzinfo is not None
+            good = instant and comparator is not Comparator.MATCHES
+            allowed = "a time with =, !=, <, <=, > or >="
+        case Field.DISPLAY_NAME | Field.JOB_ID | Field.LABEL:
+            texts = f"{comparison.label}{value}"
+            good = isinstance(value, str) and storable(texts) and len(texts) <= MAX_CHARACTERS
+            allowed = f"{_STORABLE}, at most {MAX_CHARACTERS} of them"
+        case _:
+            assert_never(field)
+    if not good:
+        raise _bad_filter(f"{field.value}: {allowed}")
+
+
+def _bad_filter(allowed: str) -> InvalidArgument:
+    return InvalidArgument.of((Violation("filter", f"allowed: {allowed}"),))

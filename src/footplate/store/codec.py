@@ -1,0 +1,111 @@
+"""Job <-> row, event <-> row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from footplate.domain.errors import DataLoss, NotFound
+from footplate.domain.jobs import Job
+from footplate.domain.names import JobUid, parse_job_name
+from footplate.domain.states import State
+from footplate.ports.store import StoredEvent
+from footplate.store import documents
+from footplate.store.checks import check_texts
+from footplate.store.times import from_micros, from_micros_or_none, to_micros, to_micros_or_none
+
+if TYPE_CHECKING:
+    from sqlalchemy import Row
+
+    from footplate.domain.jobs import JobEvent
+
+    Record = Row[*tuple[Any, ...]]
+    """A row as it was selected; Any, as in SQLAlchemy."""
+
+Values = dict[str, Any]
+"""A row to be written, column by column."""
+
+_DAMAGE = (KeyError, TypeError, ValueError, OverflowError, NotFound)
+
+
+def job_values(job: Job) -> Values:
+    """The row of a job.
+
+    Raises:
+        InvalidArgument: a text that lists can be filtered by can't be kept.
+    """
+    check_texts(job)
+    return {
+        "uid": job.uid,
+        "name": str(job.name),
+        "collection": job.name.collection,
+        "job_id": job.name.job_id,
+        "job_id_folded": job.name.job_id.casefold(),
+        "display_name": job.display_name,
+        "display_name_folded": job.display_name.casefold(),
+        "state": job.state.value,
+        "create_time": to_micros(job.create_time),
+        "update_time": to_micros(job.update_time),
+        "start_time": to_micros_or_none(job.start_time),
+        "end_time": to_micros_or_none(job.end_time),
+        "attempt": job.attempt,
+        "version": job.version,
+        "labels": documents.write_labels(job.labels),
+        "spec": documents.write_spec(job.spec),
+        "request": job.request,
+        "replicas": documents.write_replicas(job.replicas),
+        "ending": documents.write_ending(job.ending),
+    }
+
+
+def job_of(row: Record) -> Job:
+    """The job of a row.
+
+    Raises:
+        DataLoss: the row is damaged, or of a version that this program doesn't know.
+    """
+    try:
+        return Job(
+            uid=JobUid(row.uid),
+            name=parse_job_name(row.name),
+            display_name=row.display_name,
+            spec=documents.read_spec(row.spec),
+            request=row.request,
+            create_time=from_micros(row.create_time),
+            update_time=from_micros(row.update_time),
+            labels=documents.read_labels(row.labels),
+            state=State(row.state),
+            start_time=from_micros_or_none(row.start_time),
+            end_time=from_micros_or_none(row.end_time),
+            attempt=row.attempt,
+            replicas=documents.read_replicas(row.replicas),
+            ending=documents.read_ending(row.ending),
+            version=row.version,
+        )
+    except _DAMAGE as error:
+        raise DataLoss(f"the stored record of job {row.uid} can't be read: {error}") from error
+
+
+def label_values(job: Job) -> list[Values]:
+    return [
+        {"job_uid": job.uid, "key": key, "value": value, "value_folded": value.casefold()}
+        for key, value in dict(job.labels).items()
+    ]
+
+
+def event_values(uid: JobUid, number: int, event: JobEvent) -> Values:
+    return {
+        "job_uid": uid,
+        "number": number,
+        "time": to_micros(event.time),
+        "key": event.key,
+        "body": documents.write_event(event),
+    }
+
+
+def event_of(row: Record) -> StoredEvent:
+    """Raises DataLoss as ``job_of`` does."""
+    try:
+        return StoredEvent(row.number, documents.read_event(row.body, row.time, row.key))
+    except _DAMAGE as error:
+        message = f"event {row.number} of job {row.job_uid} can't be read: {error}"
+        raise DataLoss(message) from error

@@ -1,0 +1,244 @@
+"""The JSON documents inside rows: spec, replicas, ending, labels and the body of an event.
+
+Each says its version under ``v``; a document of an older version must stay readable for ever.
+They are pure ASCII: so they hold what PostgreSQL refuses in a text (NUL) and what UTF-8 can't
+say (half a surrogate pair), both of which programs do print.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, assert_never
+
+from footplate.domain.errors import Code
+from footplate.domain.jobs import (
+    ClusterVariable,
+    ContainerProgram,
+    Directory,
+    DiskSpec,
+    Ending,
+    Exit,
+    ExitKind,
+    JobEvent,
+    JobSpec,
+    MachineSpec,
+    Program,
+    PythonProgram,
+    Replica,
+    Scheduling,
+    WorkerPool,
+)
+from footplate.domain.states import Phase, State
+from footplate.store.times import from_micros
+
+VERSION = 1
+
+Json = dict[str, Any]
+"""Any, because these are objects that this module alone has written."""
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+def write(document: Json) -> str:
+    return json.dumps({"v": VERSION, **document}, separators=(",", ":"))
+
+
+def read(text: str) -> Json:
+    """Raises ValueError for what isn't a document, or is one of a version not known here."""
+    document = json.loads(text)
+    if not isinstance(document, dict) or document.get("v") != VERSION:
+        raise ValueError(f"not a document of version {VERSION}: {text[:80]}")
+    return document
+
+
+def write_labels(labels: Pairs) -> str:
+    return write({"labels": labels})
+
+
+def read_labels(text: str) -> Pairs:
+    return _pairs(read(text)["labels"])
+
+
+def write_event(event: JobEvent) -> str:
+    """All of an event that has no column of its own."""
+    body = {"kind": event.kind, "message": event.message}
+    return write({**body, "attempt": event.attempt, "replica": event.replica})
+
+
+def read_event(text: str, time: int, key: str | None) -> JobEvent:
+    body = read(text)
+    return JobEvent(
+        time=from_micros(time),
+        kind=body["kind"],
+        message=body["message"],
+        attempt=body["attempt"],
+        replica=body["replica"],
+        key=key,
+    )
+
+
+def write_ending(ending: Ending | None) -> str | None:
+    if ending is None:
+        return None
+    return write({"state": ending.state.value, "code": ending.code.name, "message": ending.message})
+
+
+def read_ending(text: str | None) -> Ending | None:
+    if text is None:
+        return None
+    ending = read(text)
+    return Ending(State(ending["state"]), Code[ending["code"]], ending["message"])
+
+
+def write_replicas(replicas: tuple[Replica, ...]) -> str:
+    return write({"replicas": [_replica_document(replica) for replica in replicas]})
+
+
+def read_replicas(text: str) -> tuple[Replica, ...]:
+    return tuple(_replica(replica) for replica in read(text)["replicas"])
+
+
+def _replica_document(replica: Replica) -> Json:
+    end = replica.exit
+    return {
+        "name": replica.name,
+        "phase": replica.phase.value,
+        "exit": end and {"kind": end.kind.value, "code": end.code, "cause": end.cause},
+    }
+
+
+def _replica(document: Json) -> Replica:
+    end = document["exit"]
+    return Replica(
+        name=document["name"],
+        phase=Phase(document["phase"]),
+        exit=end and Exit(ExitKind(end["kind"]), end["code"], end["cause"]),
+    )
+
+
+def write_spec(spec: JobSpec) -> str:
+    return write(
+        {
+            "region": spec.region,
+            "pools": [_pool_document(pool) for pool in spec.pools],
+            "scheduling": _scheduling_document(spec.scheduling),
+            "job_dir": spec.job_dir,
+            "directories": [[made.variable, made.uri] for made in spec.directories],
+            "environment": spec.environment,
+            "cluster_variables": sorted(v.value for v in spec.cluster_variables),
+            "chief_role": spec.chief_role,
+            "cluster_job": spec.cluster_job,
+            "service_account": spec.service_account,
+            "network": spec.network,
+            "web_access": spec.web_access,
+        }
+    )
+
+
+def read_spec(text: str) -> JobSpec:
+    spec = read(text)
+    return JobSpec(
+        region=spec["region"],
+        pools=tuple(_pool(pool) for pool in spec["pools"]),
+        scheduling=_scheduling(spec["scheduling"]),
+        job_dir=spec["job_dir"],
+        directories=tuple(Directory(variable, uri) for variable, uri in spec["directories"]),
+        environment=_pairs(spec["environment"]),
+        cluster_variables=frozenset(ClusterVariable(v) for v in spec["cluster_variables"]),
+        chief_role=spec["chief_role"],
+        cluster_job=spec["cluster_job"],
+        service_account=spec["service_account"],
+        network=spec["network"],
+        web_access=spec["web_access"],
+    )
+
+
+def _scheduling_document(scheduling: Scheduling) -> Json:
+    return {
+        "max_running_time_s": scheduling.max_running_time_s,
+        "max_wait_time_s": scheduling.max_wait_time_s,
+        "priority": scheduling.priority,
+        "max_attempts": scheduling.max_attempts,
+    }
+
+
+def _scheduling(document: Json) -> Scheduling:
+    return Scheduling(
+        max_running_time_s=document["max_running_time_s"],
+        max_wait_time_s=document["max_wait_time_s"],
+        priority=document["priority"],
+        max_attempts=document["max_attempts"],
+    )
+
+
+def _pool_document(pool: WorkerPool) -> Json:
+    machine, disk = pool.machine, pool.disk
+    return {
+        "cluster_role": pool.cluster_role,
+        "replica_prefix": pool.replica_prefix,
+        "machine": [machine.machine_type, machine.accelerator_type, machine.accelerator_count],
+        "replica_count": pool.replica_count,
+        "program": _program_document(pool.program),
+        "environment": pool.environment,
+        "disk": [disk.boot_disk_type, disk.boot_disk_size_gb],
+    }
+
+
+def _pool(document: Json) -> WorkerPool:
+    return WorkerPool(
+        cluster_role=document["cluster_role"],
+        replica_prefix=document["replica_prefix"],
+        machine=MachineSpec(*document["machine"]),
+        replica_count=document["replica_count"],
+        program=_program(document["program"]),
+        environment=_pairs(document["environment"]),
+        disk=DiskSpec(*document["disk"]),
+    )
+
+
+def _program_document(program: Program) -> Json:
+    match program:
+        case PythonProgram():
+            return {
+                "kind": "python",
+                "runtime": program.runtime,
+                "package_uris": program.package_uris,
+                "module": program.module,
+                "args": program.args,
+            }
+        case ContainerProgram():
+            return {
+                "kind": "container",
+                "image_uri": program.image_uri,
+                "command": program.command,
+                "args": program.args,
+            }
+        case _:
+            assert_never(program)
+
+
+def _program(document: Json) -> Program:
+    match document["kind"]:
+        case "python":
+            return PythonProgram(
+                runtime=document["runtime"],
+                package_uris=tuple(document["package_uris"]),
+                module=document["module"],
+                args=tuple(document["args"]),
+            )
+        case "container":
+            return ContainerProgram(
+                image_uri=document["image_uri"],
+                command=_texts(document["command"]),
+                args=_texts(document["args"]),
+            )
+        case kind:
+            raise ValueError(f"a program of kind {kind!r}")
+
+
+def _texts(document: list[str] | None) -> tuple[str, ...] | None:
+    return None if document is None else tuple(document)
+
+
+def _pairs(document: list[list[str]]) -> Pairs:
+    return tuple((name, value) for name, value in document)

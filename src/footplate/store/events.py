@@ -1,0 +1,62 @@
+"""The events of a job: appended in the transaction of whoever holds the job's row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, insert, select
+
+from footplate.store import codec
+from footplate.store.tables import job_events
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sqlalchemy import Connection
+
+    from footplate.domain.jobs import JobEvent
+    from footplate.domain.names import JobUid
+    from footplate.ports.store import StoredEvent
+
+_KEYS_AT_ONCE = 500
+"""Both engines bound the number of a statement's parameters, SQLite at 32,766."""
+
+
+def append_events(connection: Connection, uid: JobUid, events: Sequence[JobEvent]) -> None:
+    """Number them on from the last one; leave out those whose key is there already."""
+    fresh = list(_fresh(connection, uid, events))
+    if not fresh:
+        return
+    query = select(func.max(job_events.c.number)).where(job_events.c.job_uid == uid)
+    last = connection.scalar(query) or 0
+    rows = [codec.event_values(uid, last + index, event) for index, event in enumerate(fresh, 1)]
+    connection.execute(insert(job_events), rows)
+
+
+def select_events(
+    connection: Connection, uid: JobUid, after: int, limit: int
+) -> tuple[StoredEvent, ...]:
+    query = select(job_events).where(job_events.c.job_uid == uid, job_events.c.number > after)
+    rows = connection.execute(query.order_by(job_events.c.number).limit(limit))
+    return tuple(codec.event_of(row) for row in rows)
+
+
+def _fresh(connection: Connection, uid: JobUid, events: Sequence[JobEvent]) -> Iterator[JobEvent]:
+    known = _known_keys(connection, uid, [event.key for event in events if event.key is not None])
+    for event in events:
+        if event.key is None:
+            yield event
+        elif event.key not in known:
+            known.add(event.key)
+            yield event
+
+
+def _known_keys(connection: Connection, uid: JobUid, keys: list[str]) -> set[str]:
+    known: set[str] = set()
+    for start in range(0, len(keys), _KEYS_AT_ONCE):
+        asked = keys[start : start + _KEYS_AT_ONCE]
+        query = select(job_events.c.key).where(
+            job_events.c.job_uid == uid, job_events.c.key.in_(asked)
+        )
+        known.update(key for key in connection.scalars(query) if key is not None)
+    return known

@@ -1,0 +1,156 @@
+"""The store port over SQL; see ``footplate.ports.store.Store`` for what each method promises."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from sqlalchemy import delete, insert, select, tuple_, update
+from sqlalchemy.exc import IntegrityError
+
+from footplate.domain.errors import Aborted, AlreadyExists, NotFound
+from footplate.domain.states import State
+from footplate.ports.store import Page
+from footplate.store import codec
+from footplate.store.checks import storable
+from footplate.store.conditions import condition
+from footplate.store.documents import write_labels
+from footplate.store.engines import TO_WRITE
+from footplate.store.events import append_events, select_events
+from footplate.store.faults import translated
+from footplate.store.paging import Position
+from footplate.store.tables import job_labels, jobs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sqlalchemy import ColumnElement, Connection, Engine
+
+    from footplate.domain.filters import Filter
+    from footplate.domain.jobs import Job, JobEvent
+    from footplate.domain.names import JobName, JobUid
+    from footplate.ports.store import StoredEvent
+    from footplate.store.codec import Record
+
+_ACTIVE = [state.value for state in State if not state.terminal]
+_PLACE = tuple_(jobs.c.create_time, jobs.c.uid)
+
+
+class SqlStore:
+    """Jobs in SQL. Any number of threads may call it; ``close`` comes after the last call."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._writer = engine.execution_options(**TO_WRITE)
+        # SQLite has one writer at a time, and lets others sleep and retry: threads of this
+        # process queue up here instead, and each goes on the moment its turn has come.
+        self._turn = Lock()
+
+    def create(self, job: Job, events: Sequence[JobEvent]) -> None:
+        values = codec.job_values(job)
+        with self._writing() as connection:
+            try:
+                connection.execute(insert(jobs).values(values))
+            except IntegrityError as error:
+                raise AlreadyExists(f"{job.name} already exists") from error
+            _index_labels(connection, job)
+            append_events(connection, job.uid, events)
+
+    def get(self, name: JobName) -> Job:
+        return self._get(jobs.c.name, str(name))
+
+    def get_by_uid(self, uid: JobUid) -> Job:
+        return self._get(jobs.c.uid, uid)
+
+    def update(self, job: Job, events: Sequence[JobEvent]) -> None:
+        values = codec.job_values(job)
+        with self._writing() as connection:
+            stored = _lock(connection, jobs.c.uid, job.uid)
+            _guard(stored, job.version - 1)
+            connection.execute(update(jobs).where(jobs.c.uid == job.uid).values(values))
+            if stored.labels != write_labels(job.labels):
+                connection.execute(delete(job_labels).where(job_labels.c.job_uid == job.uid))
+                _index_labels(connection, job)
+            append_events(connection, job.uid, events)
+
+    def append(self, uid: JobUid, events: Sequence[JobEvent]) -> None:
+        with self._writing() as connection:
+            _lock(connection, jobs.c.uid, uid)
+            append_events(connection, uid, events)
+
+    def delete(self, name: JobName, version: int) -> None:
+        with self._writing() as connection:
+            stored = _lock(connection, jobs.c.name, str(name))
+            _guard(stored, version)
+            connection.execute(delete(jobs).where(jobs.c.uid == stored.uid))
+
+    def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
+        query = select(jobs).where(jobs.c.collection == collection, condition(where))
+        if after is not None:
+            position = Position.parse(after)
+            query = query.where(tuple_(position.create_time, position.uid) > _PLACE)
+        query = query.order_by(jobs.c.create_time.desc(), jobs.c.uid.desc()).limit(limit + 1)
+        if not storable(collection):
+            return Page((), None)
+        with self._reading() as connection:
+            rows = connection.execute(query).all()
+        found = tuple(codec.job_of(row) for row in rows[:limit])
+        return Page(found, Position.of(found[-1]).key() if len(rows) > limit else None)
+
+    def active(self) -> tuple[Job, ...]:
+        query = select(jobs).where(jobs.c.state.in_(_ACTIVE))
+        with self._reading() as connection:
+            rows = connection.execute(query.order_by(jobs.c.create_time, jobs.c.uid)).all()
+        return tuple(codec.job_of(row) for row in rows)
+
+    def events(self, uid: JobUid, after: int = 0, limit: int = 1000) -> tuple[StoredEvent, ...]:
+        if not storable(uid):
+            return ()
+        with self._reading() as connection:
+            return select_events(connection, uid, after, limit)
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    def _get(self, column: ColumnElement[str], value: str) -> Job:
+        if not storable(value):
+            raise _unknown(value)
+        with self._reading() as connection:
+            row = connection.execute(select(jobs).where(column == value)).one_or_none()
+        if row is None:
+            raise _unknown(value)
+        return codec.job_of(row)
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with translated(self._engine.url), self._engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        with translated(self._writer.url), self._turn, self._writer.begin() as connection:
+            yield connection
+
+
+def _lock(connection: Connection, column: ColumnElement[str], value: str) -> Record:
+    """What of the job decides about a write; until the commit nobody else changes it."""
+    query = select(jobs.c.uid, jobs.c.version, jobs.c.labels).where(column == value)
+    row = connection.execute(query.with_for_update()).one_or_none() if storable(value) else None
+    if row is None:
+        raise _unknown(value)
+    return row
+
+
+def _guard(stored: Record, version: int) -> None:
+    if stored.version != version:
+        raise Aborted(f"job {stored.uid} is at version {stored.version}, not {version}")
+
+
+def _index_labels(connection: Connection, job: Job) -> None:
+    if rows := codec.label_values(job):
+        connection.execute(insert(job_labels), rows)
+
+
+def _unknown(job: str) -> NotFound:
+    return NotFound(f"{ascii(job) if not storable(job) else job} does not exist")

@@ -1,0 +1,54 @@
+"""Keys that continue a list after a job: the values it is sorted by, spelled opaquely."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.store.checks import storable
+from footplate.store.times import to_micros
+
+if TYPE_CHECKING:
+    from footplate.domain.jobs import Job
+
+_LARGEST = 2**63
+
+
+@dataclass(frozen=True, order=True)
+class Position:
+    """Where a job stands in a list: by the time it was made, then by its uid."""
+
+    create_time: int
+    uid: str
+
+    @classmethod
+    def of(cls, job: Job) -> Position:
+        return cls(to_micros(job.create_time), job.uid)
+
+    def key(self) -> str:
+        text = f"{self.create_time}/{self.uid}"
+        return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+    @classmethod
+    def parse(cls, key: str) -> Position:
+        """Raises InvalidArgument for what ``key`` never gave."""
+        try:
+            position = _decode(key)
+        except (ValueError, binascii.Error):
+            position = None
+        if position is None or position.key() != key:
+            rule = "a nextPageToken of an earlier answer, unchanged"
+            violation = Violation("pageToken", f"{key[:80]!a} given; allowed: {rule}")
+            raise InvalidArgument.of((violation,))
+        return position
+
+
+def _decode(key: str) -> Position | None:
+    text = base64.b64decode(key + "=" * (-len(key) % 4), altchars=b"-_", validate=True).decode()
+    number, _, uid = text.partition("/")
+    if abs(int(number)) >= _LARGEST or not storable(uid):
+        return None
+    return Position(int(number), uid)

@@ -1,0 +1,86 @@
+"""The tables, as the newest migration leaves them."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+REVISION = "0001"
+"""The newest migration; a database at this revision needs none."""
+
+REVISION_TABLE = "footplate_revision"
+"""A name of our own: the database may be shared with others that use Alembic."""
+
+metadata = MetaData()
+
+Bytewise = Text().with_variant(Text(collation="C"), "postgresql")
+"""Text in the order of its code points on both engines, whatever locale PostgreSQL runs in."""
+
+Micros = BigInteger
+"""See ``times``."""
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("uid", Bytewise, primary_key=True),
+    Column("name", Bytewise, nullable=False, unique=True),
+    Column("collection", Bytewise, nullable=False),
+    Column("job_id", Bytewise, nullable=False),
+    Column("job_id_folded", Bytewise, nullable=False),
+    Column("display_name", Bytewise, nullable=False),
+    Column("display_name_folded", Bytewise, nullable=False),
+    Column("state", Bytewise, nullable=False),
+    Column("create_time", Micros, nullable=False),
+    Column("update_time", Micros, nullable=False),
+    Column("start_time", Micros),
+    Column("end_time", Micros),
+    Column("attempt", Integer, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("labels", Text, nullable=False),
+    Column("spec", Text, nullable=False),
+    Column("request", Text, nullable=False),
+    Column("replicas", Text, nullable=False),
+    Column("ending", Text),
+    Index("jobs_newest", "collection", "create_time", "uid"),
+    Index("jobs_by_state", "state", "create_time"),
+)
+"""``..._folded`` is the text without case: each engine has its own idea of lower()."""
+
+job_labels = Table(
+    "job_labels",
+    metadata,
+    Column("job_uid", Bytewise, ForeignKey("jobs.uid", ondelete="CASCADE"), primary_key=True),
+    Column("key", Bytewise, primary_key=True),
+    Column("value", Bytewise, nullable=False),
+    Column("value_folded", Bytewise, nullable=False),
+    Index("job_labels_by_value", "key", "value", "job_uid"),
+)
+"""An index over ``jobs.labels``, which says what the labels are and in what order."""
+
+job_events = Table(
+    "job_events",
+    metadata,
+    Column("job_uid", Bytewise, ForeignKey("jobs.uid", ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("time", Micros, nullable=False),
+    Column("key", Bytewise),
+    Column("body", Text, nullable=False),
+    UniqueConstraint("job_uid", "key", name="job_events_once"),
+)
+
+revisions = Table(
+    REVISION_TABLE,
+    MetaData(),
+    Column("version_num", String(32), nullable=False, primary_key=True),
+)
+"""Alembic's own table, in a collection of its own since no migration makes it."""

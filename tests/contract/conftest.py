@@ -1,0 +1,19 @@
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from footplate.testing.postgresql import Postgresql, find_binaries, private_postgresql
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[Postgresql]:
+    """A running server; without its binaries tests are skipped, and in CI they fail."""
+    binaries = find_binaries()
+    if binaries is None:
+        reason = "no PostgreSQL server found (Debian: apt-get install postgresql)"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with private_postgresql(binaries) as server:
+        yield server
