@@ -1,0 +1,87 @@
+"""The words of a filter, each with its place."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+from typing import NoReturn
+
+from footplate.domain.errors import InvalidArgument, Violation
+
+MAX_LENGTH = 32_768
+_SHOWN = 40
+
+
+class Kind(Enum):
+    OPEN = "("
+    CLOSE = ")"
+    COMPARATOR = "a comparator"
+    WORD = "a word"
+    QUOTED = "a quoted text"
+    END = "the end"
+
+
+@dataclass(frozen=True)
+class Token:
+    """``at`` counts characters from 1; ``text`` of a quoted one is without its quotes."""
+
+    kind: Kind
+    text: str
+    at: int
+
+
+_SPACE = re.compile(r"\s*")
+_COMPARATOR = re.compile(r"!=|<=|>=|[=<>:]")
+_NAME = re.compile(r"[^\s()\"'<>=!:]+")
+_VALUE = re.compile(r"[^\s()\"']+")
+_QUOTED = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+
+
+def refuse_at(text: str, at: int, problem: str) -> NoReturn:
+    """Raise InvalidArgument that names the place."""
+    near = text[at - 1 : at - 1 + _SHOWN]
+    where = f"at character {at}, near {near!r}" if near else f"at character {at}, the end"
+    violation = Violation("filter", f"{problem} {where}")
+    raise InvalidArgument.of((violation,))
+
+
+def tokenize(text: str) -> tuple[Token, ...]:
+    """Its tokens, END last. A word after a comparator may hold colons: it is a value.
+
+    Raises:
+        InvalidArgument: a quote isn't closed, a character fits nowhere, or it is too long.
+    """
+    if len(text) > MAX_LENGTH:
+        refuse_at(text, MAX_LENGTH, f"longer than {MAX_LENGTH} characters")
+    tokens: list[Token] = []
+    position = _skip(text, 0)
+    while position < len(text):
+        after_comparator = bool(tokens) and tokens[-1].kind is Kind.COMPARATOR
+        token, position = _next(text, position, after_comparator=after_comparator)
+        tokens.append(token)
+        position = _skip(text, position)
+    return (*tokens, Token(Kind.END, "", len(text) + 1))
+
+
+def _skip(text: str, position: int) -> int:
+    space = _SPACE.match(text, position)
+    return space.end() if space else position
+
+
+def _next(text: str, position: int, *, after_comparator: bool) -> tuple[Token, int]:
+    at = position + 1
+    if text[position] in "()":
+        return Token(Kind(text[position]), text[position], at), position + 1
+    if match := _QUOTED.match(text, position):
+        content = match.group(1) if match.group(1) is not None else match.group(2)
+        return Token(Kind.QUOTED, _ESCAPED.sub(r"\1", content), at), match.end()
+    if after_comparator and (match := _VALUE.match(text, position)):
+        return Token(Kind.WORD, match.group(), at), match.end()
+    if match := _COMPARATOR.match(text, position):
+        return Token(Kind.COMPARATOR, match.group(), at), match.end()
+    if match := _NAME.match(text, position):
+        return Token(Kind.WORD, match.group(), at), match.end()
+    problem = "a quote that isn't closed" if text[position] in "\"'" else "an unexpected character"
+    refuse_at(text, at, problem)

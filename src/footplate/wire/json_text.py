@@ -1,0 +1,105 @@
+"""JSON text to values and back, with everything refused that would hurt further in."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NoReturn
+
+from footplate.domain.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
+JsonObject = dict[str, "JsonValue"]
+
+MAX_DEPTH = 100
+"""Objects and lists within each other; Google's own parser stops there, too."""
+
+_TOO_DEEP = f"the JSON is nested too deeply; allowed: {MAX_DEPTH} levels"
+
+
+def parse_object(body: bytes) -> JsonObject:
+    """The JSON object in ``body``.
+
+    Its strings can be encoded as UTF-8 and hold no NUL, its numbers are finite, its keys are
+    distinct, its depth is bounded.
+
+    Raises:
+        InvalidArgument: it isn't one; the message says what and, where known, at which place.
+    """
+    try:
+        value = json.loads(
+            body.decode("utf-8-sig"),
+            parse_constant=_refuse_constant,
+            object_pairs_hook=_distinct,
+        )
+    except UnicodeDecodeError as error:
+        raise InvalidArgument(f"the body is not UTF-8: byte {error.start} is wrong") from None
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno} column {error.colno}"
+        raise InvalidArgument(f"the body is not JSON: {error.msg} at {place}") from None
+    except RecursionError:
+        raise InvalidArgument(_TOO_DEEP) from None
+    except ValueError:
+        raise InvalidArgument("the body is not JSON: a number has too many digits") from None
+    if not isinstance(value, dict):
+        raise InvalidArgument(f"the body is {describe(value)}; allowed: a JSON object")
+    _check_tree(value)
+    return value
+
+
+def format_object(value: JsonObject) -> str:
+    """The canonical text: compact, keys in the order given."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def describe(value: object, limit: int = 100) -> str:
+    """What was given, as JSON, short enough for a message."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=repr)
+    except (ValueError, RecursionError):
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= limit else f"{text[:limit]}..."
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise InvalidArgument(f"the body is not JSON: {name} is not a number; allowed: finite numbers")
+
+
+def _distinct(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidArgument(f"the body has the key {describe(twice)} twice in one object")
+    return made
+
+
+def _check_tree(root: JsonValue) -> None:
+    """Without recursion, since the depth is what is being checked."""
+    level: list[JsonValue] = [root]
+    for _ in range(MAX_DEPTH):
+        inner: list[JsonValue] = []
+        for value in level:
+            if isinstance(value, dict):
+                inner.extend(value)
+                inner.extend(value.values())
+            elif isinstance(value, list):
+                inner.extend(value)
+            elif isinstance(value, str):
+                _check_text(value)
+            elif isinstance(value, float) and value in (float("inf"), float("-inf")):
+                raise InvalidArgument("the body has a number too large for a double")
+        if not inner:
+            return
+        level = inner
+    raise InvalidArgument(_TOO_DEEP)
+
+
+def _check_text(text: str) -> None:
+    if "\x00" in text:
+        raise InvalidArgument(f"the body has the character U+0000 in {describe(text)}")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InvalidArgument("the body has half of a surrogate pair in a string") from None

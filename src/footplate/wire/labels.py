@@ -1,0 +1,36 @@
+"""The rules of labels, the same for both faces."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import Violation
+from footplate.wire.json_text import describe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+MAX_LABELS = 64
+MAX_LENGTH = 64
+_RULE = "at most 64 lowercase letters, digits, underscores and dashes"
+
+
+def check_labels(labels: Mapping[str, str], field: str = "labels") -> Iterator[Violation]:
+    """Letters of any script that aren't capitals count, as Google says."""
+    if len(labels) > MAX_LABELS:
+        yield Violation(field, f"{len(labels)} given; allowed: at most {MAX_LABELS}")
+    for key, value in labels.items():
+        if not key or not _fits(key):
+            yield Violation(field, f"key {describe(key)} given; allowed: {_RULE}, at least one")
+        elif not _fits(value):
+            yield Violation(f"{field}.{key}", f"{describe(value)} given; allowed: {_RULE}")
+
+
+def _fits(text: str) -> bool:
+    return len(text) <= MAX_LENGTH and all(c in "_-" or _small(c) for c in text)
+
+
+def _small(character: str) -> bool:
+    category = unicodedata.category(character)
+    return category in {"Ll", "Lo", "Lm", "Mn", "Mc"} or category.startswith("N")

@@ -1,0 +1,64 @@
+"""Pages of lists: their size, and the opaque tokens that continue them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from dataclasses import dataclass
+
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.wire.json_text import describe
+
+_DIGEST_LENGTH = 8
+
+
+@dataclass(frozen=True)
+class PageRule:
+    """What a face gives without being asked for a size, and at most."""
+
+    default: int
+    maximum: int
+
+    def size(self, given: str | None) -> int:
+        """More than the maximum is the maximum, as in Google's services; 0 is the default.
+
+        Raises:
+            InvalidArgument: a negative number, or no number.
+        """
+        if not given:
+            return self.default
+        if not (given.isascii() and given.isdigit()):
+            violation = Violation("pageSize", f"{describe(given)} given; allowed: 0 or more")
+            raise InvalidArgument.of((violation,))
+        return min(int(given[:9]), self.maximum) or self.default
+
+
+def format_token(key: str, query: str) -> str:
+    """The token of the page after ``key`` in the list that ``query`` asks for."""
+    return base64.urlsafe_b64encode(_digest(query) + key.encode()).decode()
+
+
+def parse_token(token: str | None, query: str) -> str | None:
+    """The key in a token; None without token.
+
+    Raises:
+        InvalidArgument: it isn't a token of this list with this filter.
+    """
+    if not token:
+        return None
+    try:
+        raw = base64.urlsafe_b64decode(token.encode())
+        digest, key = raw[:_DIGEST_LENGTH], raw[_DIGEST_LENGTH:].decode()
+    except (binascii.Error, ValueError):
+        digest, key = b"", ""
+    if digest != _digest(query) or not key:
+        allowed = "the nextPageToken of this very list and filter"
+        violation = Violation("pageToken", f"{describe(token)} given; allowed: {allowed}")
+        raise InvalidArgument.of((violation,))
+    return key
+
+
+def _digest(query: str) -> bytes:
+    """Not a secret: it only tells a token of another list."""
+    return hashlib.sha256(query.encode()).digest()[:_DIGEST_LENGTH]

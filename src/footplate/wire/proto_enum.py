@@ -1,0 +1,42 @@
+"""Enums that travel as a name or as a number (proto3 JSON)."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING, Self
+
+from pydantic_core import core_schema
+
+from footplate.wire.json_text import describe
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler
+
+
+class ProtoEnum(IntEnum):
+    """GAPIC clients send the numbers, everyone else the names; answers have names."""
+
+    @classmethod
+    def parse(cls, value: object) -> Self:
+        """The member that a JSON value means; ValueError else, naming the members."""
+        if isinstance(value, str) and value in cls.__members__:
+            return cls[value]
+        number = int(value) if isinstance(value, float) and value.is_integer() else value
+        if isinstance(number, int) and not isinstance(number, bool):
+            for member in cls:
+                if member.value == number:
+                    return member
+        raise ValueError(f"{describe(value)} given; allowed: {', '.join(cls.__members__)}")
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: object, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(
+            cls.parse,
+            serialization=core_schema.plain_serializer_function_ser_schema(_name),
+        )
+
+
+def _name(member: ProtoEnum) -> str:
+    return member.name

@@ -1,0 +1,61 @@
+"""Jobs as ml v1 answers them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.states import State
+from footplate.wire.json_text import describe
+from footplate.wire.timestamps import format_time
+
+if TYPE_CHECKING:
+    from footplate.domain.jobs import Job
+    from footplate.wire.json_text import JsonObject
+
+_TELLING = frozenset({State.FAILED, State.CANCELLING, State.CANCELLED})
+"""The states in which ``errorMessage`` is there."""
+
+
+def job_json(job: Job) -> JsonObject:
+    """The accepted request, and what the service adds.
+
+    The place in the queue isn't known here: a job that waits has no ``jobPosition``.
+    """
+    answer: JsonObject = json.loads(job.request)
+    if job.labels:
+        answer["labels"] = dict(job.labels)
+    answer["createTime"] = format_time(job.create_time)
+    if job.start_time:
+        answer["startTime"] = format_time(job.start_time)
+    if job.end_time:
+        answer["endTime"] = format_time(job.end_time)
+    answer["state"] = job.state.value
+    if job.ending and job.ending.message and job.state in _TELLING:
+        answer["errorMessage"] = job.ending.message
+    if job.state is not State.QUEUED:
+        answer["jobPosition"] = "0"
+    answer["trainingOutput"] = {}
+    answer["etag"] = format_etag(job.version)
+    return answer
+
+
+def format_etag(version: int) -> str:
+    return base64.b64encode(str(version).encode()).decode()
+
+
+def parse_etag(etag: str) -> int:
+    """The version of a job that an etag stands for.
+
+    Raises:
+        InvalidArgument: the service never gave such an etag.
+    """
+    try:
+        return int(base64.b64decode(etag.encode(), validate=True))
+    except (binascii.Error, ValueError):
+        allowed = "the etag of the job, as it was got"
+        violation = Violation("etag", f"{describe(etag)} given; allowed: {allowed}")
+        raise InvalidArgument.of((violation,)) from None

@@ -1,0 +1,43 @@
+"""Changes to a job of ml v1: its labels, guarded by its etag."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import Violation
+from footplate.wire.json_model import refuse
+from footplate.wire.json_text import describe
+from footplate.wire.labels import check_labels
+from footplate.wire.training_v1.answers import parse_etag
+from footplate.wire.training_v1.models import JobPatch
+
+if TYPE_CHECKING:
+    from footplate.wire.json_text import JsonObject
+
+MASKS = ("labels", "etag")
+
+
+@dataclass(frozen=True)
+class LabelsPatch:
+    """The new labels; with ``version``, only if the job is still at that one."""
+
+    labels: tuple[tuple[str, str], ...]
+    version: int | None
+
+
+def read_patch(body: JsonObject, update_mask: str) -> LabelsPatch:
+    """What ``projects.jobs.patch`` asks for; an etag counts only if the mask names it.
+
+    Raises:
+        InvalidArgument: the mask is empty or names what can't be changed, or a label is bad.
+    """
+    names = [name.strip() for name in update_mask.split(",") if name.strip()]
+    allowed = "labels, or labels,etag"
+    if not set(names) <= set(MASKS) or "labels" not in names:
+        refuse((Violation("updateMask", f"{describe(update_mask)} given; allowed: {allowed}"),))
+    patch = JobPatch.decode(body)
+    labels = patch.labels or {}
+    refuse(tuple(check_labels(labels)))
+    version = parse_etag(patch.etag or "") if "etag" in names else None
+    return LabelsPatch(tuple(labels.items()), version)

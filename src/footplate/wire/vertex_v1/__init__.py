@@ -1,0 +1,1 @@
+"""aiplatform v1 ("Vertex AI"): its JSON to domain values and back."""

@@ -1,0 +1,52 @@
+"""Custom jobs as aiplatform v1 answers them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import Code
+from footplate.domain.states import State
+from footplate.wire.status import status_json
+from footplate.wire.timestamps import format_time
+from footplate.wire.vertex_v1.enums import JobState
+
+if TYPE_CHECKING:
+    from footplate.domain.jobs import Job
+    from footplate.wire.json_text import JsonObject
+
+STATES = {
+    State.QUEUED: JobState.JOB_STATE_QUEUED,
+    State.PREPARING: JobState.JOB_STATE_PENDING,
+    State.RUNNING: JobState.JOB_STATE_RUNNING,
+    State.SUCCEEDED: JobState.JOB_STATE_SUCCEEDED,
+    State.FAILED: JobState.JOB_STATE_FAILED,
+    State.CANCELLING: JobState.JOB_STATE_CANCELLING,
+    State.CANCELLED: JobState.JOB_STATE_CANCELLED,
+}
+"""The SDK waits for ever on all other states, so none of them is ever answered."""
+
+
+def custom_job_json(job: Job) -> JsonObject:
+    """The accepted request, and what the service adds."""
+    answer: JsonObject = {"name": str(job.name)}
+    answer |= json.loads(job.request)
+    if job.labels:
+        answer["labels"] = dict(job.labels)
+    answer["state"] = STATES[job.state].name
+    answer["createTime"] = format_time(job.create_time)
+    if job.start_time:
+        answer["startTime"] = format_time(job.start_time)
+    if job.end_time:
+        answer["endTime"] = format_time(job.end_time)
+    answer["updateTime"] = format_time(job.update_time)
+    if job.state in (State.FAILED, State.CANCELLED):
+        answer["error"] = _error(job)
+    return answer
+
+
+def _error(job: Job) -> JsonObject:
+    """Never with code 0: the SDK would take the job for a success."""
+    if job.ending is None:
+        return status_json(Code.UNKNOWN, f"the job ended {job.state.value}")
+    return status_json(job.ending.code, job.ending.message or f"the job ended {job.state.value}")

@@ -1,0 +1,16 @@
+"""The machine of a worker pool."""
+
+from __future__ import annotations
+
+from footplate.domain.jobs import MachineSpec
+from footplate.wire.vertex_v1 import models
+from footplate.wire.vertex_v1.enums import AcceleratorType
+
+
+def machine_of(pool: models.WorkerPoolSpec) -> MachineSpec:
+    given = pool.machine_spec or models.MachineSpec()
+    kind = given.accelerator_type or AcceleratorType.ACCELERATOR_TYPE_UNSPECIFIED
+    named = kind is not AcceleratorType.ACCELERATOR_TYPE_UNSPECIFIED
+    return MachineSpec(
+        given.machine_type or "", kind.name if named else None, given.accelerator_count or 0
+    )

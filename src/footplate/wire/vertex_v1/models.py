@@ -1,0 +1,132 @@
+"""The messages of aiplatform v1 that a client sends for a custom job."""
+
+from typing import ClassVar
+
+from pydantic import JsonValue
+
+from footplate.wire.json_model import JsonModel
+from footplate.wire.scalars import Duration, Flag, Int32, Int64, Text
+from footplate.wire.vertex_v1.enums import AcceleratorType, ReservationAffinityType, Strategy
+
+
+class EnvVar(JsonModel):
+    name: Text | None = None
+    value: Text | None = None
+
+
+class ContainerSpec(JsonModel):
+    image_uri: Text | None = None
+    command: list[Text] | None = None
+    args: list[Text] | None = None
+    env: list[EnvVar] | None = None
+
+
+class PythonPackageSpec(JsonModel):
+    executor_image_uri: Text | None = None
+    package_uris: list[Text] | None = None
+    python_module: Text | None = None
+    args: list[Text] | None = None
+    env: list[EnvVar] | None = None
+
+
+class ReservationAffinity(JsonModel):
+    reservation_affinity_type: ReservationAffinityType | None = None
+    key: Text | None = None
+    values: list[Text] | None = None
+
+
+class MachineSpec(JsonModel):
+    machine_type: Text | None = None
+    accelerator_type: AcceleratorType | None = None
+    accelerator_count: Int32 | None = None
+    tpu_topology: Text | None = None
+    reservation_affinity: ReservationAffinity | None = None
+    gpu_partition_size: Text | None = None
+
+
+class NfsMount(JsonModel):
+    server: Text | None = None
+    path: Text | None = None
+    mount_point: Text | None = None
+
+
+class LustreMount(JsonModel):
+    instance_ip: Text | None = None
+    volume_handle: Text | None = None
+    filesystem: Text | None = None
+    mount_point: Text | None = None
+
+
+class DiskSpec(JsonModel):
+    boot_disk_type: Text | None = None
+    boot_disk_size_gb: Int32 | None = None
+
+
+class WorkerPoolSpec(JsonModel):
+    container_spec: ContainerSpec | None = None
+    python_package_spec: PythonPackageSpec | None = None
+    machine_spec: MachineSpec | None = None
+    replica_count: Int64 | None = None
+    nfs_mounts: list[NfsMount] | None = None
+    lustre_mounts: list[LustreMount] | None = None
+    disk_spec: DiskSpec | None = None
+
+    @property
+    def unused(self) -> bool:
+        """An empty object keeps the place of a pool that the job doesn't have."""
+        return not self.model_fields_set
+
+
+class Scheduling(JsonModel):
+    timeout: Duration | None = None
+    restart_job_on_worker_restart: Flag | None = None
+    strategy: Strategy | None = None
+    disable_retries: Flag | None = None
+    max_wait_duration: Duration | None = None
+
+
+class GcsDestination(JsonModel):
+    output_uri_prefix: Text | None = None
+
+
+class EncryptionSpec(JsonModel):
+    kms_key_name: Text | None = None
+
+
+class CustomJobSpec(JsonModel):
+    worker_pool_specs: list[WorkerPoolSpec] | None = None
+    scheduling: Scheduling | None = None
+    service_account: Text | None = None
+    network: Text | None = None
+    base_output_directory: GcsDestination | None = None
+    tensorboard: Text | None = None
+    enable_web_access: Flag | None = None
+    reserved_ip_ranges: list[Text] | None = None
+    persistent_resource_id: Text | None = None
+    enable_dashboard_access: Flag | None = None
+    experiment: Text | None = None
+    experiment_run: Text | None = None
+    protected_artifact_location_id: Text | None = None
+    models: list[Text] | None = None
+    psc_interface_config: dict[str, JsonValue] | None = None
+
+
+class CustomJob(JsonModel):
+    OUTPUT_ONLY: ClassVar[frozenset[str]] = frozenset(
+        {
+            "name",
+            "state",
+            "create_time",
+            "start_time",
+            "end_time",
+            "update_time",
+            "error",
+            "web_access_uris",
+            "satisfies_pzs",
+            "satisfies_pzi",
+        }
+    )
+    display_name: Text | None = None
+    job_spec: CustomJobSpec | None = None
+    labels: dict[str, Text] | None = None
+    encryption_spec: EncryptionSpec | None = None

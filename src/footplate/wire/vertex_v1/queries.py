@@ -1,0 +1,27 @@
+"""Lists of aiplatform v1: their filters and the size of their pages."""
+
+from __future__ import annotations
+
+from footplate.domain.filters import Field
+from footplate.wire.filters import Vocabulary
+from footplate.wire.paging import PageRule
+from footplate.wire.vertex_v1.answers import STATES
+from footplate.wire.vertex_v1.enums import JobState
+
+PAGES = PageRule(default=100, maximum=1000)
+_OURS = {theirs: ours for ours, theirs in STATES.items()}
+
+VOCABULARY = Vocabulary(
+    fields={
+        "displayName": Field.DISPLAY_NAME,
+        "display_name": Field.DISPLAY_NAME,
+        "state": Field.STATE,
+        "createTime": Field.CREATE_TIME,
+        "create_time": Field.CREATE_TIME,
+        "startTime": Field.START_TIME,
+        "start_time": Field.START_TIME,
+        "endTime": Field.END_TIME,
+        "end_time": Field.END_TIME,
+    },
+    states={state.name: _OURS.get(state) for state in JobState},
+)

@@ -1,0 +1,62 @@
+"""Bodies: what is refused before anything looks at them."""
+
+import json
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from footplate.domain.errors import InvalidArgument, ServiceError
+from footplate.wire.json_text import MAX_DEPTH, format_object, parse_object
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"", "not JSON"),
+        (b"{", "line 1 column 2"),
+        (b"[1]", "is [1]; allowed: a JSON object"),
+        (b"null", "is null; allowed: a JSON object"),
+        (b'{"a": NaN}', "NaN is not a number"),
+        (b'{"a": -Infinity}', "-Infinity is not a number"),
+        (b'{"a": 1e999}', "too large for a double"),
+        (b'{"a": 1' + b"0" * 10_000 + b"}", "too many digits"),
+        (b'{"a": 1, "a": 2}', 'the key "a" twice'),
+        (b'{"a": "\\u0000"}', "U+0000"),
+        (b'{"\\u0000": 1}', "U+0000"),
+        (b'{"a": "\\ud800"}', "surrogate"),
+        (b'{"a": "\xff"}', "not UTF-8"),
+        (b'{"a":' * 100_000, "nested too deeply"),
+        (b'{"a":' + b"[" * 200 + b"]" * 200 + b"}", "nested too deeply"),
+    ],
+)
+def test_refuses_what_would_hurt_further_in(body: bytes, said: str) -> None:
+    with pytest.raises(InvalidArgument) as refusal:
+        parse_object(body)
+    assert said in refusal.value.message
+
+
+def test_takes_the_deepest_that_is_allowed() -> None:
+    lists = MAX_DEPTH - 2
+    body = b'{"a":' + b"[" * lists + b"]" * lists + b"}"
+    assert "a" in parse_object(body)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_an_object_or_an_error_of_ours(body: bytes) -> None:
+    with suppress(ServiceError):
+        parse_object(body)
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False),
+    lambda inner: st.lists(inner, max_size=3),
+)
+
+
+@given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs", "Cc"])), _JSON))
+def test_what_is_written_is_read_again(value: dict[str, object]) -> None:
+    parsed = parse_object(json.dumps(value).encode())
+    assert parsed == value
+    assert parse_object(format_object(parsed).encode()) == value
