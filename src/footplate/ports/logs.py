@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from footplate.domain.names import JobUid
@@ -33,8 +33,9 @@ class Line:
 class Entry:
     """A line as it is kept.
 
-    ``timestamp`` is its time of arrival, never less than that of the entry before it in the
-    same job; ``insert_id`` is unique within the job and sorts in the order of arrival.
+    ``timestamp`` is its time of arrival, in microseconds, later than that of the entry before
+    it in the same job, whatever the clock does; ``insert_id`` is unique within the job, of fixed
+    width, and sorts in the order of arrival. ``cursor`` continues after the entry.
     """
 
     timestamp: datetime
@@ -42,11 +43,12 @@ class Entry:
     attempt: int
     replica: str
     line: Line
+    cursor: int = 0
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Entries, and the cursor that continues after them."""
+    """Entries, and the cursor that continues after them in the direction of the reading."""
 
     entries: tuple[Entry, ...]
     cursor: int
@@ -67,11 +69,34 @@ class Logs(Protocol):
         ...
 
     def read(self, uid: JobUid, cursor: int = 0, limit: int = 1000) -> Reading:
-        """At most ``limit`` entries after ``cursor`` (0: the beginning), in order of arrival."""
+        """At most ``limit`` entries after ``cursor`` (0: the beginning), in order of arrival.
+
+        There may be fewer, so that no reading takes much memory; none only at the end. The
+        cost depends on ``limit``, not on what lies before or after.
+        """
+        ...
+
+    def read_back(self, uid: JobUid, cursor: int | None = None, limit: int = 1000) -> Reading:
+        """As read, but those before ``cursor`` (None: the end), the latest first."""
+        ...
+
+    def seek(self, uid: JobUid, time: datetime) -> int:
+        """The cursor before the first entry whose timestamp is ``time`` or later."""
         ...
 
     def wait(self, uid: JobUid, cursor: int, timeout_s: float) -> bool:
         """Block until there is an entry after ``cursor``: True; False at the timeout."""
+        ...
+
+    def watch(self, uid: JobUid, changed: Callable[[], None]) -> Callable[[], None]:
+        """From now on call ``changed``, on any thread, after each append; it must not block.
+
+        Returns what ends that.
+        """
+        ...
+
+    def wake(self, uid: JobUid) -> None:
+        """Call whoever watches: not a line, but the job has changed (it has ended)."""
         ...
 
     def tail(self, uid: JobUid, attempt: int, replica: str, count: int) -> tuple[Entry, ...]:

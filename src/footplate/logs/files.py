@@ -1,0 +1,206 @@
+"""Log lines in files: one per job, appended to and never changed.
+
+What survives. An append is one ``write`` to the file, and returns after it: from then on the
+lines are the kernel's, and outlive this process, whatever kills it. They aren't forced to the
+disk: an ``fsync`` for each report would cost every job milliseconds per second and wear the disk
+out, to save the last moments of programs that die with the machine anyway. So when the *machine*
+loses its power, lines of about the last half minute (the kernel's writeback time) may be lost
+from the end of the files; the next opening cuts off what is torn, and everything before stays.
+
+What it costs. A file that isn't open costs nothing, an open one a descriptor and a few numbers
+per replica; no more than ``open_files`` are open at rest. Opening reads back to the last
+checkpoint, about a MiB, however large the file.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections import OrderedDict
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import InvalidArgument, Unavailable
+from footplate.logs.journal import Journal
+from footplate.logs.watchers import Watchers
+from footplate.ports.logs import Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from footplate.domain.names import JobUid
+    from footplate.ports.logs import Entry, Line
+
+_UID = re.compile(r"[A-Za-z0-9_-]{1,128}")
+
+
+class _Slot:
+    """A job's place among the open files.
+
+    Its descriptor stays open while it has ``users``; who gets a ``retired`` one asks again.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.journal: Journal | None = None
+        self.users = 0
+        self.retired = False
+
+    def close(self) -> None:
+        if self.journal is not None:
+            self.journal.close()
+            self.journal = None
+
+
+class FileLogs:
+    """Logs in ``directory``, which this process alone writes to."""
+
+    def __init__(self, directory: Path, now: Callable[[], datetime], open_files: int = 128) -> None:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._directory = directory
+        self._now = now
+        self._open_files = open_files
+        self._lock = threading.Lock()
+        self._slots: OrderedDict[JobUid, _Slot] = OrderedDict()
+        self._watchers = Watchers()
+        self._closed = False
+
+    def append(self, uid: JobUid, attempt: int, replica: str, lines: Sequence[Line]) -> None:
+        with self._held(uid) as slot:
+            try:
+                journal = self._opened(uid, slot, create=True)
+                grown = journal.append(attempt, replica, lines, self._now())
+            except OSError as error:
+                # Where a torn write couldn't be taken back, the next opening does it.
+                self._retire(uid, slot)
+                raise _unavailable(error) from error
+        if grown:
+            self._watchers.wake(uid)
+
+    def read(self, uid: JobUid, cursor: int = 0, limit: int = 1000) -> Reading:
+        with self._journal(uid) as journal:
+            if journal is None:
+                return _nothing(cursor)
+            return journal.read(cursor, limit)
+
+    def read_back(self, uid: JobUid, cursor: int | None = None, limit: int = 1000) -> Reading:
+        with self._journal(uid) as journal:
+            if journal is None:
+                return _nothing(cursor or 0)
+            return journal.read_back(cursor, limit)
+
+    def seek(self, uid: JobUid, time: datetime) -> int:
+        with self._journal(uid) as journal:
+            return 0 if journal is None else journal.seek(time)
+
+    def tail(self, uid: JobUid, attempt: int, replica: str, count: int) -> tuple[Entry, ...]:
+        with self._journal(uid) as journal:
+            return () if journal is None else journal.tail(attempt, replica, count)
+
+    def wait(self, uid: JobUid, cursor: int, timeout_s: float) -> bool:
+        deadline = time.monotonic() + timeout_s
+        changed = threading.Event()
+        unwatch = self.watch(uid, changed.set)
+        try:
+            while not self._closed:
+                changed.clear()
+                with self._journal(uid) as journal:
+                    if journal is not None and journal.size > cursor:
+                        return True
+                if not changed.wait(max(0.0, deadline - time.monotonic())):
+                    return False
+        finally:
+            unwatch()
+        return False
+
+    def watch(self, uid: JobUid, changed: Callable[[], None]) -> Callable[[], None]:
+        return self._watchers.add(uid, changed)
+
+    def wake(self, uid: JobUid) -> None:
+        self._watchers.wake(uid)
+
+    def delete(self, uid: JobUid) -> None:
+        with self._held(uid) as slot:
+            self._path(uid).unlink(missing_ok=True)
+            self._retire(uid, slot)
+
+    def close(self) -> None:
+        """Whoever waits is sent away; what is being read is read to its end."""
+        with self._lock:
+            self._closed = True
+            self._trim(0)
+        self._watchers.wake_all()
+
+    def _path(self, uid: JobUid) -> Path:
+        if not _UID.fullmatch(uid):
+            raise InvalidArgument(f"{uid!r} is not the uid of a job")
+        return self._directory / f"{uid}.jsonl"
+
+    @contextmanager
+    def _journal(self, uid: JobUid) -> Iterator[Journal | None]:
+        """For reading: None where the job has no lines; no file is made for it."""
+        with self._slot(uid) as slot:
+            with slot.lock:
+                try:
+                    journal = None if slot.retired else self._opened(uid, slot, create=False)
+                except FileNotFoundError:
+                    journal = None
+                except OSError as error:
+                    raise _unavailable(error) from error
+            yield journal
+
+    @contextmanager
+    def _held(self, uid: JobUid) -> Iterator[_Slot]:
+        """The job's slot, for one thread at a time."""
+        while True:
+            with self._slot(uid) as slot, slot.lock:
+                if not slot.retired:
+                    yield slot
+                    return
+
+    @contextmanager
+    def _slot(self, uid: JobUid) -> Iterator[_Slot]:
+        with self._lock:
+            slot = self._slots.setdefault(uid, _Slot())
+            self._slots.move_to_end(uid)
+            slot.users += 1
+        try:
+            yield slot
+        finally:
+            with self._lock:
+                slot.users -= 1
+                if slot.retired and not slot.users:
+                    slot.close()
+                self._trim(0 if self._closed else self._open_files)
+
+    def _retire(self, uid: JobUid, slot: _Slot) -> None:
+        with self._lock:
+            slot.retired = True
+            self._slots.pop(uid, None)
+
+    def _opened(self, uid: JobUid, slot: _Slot, *, create: bool) -> Journal:
+        """The slot's journal, opened where it isn't. Its lock is held."""
+        if slot.journal is None:
+            slot.journal = Journal(self._path(uid), create=create)
+        return slot.journal
+
+    def _trim(self, allowed: int) -> None:
+        """Close those used longest ago, except what is in use."""
+        excess = len(self._slots) - allowed
+        if excess > 0:
+            idle = [uid for uid, slot in self._slots.items() if not slot.users]
+            for uid in idle[:excess]:
+                self._slots.pop(uid).close()
+
+
+def _unavailable(error: OSError) -> Unavailable:
+    return Unavailable(f"the log of this job can't be used: {error.strerror}")
+
+
+def _nothing(cursor: int) -> Reading:
+    if cursor:
+        raise InvalidArgument(f"cursor: {cursor} given; the job has no lines")
+    return Reading((), 0)

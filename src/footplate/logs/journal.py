@@ -1,0 +1,203 @@
+"""The file of one job: appended to by one writer, read by many."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import DataLoss, InvalidArgument, Unavailable
+from footplate.logs import lines, records
+from footplate.logs.records import Checkpoint, Last
+from footplate.ports.logs import Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from footplate.logs.records import Writer
+    from footplate.ports.logs import Entry, Line
+
+CHECKPOINT_BYTES = 1 << 20
+"""A checkpoint follows after this much, so that opening reads no more than about this."""
+_CHECKPOINT_BYTES_PER_REPLICA = 1 << 10
+"""And no sooner than this, so that checkpoints of many replicas don't become the bulk."""
+READING_BYTES = 4 << 20
+_TICK = timedelta(microseconds=1)
+
+
+class Journal:
+    """Opening it recovers: a torn end is cut off, and what appending must know is read back.
+
+    ``append`` is for one thread at a time; everything else for any number, at any time: what
+    lies below ``size`` never changes.
+    """
+
+    def __init__(
+        self, path: Path, *, create: bool, checkpoint_bytes: int = CHECKPOINT_BYTES
+    ) -> None:
+        """Open the file, or make it.
+
+        Raises:
+            FileNotFoundError: it isn't there, and ``create`` is false.
+            OSError: it can't be opened or made.
+            DataLoss: it holds something else than log lines; it is left as it is.
+        """
+        self._checkpoint_bytes = checkpoint_bytes
+        flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | (os.O_CREAT if create else 0)
+        self._fd = os.open(path, flags, 0o600)
+        self._timestamp: datetime | None = None
+        self._lasts: dict[Writer, Last] = {}
+        self._checkpoint_offset = 0
+        self.size = 0
+        try:
+            self._recover()
+        except BaseException:
+            os.close(self._fd)
+            raise
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+    def append(self, attempt: int, replica: str, fresh: Sequence[Line], now: datetime) -> bool:
+        """Keep what isn't kept yet, in one write; False where there is nothing of that.
+
+        Raises:
+            Unavailable: it can't be kept; the file is as it was before.
+        """
+        writer = (attempt, replica)
+        last = self._lasts.get(writer, Last(0, -1))
+        timestamp, parts, offset = self._timestamp, self._due_checkpoint(), self.size
+        checkpointed = bool(parts)
+        offset += sum(map(len, parts))
+        for line in fresh:
+            if line.sequence <= last.sequence:
+                continue
+            timestamp = now if timestamp is None else max(now, timestamp + _TICK)
+            parts.append(records.encode_record(timestamp, attempt, replica, line, last.offset))
+            last = Last(line.sequence, offset)
+            offset += len(parts[-1])
+        if last.offset < self.size:
+            return False
+        self._write(b"".join(parts))
+        if checkpointed:
+            self._checkpoint_offset = self.size
+        self._timestamp, self._lasts[writer] = timestamp, last
+        self.size = offset
+        return True
+
+    def read(self, cursor: int, limit: int) -> Reading:
+        end = self.size
+        self._check(cursor, end)
+        entries: list[Entry] = []
+        stop = cursor + READING_BYTES
+        for offset, text in lines.lines_after(self._fd, cursor, end):
+            record = records.decode_record(text, offset)
+            cursor = offset + len(text) + 1
+            if record is not None:
+                entries.append(record.entry)
+            if entries and (len(entries) >= limit or cursor >= stop):
+                break
+        return Reading(tuple(entries), cursor)
+
+    def read_back(self, cursor: int | None, limit: int) -> Reading:
+        end = self.size
+        cursor = end if cursor is None else cursor
+        self._check(cursor, end)
+        entries: list[Entry] = []
+        stop = cursor - READING_BYTES
+        for offset, text in lines.lines_before(self._fd, cursor):
+            record = records.decode_record(text, offset)
+            cursor = offset
+            if record is not None:
+                entries.append(record.entry)
+            if entries and (len(entries) >= limit or cursor <= stop):
+                break
+        return Reading(tuple(entries), cursor)
+
+    def seek(self, time: datetime) -> int:
+        """By bisection over offsets, each rounded up to the next entry."""
+        sought, end = records.spell_timestamp(time), self.size
+        low, high = 0, end
+        while low < high:
+            middle = (low + high) // 2
+            offset, found = self._timestamp_after(middle, end)
+            if found is None or found >= sought:
+                high = middle
+            else:
+                low = offset + 1
+        return lines.line_start(self._fd, low, end)
+
+    def tail(self, attempt: int, replica: str, count: int) -> tuple[Entry, ...]:
+        """By the offsets that each entry keeps of the one before it."""
+        return tuple(islice(self._chain((attempt, replica)), count))[::-1]
+
+    def _chain(self, writer: Writer) -> Iterator[Entry]:
+        offset = self._lasts.get(writer, Last(0, -1)).offset
+        while offset >= 0:
+            record = records.decode_record(lines.line_at(self._fd, offset, self.size), offset)
+            if record is None:
+                return
+            yield record.entry
+            offset = record.previous if record.previous < offset else -1
+
+    def _timestamp_after(self, offset: int, end: int) -> tuple[int, bytes | None]:
+        """The first entry at or after ``offset``: where it begins, and its timestamp."""
+        start = lines.line_start(self._fd, offset, end)
+        while start < end:
+            text = lines.line_at(self._fd, start, end)
+            if (found := records.spelled_timestamp(text)) is not None:
+                return start, found
+            start += len(text) + 1
+        return end, None
+
+    def _check(self, cursor: int, end: int) -> None:
+        if 0 <= cursor <= end and (cursor == 0 or os.pread(self._fd, 1, cursor - 1) == b"\n"):
+            return
+        raise InvalidArgument(f"cursor: {cursor} given; allowed: one that a reading gave")
+
+    def _due_checkpoint(self) -> list[bytes]:
+        due = max(self._checkpoint_bytes, _CHECKPOINT_BYTES_PER_REPLICA * len(self._lasts))
+        if self.size - self._checkpoint_offset < due:
+            return []
+        return [records.encode_checkpoint(Checkpoint(self._lasts))]
+
+    def _write(self, data: bytes) -> None:
+        """All or nothing, as far as this process can see to it."""
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[os.write(self._fd, rest) :]
+        except OSError as error:
+            os.ftruncate(self._fd, self.size)
+            raise Unavailable(f"log lines can't be kept: {error.strerror}") from error
+
+    def _recover(self) -> None:
+        size = os.fstat(self._fd).st_size
+        self.size = self._whole_size(size)
+        if self.size < size:
+            os.ftruncate(self._fd, self.size)
+        for offset, text in lines.lines_before(self._fd, self.size):
+            if record := records.decode_record(text, offset):
+                entry = record.entry
+                last = Last(entry.line.sequence, offset)
+                self._lasts.setdefault((entry.attempt, entry.replica), last)
+                self._timestamp = self._timestamp or entry.timestamp
+            elif checkpoint := records.decode_checkpoint(text):
+                self._lasts = {**checkpoint.lasts, **self._lasts}
+                self._checkpoint_offset = offset
+                return
+
+    def _whole_size(self, size: int) -> int:
+        """Up to the end of the last whole entry: a write may have been cut anywhere."""
+        size = lines.last_newline(self._fd, size)
+        end = size
+        for offset, text in lines.lines_before(self._fd, size):
+            if records.decode_record(text, offset) is not None:
+                return end
+            end = offset
+        if size:
+            raise DataLoss("the file of this job's log holds no log lines; move it away")
+        return 0

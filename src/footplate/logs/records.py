@@ -1,0 +1,124 @@
+"""What one job's file is made of: a line of JSON for each entry, and checkpoints between them.
+
+An entry is a list: its timestamp (of fixed width, so that a search needs no more than the
+beginning of a line), attempt, replica, sequence, the program's time, severity, message, payload,
+and the offset of the entry before it of the same replica and attempt (-1: none).
+
+A checkpoint is ``#`` and a list: for each replica of each attempt its last sequence so far and
+the offset of that entry. It is never the last line: it is written with the entries after it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from footplate.ports.logs import Entry, Line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Writer = tuple[int, str]
+"""Who reports: an attempt's number and a replica."""
+
+CHECKPOINT = b"#"
+_ENTRY = b'["'
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+@dataclass(frozen=True)
+class Last:
+    """The last entry of one replica in one attempt."""
+
+    sequence: int
+    offset: int
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What appending needs to know of all that lies before."""
+
+    lasts: Mapping[Writer, Last]
+
+
+@dataclass(frozen=True)
+class Record:
+    """An entry with the offset of the one before it of the same replica and attempt."""
+
+    entry: Entry
+    previous: int
+
+
+def encode_record(
+    timestamp: datetime, attempt: int, replica: str, line: Line, previous: int
+) -> bytes:
+    row = (
+        _spell(timestamp),
+        attempt,
+        replica,
+        line.sequence,
+        _spell(line.time),
+        line.severity,
+        line.message,
+        line.payload,
+        previous,
+    )
+    return _bytes(row) + b"\n"
+
+
+def decode_record(text: bytes, offset: int) -> Record | None:
+    """The entry that ``text`` at ``offset`` is; None for anything else."""
+    if not text.startswith(_ENTRY):
+        return None
+    try:
+        arrival, attempt, replica, sequence, printed, severity, message, payload, previous = (
+            json.loads(text)
+        )
+        line = Line(sequence, _time(printed), severity, message, payload)
+        cursor = offset + len(text) + 1
+        entry = Entry(_time(arrival), f"{offset:016x}", attempt, replica, line, cursor)
+    except (ValueError, TypeError):
+        return None
+    return Record(entry, previous)
+
+
+def encode_checkpoint(checkpoint: Checkpoint) -> bytes:
+    rows = [
+        (attempt, replica, last.sequence, last.offset)
+        for (attempt, replica), last in checkpoint.lasts.items()
+    ]
+    return CHECKPOINT + _bytes(rows) + b"\n"
+
+
+def decode_checkpoint(text: bytes) -> Checkpoint | None:
+    """The checkpoint that ``text`` is; None for anything else."""
+    if not text.startswith(CHECKPOINT):
+        return None
+    try:
+        rows = json.loads(text[1:])
+        return Checkpoint({(a, r): Last(sequence, offset) for a, r, sequence, offset in rows})
+    except (ValueError, TypeError):
+        return None
+
+
+def spelled_timestamp(text: bytes) -> bytes | None:
+    """The timestamp at the beginning of an entry, comparable to ``spell_timestamp``'s."""
+    return text[2:29] if text.startswith(_ENTRY) else None
+
+
+def spell_timestamp(time: datetime) -> bytes:
+    return _spell(time).encode()
+
+
+def _spell(time: datetime) -> str:
+    return time.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def _bytes(value: object) -> bytes:
+    return _encode(value).encode("utf-8", "replace")

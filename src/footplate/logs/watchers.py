@@ -1,0 +1,46 @@
+"""Whom to tell that something of a job has changed."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.domain.names import JobUid
+
+
+class Watchers:
+    """Costs a job that nobody watches nothing."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._by_job: dict[JobUid, dict[object, Callable[[], None]]] = {}
+
+    def add(self, uid: JobUid, changed: Callable[[], None]) -> Callable[[], None]:
+        """Returns what removes it again."""
+        key = object()
+        with self._lock:
+            self._by_job.setdefault(uid, {})[key] = changed
+
+        def remove() -> None:
+            with self._lock:
+                watchers = self._by_job.get(uid, {})
+                watchers.pop(key, None)
+                if not watchers:
+                    self._by_job.pop(uid, None)
+
+        return remove
+
+    def wake(self, uid: JobUid) -> None:
+        with self._lock:
+            watchers = tuple(self._by_job.get(uid, {}).values())
+        for changed in watchers:
+            changed()
+
+    def wake_all(self) -> None:
+        with self._lock:
+            uids = tuple(self._by_job)
+        for uid in uids:
+            self.wake(uid)

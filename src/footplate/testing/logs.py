@@ -1,0 +1,98 @@
+"""Logs in memory, for tests of what stands above them."""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_left
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import InvalidArgument, Unavailable
+from footplate.ports.logs import Entry, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from footplate.domain.names import JobUid
+    from footplate.ports.logs import Line
+
+_TICK = timedelta(microseconds=1)
+
+
+class MemoryLogs:
+    """A cursor is a count of entries. While ``full`` is true nothing more is kept."""
+
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        self._now = now
+        self._entries: dict[JobUid, list[Entry]] = {}
+        self._watchers: dict[JobUid, list[Callable[[], None]]] = {}
+        self._changed = threading.Condition()
+        self._closed = False
+        self.full = False
+
+    def append(self, uid: JobUid, attempt: int, replica: str, lines: Sequence[Line]) -> None:
+        if self.full:
+            raise Unavailable("log lines can't be kept: the disk is full")
+        with self._changed:
+            for line in lines:
+                self._keep(self._entries.setdefault(uid, []), attempt, replica, line)
+            self._changed.notify_all()
+        self.wake(uid)
+
+    def _keep(self, entries: list[Entry], attempt: int, replica: str, line: Line) -> None:
+        own = [e for e in entries if (e.attempt, e.replica) == (attempt, replica)]
+        if own and own[-1].line.sequence >= line.sequence:
+            return
+        number, timestamp = len(entries), self._now()
+        if entries:
+            timestamp = max(timestamp, entries[-1].timestamp + _TICK)
+        entries.append(Entry(timestamp, f"{number:016x}", attempt, replica, line, number + 1))
+
+    def read(self, uid: JobUid, cursor: int = 0, limit: int = 1000) -> Reading:
+        found = tuple(self._after(uid, cursor)[:limit])
+        return Reading(found, cursor + len(found))
+
+    def read_back(self, uid: JobUid, cursor: int | None = None, limit: int = 1000) -> Reading:
+        cursor = len(self._entries.get(uid, ())) if cursor is None else cursor
+        self._after(uid, cursor)
+        found = tuple(self._entries.get(uid, [])[max(0, cursor - limit) : cursor][::-1])
+        return Reading(found, cursor - len(found))
+
+    def _after(self, uid: JobUid, cursor: int) -> list[Entry]:
+        entries = self._entries.get(uid, [])
+        if not 0 <= cursor <= len(entries):
+            raise InvalidArgument(f"cursor: {cursor} given; allowed: one that a reading gave")
+        return entries[cursor:]
+
+    def seek(self, uid: JobUid, time: datetime) -> int:
+        return bisect_left(self._entries.get(uid, []), time, key=lambda entry: entry.timestamp)
+
+    def wait(self, uid: JobUid, cursor: int, timeout_s: float) -> bool:
+        def ready() -> bool:
+            return self._closed or len(self._entries.get(uid, ())) > cursor
+
+        with self._changed:
+            return self._changed.wait_for(ready, timeout_s) and not self._closed
+
+    def watch(self, uid: JobUid, changed: Callable[[], None]) -> Callable[[], None]:
+        watchers = self._watchers.setdefault(uid, [])
+        watchers.append(changed)
+        return lambda: watchers.remove(changed)
+
+    def wake(self, uid: JobUid) -> None:
+        for changed in tuple(self._watchers.get(uid, ())):
+            changed()
+
+    def tail(self, uid: JobUid, attempt: int, replica: str, count: int) -> tuple[Entry, ...]:
+        entries = self._entries.get(uid, [])
+        own = [e for e in entries if (e.attempt, e.replica) == (attempt, replica)]
+        return tuple(own[max(0, len(own) - count) :])
+
+    def delete(self, uid: JobUid) -> None:
+        self._entries.pop(uid, None)
+
+    def close(self) -> None:
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()

@@ -1,0 +1,31 @@
+"""The contract of logs, over each kind of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.logs.files import FileLogs
+from footplate.testing.logs import MemoryLogs
+from footplate.testing.logs_contract import LogsContract
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+    from pathlib import Path
+
+    from footplate.ports.logs import Logs
+
+
+class TestFileLogs(LogsContract):
+    def open_logs(self, directory: Path, now: Callable[[], datetime]) -> Logs:
+        return FileLogs(directory, now)
+
+
+class TestFileLogsWithFewOpenFiles(LogsContract):
+    def open_logs(self, directory: Path, now: Callable[[], datetime]) -> Logs:
+        return FileLogs(directory, now, open_files=0)
+
+
+class TestMemoryLogs(LogsContract):
+    def open_logs(self, directory: Path, now: Callable[[], datetime]) -> Logs:
+        return MemoryLogs(now)
