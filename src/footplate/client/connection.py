@@ -1,0 +1,124 @@
+"""HTTP to one server: JSON in and out, errors as domain errors."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import httpx
+
+from footplate.client.failures import ConnectionBroke, NoServer, read_failure
+from footplate.domain.errors import InvalidArgument, UnknownError
+from footplate.wire.json_text import parse_object
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from types import TracebackType
+
+    from footplate.wire.json_text import JsonObject
+
+_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+
+
+class Connection:
+    """Keeps connections to ``url`` open between calls; safe to use from several threads."""
+
+    def __init__(self, url: str, token: str | None = None, timeout_s: float = 60.0) -> None:
+        self.url = url.rstrip("/")
+        split = urlsplit(self.url)
+        if split.scheme not in {"http", "https"} or not split.hostname:
+            raise InvalidArgument(f"{url!r} is not a URL; allowed: such as http://127.0.0.1:8470")
+        headers = {"authorization": f"Bearer {token}"} if token else {}
+        self._http = httpx.Client(
+            base_url=self.url,
+            headers=headers,
+            timeout=timeout_s,
+            # A proxy of the environment knows nothing of this machine's loopback.
+            trust_env=split.hostname not in _LOOPBACK,
+        )
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._http.close()
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        body: JsonObject | None = None,
+    ) -> JsonObject:
+        """Raises the service's own error, NoServer or ConnectionBroke."""
+        content = None if body is None else json.dumps(body).encode()
+        return self.send(method, path, params=params, content=content)
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        content: bytes | Iterable[bytes] | None = None,
+        content_type: str = "application/json",
+    ) -> JsonObject:
+        """Like ``call``, with a body of any kind."""
+        headers = {} if content is None else {"content-type": content_type}
+        with self._failures():
+            answer = self._http.request(
+                method, path, params=params, content=content, headers=headers
+            )
+        if not answer.is_success:
+            raise read_failure(answer.status_code, answer.content, self.url)
+        try:
+            return parse_object(answer.content) if answer.content else {}
+        except InvalidArgument as error:
+            raise UnknownError(
+                f"the server at {self.url} didn't answer as Footplate does: {error.message}"
+            ) from None
+
+    def lines(self, path: str, params: Mapping[str, str]) -> Iterator[JsonObject]:
+        """The JSON objects of an answer, one a line, as they arrive; waits without limit.
+
+        An empty line is a sign of life, and left out.
+        """
+        timeout = httpx.Timeout(60.0, read=None)
+        with self._failures(), self._http.stream("GET", path, params=params, timeout=timeout) as a:
+            if not a.is_success:
+                raise read_failure(a.status_code, a.read(), self.url)
+            for line in a.iter_lines():
+                if line.strip():
+                    yield self._parse_line(line)
+
+    def download(self, path: str, params: Mapping[str, str]) -> Iterator[bytes]:
+        with self._failures(), self._http.stream("GET", path, params=params) as answer:
+            if not answer.is_success:
+                raise read_failure(answer.status_code, answer.read(), self.url)
+            yield from answer.iter_bytes()
+
+    def _parse_line(self, line: str) -> JsonObject:
+        try:
+            return parse_object(line.encode())
+        except InvalidArgument as error:
+            raise ConnectionBroke(self.url, f"in the middle of a line: {error.message}") from None
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        try:
+            yield
+        except (httpx.ConnectError, httpx.ConnectTimeout):
+            raise NoServer(self.url) from None
+        except httpx.HTTPError as error:
+            raise ConnectionBroke(self.url, str(error) or type(error).__name__) from None

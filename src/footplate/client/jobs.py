@@ -1,0 +1,109 @@
+"""The jobs of both faces: create, look at, end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from footplate.client.resources import CustomJob, TrainingJob
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from footplate.client.connection import Connection
+    from footplate.domain.names import CustomJobName, JobName, TrainingJobName
+    from footplate.wire.json_text import JsonObject
+
+
+class TrainingJobs:
+    """``/v1/projects/{project}/jobs``."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def create(self, project: str, job: JsonObject) -> TrainingJob:
+        path = f"/v1/projects/{quote(project)}/jobs"
+        return TrainingJob.read(project, self._connection.call("POST", path, body=job))
+
+    def get(self, name: TrainingJobName) -> TrainingJob:
+        return TrainingJob.read(name.project, self._connection.call("GET", job_path(name)))
+
+    def list(
+        self, project: str, *, condition: str = "", page_size: int | None = None
+    ) -> Iterator[TrainingJob]:
+        """Those that match ``condition``, a filter of the service; page by page, newest first."""
+        path = f"/v1/projects/{quote(project)}/jobs"
+        for resource in _pages(self._connection, path, "jobs", condition, page_size):
+            yield TrainingJob.read(project, resource)
+
+    def cancel(self, name: TrainingJobName) -> None:
+        """A finished job: nothing happens."""
+        self._connection.call("POST", f"{job_path(name)}:cancel", body={})
+
+    def relabel(
+        self, name: TrainingJobName, labels: Mapping[str, str], etag: str = ""
+    ) -> TrainingJob:
+        """Replace the labels; with ``etag`` only if the job's is still this one."""
+        body: JsonObject = {"labels": dict(labels)}
+        mask = "labels"
+        if etag:
+            body["etag"] = etag
+            mask = "labels,etag"
+        answer = self._connection.call(
+            "PATCH", job_path(name), params={"updateMask": mask}, body=body
+        )
+        return TrainingJob.read(name.project, answer)
+
+
+class CustomJobs:
+    """``/v1/projects/{project}/locations/{location}/customJobs``."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def create(self, project: str, location: str, job: JsonObject) -> CustomJob:
+        path = _collection(project, location)
+        return CustomJob.read(self._connection.call("POST", path, body=job))
+
+    def get(self, name: CustomJobName) -> CustomJob:
+        return CustomJob.read(self._connection.call("GET", job_path(name)))
+
+    def list(
+        self, project: str, location: str, *, condition: str = "", page_size: int | None = None
+    ) -> Iterator[CustomJob]:
+        """Those that match ``condition``, a filter of the service; page by page, newest first."""
+        path = _collection(project, location)
+        for resource in _pages(self._connection, path, "customJobs", condition, page_size):
+            yield CustomJob.read(resource)
+
+    def cancel(self, name: CustomJobName) -> None:
+        """A finished job: nothing happens."""
+        self._connection.call("POST", f"{job_path(name)}:cancel", body={})
+
+    def delete(self, name: CustomJobName) -> None:
+        self._connection.call("DELETE", job_path(name))
+
+
+def job_path(name: JobName, prefix: str = "/v1") -> str:
+    return f"{prefix}/{quote(str(name))}"
+
+
+def _collection(project: str, location: str) -> str:
+    return f"/v1/projects/{quote(project)}/locations/{quote(location)}/customJobs"
+
+
+def _pages(
+    connection: Connection, path: str, key: str, condition: str, page_size: int | None
+) -> Iterator[JsonObject]:
+    params = {"filter": condition} if condition else {}
+    if page_size is not None:
+        params["pageSize"] = str(page_size)
+    while True:
+        answer = connection.call("GET", path, params=params)
+        page = answer.get(key)
+        if isinstance(page, list):
+            yield from (resource for resource in page if isinstance(resource, dict))
+        token = answer.get("nextPageToken")
+        if not token:
+            return
+        params["pageToken"] = str(token)

@@ -1,0 +1,192 @@
+"""Jobs, objects, lines and events as the service's HTTP API tells of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import UnknownError
+from footplate.domain.names import CustomJobName, TrainingJobName, parse_job_name
+from footplate.domain.states import State
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic import JsonValue
+
+
+@dataclass(frozen=True)
+class TrainingJob:
+    """A job of the ml v1 face; ``resource`` is the answer itself."""
+
+    name: TrainingJobName
+    state: State
+    error_message: str
+    create_time: str
+    resource: Mapping[str, JsonValue]
+
+    @classmethod
+    def read(cls, project: str, resource: Mapping[str, JsonValue]) -> TrainingJob:
+        return cls(
+            name=TrainingJobName(project, _text(resource, "jobId")),
+            state=_state(_text(resource, "state"), resource),
+            error_message=_text(resource, "errorMessage"),
+            create_time=_text(resource, "createTime"),
+            resource=resource,
+        )
+
+
+@dataclass(frozen=True)
+class CustomJob:
+    """A job of the aiplatform face; ``resource`` is the answer itself."""
+
+    name: CustomJobName
+    display_name: str
+    state: State
+    error_message: str
+    create_time: str
+    resource: Mapping[str, JsonValue]
+
+    @classmethod
+    def read(cls, resource: Mapping[str, JsonValue]) -> CustomJob:
+        name = parse_job_name(_text(resource, "name"))
+        if not isinstance(name, CustomJobName):
+            raise UnknownError(f"the server named a custom job {str(name)!r}")
+        error = resource.get("error")
+        state = _text(resource, "state").removeprefix("JOB_STATE_")
+        return cls(
+            name=name,
+            display_name=_text(resource, "displayName"),
+            state=_state("PREPARING" if state == "PENDING" else state, resource),
+            error_message=_text(error, "message") if isinstance(error, dict) else "",
+            create_time=_text(resource, "createTime"),
+            resource=resource,
+        )
+
+
+Job = TrainingJob | CustomJob
+
+
+@dataclass(frozen=True)
+class LogLine:
+    """A line that a replica printed; ``cursor`` continues after it."""
+
+    cursor: int
+    timestamp: str
+    severity: str
+    replica: str
+    attempt: int
+    message: str
+
+    @classmethod
+    def read(cls, resource: Mapping[str, JsonValue]) -> LogLine:
+        return cls(
+            cursor=_number(resource, "cursor"),
+            timestamp=_text(resource, "timestamp"),
+            severity=_text(resource, "severity") or "DEFAULT",
+            replica=_text(resource, "replica"),
+            attempt=_number(resource, "attempt"),
+            message=_text(resource, "message"),
+        )
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened to a job; ``number`` counts them from 1."""
+
+    number: int
+    time: str
+    kind: str
+    message: str
+    attempt: int
+    replica: str
+
+    @classmethod
+    def read(cls, resource: Mapping[str, JsonValue]) -> Event:
+        return cls(
+            number=_number(resource, "number"),
+            time=_text(resource, "time"),
+            kind=_text(resource, "kind"),
+            message=_text(resource, "message"),
+            attempt=_number(resource, "attempt"),
+            replica=_text(resource, "replica"),
+        )
+
+
+@dataclass(frozen=True)
+class Status:
+    """A service at a glance; ``active_jobs`` counts the jobs that haven't ended, by state."""
+
+    version: str
+    url: str
+    pid: int
+    data_dir: str
+    active_jobs: Mapping[str, int]
+
+    @classmethod
+    def read(cls, resource: Mapping[str, JsonValue]) -> Status:
+        active = resource.get("activeJobs")
+        counts = active if isinstance(active, dict) else {}
+        return cls(
+            version=_text(resource, "version"),
+            url=_text(resource, "url"),
+            pid=_number(resource, "pid"),
+            data_dir=_text(resource, "dataDir"),
+            active_jobs={state: _number(counts, state) for state in counts},
+        )
+
+
+@dataclass(frozen=True)
+class Bucket:
+    name: str
+    create_time: str
+    resource: Mapping[str, JsonValue]
+
+    @classmethod
+    def read(cls, resource: Mapping[str, JsonValue]) -> Bucket:
+        return cls(_text(resource, "name"), _text(resource, "timeCreated"), resource)
+
+
+@dataclass(frozen=True)
+class StoredObject:
+    """An object's metadata; ``crc32c`` as the API writes it: big-endian, base64."""
+
+    bucket: str
+    name: str
+    size_bytes: int
+    crc32c: str
+    update_time: str
+
+    @property
+    def uri(self) -> str:
+        return f"gs://{self.bucket}/{self.name}"
+
+    @classmethod
+    def read(cls, resource: Mapping[str, JsonValue]) -> StoredObject:
+        return cls(
+            bucket=_text(resource, "bucket"),
+            name=_text(resource, "name"),
+            size_bytes=_number(resource, "size"),
+            crc32c=_text(resource, "crc32c"),
+            update_time=_text(resource, "updated"),
+        )
+
+
+def _text(resource: Mapping[str, JsonValue], key: str) -> str:
+    value = resource.get(key)
+    return "" if value is None else str(value)
+
+
+def _number(resource: Mapping[str, JsonValue], key: str) -> int:
+    """int64 travels as a string; absent is 0."""
+    try:
+        return int(_text(resource, key) or 0)
+    except ValueError:
+        raise UnknownError(f"the server sent {key}={resource.get(key)!r}, not a number") from None
+
+
+def _state(text: str, resource: Mapping[str, JsonValue]) -> State:
+    try:
+        return State(text)
+    except ValueError:
+        raise UnknownError(f"the server sent state={resource.get('state')!r}") from None

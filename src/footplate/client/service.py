@@ -1,0 +1,81 @@
+"""Everything that the service offers over HTTP, in one object."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.client.connection import Connection
+from footplate.client.jobs import CustomJobs, TrainingJobs, job_path
+from footplate.client.resources import Event, Job, LogLine, Status
+from footplate.client.storage import Storage
+from footplate.domain.names import CustomJobName, JobName
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+    from footplate.wire.json_text import JsonObject
+
+
+class Service:
+    """A client of the server at ``url``; close it, or use it in a ``with`` block."""
+
+    def __init__(self, url: str, token: str | None = None, timeout_s: float = 60.0) -> None:
+        self._connection = Connection(url, token, timeout_s)
+        self.url = self._connection.url
+        self.training_jobs = TrainingJobs(self._connection)
+        self.custom_jobs = CustomJobs(self._connection)
+        self.storage = Storage(self._connection)
+
+    def __enter__(self) -> Service:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def health(self) -> JsonObject:
+        """What ``/healthz`` says. Raises NoServer."""
+        return self._connection.call("GET", "/healthz")
+
+    def status(self) -> Status:
+        """The service at a glance. Raises NoServer."""
+        return Status.read(self._connection.call("GET", "/footplate/v1/status"))
+
+    def down(self) -> int:
+        """Cancel every active job, and stop the server when the last has ended; their number."""
+        answer = self._connection.call("POST", "/footplate/v1/down", body={})
+        return int(str(answer.get("cancelledJobs", 0)))
+
+    def job(self, name: JobName) -> Job:
+        """The job of either face. Raises NotFound."""
+        if isinstance(name, CustomJobName):
+            return self.custom_jobs.get(name)
+        return self.training_jobs.get(name)
+
+    def cancel(self, name: JobName) -> None:
+        """A finished job: nothing happens. Raises NotFound."""
+        if isinstance(name, CustomJobName):
+            self.custom_jobs.cancel(name)
+        else:
+            self.training_jobs.cancel(name)
+
+    def logs(self, name: JobName, *, cursor: int = 0, follow: bool = False) -> Iterator[LogLine]:
+        """The lines after ``cursor`` in order of arrival; followed to the end of the job."""
+        path = job_path(name, "/footplate/v1") + "/logs"
+        params = {"cursor": str(cursor), "follow": "true" if follow else "false"}
+        for resource in self._connection.lines(path, params):
+            yield LogLine.read(resource)
+
+    def events(self, name: JobName, *, after: int = 0) -> Iterator[Event]:
+        """The events so far, after number ``after``."""
+        path = job_path(name, "/footplate/v1") + "/events"
+        for resource in self._connection.lines(path, {"after": str(after)}):
+            yield Event.read(resource)

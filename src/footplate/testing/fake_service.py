@@ -1,0 +1,319 @@
+"""A server on loopback that answers as the service does, from memory, and records each request.
+
+It runs nothing: a job stays in the state that the test gives it.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import threading
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import google_crc32c
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from types import TracebackType
+
+TIME = "2026-11-21T08:00:00.000000Z"
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request as it came in; ``path`` is decoded, ``query`` holds the last of each name."""
+
+    method: str
+    path: str
+    query: dict[str, str]
+    headers: dict[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass
+class Answer:
+    status: int = 200
+    body: object = field(default_factory=dict)
+    stream: Iterable[dict[str, object]] | None = None
+
+
+def failure(http: int, status: str, message: str) -> Answer:
+    return Answer(http, {"error": {"code": http, "status": status, "message": message}})
+
+
+class FakeService:
+    """Use it in a ``with`` block; its dictionaries may be changed."""
+
+    def __init__(self) -> None:
+        self.requests: list[Request] = []
+        self.jobs: dict[str, dict[str, object]] = {}
+        """Resources by name, both faces'."""
+        self.lines: dict[str, Iterable[dict[str, object]]] = {}
+        self.events: dict[str, list[dict[str, object]]] = {}
+        self.buckets: list[str] = []
+        self.objects: dict[tuple[str, str], bytes] = {}
+        self.refusals: dict[tuple[str, str], Answer] = {}
+        """Answers that come before all others, by method and path."""
+        handler = type("Handler", (_Handler,), {"service": self})
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def __enter__(self) -> FakeService:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def calls(self) -> list[str]:
+        """``METHOD path`` of each request, in order."""
+        return [f"{r.method} {r.path}" for r in self.requests]
+
+    def last(self, method: str) -> Request:
+        return next(r for r in reversed(self.requests) if r.method == method)
+
+    def answer(self, request: Request) -> Answer:
+        self.requests.append(request)
+        if refusal := self.refusals.get((request.method, request.path)):
+            return refusal
+        for method, pattern, respond in _ROUTES:
+            match = re.fullmatch(pattern, request.path)
+            if match and method == request.method:
+                return respond(self, request, *match.groups())
+        return failure(404, "NOT_FOUND", f"{request.method} {request.path}: no such method")
+
+
+def _create_training(service: FakeService, request: Request, project: str) -> Answer:
+    given = request.json()
+    name = f"projects/{project}/jobs/{given['jobId']}"
+    if name in service.jobs:
+        return failure(409, "ALREADY_EXISTS", f"{name} exists already")
+    service.jobs[name] = {**given, "createTime": TIME, "state": "QUEUED", "etag": "aGk="}
+    return Answer(body=service.jobs[name])
+
+
+def _create_custom(service: FakeService, request: Request, project: str, place: str) -> Answer:
+    name = f"projects/{project}/locations/{place}/customJobs/{len(service.jobs) + 100}"
+    service.jobs[name] = {
+        **request.json(),
+        "name": name,
+        "state": "JOB_STATE_QUEUED",
+        "createTime": TIME,
+        "updateTime": TIME,
+    }
+    return Answer(body=service.jobs[name])
+
+
+def _get(service: FakeService, _request: Request, name: str) -> Answer:
+    job = service.jobs.get(name)
+    return failure(404, "NOT_FOUND", f"{name} not found") if job is None else Answer(body=job)
+
+
+def _list(service: FakeService, request: Request, collection: str) -> Answer:
+    """Two to a page, so that clients have to turn it."""
+    names = sorted(n for n in service.jobs if n.rpartition("/")[0] == collection)
+    first = int(request.query.get("pageToken", "0"))
+    body: dict[str, object] = {}
+    if page := [service.jobs[name] for name in names[first : first + 2]]:
+        body[collection.rpartition("/")[2]] = page
+    if first + 2 < len(names):
+        body["nextPageToken"] = str(first + 2)
+    return Answer(body=body)
+
+
+def _cancel(service: FakeService, _request: Request, name: str) -> Answer:
+    if name not in service.jobs:
+        return failure(404, "NOT_FOUND", f"{name} not found")
+    prefix = "JOB_STATE_" if "/customJobs/" in name else ""
+    service.jobs[name]["state"] = f"{prefix}CANCELLED"
+    return Answer()
+
+
+def _delete(service: FakeService, _request: Request, name: str) -> Answer:
+    if service.jobs.pop(name, None) is None:
+        return failure(404, "NOT_FOUND", f"{name} not found")
+    return Answer(body=_operation(name))
+
+
+def _operation(name: str) -> dict[str, object]:
+    parent = name.rpartition("/customJobs/")[0]
+    empty = {"@type": "type.googleapis.com/google.protobuf.Empty"}
+    return {"name": f"{parent}/operations/1", "done": True, "response": empty}
+
+
+def _logs(service: FakeService, request: Request, name: str) -> Answer:
+    cursor = int(request.query.get("cursor", "0"))
+    lines = service.lines.get(name, ())
+    return Answer(stream=(line for line in lines if int(str(line["cursor"])) > cursor))
+
+
+def _events(service: FakeService, request: Request, name: str) -> Answer:
+    cursor = int(request.query.get("after", "0"))
+    events = list(service.events.get(name, ()))
+    return Answer(stream=[event for event in events if int(str(event["number"])) > cursor])
+
+
+def _health(_service: FakeService, _request: Request) -> Answer:
+    return Answer(body={"status": "ok", "version": "0.1.0.dev0"})
+
+
+def _status(service: FakeService, _request: Request) -> Answer:
+    active = {"RUNNING": len(service.jobs)} if service.jobs else {}
+    return Answer(
+        body={
+            "version": "0.1.0.dev0",
+            "url": service.url,
+            "pid": 4711,
+            "dataDir": "/data",
+            "activeJobs": active,
+        }
+    )
+
+
+def _down(service: FakeService, _request: Request) -> Answer:
+    return Answer(body={"cancelledJobs": len(service.jobs)})
+
+
+def _create_bucket(service: FakeService, request: Request) -> Answer:
+    name = request.json()["name"]
+    if name in service.buckets:
+        return failure(409, "ALREADY_EXISTS", f"the bucket {name} exists already")
+    service.buckets.append(name)
+    return Answer(body=_bucket(name))
+
+
+def _list_buckets(service: FakeService, _request: Request) -> Answer:
+    return Answer(body={"items": [_bucket(name) for name in service.buckets]})
+
+
+def _get_bucket(service: FakeService, _request: Request, name: str) -> Answer:
+    if name not in service.buckets:
+        return failure(404, "NOT_FOUND", f"the bucket {name} isn't there")
+    return Answer(body=_bucket(name))
+
+
+def _upload(service: FakeService, request: Request, bucket: str) -> Answer:
+    if bucket not in service.buckets:
+        return failure(404, "NOT_FOUND", f"the bucket {bucket} isn't there")
+    name, content = request.query.get("name", ""), request.body
+    if request.query.get("uploadType") == "multipart":
+        name, content = _parts(request)
+    service.objects[bucket, name] = content
+    return Answer(body=_object(service, bucket, name))
+
+
+def _parts(request: Request) -> tuple[str, bytes]:
+    boundary = request.headers["content-type"].rpartition("boundary=")[2].strip("\"'")
+    _, metadata, content, _ = request.body.split(b"--" + boundary.encode())
+    name: str = json.loads(metadata.partition(b"\r\n\r\n")[2])["name"]
+    return name, content.partition(b"\r\n\r\n")[2][: -len(b"\r\n")]
+
+
+def _list_objects(service: FakeService, request: Request, bucket: str) -> Answer:
+    prefix = request.query.get("prefix", "")
+    names = sorted(n for b, n in service.objects if b == bucket and n.startswith(prefix))
+    return Answer(body={"items": [_object(service, bucket, name) for name in names]})
+
+
+def _bucket(name: str) -> dict[str, object]:
+    return {"kind": "storage#bucket", "id": name, "name": name, "timeCreated": TIME}
+
+
+def _object(service: FakeService, bucket: str, name: str) -> dict[str, object]:
+    content = service.objects[bucket, name]
+    number: int = google_crc32c.value(content)
+    return {
+        "kind": "storage#object",
+        "bucket": bucket,
+        "name": name,
+        "size": str(len(content)),
+        "crc32c": base64.b64encode(number.to_bytes(4, "big")).decode(),
+        "generation": "1",
+        "updated": TIME,
+    }
+
+
+_TRAINING = r"projects/[^/]+/jobs/[^/:]+"
+_CUSTOM = r"projects/[^/]+/locations/[^/]+/customJobs/[^/:]+"
+_JOB = f"({_TRAINING}|{_CUSTOM})"
+_COLLECTION = r"(projects/[^/]+/jobs|projects/[^/]+/locations/[^/]+/customJobs)"
+_API = r"/v1(?:beta1)?"
+
+_ROUTES: list[tuple[str, str, Callable[..., Answer]]] = [
+    ("GET", "/healthz", _health),
+    ("GET", "/footplate/v1/status", _status),
+    ("POST", "/footplate/v1/down", _down),
+    ("POST", r"/v1/projects/([^/]+)/jobs", _create_training),
+    ("POST", rf"{_API}/projects/([^/]+)/locations/([^/]+)/customJobs", _create_custom),
+    ("GET", f"{_API}/{_JOB}", _get),
+    ("GET", f"{_API}/{_COLLECTION}", _list),
+    ("POST", f"{_API}/{_JOB}:cancel", _cancel),
+    ("DELETE", f"{_API}/({_CUSTOM})", _delete),
+    ("GET", f"/footplate/v1/{_JOB}/logs", _logs),
+    ("GET", f"/footplate/v1/{_JOB}/events", _events),
+    ("POST", "/storage/v1/b", _create_bucket),
+    ("GET", "/storage/v1/b", _list_buckets),
+    ("GET", "/storage/v1/b/([^/]+)", _get_bucket),
+    ("GET", "/storage/v1/b/([^/]+)/o", _list_objects),
+    ("POST", "/upload/storage/v1/b/([^/]+)/o", _upload),
+]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    service: FakeService
+    protocol_version = "HTTP/1.1"
+
+    def _respond(self) -> None:
+        split = urlsplit(self.path)
+        request = Request(
+            method=self.command,
+            path=unquote(split.path),
+            query={name: values[-1] for name, values in parse_qs(split.query).items()},
+            headers={name.lower(): value for name, value in self.headers.items()},
+            body=self.rfile.read(int(self.headers.get("content-length") or 0)),
+        )
+        answer = self.service.answer(request)
+        if answer.stream is None:
+            self._send(answer.status, json.dumps(answer.body).encode())
+        else:
+            self._stream(iter(answer.stream))
+
+    def _send(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _stream(self, lines: Iterator[dict[str, object]]) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "application/x-ndjson")
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        for line in lines:
+            chunk = json.dumps(line).encode() + b"\n"
+            self.wfile.write(f"{len(chunk):x}\r\n".encode() + chunk + b"\r\n")
+        self.wfile.write(b"0\r\n\r\n")
+
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _respond  # noqa: N815 - the server's names
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the server's name
+        """Tests read ``requests`` instead."""
