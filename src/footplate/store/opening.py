@@ -51,7 +51,7 @@ def bring_up_to_date(engine: Engine) -> None:
     with engine.connect() as connection:
         if stored_revision(connection) == REVISION and _in_wal_mode(connection):
             return
-    with _alone(engine) as connection:
+    with alone(engine) as connection:
         revision = stored_revision(connection)
         if revision is None:
             _create(connection)
@@ -78,7 +78,7 @@ def _create(connection: Connection) -> None:
 
 
 @contextmanager
-def _alone(engine: Engine) -> Iterator[Connection]:
+def alone(engine: Engine) -> Iterator[Connection]:
     """One transaction that no other opener of this database runs beside."""
     if engine.dialect.name == "postgresql":
         with engine.begin() as connection:

@@ -9,6 +9,7 @@ from sqlalchemy import (
     Index,
     Integer,
     MetaData,
+    PrimaryKeyConstraint,
     String,
     Table,
     Text,
@@ -81,6 +82,7 @@ job_events = Table(
 revisions = Table(
     REVISION_TABLE,
     MetaData(),
-    Column("version_num", String(32), nullable=False, primary_key=True),
+    Column("version_num", String(32), nullable=False),
+    PrimaryKeyConstraint("version_num", name=f"{REVISION_TABLE}_pkc"),
 )
 """Alembic's own table, in a collection of its own since no migration makes it."""

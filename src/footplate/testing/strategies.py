@@ -1,0 +1,101 @@
+"""Hypothesis strategies for jobs and all they are made of."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from hypothesis import strategies as st
+
+from footplate.domain.errors import Code
+from footplate.domain.jobs import (
+    ClusterVariable,
+    ContainerProgram,
+    Directory,
+    DiskSpec,
+    Ending,
+    Exit,
+    ExitKind,
+    Job,
+    JobEvent,
+    JobSpec,
+    MachineSpec,
+    PythonProgram,
+    Replica,
+    Scheduling,
+    WorkerPool,
+)
+from footplate.domain.names import CustomJobName, JobUid, TrainingJobName
+from footplate.domain.states import Phase, State
+
+any_text = st.text(st.characters(exclude_categories=()), max_size=12)
+"""Also with NUL and halves of surrogate pairs."""
+
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
+"""What any store keeps as it is."""
+
+segments = st.text("abcXYZ019_-.", min_size=1, max_size=8)
+times = st.datetimes(timezones=st.just(UTC), max_value=datetime(9999, 1, 1))  # noqa: DTZ001
+counts = st.integers(0, 2**31 - 1)
+seconds = st.floats(0, 1e9)
+pairs = st.lists(st.tuples(any_text, any_text), max_size=3).map(tuple)
+text_tuples = st.lists(any_text, max_size=3).map(tuple)
+
+training_names = st.builds(TrainingJobName, segments, segments)
+custom_names = st.builds(CustomJobName, segments, segments, segments)
+labels = st.dictionaries(texts, texts, max_size=3).map(lambda pairs: tuple(pairs.items()))
+
+programs = st.one_of(
+    st.builds(PythonProgram, any_text, text_tuples, any_text, text_tuples),
+    st.builds(ContainerProgram, any_text, st.none() | text_tuples, st.none() | text_tuples),
+)
+pools = st.builds(
+    WorkerPool,
+    cluster_role=any_text,
+    replica_prefix=any_text,
+    machine=st.builds(MachineSpec, any_text, st.none() | any_text, counts),
+    replica_count=counts,
+    program=programs,
+    environment=pairs,
+    disk=st.builds(DiskSpec, any_text, counts),
+)
+schedulings = st.builds(Scheduling, seconds, st.none() | seconds, st.integers(), counts)
+specs = st.builds(
+    JobSpec,
+    region=any_text,
+    pools=st.lists(pools, max_size=3).map(tuple),
+    scheduling=schedulings,
+    job_dir=st.none() | any_text,
+    directories=st.lists(st.builds(Directory, st.none() | any_text, any_text), max_size=3).map(
+        tuple
+    ),
+    environment=pairs,
+    cluster_variables=st.frozensets(st.sampled_from(ClusterVariable)),
+    chief_role=any_text,
+    cluster_job=any_text,
+    service_account=st.none() | any_text,
+    network=st.none() | any_text,
+    web_access=st.booleans(),
+)
+exits = st.builds(Exit, st.sampled_from(ExitKind), st.integers(-1000, 1000), any_text)
+replicas = st.builds(Replica, any_text, st.sampled_from(Phase), st.none() | exits)
+endings = st.builds(Ending, st.sampled_from(State), st.sampled_from(Code), any_text)
+events = st.builds(JobEvent, times, any_text, any_text, counts, any_text, st.none() | texts)
+jobs = st.builds(
+    Job,
+    uid=segments.map(JobUid),
+    name=training_names | custom_names,
+    display_name=texts,
+    spec=specs,
+    request=texts,
+    create_time=times,
+    update_time=times,
+    labels=labels,
+    state=st.sampled_from(State),
+    start_time=st.none() | times,
+    end_time=st.none() | times,
+    attempt=counts,
+    replicas=st.lists(replicas, max_size=3).map(tuple),
+    ending=st.none() | endings,
+    version=counts,
+)
+"""Whole, and each field on its own: more kinds of jobs than a life can lead to."""

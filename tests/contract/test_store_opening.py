@@ -1,0 +1,232 @@
+"""How both engines come to have their tables."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine, inspect, text, update
+
+from footplate.domain.errors import FailedPrecondition, InvalidArgument, Unavailable
+from footplate.domain.states import State
+from footplate.store import open_store
+from footplate.store.engines import make_engine, parse_url
+from footplate.store.migrations.running import configuration, migrate
+from footplate.store.opening import alone, stored_revision
+from footplate.store.tables import REVISION, REVISION_TABLE, metadata, revisions
+from footplate.testing.jobs import make_job
+from footplate.testing.postgresql import Postgresql
+
+OPEN_AND_CREATE = """
+import sys
+from footplate.store import open_store
+from footplate.testing.jobs import make_job
+print("ready", flush=True)
+sys.stdin.read(1)
+store = open_store(sys.argv[1])
+store.create(make_job(f"projects/demo/jobs/job_{sys.argv[2]}"), ())
+store.close()
+"""
+
+OPEN_AND_LIST_ALEMBIC = """
+import sys
+from footplate.store import open_store
+open_store(sys.argv[1]).close()
+print(*(name for name in sys.modules if name.partition(".")[0] in ("alembic", "mako")))
+"""
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a database with nothing in it."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/footplate.db"
+    server = request.getfixturevalue("postgresql")
+    assert isinstance(server, Postgresql)
+    return server.create_database()
+
+
+@pytest.fixture
+def engine(url: str) -> Iterator[Engine]:
+    engine = make_engine(parse_url(url), 5.0)
+    yield engine
+    engine.dispose()
+
+
+def test_the_revision_is_the_newest_migration() -> None:
+    assert ScriptDirectory.from_config(configuration()).get_current_head() == REVISION
+
+
+def test_a_new_database_is_as_the_migrations_make_it(engine: Engine, url: str) -> None:
+    with alone(engine) as connection:
+        migrate(connection)
+    with engine.connect() as connection:
+        migrated = _describe(connection)
+        context = MigrationContext.configure(
+            connection, opts={"version_table": REVISION_TABLE, "compare_server_default": True}
+        )
+        assert compare_metadata(context, metadata) == []
+    with alone(engine) as connection:
+        for table in (*reversed(list(metadata.tables)), REVISION_TABLE):
+            connection.execute(text(f"DROP TABLE {table}"))
+    open_store(url).close()
+    with engine.connect() as connection:
+        assert _describe(connection) == migrated
+        assert stored_revision(connection) == REVISION
+
+
+def test_what_the_migrations_made_is_used(engine: Engine, url: str) -> None:
+    with alone(engine) as connection:
+        migrate(connection)
+    store = open_store(url)
+    store.create(make_job(), ())
+    assert [job.state for job in store.active()] == [State.QUEUED]
+    store.close()
+
+
+def test_a_failed_migration_changes_nothing(engine: Engine) -> None:
+    with pytest.raises(ZeroDivisionError):
+        _migrate_and_fail(engine)
+    with engine.connect() as connection:
+        assert inspect(connection).get_table_names() == []
+
+
+def _migrate_and_fail(engine: Engine) -> None:
+    with alone(engine) as connection:
+        migrate(connection)
+        raise ZeroDivisionError
+
+
+def test_an_opened_database_is_opened_again(url: str) -> None:
+    first = open_store(url)
+    first.create(make_job(), ())
+    second = open_store(url)
+    assert second.get(make_job().name) == make_job()
+    second.close()
+    first.close()
+
+
+def test_alembic_costs_nothing_where_nothing_is_to_do(url: str) -> None:
+    for _ in range(2):
+        command = (sys.executable, "-c", OPEN_AND_LIST_ALEMBIC, url)
+        run = subprocess.run(command, check=True, capture_output=True, text=True)
+        assert run.stdout.split() == []
+
+
+def test_processes_may_open_a_new_database_at_once(url: str) -> None:
+    openers = [
+        subprocess.Popen(
+            (sys.executable, "-W", "error", "-c", OPEN_AND_CREATE, url, str(number)),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(4)
+    ]
+    for opener in openers:
+        assert opener.stdout is not None
+        assert opener.stdout.readline() == "ready\n"
+    for opener in openers:
+        assert opener.stdin is not None
+        opener.stdin.write("\n")
+        opener.stdin.flush()
+    assert [opener.communicate()[1] for opener in openers] == [""] * 4
+    store = open_store(url)
+    assert len(store.active()) == 4
+    store.close()
+
+
+def test_a_database_of_a_newer_version_is_left_alone(engine: Engine, url: str) -> None:
+    open_store(url).close()
+    with alone(engine) as connection:
+        connection.execute(update(revisions).values(version_num="9999"))
+        before = _describe(connection)
+    with pytest.raises(FailedPrecondition, match=f"newer version of Footplate.*{REVISION}"):
+        open_store(url)
+    with engine.connect() as connection:
+        assert _describe(connection) == before
+        assert stored_revision(connection) == "9999"
+
+
+def test_a_database_of_somebody_else_is_left_alone(engine: Engine, url: str) -> None:
+    with alone(engine) as connection:
+        connection.execute(text("CREATE TABLE jobs (theirs TEXT)"))
+    with pytest.raises(FailedPrecondition, match="a database of its own"):
+        open_store(url)
+    with engine.connect() as connection:
+        assert inspect(connection).get_table_names() == ["jobs"]
+
+
+def test_sqlite_keeps_foreign_keys_off_only_while_it_migrates(tmp_path: Path) -> None:
+    engine = make_engine(parse_url(f"sqlite:///{tmp_path}/db"), 5.0)
+    settings = "SELECT foreign_keys, synchronous, journal_mode FROM pragma_foreign_keys, "
+    settings += "pragma_synchronous, pragma_journal_mode"
+    with alone(engine) as connection:
+        assert tuple(connection.execute(text(settings)).one()) == (0, 2, "wal")
+    with engine.connect() as connection:
+        assert tuple(connection.execute(text(settings)).one()) == (1, 2, "wal")
+    engine.dispose()
+
+
+def test_a_database_file_is_its_owners_alone(tmp_path: Path) -> None:
+    store = open_store(f"sqlite:///{tmp_path}/db")
+    store.create(make_job(), ())
+    assert {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {
+        "db": 0o600,
+        "db-shm": 0o600,
+        "db-wal": 0o600,
+    }
+    store.close()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "footplate.db",
+        "sqlite://",
+        "sqlite:///:memory:",
+        "sqlite:////tmp/x?mode=ro",
+        "mysql://h/d",
+        "postgresql+asyncpg://h/d",
+    ],
+)
+def test_a_url_of_no_usable_database_is_refused(url: str) -> None:
+    with pytest.raises(InvalidArgument, match=r"database: .*allowed: sqlite:////PATH"):
+        open_store(url)
+
+
+@pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
+def test_postgresql_may_be_spelled_as_everywhere(postgresql: Postgresql, scheme: str) -> None:
+    _, separator, rest = postgresql.create_database().partition("://")
+    open_store(scheme + separator + rest).close()
+
+
+def test_a_server_that_is_not_there_is_unavailable(tmp_path: Path) -> None:
+    url = f"postgresql://user:secret@/db?host={tmp_path}"
+    with pytest.raises(Unavailable, match=r"\*\*\*.*see whether PostgreSQL runs") as caught:
+        open_store(url)
+    assert "secret" not in caught.value.message
+
+
+def _describe(connection: Connection) -> dict[str, Any]:
+    """All that the engine knows of the tables; Any, as SQLAlchemy's inspector has it."""
+    inspector = inspect(connection)
+    return {
+        table: {
+            "columns": [
+                {**column, "type": str(column["type"])} for column in inspector.get_columns(table)
+            ],
+            "primary key": inspector.get_pk_constraint(table),
+            "foreign keys": inspector.get_foreign_keys(table),
+            "unique": sorted(inspector.get_unique_constraints(table), key=str),
+            "indexes": sorted(inspector.get_indexes(table), key=str),
+        }
+        for table in inspector.get_table_names()
+    }

@@ -1,0 +1,143 @@
+import json
+from dataclasses import fields
+
+import pytest
+from hypothesis import given
+
+from footplate.domain.errors import Code
+from footplate.domain.jobs import (
+    ClusterVariable,
+    ContainerProgram,
+    Directory,
+    DiskSpec,
+    Ending,
+    Exit,
+    ExitKind,
+    JobEvent,
+    JobSpec,
+    MachineSpec,
+    PythonProgram,
+    Replica,
+    Scheduling,
+    WorkerPool,
+)
+from footplate.domain.states import Phase, State
+from footplate.store import documents
+from footplate.store.times import to_micros
+from footplate.testing import strategies
+from footplate.testing.jobs import CREATED
+
+SPEC = JobSpec(
+    region="us-central1",
+    pools=(
+        WorkerPool(
+            cluster_role="master",
+            replica_prefix="master-replica",
+            machine=MachineSpec("n1-standard-4", "NVIDIA_TESLA_T4", 2),
+            replica_count=1,
+            program=PythonProgram("2.21", ("gs://b/t.tar.gz",), "trainer.task", ("--x", "1")),
+            environment=(("B", "1"), ("A", "$(B)")),
+            disk=DiskSpec("pd-standard", 200),
+        ),
+        WorkerPool(
+            cluster_role="worker",
+            replica_prefix="worker-replica",
+            machine=MachineSpec("n1-standard-4"),
+            replica_count=2,
+            program=ContainerProgram("gcr.io/p/i:1", None, ()),
+        ),
+    ),
+    scheduling=Scheduling(3600.0, 60.5, 3, 2),
+    job_dir="gs://b/job",
+    directories=(Directory("AIP_MODEL_DIR", "gs://b/model/"), Directory(None, "gs://b/made/")),
+    environment=(("CLOUD_ML_PROJECT_ID", "p"),),
+    cluster_variables=frozenset(ClusterVariable),
+    chief_role="master",
+    cluster_job='{"a": 1}',
+    service_account="a@b",
+    network="n",
+    web_access=True,
+)
+
+SPEC_V1 = (
+    '{"v":1,"region":"us-central1","pools":[{"cluster_role":"master",'
+    '"replica_prefix":"master-replica","machine":["n1-standard-4","NVIDIA_TESLA_T4",2],'
+    '"replica_count":1,"program":{"kind":"python","runtime":"2.21",'
+    '"package_uris":["gs://b/t.tar.gz"],"module":"trainer.task","args":["--x","1"]},'
+    '"environment":[["B","1"],["A","$(B)"]],"disk":["pd-standard",200]},'
+    '{"cluster_role":"worker","replica_prefix":"worker-replica",'
+    '"machine":["n1-standard-4",null,0],"replica_count":2,"program":{"kind":"container",'
+    '"image_uri":"gcr.io/p/i:1","command":null,"args":[]},"environment":[],'
+    '"disk":["pd-ssd",100]}],"scheduling":{"max_running_time_s":3600.0,'
+    '"max_wait_time_s":60.5,"priority":3,"max_attempts":2},"job_dir":"gs://b/job",'
+    '"directories":[["AIP_MODEL_DIR","gs://b/model/"],[null,"gs://b/made/"]],'
+    '"environment":[["CLOUD_ML_PROJECT_ID","p"]],'
+    '"cluster_variables":["CLUSTER_SPEC","TF_CONFIG"],"chief_role":"master",'
+    '"cluster_job":"{\\"a\\": 1}","service_account":"a@b","network":"n","web_access":true}'
+)
+"""As databases hold it: must be read for ever, whatever a newer version writes."""
+
+REPLICAS = (
+    Replica("master-replica-0", Phase.EXITED, Exit(ExitKind.EXITED, 1, "ValueError: bad")),
+    Replica("worker-replica-0"),
+)
+REPLICAS_V1 = (
+    '{"v":1,"replicas":[{"name":"master-replica-0","phase":"EXITED",'
+    '"exit":{"kind":"EXITED","code":1,"cause":"ValueError: bad"}},'
+    '{"name":"worker-replica-0","phase":"WAITING","exit":null}]}'
+)
+
+ENDING = Ending(State.FAILED, Code.INTERNAL, "why")
+ENDING_V1 = '{"v":1,"state":"FAILED","code":"INTERNAL","message":"why"}'
+
+EVENT = JobEvent(CREATED, "STATE", "why", 2, "master-replica-0", "k")
+EVENT_V1 = '{"v":1,"kind":"STATE","message":"why","attempt":2,"replica":"master-replica-0"}'
+
+
+def test_documents_of_version_1_are_read() -> None:
+    assert documents.read_spec(SPEC_V1) == SPEC
+    assert documents.read_replicas(REPLICAS_V1) == REPLICAS
+    assert documents.read_ending(ENDING_V1) == ENDING
+    assert documents.read_labels('{"v":1,"labels":[["a","1"]]}') == (("a", "1"),)
+    assert documents.read_event(EVENT_V1, to_micros(CREATED), "k") == EVENT
+
+
+def test_documents_are_written_as_version_1() -> None:
+    assert documents.write_spec(SPEC) == SPEC_V1
+    assert documents.write_replicas(REPLICAS) == REPLICAS_V1
+    assert documents.write_ending(ENDING) == ENDING_V1
+    assert documents.write_event(EVENT) == EVENT_V1
+
+
+def test_every_field_of_a_spec_is_in_its_document() -> None:
+    assert {field.name for field in fields(JobSpec)} == json.loads(SPEC_V1).keys() - {"v"}
+
+
+@given(strategies.specs)
+def test_a_spec_comes_back_as_it_was(spec: JobSpec) -> None:
+    text = documents.write_spec(spec)
+    assert documents.read_spec(text) == spec
+    assert text.isascii()
+    assert "\0" not in text
+
+
+@given(strategies.replicas, strategies.replicas)
+def test_replicas_come_back_as_they_were(one: Replica, other: Replica) -> None:
+    assert documents.read_replicas(documents.write_replicas((one, other))) == (one, other)
+
+
+@given(strategies.endings)
+def test_an_ending_comes_back_as_it_was(ending: Ending) -> None:
+    assert documents.read_ending(documents.write_ending(ending)) == ending
+
+
+@given(strategies.events)
+def test_an_event_comes_back_as_it_was(event: JobEvent) -> None:
+    text = documents.write_event(event)
+    assert documents.read_event(text, to_micros(event.time), event.key) == event
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "null", '{"v":2}', '{"v":"1"}', "{", "1"])
+def test_what_is_no_document_of_a_known_version_is_not_guessed(text: str) -> None:
+    with pytest.raises(ValueError, match=r"document|Expecting"):
+        documents.read(text)
