@@ -21,16 +21,25 @@ class Bucket:
 
 @dataclass(frozen=True)
 class ObjectInfo:
-    """An object's metadata. ``crc32c`` is the checksum as a number (Castagnoli)."""
+    """An object's metadata. ``crc32c`` is the checksum as a number (Castagnoli).
+
+    In a listing it may be None, where finding it out means reading much; elsewhere it's there.
+    ``md5`` is there for objects that came whole through the API. ``headers`` are those of
+    Cache-Control, Content-Disposition, Content-Encoding and Content-Language that were given,
+    by their JSON names.
+    """
 
     bucket: str
     name: str
     size_bytes: int
-    crc32c: int
+    crc32c: int | None
     generation: int
     update_time: datetime
     content_type: str = "application/octet-stream"
     metadata: Mapping[str, str] = field(default_factory=dict)
+    metageneration: int = 1
+    md5: bytes | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

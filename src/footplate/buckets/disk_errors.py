@@ -1,0 +1,33 @@
+"""What the disk refuses, as a client may be told."""
+
+from __future__ import annotations
+
+import errno
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import PermissionDenied, Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_PASSING = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.ESTALE})
+_REFUSED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+
+
+@contextmanager
+def told_to_clients() -> Iterator[None]:
+    """Around calls of the operating system only, never around what yields a client's bytes."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL:
+            raise Unavailable("the disk that holds the buckets is full; nothing changed") from error
+        if error.errno in _PASSING:
+            text = f"the disk that holds the buckets can't be used now: {error.strerror}"
+            raise Unavailable(text) from error
+        if error.errno in _REFUSED:
+            text = f"the file system refuses it to the service: {error.strerror}"
+            raise PermissionDenied(text) from error
+        raise

@@ -1,0 +1,63 @@
+"""One state of a file: after any change to it, it is in another."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import stat
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from footplate.buckets import beneath
+from footplate.buckets.names import parse_object_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class FileState:
+    """``identity`` is of the inode, its size and its time; of a directory only the inode."""
+
+    identity: str
+    size_bytes: int
+    changed: datetime
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> FileState:
+        changed = datetime.fromtimestamp(status.st_mtime_ns // 1000 / 1e6, UTC)
+        if stat.S_ISDIR(status.st_mode):  # its size and time change with what is put into it
+            return cls(f"d{status.st_ino}", 0, changed)
+        identity = f"f{status.st_ino}-{status.st_size}-{status.st_mtime_ns}"
+        return cls(identity, status.st_size, changed)
+
+
+def look_at(folder: Path, names: Sequence[str]) -> Iterator[tuple[str, FileState]]:
+    """Those of the names that are there, as files, links to files or, with a slash, directories."""
+    paths = [(name, parse_object_name(name)) for name in names]
+    for parents, group in itertools.groupby(paths, key=lambda item: item[1].parents):
+        try:
+            with beneath.directory(folder, parents) as parent:
+                for name, path in group:
+                    status = _status(folder, path.parts, parent)
+                    wanted = stat.S_ISDIR if path.directory else stat.S_ISREG
+                    if status is not None and wanted(status.st_mode):
+                        yield name, FileState.of(status)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+
+
+def _status(folder: Path, parts: tuple[str, ...], parent: int) -> os.stat_result | None:
+    try:
+        status = os.lstat(parts[-1], dir_fd=parent)
+        if not stat.S_ISLNK(status.st_mode):
+            return status
+        descriptor = beneath.open_file(folder, parts)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    try:
+        return os.fstat(descriptor)
+    finally:
+        os.close(descriptor)

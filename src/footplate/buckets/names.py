@@ -1,0 +1,103 @@
+"""Names of buckets and objects: GCS's rules, and what folders can't hold besides."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from footplate.domain.errors import InvalidArgument
+
+MAX_NAME_BYTES = 1024
+MAX_SEGMENT_BYTES = 255
+_BUCKET = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?", re.ASCII)
+_ADDRESS = re.compile(r"[0-9]+(\.[0-9]+){3}", re.ASCII)
+_BUCKET_RULE = (
+    "3 to 63 lowercase letters, digits, '-', '_' and '.' (222 with dots, 63 between two), "
+    "first and last a letter or digit, no IP address, nothing with 'goog' first or 'google' in it"
+)
+
+
+@dataclass(frozen=True)
+class ObjectPath:
+    """Where an object lies below its bucket; ``directory`` for a name that ends in a slash."""
+
+    parts: tuple[str, ...]
+    directory: bool = False
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        return self.parts[:-1]
+
+    @property
+    def last(self) -> str:
+        return self.parts[-1]
+
+
+def check_bucket_name(name: str) -> None:
+    """Raises InvalidArgument. Source: cloud.google.com/storage/docs/buckets#naming."""
+    parts = name.split(".")
+    fits = (
+        3 <= len(name) <= (222 if "." in name else 63)
+        and _BUCKET.fullmatch(name)
+        and not _ADDRESS.fullmatch(name)
+        and all(_BUCKET.fullmatch(part) and len(part) <= 63 for part in parts)
+        and not name.startswith("goog")
+        and "google" not in name
+    )
+    if not fits:
+        raise InvalidArgument(f"{name[:200]!r} can't name a bucket; allowed: {_BUCKET_RULE}")
+
+
+def parse_object_name(name: str) -> ObjectPath:
+    """Where the object of this name lies.
+
+    Raises:
+        InvalidArgument: GCS refuses the name, or a folder can't hold it; the message says which.
+    """
+    if problem := _problem_for_gcs(name):
+        raise InvalidArgument(f"object name {_shorten(name)} {problem}")
+    directory = name.endswith("/")
+    parts = tuple(name.removesuffix("/").split("/"))
+    for part in parts:
+        if problem := _problem(part):
+            raise InvalidArgument(
+                f"object name {_shorten(name)}: GCS would take it, but this bucket is a folder, "
+                f"where {problem}"
+            )
+    return ObjectPath(parts, directory)
+
+
+def can_be_named(name: str) -> bool:
+    """Whether a file that lies at this place in a bucket's folder can be an object."""
+    return not _problem_for_gcs(name)
+
+
+def _problem_for_gcs(name: str) -> str:
+    """Source: cloud.google.com/storage/docs/objects#naming."""
+    try:
+        size = len(name.encode())
+    except UnicodeEncodeError:
+        return "can't be encoded as UTF-8"
+    if not 1 <= size <= MAX_NAME_BYTES:
+        return f"has {size} bytes; allowed: 1 to {MAX_NAME_BYTES} bytes of UTF-8"
+    if "\n" in name or "\r" in name:
+        return "has a line break in it"
+    if name in (".", "..") or name.startswith(".well-known/acme-challenge/"):
+        return "is one that GCS keeps for itself"
+    return ""
+
+
+def _problem(part: str) -> str:
+    if not part:
+        return "no part between two slashes, nor the first one, can be empty"
+    if part in (".", ".."):
+        return f"{part!r} between slashes has a meaning of its own"
+    if "\x00" in part:
+        return "no name can have the character U+0000"
+    if len(part.encode()) > MAX_SEGMENT_BYTES:
+        return f"the parts between slashes have at most {MAX_SEGMENT_BYTES} bytes"
+    return ""
+
+
+def _shorten(name: str) -> str:
+    return repr(name) if len(name) <= 100 else f"{name[:100]!r}..."

@@ -1,0 +1,283 @@
+"""Objects as files in a bucket's folder: look, put into place, describe, remove."""
+
+from __future__ import annotations
+
+import io
+import mimetypes
+import os
+import stat
+import threading
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, BinaryIO
+
+from footplate.buckets import beneath
+from footplate.buckets.digest import checksum_file
+from footplate.buckets.disk_errors import told_to_clients
+from footplate.buckets.file_state import FileState, look_at
+from footplate.buckets.names import check_bucket_name, parse_object_name
+from footplate.buckets.placing import move_into, refusing_clashes
+from footplate.buckets.records import Record
+from footplate.domain.errors import Aborted, FailedPrecondition, NotFound
+from footplate.ports.buckets import ObjectInfo
+from footplate.ports.object_storage import Conditions, Draft
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from footplate.buckets.digest import Digest
+    from footplate.buckets.records import Records
+    from footplate.ports.clock import Clock
+
+_TYPES = mimetypes.MimeTypes()  # without the files of this machine
+_DEFAULT_TYPE = "application/octet-stream"
+_CLOCK_TICK = timedelta(milliseconds=50)
+"""More than the grain of a file's times: a change within it may leave them as they were."""
+_ATTEMPTS = 5
+_UNKNOWN_BYTES = 256 << 20
+"""What one listing reads at most to find out checksums."""
+
+
+class Objects:
+    """``root`` holds a folder per bucket. Safe to be used by many threads."""
+
+    def __init__(self, root: Path, records: Records, clock: Clock) -> None:
+        self._root = root
+        self._records = records
+        self._clock = clock
+        self._lock = threading.Lock()  # whoever moves, removes or adopts a file holds it
+
+    def folder(self, bucket: str) -> Path:
+        """Raises NotFound, InvalidArgument."""
+        check_bucket_name(bucket)
+        path = self._root / bucket
+        try:
+            if stat.S_ISDIR(os.lstat(path).st_mode):
+                return path
+        except FileNotFoundError:
+            pass
+        raise NotFound(f"bucket {bucket!r} is not there")
+
+    def open(self, bucket: str, name: str) -> tuple[ObjectInfo, BinaryIO]:
+        """As the port says."""
+        for _ in range(_ATTEMPTS):
+            state, record, file = self._open(bucket, name)
+            try:
+                with told_to_clients():
+                    record = self._with_checksum(bucket, name, state, record, file)
+            except BaseException:
+                file.close()
+                raise
+            if record.crc32c is not None:
+                return _info(bucket, name, state, record), file
+            file.close()
+        raise Aborted(f"a program keeps rewriting object {name!r} of bucket {bucket!r}; try again")
+
+    def stat(self, bucket: str, name: str) -> ObjectInfo:
+        info, file = self.open(bucket, name)
+        file.close()
+        return info
+
+    def place(self, draft: Draft, source: Path, digest: Digest) -> ObjectInfo:
+        """Make the object of a file with its bytes, on the same file system, which moves away."""
+        path = parse_object_name(draft.name)
+        draft.checksums.check(digest.crc32c, digest.md5)
+        with told_to_clients(), self._lock:
+            folder = self.folder(draft.bucket)
+            self._require(draft)
+            state = FileState.of(source.stat())
+            record = self._prepare(draft, state, digest)
+            kept = self._records.placeholders(draft.bucket, f"{draft.name}/")
+            move_into(folder, path, source, clear=not kept)
+            self._records.settle(draft.bucket, draft.name, record)
+        return _info(draft.bucket, draft.name, state, record)
+
+    def place_directory(self, draft: Draft, digest: Digest) -> ObjectInfo:
+        """Make an object whose name ends in a slash: the directory itself."""
+        path = parse_object_name(draft.name)
+        draft.checksums.check(digest.crc32c, digest.md5)
+        with told_to_clients(), self._lock:
+            folder = self.folder(draft.bucket)
+            self._require(draft)
+            with (
+                refusing_clashes(draft.name),
+                beneath.directory(folder, path.parts, create=True) as made,
+            ):
+                state = FileState.of(os.fstat(made))
+            record = self._prepare(draft, state, digest)
+            self._records.settle(draft.bucket, draft.name, record)
+        return _info(draft.bucket, draft.name, state, record)
+
+    def update(self, draft: Draft) -> ObjectInfo:
+        """As the port says."""
+        with told_to_clients(), self._lock:
+            state, record, file = self._open_locked(draft.bucket, draft.name)
+            file.close()
+            _check(draft.conditions, _info(draft.bucket, draft.name, state, record))
+            record = replace(
+                record,
+                updated=self._clock.now(),
+                metageneration=record.metageneration + 1,
+                content_type=draft.content_type,
+                metadata=draft.metadata,
+                headers=draft.headers,
+            )
+            self._records.settle(draft.bucket, draft.name, record)
+        return self.stat(draft.bucket, draft.name)
+
+    def remove(self, bucket: str, name: str, conditions: Conditions) -> None:
+        """As the port says. Directories stay, even empty ones: programs may count on them."""
+        path = parse_object_name(name)
+        with told_to_clients(), self._lock:
+            state, record, file = self._open_locked(bucket, name)
+            file.close()
+            _check(conditions, _info(bucket, name, state, record))
+            with beneath.directory(self.folder(bucket), path.parents) as parent:
+                if path.directory:
+                    beneath.remove_directory(path.last, parent)
+                else:
+                    os.unlink(path.last, dir_fd=parent)
+                    os.fsync(parent)
+            self._records.drop(bucket, name)
+
+    def describe(self, bucket: str, names: Sequence[str]) -> Iterator[ObjectInfo]:
+        """The metadata of those of the names that are objects, in the same order."""
+        found = self._find(bucket, names)
+        budget = _UNKNOWN_BYTES
+        for name in names:
+            if name not in found:
+                continue
+            state, record = found[name]
+            if record.crc32c is None and state.size_bytes <= budget:
+                budget -= state.size_bytes
+                try:
+                    yield self.stat(bucket, name)
+                    continue
+                except (NotFound, Aborted):
+                    pass  # it has changed in this moment; the listing tells of the one before
+            yield _info(bucket, name, state, record)
+
+    def _find(self, bucket: str, names: Sequence[str]) -> dict[str, tuple[FileState, Record]]:
+        folder = self.folder(bucket)
+        with told_to_clients():
+            states = dict(look_at(folder, names))
+            records = self._records.find_all(bucket, states)
+            unknown = [n for n in states if n not in records and not n.endswith("/")]
+            if unknown:
+                with self._lock:
+                    fresh = dict(look_at(folder, unknown))
+                    records |= self._adopt(bucket, fresh)
+                states |= fresh
+        return {n: (states[n], records[n]) for n in states if n in records}
+
+    def _open(self, bucket: str, name: str) -> tuple[FileState, Record, BinaryIO]:
+        with told_to_clients():
+            state, file = self._file(bucket, name)
+            record = self._records.find(bucket, name, state.identity)
+            if record is not None:
+                return state, record, file
+            file.close()
+            with self._lock:
+                return self._open_locked(bucket, name)
+
+    def _open_locked(self, bucket: str, name: str) -> tuple[FileState, Record, BinaryIO]:
+        state, file = self._file(bucket, name)
+        try:
+            return state, self._adopt(bucket, {name: state})[name], file
+        except BaseException:
+            file.close()
+            raise
+
+    def _file(self, bucket: str, name: str) -> tuple[FileState, BinaryIO]:
+        """What lies there; a directory is an object only if it has a record."""
+        folder, path = self.folder(bucket), parse_object_name(name)
+        missing = NotFound(f"object {name!r} is not there in bucket {bucket!r}")
+        try:
+            if not path.directory:
+                file = os.fdopen(beneath.open_file(folder, path.parts), "rb")
+                return FileState.of(os.fstat(file.fileno())), file
+            with beneath.directory(folder, path.parts) as found:
+                state = FileState.of(os.fstat(found))
+        except (FileNotFoundError, NotADirectoryError):
+            raise missing from None
+        if self._records.find(bucket, name, state.identity) is None:
+            raise missing
+        return state, io.BytesIO()
+
+    def _adopt(self, bucket: str, states: Mapping[str, FileState]) -> dict[str, Record]:
+        """A record for each, made where there is none; the lock is held, the states are fresh."""
+        known = self._records.find_all(bucket, states)
+        made = {
+            name: Record(state.identity, state.changed, _TYPES.guess_type(name)[0] or _DEFAULT_TYPE)
+            for name, state in states.items()
+            if name not in known
+        }
+        if made:
+            known |= self._records.adopt(bucket, made, self._clock.now())
+        return known
+
+    def _with_checksum(
+        self, bucket: str, name: str, state: FileState, record: Record, file: BinaryIO
+    ) -> Record:
+        """It stays unknown if the file has become shorter meanwhile."""
+        if record.crc32c is not None:
+            return record
+        crc32c = checksum_file(file, state.size_bytes)
+        file.seek(0)
+        unchanged = FileState.of(os.fstat(file.fileno())) == state
+        settled = self._clock.now() - state.changed > _CLOCK_TICK
+        if crc32c is not None and unchanged and settled:
+            self._records.add_checksum(bucket, name, state.identity, crc32c)
+        return replace(record, crc32c=crc32c)
+
+    def _require(self, draft: Draft) -> None:
+        if draft.conditions == Conditions():
+            return
+        try:
+            state, record, file = self._open_locked(draft.bucket, draft.name)
+        except NotFound:
+            _check(draft.conditions, None)
+            return
+        file.close()
+        _check(draft.conditions, _info(draft.bucket, draft.name, state, record))
+
+    def _prepare(self, draft: Draft, state: FileState, digest: Digest) -> Record:
+        now = self._clock.now()
+        record = Record(
+            identity=state.identity,
+            updated=now,
+            content_type=draft.content_type,
+            crc32c=digest.crc32c,
+            md5=digest.md5,
+            metadata=draft.metadata,
+            headers=draft.headers,
+        )
+        return self._records.prepare(draft.bucket, draft.name, record, now)
+
+
+def _info(bucket: str, name: str, state: FileState, record: Record) -> ObjectInfo:
+    return ObjectInfo(
+        bucket=bucket,
+        name=name,
+        size_bytes=state.size_bytes,
+        crc32c=record.crc32c,
+        generation=record.generation,
+        update_time=record.updated,
+        content_type=record.content_type,
+        metadata=record.metadata,
+        metageneration=record.metageneration,
+        md5=record.md5,
+        headers=record.headers,
+    )
+
+
+def _check(conditions: Conditions, current: ObjectInfo | None) -> None:
+    if conditions.hold(current):
+        return
+    there = (
+        f"generation {current.generation}, metageneration {current.metageneration}"
+        if current
+        else "no object"
+    )
+    raise FailedPrecondition(f"the condition doesn't hold: there is {there} of this name")

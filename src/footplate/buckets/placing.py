@@ -1,0 +1,64 @@
+"""Moving a finished file to the place of its object."""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from footplate.buckets import beneath
+from footplate.domain.errors import Aborted, InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from footplate.buckets.names import ObjectPath
+
+_ATTEMPTS = 5
+
+
+def move_into(folder: Path, path: ObjectPath, source: Path, *, clear: bool) -> None:
+    """Make the file that ``path`` names, durably, of ``source``, in one step.
+
+    ``clear``: a directory of that name gives way, if nothing but directories is in it.
+
+    Raises:
+        InvalidArgument: a directory is there, or a file where a directory is needed.
+        Aborted: the directory vanishes again and again.
+    """
+    name = "/".join(path.parts)
+    for _ in range(_ATTEMPTS):
+        try:
+            with (
+                refusing_clashes(name),
+                beneath.directory(folder, path.parents, create=True) as parent,
+            ):
+                if clear and _is_directory(path.last, parent):
+                    beneath.remove_empty_tree(path.last, parent)
+                os.rename(source, path.last, dst_dir_fd=parent)
+                os.fsync(parent)
+                return
+        except FileNotFoundError:  # a program has removed the directory meanwhile
+            continue
+    raise Aborted(f"the folder of object {name!r} keeps vanishing; try again")
+
+
+@contextmanager
+def refusing_clashes(name: str) -> Iterator[None]:
+    """A name that is a file and a directory at once: no folder has that."""
+    try:
+        yield
+    except (NotADirectoryError, IsADirectoryError):
+        raise InvalidArgument(
+            f"object name {name[:100]!r}: GCS would take it, but this bucket is a folder, where a "
+            "name can't be an object and a directory of objects at once, nor lead through a link"
+        ) from None
+
+
+def _is_directory(name: str, parent: int) -> bool:
+    try:
+        return stat.S_ISDIR(os.lstat(name, dir_fd=parent).st_mode)
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,137 @@
+"""What the storage face asks of buckets, beyond what the rest of the service needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, BinaryIO, Protocol
+
+from footplate.domain.errors import InvalidArgument
+from footplate.ports.buckets import Buckets, Listing, ObjectInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+@dataclass(frozen=True)
+class Checksums:
+    """What a client says that its bytes add up to; None: it didn't say."""
+
+    crc32c: int | None = None
+    md5: bytes | None = None
+
+    def check(self, crc32c: int, md5: bytes) -> None:
+        """Raises InvalidArgument if the bytes that arrived add up to something else."""
+        for kind, said, found in (("crc32c", self.crc32c, crc32c), ("md5", self.md5, md5)):
+            if said is not None and said != found:
+                raise InvalidArgument(f"the bytes that arrived don't match the {kind} given")
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What must hold of the object that is there now; generation 0 stands for none."""
+
+    generation: int | None = None
+    generation_not: int | None = None
+    metageneration: int | None = None
+    metageneration_not: int | None = None
+
+    def hold(self, current: ObjectInfo | None) -> bool:
+        generation = current.generation if current else 0
+        metageneration = current.metageneration if current else 0
+        return (
+            self.generation in (None, generation)
+            and self.metageneration in (None, metageneration)
+            and self.generation_not != generation
+            and self.metageneration_not != metageneration
+        )
+
+
+@dataclass(frozen=True)
+class Draft:
+    """An object as its writer describes it, before its bytes are there."""
+
+    bucket: str
+    name: str
+    content_type: str = "application/octet-stream"
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    checksums: Checksums = Checksums()
+    conditions: Conditions = Conditions()
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A resumable upload: how far it is, and the object that it became, once it has."""
+
+    bucket: str
+    received_bytes: int
+    result: ObjectInfo | None
+
+
+class ObjectStorage(Buckets, Protocol):
+    def delete_bucket(self, name: str) -> None:
+        """Raises NotFound; FailedPrecondition if there are objects in it."""
+        ...
+
+    def open(self, bucket: str, name: str) -> tuple[ObjectInfo, BinaryIO]:
+        """An object's metadata and its bytes, both of one moment. Raises NotFound.
+
+        A program may be appending to it: take no more than ``size_bytes``.
+        """
+        ...
+
+    def put(self, draft: Draft, chunks: Iterable[bytes]) -> ObjectInfo:
+        """As ``write``; raises InvalidArgument if the checksums of the draft don't match."""
+        ...
+
+    def update(self, draft: Draft) -> ObjectInfo:
+        """Give an object the description of ``draft``, its bytes as they are.
+
+        Raises NotFound, FailedPrecondition.
+        """
+        ...
+
+    def remove(self, bucket: str, name: str, conditions: Conditions) -> None:
+        """As ``delete``; raises FailedPrecondition, too."""
+        ...
+
+    def scan(
+        self, bucket: str, *, prefix: str, delimiter: str, limit: int, start: str, end: str
+    ) -> Listing:
+        """As ``list``, of the names from ``start`` to before ``end`` (empty: no bound).
+
+        ``next_token`` is the ``start`` of the next page.
+        """
+        ...
+
+    def begin_upload(self, draft: Draft) -> str:
+        """The id of a new resumable upload; it outlives a restart of the service."""
+        ...
+
+    def upload(self, upload_id: str) -> Upload:
+        """Raises NotFound."""
+        ...
+
+    def append(self, upload_id: str, offset: int, chunks: Iterable[bytes]) -> int:
+        """Add bytes that begin at ``offset`` of the object; those that are there are left out.
+
+        What arrived before an error stays. Returns how many bytes of the object are there.
+
+        Raises:
+            NotFound: no such upload.
+            OutOfRange: bytes between those that are there and ``offset`` are missing.
+            Aborted: another request is adding to it.
+            Unavailable: the disk is full.
+        """
+        ...
+
+    def finish_upload(self, upload_id: str, checksums: Checksums) -> ObjectInfo:
+        """Make the object; again: what it became. After an error the upload is gone.
+
+        Raises as ``put`` does.
+        """
+        ...
+
+    def abandon_upload(self, upload_id: str) -> None:
+        """Raises NotFound."""
+        ...
