@@ -15,6 +15,8 @@ AttemptId = NewType("AttemptId", str)
 """One gang start of a job: ``<job uid>-<attempt number>``."""
 
 _TRAINING_JOB_ID = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,127}")
+_PROJECT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_LOCATION = re.compile(r"(?=.{1,63}\Z)[a-z]+(-[a-z]+)*[0-9]*")
 _SEGMENT = r"[^/:]+"
 
 
@@ -98,6 +100,31 @@ def check_training_job_id(job_id: str) -> None:
     if not _TRAINING_JOB_ID.fullmatch(job_id):
         rule = "letters, digits and underscores, first a letter, at most 128 characters"
         raise InvalidArgument.of((Violation("jobId", f"{job_id[:200]!r} given; allowed: {rule}"),))
+
+
+def check_project(project: str) -> None:
+    """Refuse what can't be the id or number of a project.
+
+    Raises:
+        InvalidArgument: naming ``project``, what was given and what is allowed.
+    """
+    if not _PROJECT.fullmatch(project):
+        rule = "letters, digits, dots, underscores and dashes, at most 100 characters"
+        raise InvalidArgument.of(
+            (Violation("project", f"{project[:200]!r} given; allowed: {rule}"),)
+        )
+
+
+def check_location(location: str) -> None:
+    """Refuse what can't be the name of a region.
+
+    Raises:
+        InvalidArgument: naming ``location``, what was given and what is allowed.
+    """
+    if not _LOCATION.fullmatch(location):
+        rule = "the name of a region, such as us-central1"
+        violation = Violation("location", f"{location[:200]!r} given; allowed: {rule}")
+        raise InvalidArgument.of((violation,))
 
 
 def attempt_id(uid: JobUid, attempt: int) -> AttemptId:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 MAX_DEPTH = 50
-MAX_COMPARISONS = 500
-"""Databases bound the depth of an expression; SQLite's bound is 1000."""
+MAX_COMPARISONS = 100
+"""What the stores take."""
 
 _EQUALITIES = (Comparator.EQUAL, Comparator.NOT_EQUAL, Comparator.MATCHES)
 _ORDERS = (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.machines import check_machine
-from footplate.domain.names import check_training_job_id
+from footplate.domain.names import check_location, check_training_job_id
 from footplate.wire.durations import seconds
 from footplate.wire.json_text import describe
 from footplate.wire.labels import check_labels
@@ -29,7 +29,6 @@ MAX_REPLICAS = 10_000
 MIN_WAIT_TIME_S = 1800.0
 MAX_PRIORITY = 1000
 _AT = "trainingInput"
-_REGION = re.compile(r"[a-z]+(-[a-z]+)*[0-9]*")
 _VERSION = re.compile(r"[0-9]+\.[0-9]+")
 _DISK_TYPES = ("pd-ssd", "pd-standard")
 
@@ -49,11 +48,10 @@ def check_job(job: Job) -> Iterator[Violation]:
 
 
 def _check_training(training: TrainingInput) -> Iterator[Violation]:
-    if not training.region:
-        yield Violation(f"{_AT}.region", "required: a region, such as us-central1")
-    elif len(training.region) > 63 or not _REGION.fullmatch(training.region):
-        allowed = "a region, such as us-central1"
-        yield Violation(f"{_AT}.region", f"{describe(training.region)} given; allowed: {allowed}")
+    try:
+        check_location(training.region or "")
+    except InvalidArgument as error:
+        yield Violation(f"{_AT}.region", error.violations[0].description)
     for role in roles(training):
         yield from _check_role(role, training)
     yield from _check_program(training)

@@ -1,0 +1,118 @@
+"""Every error as an answer in Google's shape; none of them says more than it should."""
+
+from __future__ import annotations
+
+import logging
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse
+
+from footplate.domain.errors import (
+    Cancelled,
+    Internal,
+    InvalidArgument,
+    NotFound,
+    PermissionDenied,
+    ServiceError,
+    Unimplemented,
+)
+from footplate.wire.status import error_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_LOG = logging.getLogger(__name__)
+_MAX_SHOWN = 200
+
+
+class MethodNotAllowed(Unimplemented):
+    http_status = HTTPStatus.METHOD_NOT_ALLOWED
+
+
+class PayloadTooLarge(InvalidArgument):
+    http_status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+
+
+class UnsupportedMediaType(InvalidArgument):
+    http_status = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
+
+
+class ErrorShape:
+    """Outermost: whatever goes wrong further in becomes an answer.
+
+    An error that isn't one of ours is logged with an id, and the client is told the id alone.
+    """
+
+    def __init__(self, app: ASGIApp, new_id: Callable[[], str]) -> None:
+        self._app = app
+        self._new_id = new_id
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = False
+
+        async def watch(message: Message) -> None:
+            nonlocal started
+            started = started or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watch)
+        except Exception as error:
+            if started:
+                raise  # too late for an answer: the server closes the connection
+            answer = error_response(self._translate(error, scope))
+            await answer(scope, receive, send)
+
+    def _translate(self, error: Exception, scope: Scope) -> ServiceError:
+        if isinstance(error, ServiceError):
+            return error
+        if isinstance(error, HTTPException):
+            return _router_error(error, Request(scope))
+        if isinstance(error, ClientDisconnect):
+            return Cancelled("the client is gone")
+        crash = self._new_id()
+        _LOG.error("crash %s in %s %s", crash, scope["method"], scope["path"], exc_info=error)
+        return Internal(f"internal error {crash}; the server's log has more under this id")
+
+
+def error_response(error: ServiceError, headers: dict[str, str] | None = None) -> Response:
+    return JSONResponse(error_json(error), int(error.http_status), headers)
+
+
+async def answer_service_error(_request: Request, error: Exception) -> Response:
+    """For Starlette's table of handlers."""
+    if not isinstance(error, ServiceError):
+        raise error
+    return error_response(error)
+
+
+async def answer_router_error(request: Request, error: Exception) -> Response:
+    """For Starlette's table of handlers: 404, 405 and their like."""
+    if not isinstance(error, HTTPException):
+        raise error
+    return error_response(_router_error(error, request), dict(error.headers or {}))
+
+
+def _router_error(error: HTTPException, request: Request) -> ServiceError:
+    path = request.url.path[:_MAX_SHOWN]
+    match error.status_code:
+        case HTTPStatus.NOT_FOUND:
+            return NotFound(f"nothing is served at {path}")
+        case HTTPStatus.METHOD_NOT_ALLOWED:
+            allowed = (error.headers or {}).get("Allow", "other methods")
+            return MethodNotAllowed(f"{request.method} given at {path}; allowed: {allowed}")
+        case HTTPStatus.FORBIDDEN:
+            return PermissionDenied(error.detail)
+        case status if status < HTTPStatus.INTERNAL_SERVER_ERROR:
+            return InvalidArgument(error.detail)
+        case _:
+            return Internal(error.detail)

@@ -1,0 +1,38 @@
+"""Is it there, and how is it: for scripts, supervisors of services, and Prometheus."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.responses import Response
+from starlette.routing import Route
+
+from footplate.api.json_route import json_route
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from prometheus_client import CollectorRegistry
+    from pydantic import JsonValue
+    from starlette.requests import Request
+
+    from footplate.api.json_route import Call
+    from footplate.wire.json_text import JsonObject
+
+
+def health_routes(
+    version: str, registry: CollectorRegistry, probe: Callable[[], Mapping[str, JsonValue]]
+) -> list[Route]:
+    """``probe`` says more about a healthy service; one that isn't makes it raise Unavailable."""
+
+    def health(_call: Call) -> JsonObject:
+        return {"status": "ok", "version": version, **probe()}
+
+    def metrics(_request: Request) -> Response:
+        return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
+
+    return [
+        json_route("/healthz", {"GET": health}),
+        Route("/metrics", metrics, methods=["GET"]),
+    ]

@@ -1,0 +1,42 @@
+"""What the faces need of the service behind them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from footplate.domain.filters import Filter
+    from footplate.domain.jobs import Job
+    from footplate.domain.names import JobName
+    from footplate.domain.submission import Submission
+    from footplate.ports.store import Page
+
+
+class JobsService(Protocol):
+    """Jobs as clients see them; ``footplate.control.jobs.Jobs`` is it."""
+
+    def submit(self, submission: Submission) -> Job:
+        """Raises InvalidArgument, AlreadyExists; nothing was made then."""
+        ...
+
+    def get(self, name: JobName) -> Job:
+        """Raises NotFound."""
+        ...
+
+    def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
+        """Raises InvalidArgument for an ``after`` that was never given."""
+        ...
+
+    def cancel(self, name: JobName) -> None:
+        """Ask for the end of a job; a finished one is left as it is. Raises NotFound."""
+        ...
+
+    def delete(self, name: JobName) -> None:
+        """Raises NotFound; FailedPrecondition for a job that isn't finished."""
+        ...
+
+    def set_labels(
+        self, name: JobName, labels: tuple[tuple[str, str], ...], version: int | None
+    ) -> Job:
+        """Raises NotFound; Aborted for a job that is at another version than a given one."""
+        ...

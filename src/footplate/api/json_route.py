@@ -1,0 +1,68 @@
+"""Routes whose requests and answers are JSON objects, with plain functions behind them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from footplate.api.bodies import MAX_JSON_BYTES, read_body, require_json
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.wire.json_text import parse_object
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from footplate.wire.json_text import JsonObject
+
+_WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call: ``path`` has the parts of the URL that the route names."""
+
+    path: Mapping[str, str]
+    query: Mapping[str, str]
+    raw_body: bytes = b""
+
+    def body(self) -> JsonObject:
+        """The body; ``{}`` where there is none. Raises InvalidArgument."""
+        return parse_object(self.raw_body) if self.raw_body.strip() else {}
+
+    def parameter(self, name: str, snake: str = "") -> str | None:
+        """A query parameter, which Google's services know in both spellings."""
+        return self.query.get(name) or self.query.get(snake)
+
+
+def json_route(path: str, handlers: Mapping[str, Callable[[Call], JsonObject]]) -> Route:
+    """``handlers`` by method. They may block: each call runs on a thread of its own.
+
+    What the parameters ``alt``, ``$alt``, ``fields``, ``key`` and ``prettyPrint`` ask for is
+    ignored; enums are answered by name, which all clients take.
+    """
+
+    async def endpoint(request: Request) -> Response:
+        method = "GET" if request.method == "HEAD" else request.method
+        raw = b""
+        if method in _WITH_BODY:
+            raw = await read_body(request, MAX_JSON_BYTES)
+            if raw:
+                require_json(request)
+        call = Call(_texts(request.path_params), _texts(request.query_params), raw)
+        return JSONResponse(await run_in_threadpool(handlers[method], call))
+
+    return Route(path, endpoint, methods=list(handlers))
+
+
+def _texts(given: Mapping[str, str]) -> Mapping[str, str]:
+    for name, text in given.items():
+        if "\x00" in text:
+            raise InvalidArgument.of((Violation(name, "the character U+0000 is not allowed"),))
+    return dict(given)

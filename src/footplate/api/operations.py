@@ -1,0 +1,95 @@
+"""Long-running operations of aiplatform v1.
+
+The only ones are deletions, and these are done when they are answered. None is kept: its name
+says what was deleted and when, so that it is found again after any restart.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from footplate.api.json_route import json_route
+from footplate.domain.errors import NotFound
+from footplate.domain.names import CustomJobName, OperationName, check_location, check_project
+from footplate.wire.timestamps import format_time
+
+if TYPE_CHECKING:
+    from starlette.routing import Route
+
+    from footplate.api.jobs_service import JobsService
+    from footplate.api.json_route import Call
+    from footplate.wire.json_text import JsonObject
+
+_ID = re.compile(r"delete-(v1|v1beta1)-customJobs-([0-9A-Za-z_-]{1,128})-([0-9]{1,17})")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_TYPES = "type.googleapis.com/google.cloud.aiplatform"
+
+
+def deletion(name: CustomJobName, at: datetime, version: str) -> JsonObject:
+    """The operation that deleted a custom job; ``version`` of the API that it was asked by."""
+    operation_id = f"delete-{version}-customJobs-{name.job_id}-{(at - _EPOCH) // _MICROSECOND}"
+    operation = OperationName(name.project, name.location, operation_id)
+    return _done(operation, at, version)
+
+
+def operation_routes(jobs: JobsService) -> list[Route]:
+    api = _Operations(jobs)
+    routes = []
+    for prefix in ("/v1", "/v1beta1", "/ui"):
+        parent = f"{prefix}/projects/{{project}}/locations/{{location}}"
+        one = f"{parent}/operations/{{operation}}"
+        routes += [
+            json_route(f"{parent}/operations", {"GET": _none}),
+            json_route(f"{parent}/{{kind}}/{{resource}}/operations", {"GET": _none}),
+            json_route(f"{one}:wait", {"POST": api.get}),
+            json_route(f"{one}:cancel", {"POST": api.leave}),
+            json_route(one, {"GET": api.get, "DELETE": api.leave}),
+        ]
+    return routes
+
+
+class _Operations:
+    def __init__(self, jobs: JobsService) -> None:
+        self._jobs = jobs
+
+    def get(self, call: Call) -> JsonObject:
+        name = OperationName(call.path["project"], call.path["location"], call.path["operation"])
+        check_project(name.project)
+        check_location(name.location)
+        match = _ID.fullmatch(name.operation_id)
+        if match is None or self._is_there(CustomJobName(name.project, name.location, match[2])):
+            raise NotFound(f"there is no operation {str(name)[:300]!r}")
+        return _done(name, _EPOCH + int(match[3]) * _MICROSECOND, match[1])
+
+    def leave(self, call: Call) -> JsonObject:
+        """What is done can't be cancelled, and what isn't kept needn't be deleted."""
+        self.get(call)
+        return {}
+
+    def _is_there(self, job: CustomJobName) -> bool:
+        try:
+            self._jobs.get(job)
+        except NotFound:
+            return False
+        return True
+
+
+def _none(_call: Call) -> JsonObject:
+    return {}
+
+
+def _done(name: OperationName, at: datetime, version: str) -> JsonObject:
+    """Clients parse this strictly: a field more, or an unknown type, is an error to them."""
+    time = format_time(at)
+    return {
+        "name": str(name),
+        "metadata": {
+            "@type": f"{_TYPES}.{version}.DeleteOperationMetadata",
+            "genericMetadata": {"createTime": time, "updateTime": time},
+        },
+        "done": True,
+        "response": {"@type": "type.googleapis.com/google.protobuf.Empty"},
+    }

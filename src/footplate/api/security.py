@@ -1,0 +1,124 @@
+"""Who may call: this service runs the code that it is sent, so it looks twice.
+
+Nothing but a loopback name, or one that the operator allows, may stand in ``Host`` (a rebound DNS
+name is refused), no web page of another origin may call, and where a token is set every call
+bears it. Refusals are 403, never 401: Google's clients answer 401 with a refresh of credentials
+that they don't have, and hide our message.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+
+from starlette.datastructures import Headers, MutableHeaders, QueryParams
+
+from footplate.domain.errors import PermissionDenied
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?")
+_NO_TOKEN_PATHS = ("/healthz",)
+_NO_TOKEN_PREFIXES = ("/replica/",)
+"""Supervisors have tokens of their own, which the replica API checks."""
+_PROTECTION = {
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "sandbox; default-src 'none'",
+}
+"""Stored objects are the users' files: shown by a browser they must not act as this origin."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """``host_names`` are allowed besides loopback; without ``token`` everyone local may call."""
+
+    token: str | None = None
+    host_names: frozenset[str] = frozenset()
+
+
+class SameOrigin:
+    """Refuses foreign ``Host`` and ``Origin`` headers; adds what protects browsers."""
+
+    def __init__(self, app: ASGIApp, host_names: frozenset[str]) -> None:
+        self._app = app
+        self._host_names = frozenset(name.lower() for name in host_names)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def protect(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _PROTECTION.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        self._check(Headers(scope=scope))
+        await self._app(scope, receive, protect)
+
+    def _check(self, headers: Headers) -> None:
+        hosts, origins = headers.getlist("host"), headers.getlist("origin")
+        if len(hosts) != 1 or not self._allows(hosts[0]):
+            raise PermissionDenied(
+                f"Host {', '.join(hosts)[:200]!r} is refused; call 127.0.0.1 or localhost, or "
+                "have the operator allow the name (setting allowed_hosts)"
+            )
+        own = {f"{scheme}://{hosts[0].lower()}" for scheme in ("http", "https")}
+        if any(origin.lower() not in own for origin in origins):
+            raise PermissionDenied(
+                f"Origin {', '.join(origins)[:200]!r} is refused: "
+                "pages of other origins may not call this server"
+            )
+
+    def _allows(self, host: str) -> bool:
+        match = _HOST.fullmatch(host)
+        if match is None:
+            return False
+        name = match[1].strip("[]").lower()
+        return name == "localhost" or name in self._host_names or _is_loopback(name)
+
+
+class TokenCheck:
+    """Refuses calls without the token, where one is set."""
+
+    def __init__(self, app: ASGIApp, token: str | None) -> None:
+        self._app = app
+        self._token = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._token and scope["type"] == "http" and not _needs_none(scope["path"]):
+            given = _given_token(scope)
+            if given is None:
+                raise PermissionDenied(
+                    "this server wants a token: send `Authorization: Bearer TOKEN`, "
+                    "`x-goog-api-key: TOKEN` or `?key=TOKEN`"
+                )
+            if not hmac.compare_digest(given.encode(), self._token.encode()):
+                raise PermissionDenied("the token is not this server's")
+        await self._app(scope, receive, send)
+
+
+def _is_loopback(name: str) -> bool:
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def _needs_none(path: str) -> bool:
+    return path in _NO_TOKEN_PATHS or path.startswith(_NO_TOKEN_PREFIXES)
+
+
+def _given_token(scope: Scope) -> str | None:
+    headers = Headers(scope=scope)
+    scheme, _, bearer = headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and bearer.strip():
+        return bearer.strip()
+    key = headers.get("x-goog-api-key") or QueryParams(scope["query_string"]).get("key")
+    return key or None

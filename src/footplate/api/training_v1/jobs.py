@@ -1,0 +1,72 @@
+"""``projects.jobs`` of ml v1."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.api.listing import Listing
+from footplate.domain.errors import Unimplemented
+from footplate.domain.names import TrainingJobName, check_project
+from footplate.wire.training_v1.answers import job_json
+from footplate.wire.training_v1.patches import read_patch
+from footplate.wire.training_v1.queries import PAGES, VOCABULARY
+from footplate.wire.training_v1.submissions import read_submission
+
+if TYPE_CHECKING:
+    from footplate.api.jobs_service import JobsService
+    from footplate.api.json_route import Call
+    from footplate.wire.json_text import JsonObject
+
+_LISTING = Listing("jobs", VOCABULARY, PAGES, job_json)
+
+
+class TrainingJobs:
+    """One method for each method of the API."""
+
+    def __init__(self, jobs: JobsService) -> None:
+        self._jobs = jobs
+
+    def create(self, call: Call) -> JsonObject:
+        project = call.path["project"]
+        check_project(project)
+        return job_json(self._jobs.submit(read_submission(call.body(), project)))
+
+    def get(self, call: Call) -> JsonObject:
+        return job_json(self._jobs.get(_name(call)))
+
+    def list(self, call: Call) -> JsonObject:
+        project = call.path["project"]
+        check_project(project)
+        return _LISTING.answer(self._jobs, TrainingJobName(project, "").collection, call)
+
+    def cancel(self, call: Call) -> JsonObject:
+        """The body says nothing, and may be missing; a finished job stays as it is."""
+        self._jobs.cancel(_name(call))
+        return {}
+
+    def patch(self, call: Call) -> JsonObject:
+        mask = call.parameter("updateMask", "update_mask") or ""
+        patch = read_patch(call.body(), mask)
+        return job_json(self._jobs.set_labels(_name(call), patch.labels, patch.version))
+
+    def policy(self, call: Call) -> JsonObject:
+        """There are no policies: who has the token may do everything."""
+        self._jobs.get(_name(call))
+        return {"etag": "ACAB"}
+
+    def set_policy(self, call: Call) -> JsonObject:
+        self._jobs.get(_name(call))
+        raise Unimplemented(
+            "Footplate has no IAM policies: who can reach the server, and has its token where "
+            "one is set, may do everything"
+        )
+
+    def permissions(self, call: Call) -> JsonObject:
+        self._jobs.get(_name(call))
+        asked = call.body().get("permissions")
+        return {"permissions": asked} if asked else {}
+
+
+def _name(call: Call) -> TrainingJobName:
+    check_project(call.path["project"])
+    return TrainingJobName(call.path["project"], call.path["job"])

@@ -1,0 +1,32 @@
+"""The URLs of ml v1's projects and jobs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.api.json_route import json_route
+from footplate.api.training_v1.jobs import TrainingJobs
+from footplate.api.training_v1.projects import TrainingProjects
+
+if TYPE_CHECKING:
+    from starlette.routing import Route
+
+    from footplate.api.jobs_service import JobsService
+
+
+def training_routes(jobs: JobsService) -> list[Route]:
+    """Verbs before resources: a route is found by the last segment of its URL."""
+    api, projects = TrainingJobs(jobs), TrainingProjects()
+    project = "/v1/projects/{project}"
+    job = f"{project}/jobs/{{job}}"
+    return [
+        json_route(f"{project}:getConfig", {"GET": projects.config}),
+        json_route(f"{project}/operations", {"GET": projects.operations}),
+        json_route(f"{project}/operations/{{operation}}", {"GET": projects.operation}),
+        json_route(f"{project}/jobs", {"GET": api.list, "POST": api.create}),
+        json_route(f"{job}:cancel", {"POST": api.cancel}),
+        json_route(f"{job}:getIamPolicy", {"GET": api.policy}),
+        json_route(f"{job}:setIamPolicy", {"POST": api.set_policy}),
+        json_route(f"{job}:testIamPermissions", {"POST": api.permissions}),
+        json_route(job, {"GET": api.get, "PATCH": api.patch}),
+    ]

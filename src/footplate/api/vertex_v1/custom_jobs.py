@@ -1,0 +1,66 @@
+"""``projects.locations.customJobs`` of aiplatform v1."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.api.listing import Listing
+from footplate.api.operations import deletion
+from footplate.domain.names import CustomJobName, check_location, check_project
+from footplate.domain.submission import Location
+from footplate.wire.vertex_v1.answers import custom_job_json
+from footplate.wire.vertex_v1.queries import PAGES, VOCABULARY
+from footplate.wire.vertex_v1.submissions import read_submission
+
+if TYPE_CHECKING:
+    from footplate.api.jobs_service import JobsService
+    from footplate.api.json_route import Call
+    from footplate.ports.clock import Clock
+    from footplate.wire.json_text import JsonObject
+
+_LISTING = Listing("customJobs", VOCABULARY, PAGES, custom_job_json)
+
+
+class CustomJobs:
+    """One method for each method of the API; ``version`` is ``v1`` or ``v1beta1``."""
+
+    def __init__(self, jobs: JobsService, clock: Clock, version: str) -> None:
+        self._jobs = jobs
+        self._clock = clock
+        self._version = version
+
+    def create(self, call: Call) -> JsonObject:
+        submission = read_submission(call.body(), _location(call))
+        return custom_job_json(self._jobs.submit(submission))
+
+    def get(self, call: Call) -> JsonObject:
+        return custom_job_json(self._jobs.get(_name(call)))
+
+    def list(self, call: Call) -> JsonObject:
+        """A ``readMask`` is ignored: clients take more than they asked for."""
+        here = _location(call)
+        collection = CustomJobName(here.project, here.location, "").collection
+        return _LISTING.answer(self._jobs, collection, call)
+
+    def cancel(self, call: Call) -> JsonObject:
+        """The body says nothing, and may be missing; a finished job stays as it is."""
+        self._jobs.cancel(_name(call))
+        return {}
+
+    def delete(self, call: Call) -> JsonObject:
+        """An operation that is done already, so that no client has to poll."""
+        name = _name(call)
+        self._jobs.delete(name)
+        return deletion(name, self._clock.now(), self._version)
+
+
+def _location(call: Call) -> Location:
+    project, location = call.path["project"], call.path["location"]
+    check_project(project)
+    check_location(location)
+    return Location(project, location)
+
+
+def _name(call: Call) -> CustomJobName:
+    here = _location(call)
+    return CustomJobName(here.project, here.location, call.path["job"])

@@ -1,0 +1,68 @@
+"""The faces behind a real HTTP server, and in memory what is behind them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+from prometheus_client import CollectorRegistry
+from starlette.routing import Route
+
+from footplate.api.app import create_app
+from footplate.api.health import health_routes
+from footplate.api.locations import location_routes
+from footplate.api.security import Access
+from footplate.api.training_v1 import training_routes
+from footplate.api.vertex_v1 import vertex_routes
+from footplate.domain.regions import REGIONS
+from footplate.testing.http_server import serve
+from footplate.testing.jobs_service import MemoryJobs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+
+def crash(_request: Request) -> Response:
+    raise RuntimeError("a secret of the inside")
+
+
+def build(jobs: MemoryJobs, access: Access) -> Starlette:
+    routes = [
+        *health_routes("1.2.3", CollectorRegistry(), lambda: {"dataDir": "here"}),
+        *training_routes(jobs),
+        *vertex_routes(jobs, jobs.clock),
+        *location_routes(REGIONS),
+        Route("/v1/crash", crash),
+        Route("/replica/v1/crash", crash),
+    ]
+    return create_app(routes, access, new_id=lambda: "c0ffee")
+
+
+@pytest.fixture
+def jobs() -> MemoryJobs:
+    return MemoryJobs()
+
+
+@pytest.fixture
+def url(jobs: MemoryJobs) -> Iterator[str]:
+    with serve(build(jobs, Access())) as url:
+        yield url
+
+
+@pytest.fixture
+def http(url: str) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=url) as client:
+        yield client
+
+
+@pytest.fixture
+def guarded(jobs: MemoryJobs) -> Iterator[httpx.Client]:
+    """A server that wants the token ``s3cret`` and may be called ``box.lan``."""
+    access = Access(token="s3cret", host_names=frozenset({"Box.lan"}))
+    with serve(build(jobs, access)) as url, httpx.Client(base_url=url) as client:
+        yield client

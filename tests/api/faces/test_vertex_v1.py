@@ -1,0 +1,122 @@
+"""aiplatform v1 over HTTP."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.domain.jobs import Ending
+from footplate.domain.names import parse_job_name
+from footplate.domain.states import State
+
+if TYPE_CHECKING:
+    import httpx
+
+    from footplate.testing.jobs_service import MemoryJobs
+
+P = "projects/demo/locations/us-central1"
+JOBS = f"/v1/{P}/customJobs"
+
+
+def body(display_name: str = "a job", **more: object) -> dict[str, object]:
+    package = {
+        "executorImageUri": "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6.py311:latest",
+        "packageUris": ["gs://b/trainer-0.1.tar.gz"],
+        "pythonModule": "trainer.task",
+    }
+    pool = {
+        "machineSpec": {"machineType": "n1-standard-4"},
+        "replicaCount": "1",
+        "pythonPackageSpec": package,
+    }
+    return {"displayName": display_name, "jobSpec": {"workerPoolSpecs": [pool]}, **more}
+
+
+@pytest.mark.parametrize("version", ["v1", "v1beta1"])
+def test_create_get_cancel_delete(http: httpx.Client, version: str) -> None:
+    created = http.post(f"/{version}/{P}/customJobs", json=body(labels={"a": "b"})).json()
+    name = created["name"]
+    assert name.startswith(f"{P}/customJobs/")
+    assert name.rpartition("/")[2].isdigit()
+    assert created["state"] == "JOB_STATE_QUEUED"
+    assert http.get(f"/v1/{name}").json() == created
+    running = http.delete(f"/{version}/{name}")
+    assert running.json()["error"]["status"] == "FAILED_PRECONDITION"
+    assert http.post(f"/{version}/{name}:cancel").json() == {}
+    cancelled = http.get(f"/{version}/{name}").json()
+    assert cancelled["state"] == "JOB_STATE_CANCELLED"
+    assert cancelled["error"] == {"code": 1, "message": "cancelled by request"}
+    operation = http.delete(f"/{version}/{name}").json()
+    assert operation["done"] is True
+    assert http.get(f"/{version}/{name}").status_code == 404
+    for prefix in ("ui", "v1", "v1beta1"):
+        assert http.get(f"/{prefix}/{operation['name']}").json() == operation
+        assert http.post(f"/{prefix}/{operation['name']}:wait", json={}).json() == operation
+
+
+def test_an_operation_that_never_was_isnt_there(http: httpx.Client) -> None:
+    name = http.post(JOBS, json=body()).json()["name"]
+    job_id = name.rpartition("/")[2]
+    for made_up in ("1", "delete-v2-customJobs-1-1", f"delete-v1-customJobs-{job_id}-17"):
+        assert http.get(f"/v1/{P}/operations/{made_up}").status_code == 404
+    assert http.get(f"/ui/{P}/operations").json() == {}
+    assert http.get(f"/v1/{name}/operations").json() == {}
+
+
+def test_a_done_operation_can_be_left(http: httpx.Client, jobs: MemoryJobs) -> None:
+    name = http.post(JOBS, json=body()).json()["name"]
+    jobs.end(parse_job_name(name), Ending(State.SUCCEEDED))
+    operation = http.delete(f"/v1/{name}").json()["name"]
+    assert http.post(f"/ui/{operation}:cancel", json={}).json() == {}
+    assert http.delete(f"/ui/{operation}").json() == {}
+
+
+def test_unknown_fields_are_kept_and_warned_of(http: httpx.Client, jobs: MemoryJobs) -> None:
+    created = http.post(JOBS, json=body(newField={"x": [1]}))
+    assert created.json()["newField"] == {"x": [1]}
+    assert jobs.submissions[0].warnings[0].startswith("newField is kept and has no effect")
+
+
+def test_bad_input_makes_nothing(http: httpx.Client, jobs: MemoryJobs) -> None:
+    response = http.post(JOBS, json={})
+    assert response.status_code == 400
+    detail = response.json()["error"]["details"][0]
+    assert [v["field"] for v in detail["fieldViolations"]] == ["displayName", "jobSpec"]
+    assert jobs.submissions == []
+
+
+def test_list(http: httpx.Client, jobs: MemoryJobs) -> None:
+    assert http.get(JOBS).json() == {}
+    names = [http.post(JOBS, json=body(f"job {n}")).json()["name"] for n in range(3)]
+    jobs.end(parse_job_name(names[1]), Ending(State.SUCCEEDED))
+    params = {"readMask": "name", "$alt": "json;enum-encoding=int", "fields": "x", "alt": "json"}
+    listed = http.get(JOBS, params=params).json()["customJobs"]
+    assert [job["name"] for job in listed] == names[::-1]
+    succeeded = http.get(JOBS, params={"filter": 'state="JOB_STATE_SUCCEEDED"'}).json()
+    assert [job["name"] for job in succeeded["customJobs"]] == [names[1]]
+    page = http.get(JOBS, params={"pageSize": "2", "filter": "display_name:job*"}).json()
+    params = {"pageToken": page["nextPageToken"], "filter": "display_name:job*"}
+    assert [j["name"] for j in http.get(JOBS, params=params).json()["customJobs"]] == names[:1]
+    other = http.get("/v1/projects/demo/locations/us-east1/customJobs")
+    assert other.json() == {}
+
+
+@pytest.mark.parametrize("kind", ["hyperparameterTuningJobs", "studies", "trainingPipelines"])
+def test_what_isnt_there_yet_says_so(http: httpx.Client, kind: str) -> None:
+    response = http.post(f"/v1beta1/{P}/{kind}", json={})
+    assert (response.status_code, response.json()["error"]["status"]) == (501, "UNIMPLEMENTED")
+    assert "yet" in response.json()["error"]["message"]
+    assert http.get(f"/v1/{P}/{kind}").json() == {}
+    assert http.get(f"/v1/{P}/{kind}/1").status_code == 404
+    assert http.post(f"/v1/{P}/{kind}/1:cancel", json={}).status_code == 404
+
+
+def test_locations_that_are_parsed_strictly_have_no_more_than_they_may(http: httpx.Client) -> None:
+    assert http.get(f"/ui/{P}").json() == {"name": P, "locationId": "us-central1"}
+
+
+def test_a_location_that_cant_be_is_refused(http: httpx.Client) -> None:
+    response = http.post("/v1/projects/demo/locations/Middle%20Earth/customJobs", json=body())
+    assert response.status_code == 400
+    assert response.json()["error"]["message"].startswith("location: ")
