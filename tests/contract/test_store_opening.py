@@ -1,8 +1,11 @@
 """How both engines come to have their tables."""
 
+import fcntl
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +143,25 @@ def test_processes_may_open_a_new_database_at_once(url: str) -> None:
     store = open_store(url)
     assert len(store.active()) == 4
     store.close()
+
+
+def test_threads_may_open_new_databases_at_once(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        for number in range(5):
+            urls = [f"sqlite:///{tmp_path}/{number}.db"] * 8
+            for store in pool.map(open_store, urls):
+                store.close()
+
+
+def test_sqlite_is_set_up_by_one_opener_alone(tmp_path: Path) -> None:
+    """Its change to WAL fails now and then beside another one: too rarely for a test."""
+    engine = make_engine(parse_url(f"sqlite:///{tmp_path}/db"), 5.0)
+    folder = os.open(tmp_path, os.O_RDONLY)
+    with alone(engine), pytest.raises(BlockingIOError):
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(folder)
+    engine.dispose()
 
 
 def test_a_database_of_a_newer_version_is_left_alone(engine: Engine, url: str) -> None:

@@ -1,6 +1,7 @@
 """One contract, three stores."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -22,18 +23,30 @@ class TestMemoryStore(WholeContract):
     def store(self) -> Store:
         return MemoryStore()
 
-
-class TestSqlite(WholeContract):
     @pytest.fixture
-    def store(self, tmp_path: Path) -> Iterator[Store]:
-        store = open_store(f"sqlite:///{tmp_path}/footplate.db")
-        yield store
-        store.close()
+    def elsewhere(self, store: Store) -> Store:
+        return store
 
 
-class TestPostgresql(WholeContract):
+class SqlContract(WholeContract):
     @pytest.fixture
-    def store(self, postgresql: Postgresql) -> Iterator[Store]:
-        store = open_store(postgresql.create_database())
-        yield store
-        store.close()
+    def store(self, url: str) -> Iterator[Store]:
+        with closing(open_store(url)) as store:
+            yield store
+
+    @pytest.fixture
+    def elsewhere(self, url: str, store: Store) -> Iterator[Store]:
+        with closing(open_store(url)) as elsewhere:
+            yield elsewhere
+
+
+class TestSqlite(SqlContract):
+    @pytest.fixture
+    def url(self, tmp_path: Path) -> str:
+        return f"sqlite:///{tmp_path}/footplate.db"
+
+
+class TestPostgresql(SqlContract):
+    @pytest.fixture
+    def url(self, postgresql: Postgresql) -> str:
+        return postgresql.create_database()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -45,7 +45,8 @@ class SqlStore:
         self._writer = engine.execution_options(**TO_WRITE)
         # SQLite has one writer at a time, and lets others sleep and retry: threads of this
         # process queue up here instead, and each goes on the moment its turn has come.
-        self._turn = Lock()
+        one_by_one = engine.dialect.name == "sqlite"
+        self._turn: AbstractContextManager[object] = Lock() if one_by_one else nullcontext()
 
     def create(self, job: Job, events: Sequence[JobEvent]) -> None:
         values = codec.job_values(job)

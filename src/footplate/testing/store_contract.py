@@ -1,4 +1,4 @@
-"""What every store does. Subclass ``StoreContract`` and give it a fixture ``store``."""
+"""What every store does: subclass these classes and give them a fixture ``store``."""
 
 from __future__ import annotations
 
@@ -274,48 +274,53 @@ class PagingContract:
 
 
 class ConcurrencyContract:
-    """Threads that write at once: each write happens whole, after or before the others."""
+    """Writers at once, some of them elsewhere: each write happens whole, after or before others.
 
-    def test_of_many_creators_of_a_name_one_succeeds(self, store: Store) -> None:
-        def create(uid: str) -> None:
-            store.create(make_job(uid=uid), [make_event(uid)])
+    The fixture ``elsewhere`` is what another process would open: the same jobs.
+    """
 
-        errors = _together([partial(create, uid) for uid in "abcdef"])
+    def test_of_many_creators_of_a_name_one_succeeds(self, store: Store, elsewhere: Store) -> None:
+        def create(to: Store, uid: str) -> None:
+            to.create(make_job(uid=uid), [make_event(uid)])
+
+        creators = [partial(create, to, f"{n}") for n, to in enumerate((store, elsewhere) * 3)]
+        errors = _together(creators)
         assert [type(error) for error in errors] == [AlreadyExists] * 5
         winner = store.get(make_job().name)
         assert _messages(store, winner) == [winner.uid]
         assert store.active() == (winner,)
 
-    def test_no_update_is_lost(self, store: Store) -> None:
+    def test_no_update_is_lost(self, store: Store, elsewhere: Store) -> None:
         job = make_job()
         store.create(job, ())
 
-        def count_up() -> None:
+        def count_up(to: Store) -> None:
             written = 0
             while written < 10:
-                current = store.get_by_uid(job.uid)
+                current = to.get_by_uid(job.uid)
                 changed = replace(next_version(current), attempt=current.attempt + 1)
                 try:
-                    store.update(changed, [make_event(str(changed.version))])
+                    to.update(changed, [make_event(str(changed.version))])
                 except Aborted:
                     continue
                 written += 1
 
-        assert _together([count_up] * 4) == []
+        assert _together([partial(count_up, to) for to in (store, elsewhere) * 2]) == []
         final = store.get_by_uid(job.uid)
         assert (final.version, final.attempt) == (41, 40)
         assert _messages(store, job) == [str(version) for version in range(2, 42)]
 
-    def test_events_appended_at_once_are_all_kept(self, store: Store) -> None:
+    def test_events_appended_at_once_are_all_kept(self, store: Store, elsewhere: Store) -> None:
         job = make_job()
         store.create(job, ())
 
-        def append(writer: str) -> None:
+        def append(to: Store, writer: str) -> None:
             for number in range(10):
                 own, shared = make_event(f"{writer}{number}"), make_event("shared", f"{number}")
-                store.append(job.uid, [own, shared])
+                to.append(job.uid, [own, shared])
 
-        assert _together([partial(append, writer) for writer in "abcd"]) == []
+        writers = list(zip((store, elsewhere) * 2, "abcd", strict=True))
+        assert _together([partial(append, to, writer) for to, writer in writers]) == []
         stored = store.events(job.uid)
         assert [s.number for s in stored] == list(range(1, 51))
         for writer in "abcd":
