@@ -109,6 +109,14 @@ class Spool:
         data = data[:end]
         return Batch(self.acknowledged + data.count(b"\n") + 1, data.replace(b"\n", b","))
 
+    def read_last(self) -> bytes:
+        """The newest record that is still here; empty if none is."""
+        if not self._segments:
+            return b""
+        with open(self._path(self._segments[-1]), "rb") as file:
+            file.seek(max(0, self._segments[-1].size - _RECORD_LIMIT_BYTES))
+            return file.read().rstrip(b"\n").rpartition(b"\n")[2]
+
     def acknowledge(self, number: int) -> None:
         """Forget the records up to ``number``, which is between ``acknowledged`` and ``last``."""
         while self.acknowledged < number:

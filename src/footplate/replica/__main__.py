@@ -1,0 +1,34 @@
+"""``python -I -S supervisor.pyz {run|environment|sweep} HOME``."""
+
+from __future__ import annotations
+
+import sys
+
+_USAGE = "usage: supervisor.pyz {run|environment|sweep} HOME"
+_USAGE_CODE = 2
+
+
+def main(arguments: list[str]) -> int:
+    """Each command imports only what it needs itself: the long-lived one must stay small."""
+    if len(arguments) != 2:
+        print(_USAGE, file=sys.stderr)
+        return _USAGE_CODE
+    command, home = arguments
+    if command == "run":
+        from footplate.replica import run
+
+        return run.main(home)
+    if command == "sweep":
+        from footplate.replica import sweep
+
+        return sweep.main(home)
+    if command == "environment":
+        from footplate.replica import environment
+
+        return environment.main(home)
+    print(_USAGE, file=sys.stderr)
+    return _USAGE_CODE
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

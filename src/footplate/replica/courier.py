@@ -1,0 +1,160 @@
+"""Brings the task from the server and the records to it, for as long as that takes."""
+
+from __future__ import annotations
+
+import json
+
+from footplate.replica.connection import ServerAway
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    from footplate.replica.exchange import Answer, Exchange
+    from footplate.replica.spool import Spool
+
+TASK_PATH = "/replica/v1/task"
+REPORTS_PATH = "/replica/v1/reports"
+FIRST_REST_S = 0.05
+LONGEST_REST_S = 5.0
+_PATIENCE_S = 30.0
+_BATCH_BYTES = 262144
+_HTTP_FORBIDDEN = 403
+_HTTP_TOO_LARGE = 413
+
+
+class Courier:
+    """One request at a time; ``tick`` begins what is due, ``step`` goes on with it.
+
+    A record is sent at once when nothing is on its way; those that come meanwhile go together
+    in the next request. When the server is away, or answers nonsense, the same is sent again
+    after a rest that doubles, and varies so that a thousand supervisors don't come at once.
+    """
+
+    def __init__(self, exchange: Exchange, spool: Spool, vary: Callable[[], float]) -> None:
+        self.task: dict[str, Any] | None = None
+        self.heartbeat_s = 30.0
+        self.stop_wanted = False
+        """The server wants the program to end."""
+        self.refused = False
+        """The attempt is over, or unknown to the server: nothing more will be taken."""
+        self._exchange = exchange
+        self._spool = spool
+        self._vary = vary
+        self._sent = spool.acknowledged
+        self._batch_bytes = _BATCH_BYTES
+        self._path = ""
+        self._failures = 0
+        self._contact: float | None = None
+        self._due = 0.0
+        """When to begin again after a failure."""
+        self._patience_end = 0.0
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is on its way and nothing waits."""
+        return not self._exchange.busy and not self._spool.waiting
+
+    def fileno(self) -> int:
+        return self._exchange.fileno()
+
+    def events(self) -> int:
+        return self._exchange.events()
+
+    def deadline(self) -> float:
+        """When ``tick`` has something to do, if nothing happens before."""
+        if self._exchange.busy:
+            return self._patience_end
+        if self._spool.waiting or self.task is None:
+            return self._due
+        return max(self._due, (self._contact or 0.0) + self.heartbeat_s)
+
+    def tick(self, now: float) -> None:
+        if self.refused:
+            return
+        if self._exchange.busy:
+            if now >= self._patience_end:
+                self._exchange.abort()
+                self._rest(now)
+            return
+        if self._contact is None:
+            self._contact = now
+        if now < self._due:
+            return
+        if self._spool.waiting:
+            self._report(now)
+        elif self.task is None:
+            self._begin(now, "GET", TASK_PATH, None)
+        elif now >= self._contact + self.heartbeat_s:
+            self._report(now)
+
+    def step(self, now: float) -> None:
+        """Something happened on ``fileno``."""
+        self._patience_end = now + _PATIENCE_S
+        try:
+            answer = self._exchange.step()
+        except ServerAway:
+            self._rest(now)
+            return
+        if answer is None:
+            return
+        if answer.status == _HTTP_FORBIDDEN:
+            self.refused = True
+        elif self._take(answer):
+            self._failures, self._due, self._contact = 0, now, now
+        else:
+            self._rest(now)
+
+    def close(self) -> None:
+        self._exchange.abort()
+
+    def _report(self, now: float) -> None:
+        batch = self._spool.read(self._batch_bytes)
+        self._sent = batch.last
+        self._begin(now, "POST", REPORTS_PATH, b'{"records":[' + batch.body + b"]}")
+
+    def _begin(self, now: float, method: str, path: str, body: bytes | None) -> None:
+        self._path = path
+        self._patience_end = now + _PATIENCE_S
+        try:
+            self._exchange.begin(method, path, body)
+        except ServerAway:
+            self._rest(now)
+
+    def _rest(self, now: float) -> None:
+        rest_s = min(LONGEST_REST_S, FIRST_REST_S * 2 ** min(self._failures, 16))
+        self._failures += 1
+        self._due = now + rest_s * (0.5 + 0.5 * self._vary())
+
+    def _take(self, answer: Answer) -> bool:
+        """Whether the answer makes sense, and was followed."""
+        if answer.status == _HTTP_TOO_LARGE:
+            self._batch_bytes = max(1024, self._batch_bytes // 2)
+        if answer.status != 200:
+            return False
+        value = parse_object(answer.body)
+        if value is None:
+            return False
+        if self._path == TASK_PATH:
+            self.task = value
+            return True
+        return self._acknowledge(value)
+
+    def _acknowledge(self, value: dict[str, Any]) -> bool:
+        number, expected = value.get("acknowledged"), self._sent > self._spool.acknowledged
+        if type(number) is not int or not number <= self._spool.last:
+            return False
+        if expected and number <= self._spool.acknowledged:
+            return False
+        self.stop_wanted = self.stop_wanted or value.get("stop") is True
+        self._spool.acknowledge(number)
+        return True
+
+
+def parse_object(text: bytes) -> dict[str, Any] | None:
+    """The JSON object in ``text``, or None if there is none."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,97 @@
+"""What the stages of a replica's life share."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from footplate.replica.isolation import ladder
+from footplate.replica.isolation.view import View
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any, Callable, Mapping, Sequence
+
+    from footplate.replica.courier import Courier
+    from footplate.replica.home import Home
+    from footplate.replica.isolation.cage import Cage, Child
+    from footplate.replica.journal import Journal
+
+_HOST_TMP = "/tmp"  # noqa: S108  that of the host, named to keep out of it
+
+
+class Desk:
+    """``command`` starts this supervisor's archive; ``host`` is the environment it was given."""
+
+    def __init__(
+        self,
+        home: Home,
+        ticket: Mapping[str, Any],
+        mark: str,
+        command: Sequence[str],
+        host: Mapping[str, str],
+        monotonic: Callable[[], float],
+    ) -> None:
+        self.home = home
+        self.ticket = ticket
+        self.mark = mark
+        self.command = command
+        self.host = host
+        self.monotonic = monotonic
+        self.journal: Journal
+        self.courier: Courier
+        self.cage: Cage | None = None
+        self.child: Child | None = None
+        self.clean = True
+        """Nothing is known to be left of what was started."""
+
+    @property
+    def task(self) -> dict[str, Any]:
+        return self.courier.task or {}
+
+    def seconds(self, name: str, default: float) -> float:
+        value = self.task.get(name)
+        return float(value) if isinstance(value, (int, float)) else default
+
+    def keep_record(self) -> None:
+        """Write down what a sweep needs, before it is needed."""
+        if self.cage is not None:
+            record = ladder.describe(self.cage, self.mark)
+            record.update(self.child.record() if self.child is not None else {})
+            self.home.write("isolation.json", record)
+
+    def kill(self) -> None:
+        """End everything that was started, as far as the rung reaches."""
+        if self.cage is not None:
+            self.clean = self.cage.kill()
+
+    def end_child(self) -> int | None:
+        """Kill the child with all that it started, and give its wait status."""
+        self.kill()
+        child, self.child = self.child, None
+        return None if child is None else child.reap()
+
+    def make_view(self, kept: Sequence[str]) -> tuple[View | None, str]:
+        """The program's own view of the file system; or None, and why it can't be had."""
+        buckets = os.path.realpath(str(self.ticket.get("buckets") or ""))
+        if not self.ticket.get("buckets") or not os.path.isdir(buckets):
+            buckets = ""
+        interpreter = os.path.dirname(os.path.dirname(sys.executable))
+        paths = [*kept, self.home.path, buckets, interpreter, sys.prefix]
+        paths += [str(self.ticket.get("cache") or ""), self.command[-1]]
+        wanted = _outermost([*paths, *(os.path.realpath(path) for path in paths if path)])
+        if _HOST_TMP in wanted:
+            return None, f"{_HOST_TMP} itself is in use by the service"
+        view = View(os.path.realpath(self.home / "root"), self.home.tmp, buckets, wanted)
+        fault = ladder.find_fault(view)
+        return (None, fault) if fault else (view, "")
+
+
+def _outermost(paths: Sequence[str]) -> list[str]:
+    """The absolute paths that exist, without those that lie below another one."""
+    found: list[str] = []
+    for path in sorted({os.path.normpath(path) for path in paths if os.path.isabs(path)}):
+        below = any(path.startswith(other.rstrip("/") + "/") for other in found)
+        if os.path.exists(path) and not below:
+            found.append(path)
+    return found

@@ -1,0 +1,104 @@
+"""What every rung of the ladder can do."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from footplate.replica.isolation.spawn import Launch, begin_session, execute, spawn
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from footplate.replica.isolation.view import View
+
+KILL_PATIENCE_S = 10.0
+"""How long a kill waits for what it killed: a process in the midst of I/O takes its time."""
+
+
+class Unavailable(Exception):
+    """This rung can't be had here; says why."""
+
+
+class Child:
+    """A process that the supervisor started and must wait for."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._status: int | None = None
+
+    def terminate(self) -> None:
+        """SIGTERM to the program, which isn't reaped yet: its number is its own."""
+        os.kill(self.pid, signal.SIGTERM)
+
+    def has_ended(self) -> bool:
+        """Whether it is a zombie; it stays one until ``reap``, so that its number stays its own."""
+        if self._status is not None:
+            return True
+        if hasattr(os, "waitid"):
+            flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
+            return os.waitid(os.P_PID, self.pid, flags) is not None
+        pid, status = os.waitpid(self.pid, os.WNOHANG)
+        self._status = status if pid else None
+        return bool(pid)
+
+    def reap(self) -> int:
+        """The program's wait status, as os.wait gives it."""
+        if self._status is None:
+            self._status = os.waitpid(self.pid, 0)[1]
+        return self._status
+
+    def record(self) -> dict[str, object]:
+        """What a later process needs to find what this one has become."""
+        return {}
+
+
+class Cage:
+    """Starts programs one after the other; ``kill`` ends all that they have started."""
+
+    name = ""
+    guarantee = ""
+
+    def start(self, launch: Launch, view: View | None) -> Child:
+        """Start a program, which sees ``view`` if given.
+
+        Raises:
+            SpawnFailed: it could not be started; nothing of it is left.
+            OSError: there can be no more processes.
+        """
+
+        def body(_: int) -> None:
+            begin_session()
+            self._join()
+            if view is not None:
+                enter_view(view)
+            execute(launch)
+
+        return Child(spawn(body))
+
+    def kill(self) -> bool:
+        """Kill whatever this rung can know of; False: some of it is still there."""
+        raise NotImplementedError
+
+    def oom_kills(self) -> int:
+        """How many processes the kernel ended for want of memory, as far as it is known."""
+        return 0
+
+    def tidy(self, child: Child | None) -> None:
+        """Reap whom the rung has made this process's children, besides ``child``."""
+
+    def record(self) -> dict[str, object]:
+        """What a later process needs to ``kill`` after the death of this one."""
+        return {}
+
+    def close(self) -> None:
+        """Give back what the rung itself has taken."""
+
+    def _join(self) -> None:
+        """In the child, before it becomes the program."""
+
+
+def enter_view(view: View) -> None:
+    from footplate.replica.isolation.view import leave_host  # in children only: ctypes
+
+    leave_host()
+    view.enter(fresh_proc=False)

@@ -1,0 +1,45 @@
+"""Rung ``best-effort``: the program leads a process group.
+
+Guarantee: the group is killed. Children that left it (setsid) are not claimed. After the
+supervisor's death those of the group are found that have the mark in their environment.
+Being out of memory isn't recognised.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from footplate.replica.isolation.cage import Cage, Child
+from footplate.replica.isolation.subreaper import sweep_marked
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from footplate.replica.isolation.spawn import Launch
+    from footplate.replica.isolation.view import View
+
+
+class GroupCage(Cage):
+    name = "best-effort"
+    guarantee = "the program's process group is killed; children that left it are not claimed"
+
+    def __init__(self, mark: str, *, live: bool) -> None:
+        """``live``: the supervisor that starts the program is this process."""
+        self._mark = mark
+        self._live = live
+        self._child: Child | None = None
+
+    def start(self, launch: Launch, view: View | None) -> Child:
+        self._child = super().start(launch, view)
+        return self._child
+
+    def kill(self) -> bool:
+        """Before the leader is reaped, so that the group's number is its own."""
+        if not self._live:
+            return sweep_marked(self._mark, 0)
+        if self._child is not None:
+            try:
+                os.killpg(self._child.pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                return True
+        return True

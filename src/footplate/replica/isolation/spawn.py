@@ -1,0 +1,124 @@
+"""Fork and exec, with every failure on the way told to the parent."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Callable
+
+_OOM_SCORE = "/proc/self/oom_score_adj"
+_OOM_SCORE_RISE = 500
+_OOM_SCORE_LIMIT = 1000
+_RESET_SIGNALS = ("SIGPIPE", "SIGXFSZ", "SIGTERM", "SIGINT", "SIGHUP", "SIGCHLD")
+_UNSTARTED = 127
+
+
+class SpawnFailed(Exception):
+    """The child said why it could not become what it should."""
+
+
+class Launch:
+    """A program to start: ``stdout`` and ``stderr`` are descriptors, stdin is empty."""
+
+    __slots__ = ("argv", "cwd", "environment", "stderr", "stdout")
+
+    def __init__(
+        self,
+        argv: list[str],
+        environment: dict[str, str],
+        cwd: str,
+        stdout: int,
+        stderr: int,
+    ) -> None:
+        self.argv = argv
+        self.environment = environment
+        self.cwd = cwd
+        self.stdout = stdout
+        self.stderr = stderr
+
+
+def spawn(body: Callable[[int], None]) -> int:
+    """Fork a child that runs ``body`` and return its pid once the child has exec'ed.
+
+    ``body`` gets the descriptor that keeps the parent waiting: exec closes it; a child that
+    doesn't exec must close it itself.
+
+    Raises:
+        SpawnFailed: ``body`` raised; the child is gone.
+        OSError: there can be no more processes.
+    """
+    reading, writing = os.pipe()
+    try:
+        pid = os.fork()
+    except OSError:
+        os.close(reading)
+        os.close(writing)
+        raise
+    if pid == 0:
+        _run_child(body, writing)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as file:
+        message = file.read()
+    if message:
+        os.waitpid(pid, 0)
+        raise SpawnFailed(message.decode("utf-8", "replace"))
+    return pid
+
+
+def execute(launch: Launch) -> None:
+    """Become the program; never returns."""
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.dup2(launch.stdout, 1)
+    os.dup2(launch.stderr, 2)
+    os.chdir(launch.cwd)
+    os.execvpe(launch.argv[0], launch.argv, launch.environment)  # noqa: S606  no shell wanted
+
+
+def begin_session() -> None:
+    """Leave the supervisor's session, and go before it when memory runs out."""
+    os.setsid()
+    try:
+        with open(_OOM_SCORE, "r+", encoding="ascii") as file:
+            score = min(_OOM_SCORE_LIMIT, int(file.read()) + _OOM_SCORE_RISE)
+            file.seek(0)
+            file.write(str(score))
+    except (OSError, ValueError):
+        return
+
+
+def close_all_but(kept: set[int]) -> None:
+    """For children that don't exec: drop what the supervisor has open, its lock above all."""
+    for name in os.listdir("/proc/self/fd"):
+        descriptor = int(name)
+        if descriptor > 2 and descriptor not in kept:
+            try:
+                os.close(descriptor)
+            except OSError:
+                continue
+
+
+def _run_child(body: Callable[[int], None], writing: int) -> None:
+    try:
+        _reset_signals()
+        body(writing)
+    except BaseException as error:  # nothing may unwind into the parent's code
+        os.write(writing, _describe(error).encode("utf-8", "replace"))
+    finally:
+        os._exit(_UNSTARTED)
+
+
+def _reset_signals() -> None:
+    signal.set_wakeup_fd(-1)
+    for name in _RESET_SIGNALS:
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+
+
+def _describe(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error) or type(error).__name__

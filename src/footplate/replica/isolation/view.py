@@ -1,0 +1,108 @@
+"""The file system as a program sees it: its own /tmp, and buckets under /gcs."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Sequence
+
+_OLD = ".old"
+
+
+class View:
+    """A root directory of bind mounts in which the host's directories are where they are.
+
+    ``tmp`` is seen as /tmp and ``buckets`` (if not empty) as /gcs. Of the host's own /tmp only
+    the paths in ``kept`` are seen, in their places. What is written into / itself stays in
+    ``root``. Enter it in a process that is to become the program.
+    """
+
+    __slots__ = ("buckets", "kept", "root", "tmp")
+
+    def __init__(self, root: str, tmp: str, buckets: str, kept: Sequence[str]) -> None:
+        self.root = root
+        self.tmp = tmp
+        self.buckets = buckets
+        self.kept = kept
+
+    def enter(self, *, fresh_proc: bool) -> None:
+        """Pivot into the view; in a mount namespace of one's own (``leave_host``) only.
+
+        ``fresh_proc``: mount a /proc of the current process namespace instead of the host's.
+
+        Raises OSError.
+        """
+        from footplate.replica.isolation import kernel  # in children only: it costs memory
+
+        kernel.mount("none", "/", kernel.MS_REC | kernel.MS_SLAVE)
+        kernel.mount(self.root, self.root, kernel.MS_BIND)
+        os.makedirs(os.path.join(self.root, _OLD), exist_ok=True)
+        os.chdir(self.root)
+        kernel.pivot_root(".", _OLD)
+        os.chdir("/")
+        self._fill(fresh_proc=fresh_proc)
+        kernel.detach("/" + _OLD)
+        os.rmdir("/" + _OLD)
+
+    def _fill(self, *, fresh_proc: bool) -> None:
+        from footplate.replica.isolation import kernel  # in children only: it costs memory
+
+        special = {"tmp", "gcs"} if self.buckets else {"tmp"}
+        special.update({"proc"} if fresh_proc else ())
+        with os.scandir("/" + _OLD) as entries:
+            for entry in entries:
+                if entry.name not in special:
+                    _show(entry.path, "/" + entry.name)
+        if fresh_proc:
+            os.makedirs("/proc", exist_ok=True)
+            kernel.mount("proc", "/proc", kernel.MS_NOSUID_NODEV_NOEXEC, "proc")
+        if self.buckets:
+            _show("/" + _OLD + self.buckets, "/gcs")
+        _show("/" + _OLD + self.tmp, "/tmp")  # noqa: S108  it is private
+        for path in self.kept:
+            if path.startswith("/tmp/"):  # noqa: S108  it is the host's
+                _show("/" + _OLD + path, path)
+
+
+def leave_host(flags: int = 0) -> None:
+    """Go into a mount namespace of one's own, and those that ``flags`` name.
+
+    Where that isn't allowed to this user, in a user namespace in which he is who he was.
+
+    Raises OSError.
+    """
+    from footplate.replica.isolation import kernel  # in children only: it costs memory
+
+    user, group = os.geteuid(), os.getegid()
+    try:
+        kernel.unshare(kernel.CLONE_NEWNS | flags)
+    except PermissionError:
+        kernel.unshare(kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS | flags)
+        _write("/proc/self/setgroups", "deny")
+        _write("/proc/self/uid_map", f"{user} {user} 1")
+        _write("/proc/self/gid_map", f"{group} {group} 1")
+
+
+def _show(source: str, target: str) -> None:
+    """Make ``source`` appear at ``target``, with all that is mounted below it."""
+    from footplate.replica.isolation import kernel  # in children only: it costs memory
+
+    if os.path.islink(source):
+        if not os.path.lexists(target):
+            os.symlink(os.readlink(source), target)
+        return
+    if os.path.isdir(source):
+        os.makedirs(target, exist_ok=True)
+    elif os.path.isfile(source):
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        os.close(os.open(target, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+    else:
+        return
+    kernel.mount(source, target, kernel.MS_BIND | kernel.MS_REC)
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)

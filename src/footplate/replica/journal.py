@@ -1,0 +1,104 @@
+"""What a replica reports: states, events, lines, and at last its exit."""
+
+from __future__ import annotations
+
+import json
+from json.encoder import encode_basestring_ascii as quote
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Callable
+
+    from footplate.replica.spool import Spool
+
+RETRY_S = 1.0
+
+
+class Journal:
+    """Puts records into the spool in the order in which they are made, and loses none.
+
+    At the spool's bound it accepts no more output until half of it is delivered, nor does it
+    while the disk is full; then the little that is already read is held here, and tried again.
+    Both are told to the server in an event, the first time they happen.
+    """
+
+    def __init__(self, spool: Spool, limit_bytes: int, wall: Callable[[], float]) -> None:
+        self._spool = spool
+        self._limit_bytes = limit_bytes
+        self._wall = wall
+        self._held: list[bytes] = []
+        self._retry_at = 0.0
+        self._closed = False
+        self._told: set[str] = set()
+
+    @property
+    def held(self) -> bool:
+        """Whether there are records that the disk doesn't take."""
+        return bool(self._held)
+
+    def accepts(self) -> bool:
+        """Whether more output may be read."""
+        if self._held:
+            return False
+        if self._closed:
+            self._closed = self._spool.full or (
+                self._spool.waiting > 0 and self._spool.size_bytes > self._limit_bytes // 2
+            )
+        elif self._spool.full:
+            self._closed = True
+            self._tell(
+                "bound",
+                f"{self._spool.size_bytes} bytes of records wait for the server, which is the "
+                "bound: the program's output is held back until half of them is delivered",
+            )
+        return not self._closed
+
+    def deadline(self) -> float:
+        """When to ``retry``."""
+        return self._retry_at if self._held else float("inf")
+
+    def state(self, phase: str) -> None:
+        self._add([self._body({"k": "state", "phase": phase})])
+
+    def event(self, kind: str, message: str) -> None:
+        self._add([self._body({"k": "event", "kind": kind, "m": message})])
+
+    def lines(self, stream: str, lines: list[str]) -> None:
+        """As the others do, at a tenth of the cost: there may be millions."""
+        if lines:
+            head = '"t":%.6f,"k":"line","stream":"%s","m":' % (self._wall(), stream)
+            self._add([(head + quote(line) + "}").encode("ascii") for line in lines])
+
+    def exit(self, kind: str, code: int, cause: str) -> None:
+        self._add([self._body({"k": "exit", "kind": kind, "code": code, "cause": cause})])
+
+    def retry(self, now: float) -> None:
+        """Try the disk again, if it is time to."""
+        if self._held and now >= self._retry_at:
+            self._retry_at = now + RETRY_S
+            held, self._held = self._held, []
+            self._add(held)
+
+    def _body(self, record: dict[str, object]) -> bytes:
+        return json.dumps({"t": round(self._wall(), 6), **record})[1:].encode("ascii")
+
+    def _add(self, bodies: list[bytes]) -> None:
+        if self._held:
+            self._held += bodies
+            return
+        try:
+            self._spool.append(bodies)
+        except OSError as error:
+            self._tell(
+                "disk",
+                f"records can't be kept on disk ({error.strerror}): "
+                "the program's output is held back until they can",
+            )
+            self._held = bodies
+
+    def _tell(self, reason: str, message: str) -> None:
+        """Report that output is held back, once for each reason."""
+        if reason not in self._told:
+            event = self._body({"k": "event", "kind": "OUTPUT_HELD", "m": message})
+            if self._spool.append_urgent(event):
+                self._told.add(reason)

@@ -1,0 +1,116 @@
+"""What a task's program is started with.
+
+Of the host's environment a program gets only what is in ``_HOST_NAMES`` and begins with one of
+``_HOST_PREFIXES``: paths, language, certificates, proxies, GPUs. Nothing of the server's own
+configuration or Python settings reaches it, nor the replica's token.
+"""
+
+from __future__ import annotations
+
+import os
+
+from footplate.replica.isolation.processes import MARK_VARIABLE
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any, Mapping
+
+_HOST_NAMES = frozenset(
+    (
+        *("PATH", "LANG", "LANGUAGE", "TZ", "HOME", "USER", "LOGNAME", "SHELL", "LD_LIBRARY_PATH"),
+        *("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
+        *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+        *("http_proxy", "https_proxy", "all_proxy", "no_proxy"),
+    )
+)
+_HOST_PREFIXES = ("LC_", "SSL_", "CUDA_", "NVIDIA_")
+_DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+class TaskError(Exception):
+    """The task can't be run as it is; the message says why."""
+
+
+class Prepared:
+    """An environment: its interpreter, and directories that come first in PATH."""
+
+    __slots__ = ("bins", "python")
+
+    def __init__(self, python: str, bins: list[str]) -> None:
+        self.python = python
+        self.bins = bins
+
+    @classmethod
+    def parse(cls, value: dict[str, Any]) -> Prepared:
+        """Raises TaskError."""
+        python, bins = value.get("python"), value.get("bin")
+        if not isinstance(python, str) or not isinstance(bins, list):
+            raise TaskError(f"the environment was answered as {str(value)[:200]}")
+        return cls(python, [str(path) for path in bins])
+
+
+def compose_argv(task: dict[str, Any], python: str) -> list[str]:
+    """The command line: ``python -m MODULE ARGS``, or the command as it is.
+
+    Raises TaskError.
+    """
+    program = _get(task, "program", dict)
+    kind = program.get("kind")
+    if kind == "python":
+        argv = [python, "-m", _get(program, "module", str), *program.get("args", ())]
+    elif kind == "command":
+        argv = _get(program, "argv", list)
+    else:
+        raise TaskError(f"program.kind is {kind!r}; allowed: python, command")
+    if not argv or not all(isinstance(arg, str) and "\0" not in arg for arg in argv):
+        raise TaskError("the program's command line is empty, or not all text")
+    return argv
+
+
+def compose_environment(
+    task: dict[str, Any], bins: list[str], host: Mapping[str, str], tmp: str, mark: str
+) -> dict[str, str]:
+    """The whole environment: the host's few variables, ours, then the task's in their order.
+
+    Raises TaskError.
+    """
+    environment = {name: value for name, value in host.items() if _is_passed_on(name)}
+    environment.update({"PYTHONUNBUFFERED": "1", "TMPDIR": tmp})
+    for pair in task.get("environment") or ():
+        name, value = _check_variable(pair)
+        environment[name] = value
+    path = environment.get("PATH") or _DEFAULT_PATH
+    environment["PATH"] = os.pathsep.join([*bins, path])
+    environment[MARK_VARIABLE] = mark
+    return environment
+
+
+def make_directories(task: dict[str, Any]) -> list[str]:
+    """Make the task's directories; returns them. Raises TaskError."""
+    directories = task.get("directories") or []
+    for path in directories:
+        try:
+            os.makedirs(path, exist_ok=True)
+        except (OSError, TypeError, ValueError) as error:
+            raise TaskError(f"the directory {path} can't be made: {error}") from error
+    return list(directories)
+
+
+def _is_passed_on(name: str) -> bool:
+    return name in _HOST_NAMES or name.startswith(_HOST_PREFIXES)
+
+
+def _check_variable(pair: Any) -> tuple[str, str]:
+    name, value = pair if isinstance(pair, list) and len(pair) == 2 else (None, None)
+    if not isinstance(name, str) or not isinstance(value, str):
+        raise TaskError(f"environment: {str(pair)[:200]} is no pair of texts")
+    if not name or "=" in name or "\0" in name + value:
+        raise TaskError(f"environment: {name[:200]!r} can't be a variable, or not with this value")
+    return name, value
+
+
+def _get(value: dict[str, Any], name: str, kind: type) -> Any:
+    found = value.get(name)
+    if not isinstance(found, kind):
+        raise TaskError(f"the task has no {name}, or one that is no {kind.__name__}")
+    return found

@@ -1,0 +1,91 @@
+"""The command ``run``: supervise the replica whose home this is."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from footplate.replica.courier import Courier
+from footplate.replica.desk import Desk
+from footplate.replica.exchange import Exchange
+from footplate.replica.home import DEFAULT_SPOOL_LIMIT_BYTES, Home, Locked
+from footplate.replica.journal import Journal
+from footplate.replica.spool import Spool
+from footplate.replica.supervisor import Signals, Supervisor
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any
+
+OK = 0
+NOTHING_TO_DO = 3
+"""Another process supervises this home, or did."""
+UNUSABLE = 4
+"""The home lacks what a supervisor needs."""
+
+
+def main(path: str) -> int:
+    """Returns when the server has everything, and nothing of the program is left."""
+    _fill_standard_descriptors()
+    home = Home(path)
+    try:
+        home.take()
+    except Locked:
+        return _refuse(f"{home.path} has a supervisor already", NOTHING_TO_DO)
+    except OSError as error:
+        return _refuse(f"{home.path} can't be used: {error}", UNUSABLE)
+    if home.finished or os.path.isdir(home.spool):
+        return _refuse(f"{home.path} had a supervisor before: sweep it", NOTHING_TO_DO)
+    try:
+        ticket = home.read("ticket.json") or {}
+        ticket["server_file"], ticket["token"]
+        home.make_directories()
+        _write_pid(home)
+    except (OSError, ValueError, KeyError) as error:
+        return _refuse(f"{home.path} can't be used: {error!r}", UNUSABLE)
+    home.finish(_supervise(home, ticket))
+    return OK
+
+
+def _supervise(home: Home, ticket: dict[str, Any]) -> str:
+    limit_bytes = int(ticket.get("spool_limit_bytes") or DEFAULT_SPOOL_LIMIT_BYTES)
+    signals = Signals()
+    command = [sys.executable, "-I", "-S", os.path.abspath(sys.argv[0])]
+    desk = Desk(home, ticket, os.urandom(16).hex(), command, os.environ, time.monotonic)
+    spool = Spool(home.spool, limit_bytes)
+    desk.journal = Journal(spool, limit_bytes, time.time)
+    exchange = Exchange(ticket["server_file"], ticket["token"])
+    desk.courier = Courier(exchange, spool, vary)
+    desk.journal.state("PREPARING")
+    try:
+        outcome = Supervisor(desk, signals).run()
+    except BaseException:
+        desk.end_child()
+        raise
+    desk.courier.close()
+    spool.close()
+    if desk.cage is not None:
+        desk.cage.close()
+    return outcome
+
+
+def vary() -> float:
+    """A random number from 0 to 1; the module random would cost memory."""
+    return os.urandom(1)[0] / 255
+
+
+def _fill_standard_descriptors() -> None:
+    """Were one of them closed, a pipe of ours could get its number."""
+    while os.open(os.devnull, os.O_RDWR) <= 2:
+        continue
+
+
+def _write_pid(home: Home) -> None:
+    with open(home / "pid", "w", encoding="ascii") as file:
+        file.write(f"{os.getpid()}\n")
+
+
+def _refuse(message: str, code: int) -> int:
+    print(message, file=sys.stderr)
+    return code

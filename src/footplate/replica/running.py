@@ -1,0 +1,160 @@
+"""The stages of the program itself: it runs; then its last words are read."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from footplate.replica.cause import CauseFinder
+from footplate.replica.output import Stream
+from footplate.replica.stage import NEVER, Delivering, Stage
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Sequence
+
+    from footplate.replica.desk import Desk
+
+DEFAULT_GRACE_S = 10.0
+KILL_AGAIN_S = 5.0
+QUIET_S = 2.0
+"""A stream that nobody should hold any more is given up when it says nothing for so long."""
+LONGEST_DRAIN_S = 30.0
+
+
+class Errors(Stream):
+    """stderr, watched for the cause of a failure."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.finder = CauseFinder()
+        super().__init__(lambda lines: self._report(desk, lines))
+
+    def _report(self, desk: Desk, lines: list[str]) -> None:
+        for line in lines:
+            self.finder.see(line)
+        desk.journal.lines("stderr", lines)
+
+
+class Running(Stage):
+    """Until the program ends, or is ended: by ``stop`` or at its time limit.
+
+    It gets SIGTERM and a grace period, then everything it started is killed with it.
+    """
+
+    def __init__(self, desk: Desk, streams: tuple[Stream, Errors]) -> None:
+        super().__init__(desk)
+        self.streams = streams
+        self._errors = streams[1]
+        self._limit_s = desk.seconds("time_limit_s", NEVER)
+        self._limit_at = desk.monotonic() + self._limit_s
+        self._kill_at = NEVER
+        self._ended_by: tuple[str, str] | None = None
+        self._oom_kills = desk.cage.oom_kills() if desk.cage else 0
+
+    @staticmethod
+    def make_streams(desk: Desk) -> tuple[Stream, Errors]:
+        return Stream(lambda lines: desk.journal.lines("stdout", lines)), Errors(desk)
+
+    def deadline(self) -> float:
+        return self._limit_at if self._ended_by is None else self._kill_at
+
+    def advance(self) -> Stage:
+        now = self.desk.monotonic()
+        child = self.desk.child
+        if child is not None and child.has_ended():
+            return self._conclude()
+        if self._ended_by is None and now >= self._limit_at:
+            self._end("TIME_LIMIT", f"it ran longer than its limit of {self._limit_s:g} s")
+        if now >= self._kill_at:
+            self._kill_at = now + KILL_AGAIN_S
+            self.desk.kill()
+        return self
+
+    def stop(self) -> Stage:
+        if self._ended_by is None:
+            self._end("STOPPED", "stopped by the service")
+        return self
+
+    def _end(self, kind: str, cause: str) -> None:
+        self._ended_by = kind, cause
+        self._kill_at = self.desk.monotonic() + self.desk.seconds("stop_grace_s", DEFAULT_GRACE_S)
+        if self.desk.child is not None:
+            self.desk.child.terminate()
+
+    def _conclude(self) -> Stage:
+        status = self.desk.end_child() or 0
+        if not self.desk.clean:
+            message = "something that the program started can't be killed; trying on"
+            self.desk.journal.event("LEFTOVERS", message)
+        cage = self.desk.cage
+        killed = cage.oom_kills() - self._oom_kills if cage else 0
+        return Draining(self.desk, self.streams, End(status, self._ended_by, killed))
+
+
+class End:
+    """How the program came to its end, before its last words are read."""
+
+    def __init__(self, status: int, ended_by: tuple[str, str] | None, oom_kills: int) -> None:
+        self._status = status
+        self._ended_by = ended_by
+        self._oom_kills = oom_kills
+
+    def judge(self, finder: CauseFinder) -> tuple[str, int, str]:
+        """Kind, code and cause of the exit record."""
+        if self._ended_by is not None:
+            kind, cause = self._ended_by
+            return kind, 0, cause
+        if os.WIFSIGNALED(self._status):
+            number = os.WTERMSIG(self._status)
+            if self._oom_kills and number == signal.SIGKILL:
+                return "OUT_OF_MEMORY", number, "the kernel ended it: out of memory"
+            return "SIGNALLED", number, finder.exception
+        code = os.WEXITSTATUS(self._status)
+        if not code:
+            return "EXITED", 0, ""
+        if self._oom_kills:
+            words = f"the kernel ended {self._oom_kills} of its processes: out of memory"
+            return "EXITED", code, f"{finder.cause} ({words})" if finder.cause else words
+        return "EXITED", code, finder.cause
+
+
+class Draining(Stage):
+    """The program is dead: read what it left in the pipes, however long delivery holds that up.
+
+    Whoever keeps a pipe open now isn't the program: not waited for longer than it goes on.
+    """
+
+    def __init__(self, desk: Desk, streams: Sequence[Stream], end: End) -> None:
+        super().__init__(desk)
+        self.streams = streams
+        self._end = end
+        now = desk.monotonic()
+        self._give_up_at = now + LONGEST_DRAIN_S
+        self._read_bytes = 0
+        self._quiet_at = now + QUIET_S
+
+    def deadline(self) -> float:
+        return min(self._quiet_at, self._give_up_at)
+
+    def advance(self) -> Stage:
+        now, journal = self.desk.monotonic(), self.desk.journal
+        still_open = [stream for stream in self.streams if stream.open]
+        read_bytes = sum(stream.read_bytes for stream in self.streams)
+        if read_bytes != self._read_bytes or not journal.accepts():
+            self._quiet_at = now + QUIET_S
+        if not journal.accepts():
+            self._give_up_at = now + LONGEST_DRAIN_S
+        self._read_bytes = read_bytes
+        if still_open and now < self.deadline():
+            return self
+        for stream in still_open:
+            stream.close()
+        if still_open:
+            message = "a process outside holds the program's output open; it is read no longer"
+            journal.event("LEFTOVERS", message)
+        errors = self.streams[-1]
+        finder = errors.finder if isinstance(errors, Errors) else CauseFinder()
+        return Delivering(self.desk, *self._end.judge(finder))
+
+    def stop(self) -> Stage:
+        return self

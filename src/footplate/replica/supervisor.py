@@ -1,0 +1,106 @@
+"""The supervisor of one replica: a single thread around one poll."""
+
+from __future__ import annotations
+
+import math
+import os
+import select
+import signal
+
+from footplate.replica.preparing import Fetching
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Callable
+
+    from footplate.replica.desk import Desk
+    from footplate.replica.stage import Stage
+
+_LONGEST_POLL_S = 3600.0
+
+
+class Signals:
+    """SIGTERM asks for a stop; every signal, a child's end too, wakes whoever polls."""
+
+    def __init__(self) -> None:
+        self.stop = False
+        self._reading, writing = os.pipe()
+        os.set_blocking(self._reading, False)
+        os.set_blocking(writing, False)
+        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._note)
+
+    def fileno(self) -> int:
+        return self._reading
+
+    def clear(self) -> None:
+        try:
+            os.read(self._reading, 4096)
+        except BlockingIOError:
+            return
+
+    def _note(self, *_: object) -> None:
+        self.stop = True
+
+
+class Supervisor:
+    """Turns until a stage says that nothing is left to do."""
+
+    def __init__(self, desk: Desk, signals: Signals) -> None:
+        self._desk = desk
+        self._signals = signals
+        self._stage: Stage = Fetching(desk)
+
+    def run(self) -> str:
+        """Supervise to the end; says how it ended."""
+        while True:
+            now = self._desk.monotonic()
+            self._desk.journal.retry(now)
+            if self._desk.courier.refused:
+                return self._abandon()
+            if self._signals.stop or self._desk.courier.stop_wanted:
+                self._stage = self._stage.stop()
+            following = self._stage.advance()
+            if following is None:
+                return getattr(self._stage, "outcome", "")
+            entered, self._stage = following is not self._stage, following
+            self._desk.courier.tick(now)
+            if not entered:
+                self._wait(now)
+
+    def _abandon(self) -> str:
+        """The attempt is over for the server: nobody wants to hear of it any more."""
+        self._desk.end_child()
+        while not self._desk.clean:
+            select.select([], [], [], 1.0)
+            self._desk.kill()
+        return "the server knows nothing of this attempt, or has ended it"
+
+    def _wait(self, now: float) -> None:
+        """Until something happens, or is due; then handle what can be read or written."""
+        desk = self._desk
+        poller = select.poll()
+        handlers: dict[int, Callable[[], object]] = {}
+
+        def watch(descriptor: int, events: int, handler: Callable[[], object]) -> None:
+            if descriptor >= 0:
+                poller.register(descriptor, events)
+                handlers[descriptor] = handler
+
+        watch(self._signals.fileno(), select.POLLIN, self._signals.clear)
+        watch(desk.courier.fileno(), desk.courier.events(), self._step)
+        if desk.journal.accepts():
+            for stream in self._stage.streams:
+                watch(stream.fileno(), select.POLLIN, stream.read)
+        due = min(desk.courier.deadline(), desk.journal.deadline(), self._stage.deadline())
+        wait_s = min(max(0.0, due - now), _LONGEST_POLL_S)
+        for descriptor, _ in poller.poll(math.ceil(wait_s * 1000)):
+            handlers[descriptor]()
+        if desk.cage is not None:
+            desk.cage.tidy(desk.child)
+
+    def _step(self) -> None:
+        self._desk.courier.step(self._desk.monotonic())

@@ -1,0 +1,108 @@
+"""The command ``sweep``: clean up after a supervisor that died."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from footplate.replica.connection import Connection, Refused, ServerAway
+from footplate.replica.courier import FIRST_REST_S, LONGEST_REST_S, REPORTS_PATH
+from footplate.replica.home import DEFAULT_SPOOL_LIMIT_BYTES, Home, Locked
+from footplate.replica.isolation import ladder
+from footplate.replica.journal import Journal
+from footplate.replica.spool import Spool
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Callable
+
+PATIENCE_S = 60.0
+OK = 0
+AGAIN = 1
+"""Something is left, of the program or of its records: sweep again later."""
+NOTHING_TO_DO = 3
+_HTTP_FORBIDDEN = 403
+
+
+def main(path: str) -> int:
+    home = Home(path)
+    try:
+        home.take()
+    except Locked:
+        print(f"{home.path} has a living supervisor", file=sys.stderr)
+        return NOTHING_TO_DO
+    if home.finished:
+        return OK
+    record = home.read("isolation.json")
+    if record is not None and not ladder.sweep(record):
+        print("something of the program can't be killed", file=sys.stderr)
+        return AGAIN
+    if not os.path.isdir(home.spool):
+        home.finish("its supervisor died before it began")
+        return OK
+    return _deliver(home)
+
+
+def _deliver(home: Home) -> int:
+    ticket = home.read("ticket.json") or {}
+    limit_bytes = int(ticket.get("spool_limit_bytes") or DEFAULT_SPOOL_LIMIT_BYTES)
+    spool = Spool(home.spool, limit_bytes)
+    server = Server(Connection(ticket["server_file"], ticket["token"]), time.monotonic)
+    try:
+        spool.resume_after(server.report(b""))
+        if not has_exit(spool):
+            Journal(spool, limit_bytes, time.time).event(
+                "SUPERVISOR_LOST",
+                f"the supervisor died; what it had kept up to record {spool.last} is here, "
+                "what the program said after that is lost",
+            )
+        while spool.waiting:
+            spool.acknowledge(min(spool.last, server.report(spool.read().body)))
+    except ServerAway as error:
+        print(f"the server is away: {error}", file=sys.stderr)
+        return AGAIN
+    except Refused as error:
+        if error.status != _HTTP_FORBIDDEN:
+            print(error, file=sys.stderr)
+            return AGAIN
+    finally:
+        spool.close()
+    home.finish("its supervisor died")
+    return OK
+
+
+class Server:
+    """Patient for a minute in all."""
+
+    def __init__(self, connection: Connection, monotonic: Callable[[], float]) -> None:
+        self._connection = connection
+        self._monotonic = monotonic
+        self._end = monotonic() + PATIENCE_S
+
+    def report(self, records: bytes) -> int:
+        """Send records; the number up to which the server has all.
+
+        Raises ServerAway, Refused.
+        """
+        rest_s = FIRST_REST_S
+        while True:
+            try:
+                return self._report(records)
+            except ServerAway:
+                if self._monotonic() + rest_s > self._end:
+                    raise
+                time.sleep(rest_s)
+                rest_s = min(LONGEST_REST_S, rest_s * 2)
+
+    def _report(self, records: bytes) -> int:
+        body = b'{"records":[' + records + b"]}"
+        number = self._connection.post_bytes(REPORTS_PATH, body).get("acknowledged")
+        if type(number) is not int:
+            raise ServerAway("it doesn't say what it has")
+        return number
+
+
+def has_exit(spool: Spool) -> bool:
+    """Whether the last record tells the program's end."""
+    return b'"k": "exit"' in spool.read_last()
