@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -214,7 +215,7 @@ def test_a_database_file_is_its_owners_alone(tmp_path: Path) -> None:
         "footplate.db",
         "sqlite://",
         "sqlite:///:memory:",
-        "sqlite:////tmp/x?mode=ro",
+        "sqlite:///",
         "mysql://h/d",
         "postgresql+asyncpg://h/d",
     ],
@@ -222,6 +223,15 @@ def test_a_database_file_is_its_owners_alone(tmp_path: Path) -> None:
 def test_a_url_of_no_usable_database_is_refused(url: str) -> None:
     with pytest.raises(InvalidArgument, match=r"database: .*allowed: sqlite:////PATH"):
         open_store(url)
+
+
+@pytest.mark.parametrize("folder", ["a b", "100%", "%20", "what?", "x?mode=ro", "#1", "a@b:c", "ä"])
+def test_a_folder_may_have_any_name(tmp_path: Path, folder: str) -> None:
+    (tmp_path / folder).mkdir()
+    open_store(f"sqlite:///{tmp_path / folder}/footplate.db").close()
+    assert [str(found) for found in tmp_path.rglob("*.db")] == [f"{tmp_path}/{folder}/footplate.db"]
+    with pytest.raises(Unavailable, match=re.escape(f"{folder}/no/footplate.db")):
+        open_store(f"sqlite:///{tmp_path / folder}/no/footplate.db")
 
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])

@@ -92,7 +92,9 @@ def _check_comparison(comparison: Comparison) -> None:
             allowed = "a time with =, !=, <, <=, > or >="
         case Field.DISPLAY_NAME | Field.JOB_ID | Field.LABEL:
             texts = f"{comparison.label}{value}"
-            good = isinstance(value, str) and storable(texts) and len(texts) <= MAX_CHARACTERS
+            named = field is not Field.LABEL or comparison.label is not None
+            small = storable(texts) and len(texts) <= MAX_CHARACTERS
+            good = isinstance(value, str) and named and small
             allowed = f"{_STORABLE}, at most {MAX_CHARACTERS} of them"
         case _:
             assert_never(field)

@@ -29,22 +29,28 @@ _POSTGRESQL = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
 
 
 def parse_url(text: str) -> URL:
-    """The database that ``text`` names.
+    """The database that ``text`` names; a path to SQLite's file is taken as it stands.
 
     Raises:
         InvalidArgument: no database that can be used.
     """
+    if text.startswith("sqlite:"):
+        return _parse_sqlite(text)
     try:
         url = make_url(text)
     except ArgumentError:
         raise _bad_url("what was given is no URL") from None
-    if url.drivername in _POSTGRESQL:
-        return url.set(drivername="postgresql+psycopg")
-    if url.drivername in ("sqlite", "sqlite+pysqlite"):
-        if not url.database or url.database == ":memory:" or url.query:
-            raise _bad_url("SQLite needs a file")
-        return url
-    raise _bad_url(f"{url.drivername} given")
+    if url.drivername not in _POSTGRESQL:
+        raise _bad_url(f"{url.drivername} given")
+    return url.set(drivername="postgresql+psycopg")
+
+
+def _parse_sqlite(text: str) -> URL:
+    """Not by SQLAlchemy: to it a folder's name may hold options, or be percent-encoded."""
+    path = text.removeprefix("sqlite:///")
+    if path in (text, "", ":memory:"):
+        raise _bad_url("SQLite needs a file")
+    return URL.create("sqlite", database=path)
 
 
 def _bad_url(why: str) -> InvalidArgument:

@@ -43,7 +43,7 @@ def translated(url: URL) -> Iterator[None]:
         if error.connection_invalidated:
             raise unavailable(url, str(error.orig)) from error
         if type(error) is exc.DatabaseError:
-            message = f"the database {_place(url)} is damaged: {error.orig}"
+            message = f"the database {place(url)} is damaged: {error.orig}"
             raise DataLoss(message) from error
         raise
 
@@ -52,8 +52,11 @@ def unavailable(url: URL, cause: str) -> Unavailable:
     """The error with what the database says and, where known, what can be done."""
     cause = " ".join(cause.split())
     advice = next((f": {tip}" for sign, tip in _ADVICE.items() if sign in cause.lower()), "")
-    return Unavailable(f"the database {_place(url)} can't be used now ({cause}){advice}")
+    return Unavailable(f"the database {place(url)} can't be used now ({cause}){advice}")
 
 
-def _place(url: URL) -> str:
+def place(url: URL) -> str:
+    """The database as a person would name it, without its password."""
+    if url.get_backend_name() == "sqlite":
+        return str(url.database)
     return url.render_as_string(hide_password=True)

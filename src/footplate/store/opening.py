@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 
 from footplate.domain.errors import FailedPrecondition
 from footplate.store.engines import NO_TRANSACTION, TO_WRITE, make_engine, parse_url
-from footplate.store.faults import translated
+from footplate.store.faults import place, translated
 from footplate.store.jobs import SqlStore
 from footplate.store.tables import REVISION, metadata, revisions
 
@@ -122,7 +122,7 @@ def _usable(engine: Engine) -> Iterator[None]:
     except DBAPIError as error:
         cause = " ".join(str(error.orig).split())
         if "already exists" in cause or "permission denied" in cause:
-            place = engine.url.render_as_string(hide_password=True)
-            message = f"Footplate needs a database of its own; {place} can't be it: {cause}"
+            where = place(engine.url)
+            message = f"Footplate needs a database of its own; {where} can't be it: {cause}"
             raise FailedPrecondition(message) from error
         raise

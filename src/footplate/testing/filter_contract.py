@@ -117,6 +117,7 @@ NONSENSE: list[Filter] = [
     Comparison(Field.CREATE_TIME, LESS, "yesterday"),
     Comparison(Field.START_TIME, LESS, CREATED.replace(tzinfo=None)),
     Comparison(Field.DISPLAY_NAME, EQUAL, State.RUNNING),
+    Comparison(Field.LABEL, EQUAL, "Vision"),
 ]
 
 
