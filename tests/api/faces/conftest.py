@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
+from google.auth.credentials import AnonymousCredentials
 from prometheus_client import CollectorRegistry
 from starlette.routing import Route
 
@@ -41,6 +42,13 @@ def build(jobs: MemoryJobs, access: Access) -> Starlette:
         Route("/replica/v1/crash", crash),
     ]
     return create_app(routes, access, new_id=lambda: "c0ffee")
+
+
+@pytest.fixture
+def anonymous() -> Any:
+    """Google's credentials for nobody. Any: their classes have no types."""
+    make: Any = AnonymousCredentials
+    return make()
 
 
 @pytest.fixture
