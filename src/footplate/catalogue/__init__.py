@@ -1,1 +1,5 @@
-"""The built-in data: runtimes and their locked requirements."""
+"""The built-in data: regions, and runtimes with their locked requirements."""
+
+from footplate.catalogue.runtimes import load
+
+__all__ = ["load"]

@@ -1,0 +1,88 @@
+"""The runtimes of the catalogue, with the texts of their locks."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from importlib import resources
+from typing import TYPE_CHECKING, TypedDict, cast
+
+from footplate.domain.runtimes import Offer, Runtime, Runtimes, Slice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import NotRequired
+
+
+class _SliceTable(TypedDict):
+    name: str
+    lock: str
+    unless: NotRequired[list[str]]
+    fallback: NotRequired[bool]
+
+
+class _RuntimeTable(TypedDict):
+    name: str
+    python: str
+    versions: NotRequired[list[str]]
+    images: NotRequired[list[str]]
+    cpu: list[_SliceTable]
+    gpu: NotRequired[list[_SliceTable]]
+
+
+class _Catalogue(TypedDict):
+    default: str
+    runtimes: list[_RuntimeTable]
+
+
+def load() -> Runtimes:
+    """Read the built-in catalogue."""
+    data = cast("_Catalogue", tomllib.loads(_read("runtimes.toml")))
+    locks = _Locks()
+    offers = tuple(_offer(table, locks) for table in data["runtimes"])
+    return Runtimes(offers, data["default"], locks.texts())
+
+
+class _Locks:
+    """Texts of the locks that slices name, each read once."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+
+    def sha256(self, name: str) -> str:
+        if name not in self._texts:
+            self._texts[name] = _read("locks", name)
+        return _digest(self._texts[name])
+
+    def texts(self) -> Mapping[str, str]:
+        return {_digest(text): text for text in self._texts.values()}
+
+
+def _offer(table: _RuntimeTable, locks: _Locks) -> Offer:
+    runtime = Runtime(
+        name=table["name"],
+        python=table["python"],
+        cpu=_slices(table["cpu"], locks),
+        gpu=_slices(table.get("gpu", ()), locks),
+    )
+    return Offer(runtime, tuple(table.get("versions", ())), tuple(table.get("images", ())))
+
+
+def _slices(tables: Iterable[_SliceTable], locks: _Locks) -> tuple[Slice, ...]:
+    return tuple(
+        Slice(
+            name=table["name"],
+            lock_sha256=locks.sha256(table["lock"]),
+            unless=tuple(table.get("unless", ())),
+            fallback=table.get("fallback", False),
+        )
+        for table in tables
+    )
+
+
+def _read(*path: str) -> str:
+    return resources.files(__package__).joinpath(*path).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,184 @@
+"""What a program can run in: Python versions with locked packages, under the names jobs use."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from footplate.domain.errors import InvalidArgument, NotFound, Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Variant = Literal["cpu", "gpu"]
+
+_IMAGE = re.compile(
+    r"(?:(?:us|europe|asia)-docker\.pkg\.dev/vertex-ai|gcr\.io/cloud-aiplatform)/training/"
+    r"(?P<image>[A-Za-z0-9._-]+)(?::[\w][\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?"
+)
+_IMAGE_NAME = re.compile(r"(?P<family>[a-z-]+)\.(?P<version>\d+-\d+)(?:\.py(?P<python>\d+))?")
+_ALLOWED_IMAGES = "{us,europe,asia}-docker.pkg.dev/vertex-ai/training/NAME:TAG"
+_NEAREST = 3
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A complete set of locked packages: the whole runtime, or a part that many programs need.
+
+    It serves programs in whose sources and requirements none of the words ``unless`` stands. A
+    ``fallback`` only serves where the slice before it can't be had.
+    """
+
+    name: str
+    lock_sha256: str
+    unless: tuple[str, ...] = ()
+    fallback: bool = False
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """Slices from small to large; no ``gpu`` ones: its programs use no GPU."""
+
+    name: str
+    python: str
+    cpu: tuple[Slice, ...]
+    gpu: tuple[Slice, ...] = ()
+
+    @property
+    def variants(self) -> dict[Variant, tuple[Slice, ...]]:
+        """The slices for hosts without and with GPUs, where there are any."""
+        return {"cpu": self.cpu, "gpu": self.gpu} if self.gpu else {"cpu": self.cpu}
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A runtime and the names by which jobs ask for it."""
+
+    runtime: Runtime
+    versions: tuple[str, ...]
+    """Runtime versions, like ``2.21``."""
+    images: tuple[str, ...]
+    """Names of prebuilt images, like ``tf-cpu.2-21.py311``."""
+
+
+@dataclass(frozen=True)
+class Runtimes:
+    """All that the catalogue offers; ``default`` is the version for jobs that name none."""
+
+    offers: tuple[Offer, ...]
+    default: str
+    locks: Mapping[str, str] = field(repr=False)
+    """Text by its SHA-256."""
+
+    def resolve(self, requested: str, field: str) -> Runtime:
+        """The runtime for ``version:2.21``, ``version:`` (the default) or ``image:URI``.
+
+        ``version:1.15/3.7`` asks for a Python version as well, ``version:/3.7`` only for that.
+
+        Raises:
+            InvalidArgument: there is none; the violation names ``field`` and the nearest ones.
+        """
+        kind, _, name = requested.partition(":")
+        if kind == "image":
+            return self.for_image(name, _inside(field, "executorImageUri"))
+        version, _, python = name.partition("/")
+        return self.for_version(version, python, _inside(field, "runtimeVersion"))
+
+    def for_version(self, version: str, python: str, field: str) -> Runtime:
+        """The runtime of a version; empty but for a Python version: the first that has this.
+
+        Raises:
+            InvalidArgument: naming ``field`` and what there is.
+        """
+        if python and not version:
+            found = (o.runtime for o in self.offers if o.versions and o.runtime.python == python)
+            runtime = next(found, None)
+        else:
+            runtime = self._by_version().get(version or self.default)
+        if runtime is None or python not in ("", runtime.python):
+            given = f"{version} with Python {python}".strip() if python else version
+            raise _refuse(field, given, f"runtime versions {self._versions_near(version)}")
+        return runtime
+
+    def for_image(self, uri: str, field: str) -> Runtime:
+        """The runtime that stands for a prebuilt image; a CPU image never uses GPUs.
+
+        Raises:
+            InvalidArgument: naming ``field`` and the nearest images that there are.
+        """
+        match = _IMAGE.fullmatch(uri)
+        if match is None:
+            raise _refuse(field, uri, f"a prebuilt training image: {_ALLOWED_IMAGES}")
+        image = match["image"]
+        for offer in self.offers:
+            for name in offer.images:
+                if image in (name, name.rpartition(".py")[0]):
+                    cpu_only = "-cpu." in name
+                    return _without_gpu(offer.runtime) if cpu_only else offer.runtime
+        raise _refuse(field, uri, f"{_ALLOWED_IMAGES} where NAME is {self._images_near(image)}")
+
+    def lock_text(self, sha256: str) -> str:
+        """The requirements of a slice, pinned, with hashes. Raises NotFound."""
+        try:
+            return self.locks[sha256]
+        except KeyError:
+            raise NotFound(f"there is no lock {sha256}") from None
+
+    def _by_version(self) -> dict[str, Runtime]:
+        return {version: offer.runtime for offer in self.offers for version in offer.versions}
+
+    def _versions_near(self, version: str) -> str:
+        known = [
+            (version, f"{version} (Python {runtime.python})")
+            for version, runtime in self._by_version().items()
+        ]
+        near = sorted(known, key=lambda entry: _distance(entry[0], version))
+        return _listed(words for _, words in near[:_NEAREST])
+
+    def _images_near(self, image: str) -> str:
+        """The images of the same family; else those of all families."""
+        wanted = _family_and_version(image)
+        names = [name for offer in self.offers for name in offer.images]
+        family = [name for name in names if _family_and_version(name)[0] == wanted[0]]
+        if not family:
+            return _listed(names)
+        near = sorted(family, key=lambda name: _distance(_family_and_version(name)[1], wanted[1]))
+        return _listed(near[:_NEAREST])
+
+
+def _inside(field: str, name: str) -> str:
+    return f"{field}.{name}" if field else name
+
+
+def _without_gpu(runtime: Runtime) -> Runtime:
+    return Runtime(runtime.name, runtime.python, runtime.cpu)
+
+
+def _refuse(field: str, given: str, allowed: str) -> InvalidArgument:
+    description = (
+        f"{given!r} given, which the catalogue doesn't have; allowed: {allowed}; "
+        "a container image of your own is another way"
+    )
+    return InvalidArgument.of((Violation(field, description),))
+
+
+def _family_and_version(image: str) -> tuple[str, str]:
+    """What an image is called without its version and Python, and its version."""
+    match = _IMAGE_NAME.match(image)
+    return (match["family"], match["version"]) if match else (image, "")
+
+
+def _distance(version: str, other: str) -> tuple[int, ...]:
+    """How far apart two versions like 2.21 or 2-21 are; the more different the larger."""
+    mine, theirs = _numbers(version), _numbers(other)
+    return tuple(abs(a - b) for a, b in zip(mine, theirs, strict=True))
+
+
+def _numbers(version: str) -> tuple[int, int]:
+    major, minor, *_ = [*(int(number) for number in re.findall(r"\d{1,9}", version)), 0, 0]
+    return major, minor
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names)
