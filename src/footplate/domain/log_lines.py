@@ -1,0 +1,51 @@
+"""A line that a program printed, as it is reported, kept and read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line as a supervisor reports it.
+
+    ``sequence`` counts everything that the replica reports in this attempt, from 1, ascending,
+    with gaps where other reports lie between. ``time`` is when the program printed it.
+    """
+
+    sequence: int
+    time: datetime
+    severity: str
+    """A severity of Cloud Logging: DEFAULT, DEBUG, INFO, NOTICE, WARNING, ERROR, CRITICAL..."""
+    message: str
+    payload: str = ""
+    """The JSON object that the line was, where it was one; else empty."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line as it is kept.
+
+    ``timestamp`` is its time of arrival, in microseconds, later than that of the entry before
+    it in the same job, whatever the clock does; ``insert_id`` is unique within the job, of fixed
+    width, and sorts in the order of arrival. ``cursor`` continues after the entry.
+    """
+
+    timestamp: datetime
+    insert_id: str
+    attempt: int
+    replica: str
+    line: Line
+    cursor: int = 0
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Entries, and the cursor that continues after them in the direction of the reading."""
+
+    entries: tuple[Entry, ...]
+    cursor: int

@@ -1,0 +1,243 @@
+"""Reports of supervisors: what honest ones send, and what forged ones might."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from footplate.domain.errors import InvalidArgument
+from footplate.domain.jobs import Exit, ExitKind
+from footplate.domain.log_lines import Line
+from footplate.domain.names import AttemptId
+from footplate.domain.runtimes import Runtime, Slice
+from footplate.domain.states import Phase
+from footplate.wire.replica_v1 import (
+    MAX_LINE_LENGTH,
+    MAX_RECORDS,
+    MAX_TEXT_LENGTH,
+    EventRecord,
+    ExitRecord,
+    LineRecord,
+    Package,
+    PythonTask,
+    StateRecord,
+    Task,
+    decode_reports,
+    encode_answer,
+    encode_task,
+)
+
+T = 1_767_323_045.678901
+TIME = datetime.fromtimestamp(T, UTC)
+
+
+def report(*records: object) -> bytes:
+    return json.dumps({"records": records}).encode()
+
+
+def line(**fields: object) -> dict[str, object]:
+    return {"n": 1, "t": T, "k": "line", "stream": "stdout", "m": "hello", **fields}
+
+
+def refuse(*records: dict[str, Any]) -> str:
+    with pytest.raises(InvalidArgument) as raised:
+        decode_reports(report(*records))
+    (violation,) = raised.value.violations
+    return violation.field
+
+
+def test_every_kind_of_record() -> None:
+    records = decode_reports(
+        report(
+            {"n": 1, "t": T, "k": "state", "phase": "PREPARING"},
+            {"n": 2, "t": T, "k": "event", "kind": "PREPARING", "m": "38 of 52 packages"},
+            {"n": 3, "t": T, "k": "state", "phase": "RUNNING"},
+            line(n=4),
+            line(n=5, stream="stderr", m="oh"),
+            line(n=6, m='{"severity": "WARNING", "message": "hm"}'),
+            {"n": 7, "t": T, "k": "exit", "kind": "EXITED", "code": 1, "cause": "ValueError: bad"},
+        )
+    )
+    assert records == (
+        StateRecord(1, TIME, Phase.PREPARING),
+        EventRecord(2, TIME, "PREPARING", "38 of 52 packages"),
+        StateRecord(3, TIME, Phase.RUNNING),
+        LineRecord(Line(4, TIME, "INFO", "hello")),
+        LineRecord(Line(5, TIME, "ERROR", "oh")),
+        LineRecord(Line(6, TIME, "WARNING", "hm", '{"severity":"WARNING","message":"hm"}')),
+        ExitRecord(7, TIME, Exit(ExitKind.EXITED, 1, "ValueError: bad")),
+    )
+    assert [record.sequence for record in records] == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_a_heartbeat_is_empty() -> None:
+    assert decode_reports(report()) == ()
+    assert encode_answer(7, stop=True) == {"acknowledged": 7, "stop": True}
+
+
+def test_an_exit_may_leave_out_what_it_does_not_know() -> None:
+    (record,) = decode_reports(report({"n": 1, "t": 0, "k": "exit", "kind": "STOPPED"}))
+    assert record == ExitRecord(1, datetime.fromtimestamp(0, UTC), Exit(ExitKind.STOPPED))
+
+
+def test_what_a_program_can_print_is_taken() -> None:
+    texts = ["", "\x00", "\x1b[31m", "\ufffd" * 65536, "x" * 65536, "\u2028", "\ud800"]
+    records = decode_reports(report(*(line(n=n, m=text) for n, text in enumerate(texts, 1))))
+    kept = [record.line.message for record in records if isinstance(record, LineRecord)]
+    assert kept == [*texts[:-1], "\ufffd"]
+
+
+def test_long_causes_and_messages_are_cut() -> None:
+    long = "\x00" + "x" * 100_000
+    event, end = decode_reports(
+        report(
+            {"n": 1, "t": T, "k": "event", "kind": "SPOOL_FULL", "m": long},
+            {"n": 2, "t": T, "k": "exit", "kind": "EXITED", "code": 1, "cause": long},
+        )
+    )
+    assert isinstance(event, EventRecord)
+    assert isinstance(end, ExitRecord)
+    for text in (event.message, end.exit.cause):
+        assert len(text) == MAX_TEXT_LENGTH
+        assert text.startswith("\ufffdx")
+        assert text.endswith("x...")
+
+
+def _each(field: str, values: tuple[object, ...]) -> list[tuple[str, object]]:
+    return [(field, value) for value in values]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *_each("n", (0, -1, 1.5, "1", None, True, 2**60, 10**400)),
+        *_each("t", (float("nan"), float("inf"), -1, "1", None, True, 1e300, 10**400)),
+        *_each("k", ("lines", None, 3, [], {})),
+        *_each("stream", ("stdin", None, 3)),
+        *_each("m", (None, 3, ["x"], "x" * (MAX_LINE_LENGTH + 1))),
+    ],
+)
+def test_a_wrong_field_is_named(field: str, value: object) -> None:
+    assert refuse(line(), line(**{"n": 2, field: value})) == f"records[1].{field}"
+
+
+@pytest.mark.parametrize(
+    ("record", "field"),
+    [
+        ({"k": "state", "phase": "GONE"}, "phase"),
+        ({"k": "state"}, "phase"),
+        ({"k": "event", "kind": "lower", "m": ""}, "kind"),
+        ({"k": "event", "kind": "K" * 65, "m": ""}, "kind"),
+        ({"k": "event", "kind": "KIND", "m": 3}, "m"),
+        ({"k": "exit", "kind": "VANISHED"}, "kind"),
+        ({"k": "exit", "kind": "EXITED", "code": "1"}, "code"),
+        ({"k": "exit", "kind": "EXITED", "code": 2**31}, "code"),
+        ({"k": "exit", "kind": "EXITED", "code": 0, "cause": {}}, "cause"),
+    ],
+)
+def test_a_wrong_field_of_the_other_kinds_is_named(record: dict[str, Any], field: str) -> None:
+    assert refuse({"n": 1, "t": T, **record}) == f"records[0].{field}"
+
+
+def test_sequences_ascend() -> None:
+    assert refuse(line(n=2), line(n=2)) == "records[1].n"
+    assert refuse(line(n=2), line(n=1)) == "records[1].n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"[]",
+        b"{}",
+        b"\xff",
+        b'{"records": {}}',
+        b'{"records": [3]}',
+        b'{"records": [' + b"[" * 100_000 + b"]" * 100_000 + b"]}",
+        b'{"records": [{"n": ' + b"9" * 5000 + b"}]}",
+        json.dumps({"records": [{}] * (MAX_RECORDS + 1)}).encode(),
+    ],
+)
+def test_a_body_that_is_no_report_is_refused(body: bytes) -> None:
+    with pytest.raises(InvalidArgument):
+        decode_reports(body)
+
+
+def test_a_task_as_supervisors_get_it() -> None:
+    cpu = (Slice("sklearn", "a" * 64, ("tensorflow",)), Slice("all", "b" * 64, fallback=True))
+    task = Task(
+        attempt_id=AttemptId("uid-1"),
+        attempt=1,
+        replica="master-replica-0",
+        job="projects/p/jobs/j",
+        program=PythonTask("trainer.task", ("--x", "1")),
+        packages=(Package("trainer-0.1.tar.gz"),),
+        runtime=Runtime("2.21", "3.11", cpu),
+        environment=(("NAME", "VALUE"),),
+        directories=("/data/out/",),
+        time_limit_s=604800.0,
+        stop_grace_s=10.0,
+        heartbeat_s=30.0,
+    )
+    assert json.loads(json.dumps(encode_task(task))) == {
+        "attempt_id": "uid-1",
+        "attempt": 1,
+        "replica": "master-replica-0",
+        "job": "projects/p/jobs/j",
+        "program": {"kind": "python", "module": "trainer.task", "args": ["--x", "1"]},
+        "packages": [{"file": "trainer-0.1.tar.gz"}],
+        "runtime": {
+            "name": "2.21",
+            "python": "3.11",
+            "variants": {
+                "cpu": [
+                    {
+                        "name": "sklearn",
+                        "lock_sha256": "a" * 64,
+                        "unless": ["tensorflow"],
+                        "fallback": False,
+                    },
+                    {"name": "all", "lock_sha256": "b" * 64, "unless": [], "fallback": True},
+                ]
+            },
+        },
+        "environment": [["NAME", "VALUE"]],
+        "directories": ["/data/out/"],
+        "time_limit_s": 604800.0,
+        "stop_grace_s": 10.0,
+        "heartbeat_s": 30.0,
+    }
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=6,
+)
+record_like = st.fixed_dictionaries(
+    {},
+    optional={
+        "n": st.integers(1, 3) | json_values,
+        "t": st.floats(0, 1e9) | json_values,
+        "k": st.sampled_from(["line", "state", "event", "exit"]) | json_values,
+        "stream": st.sampled_from(["stdout", "stderr"]) | json_values,
+        "m": st.text() | json_values,
+        "phase": st.sampled_from(["PREPARING", "RUNNING"]) | json_values,
+        "kind": st.sampled_from(["EXITED", "PREPARING"]) | json_values,
+        "code": st.integers() | json_values,
+        "cause": st.text() | json_values,
+    },
+)
+
+
+@given(st.lists(record_like | json_values, max_size=3))
+def test_whatever_comes_is_decoded_or_refused(records: list[object]) -> None:
+    try:
+        decode_reports(report(*records))
+    except InvalidArgument as error:
+        error.message.encode()
