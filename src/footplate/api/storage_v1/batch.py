@@ -1,0 +1,107 @@
+"""Many requests in one: each is answered as if it had come alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from email.parser import BytesParser
+from email.policy import HTTP
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from starlette.responses import Response
+from starlette.routing import Router
+
+from footplate.api.storage_v1.answers import error_answer
+from footplate.domain.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from email.message import Message
+
+    from starlette.requests import Request
+    from starlette.routing import Route
+    from starlette.types import Message as Event
+    from starlette.types import Scope
+
+MAX_BYTES = 10 << 20
+MAX_REQUESTS = 1000
+_BOUNDARY = "footplate-batch-9f2c1d7e"
+
+
+@dataclass
+class _Exchange:
+    """One inner request as it runs."""
+
+    content: bytes
+    status: int = 500
+    headers: list[tuple[bytes, bytes]] = field(default_factory=list)
+    answer: bytes = b""
+
+    async def receive(self) -> Event:
+        return {"type": "http.request", "body": self.content, "more_body": False}
+
+    async def send(self, event: Event) -> None:
+        if event["type"] == "http.response.start":
+            self.status, self.headers = event["status"], list(event["headers"])
+        else:
+            self.answer += event.get("body", b"")
+
+
+class Batch:
+    def __init__(self, routes: Sequence[Route]) -> None:
+        self._router = Router(routes)
+
+    async def post(self, request: Request) -> Response:
+        content = b""
+        async for chunk in request.stream():
+            content += chunk
+            if len(content) > MAX_BYTES:
+                return error_answer(InvalidArgument(f"a batch has at most {MAX_BYTES} bytes"))
+        try:
+            parts = _parts(request.headers.get("content-type", ""), content)
+            answers = [await self._answer(request.scope, part) for part in parts]
+        except InvalidArgument as error:
+            return error_answer(error)
+        body = b"".join(b"--%s\r\n%s\r\n" % (_BOUNDARY.encode(), answer) for answer in answers)
+        media_type = f"multipart/mixed; boundary={_BOUNDARY}"
+        return Response(body + b"--%s--\r\n" % _BOUNDARY.encode(), media_type=media_type)
+
+    async def _answer(self, scope: Scope, part: Message) -> bytes:
+        inner, content = _request(scope, part)
+        exchange = _Exchange(content)
+        await self._router(inner, exchange.receive, exchange.send)
+        number = part.get("Content-ID", "").strip("<>")
+        head = f"Content-Type: application/http\r\nContent-ID: <response-{number}>\r\n\r\n"
+        lines = [f"HTTP/1.1 {exchange.status} -\r\n".encode()]
+        lines += [name + b": " + value + b"\r\n" for name, value in exchange.headers]
+        return head.encode() + b"".join(lines) + b"\r\n" + exchange.answer
+
+
+def _parts(content_type: str, content: bytes) -> list[Message]:
+    head = f"Content-Type: {content_type}\r\n\r\n".encode("latin-1")
+    parts = BytesParser(policy=HTTP).parsebytes(head + content).get_payload()
+    if not isinstance(parts, list) or len(parts) > MAX_REQUESTS:
+        raise InvalidArgument(f"allowed: multipart/mixed with at most {MAX_REQUESTS} requests")
+    return [part for part in parts if not isinstance(part, str)]
+
+
+def _request(scope: Scope, part: Message) -> tuple[Scope, bytes]:
+    payload = part.get_payload(decode=True)
+    raw = payload if isinstance(payload, bytes) else b""
+    line, _, rest = raw.lstrip().partition(b"\n")
+    words = line.decode("latin-1").split()
+    if len(words) < 2:
+        raise InvalidArgument("a part of the batch isn't an HTTP request")
+    message = BytesParser(policy=HTTP).parsebytes(rest)
+    inner = message.get_payload(decode=True)
+    url = urlsplit(words[1])
+    headers = [(k.lower().encode("latin-1"), str(v).encode("latin-1")) for k, v in message.items()]
+    host = [(name, value) for name, value in scope["headers"] if name == b"host"]
+    return {
+        **scope,
+        "method": words[0].upper(),
+        "path": unquote(url.path),
+        "raw_path": url.path.encode("latin-1"),
+        "query_string": url.query.encode("latin-1"),
+        "headers": [*host, *(pair for pair in headers if pair[0] != b"host")],
+    }, inner if isinstance(inner, bytes) else b""

@@ -1,0 +1,109 @@
+"""A request's body, read by a worker thread while it arrives.
+
+The handlers that take bytes are plain functions. They run in threads of their own number,
+so that slow senders keep no others from being answered, and never hold more than a chunk.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial, wraps
+from typing import TYPE_CHECKING
+
+import anyio
+from anyio import from_thread, to_thread
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+
+from footplate.api.storage_v1.answers import error_answer
+from footplate.domain.errors import DeadlineExceeded, InvalidArgument, ServiceError
+from footplate.wire.json_text import parse_object
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+
+    from starlette.requests import Request
+
+    from footplate.wire.json_text import JsonObject
+
+CHUNK_BYTES = 1 << 20
+MAX_JSON_BYTES = 1 << 20
+MAX_RECEIVERS = 32
+IDLE_S = 60.0
+"""How long a sender may be silent."""
+DRAINED_BYTES = 64 << 20
+"""How much of a refused body is still read, so that its sender gets to see the answer."""
+DRAINED_S = 10.0
+
+
+class Body:
+    """Its methods are for the worker thread of ``Receiver``; the bytes are read once."""
+
+    def __init__(self, stream: AsyncIterator[bytes]) -> None:
+        self._stream = stream
+
+    def chunks(self) -> Iterator[bytes]:
+        """Of about ``CHUNK_BYTES``; raises ClientDisconnect if the end never arrives."""
+        while chunk := from_thread.run(self._gather):
+            yield chunk
+
+    def json(self) -> JsonObject:
+        """The JSON object that it is; nothing counts as an empty one."""
+        content = b""
+        for chunk in self.chunks():
+            content += chunk
+            if len(content) > MAX_JSON_BYTES:
+                raise InvalidArgument(f"the body is too long; allowed: {MAX_JSON_BYTES} bytes")
+        return parse_object(content) if content.strip() else {}
+
+    async def drain(self) -> None:
+        """Read what is left, within reason."""
+        left = DRAINED_BYTES
+        with anyio.move_on_after(DRAINED_S):
+            async for part in self._stream:
+                left -= len(part)
+                if left < 0:
+                    return
+
+    async def _gather(self) -> bytes:
+        parts: list[bytes] = []
+        size = 0
+        while size < CHUNK_BYTES:
+            try:
+                with anyio.fail_after(IDLE_S):
+                    part = await anext(self._stream, None)
+            except TimeoutError:
+                raise DeadlineExceeded(f"nothing more arrived for {IDLE_S:.0f} s") from None
+            if part is None:
+                break
+            parts.append(part)
+            size += len(part)
+        return b"".join(parts)
+
+
+class Receiver:
+    def __init__(self) -> None:
+        self._limiter = anyio.CapacityLimiter(MAX_RECEIVERS)
+
+    def receiving(
+        self, handler: Callable[[Request, Body], Response]
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """An endpoint: ``handler`` in a thread, with its errors answered."""
+
+        @wraps(handler)
+        async def receive(request: Request) -> Response:
+            body = Body(request.stream())
+            try:
+                work = partial(handler, request, body)
+                return await to_thread.run_sync(work, limiter=self._limiter)
+            except ServiceError as error:
+                return await self._refuse(body, error)
+            except ClientDisconnect:
+                return Response(status_code=499)  # nobody is there to read it
+
+        return receive
+
+    async def _refuse(self, body: Body, error: ServiceError) -> Response:
+        with suppress(ClientDisconnect):
+            await body.drain()
+        return error_answer(error)

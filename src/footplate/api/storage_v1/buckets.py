@@ -1,0 +1,47 @@
+"""Buckets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.responses import JSONResponse, Response
+
+from footplate.api.storage_v1.answers import error_answer
+from footplate.api.storage_v1.resources import bucket_resource
+from footplate.domain.errors import FailedPrecondition, InvalidArgument, Violation
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from footplate.api.storage_v1.body import Body
+    from footplate.ports.object_storage import ObjectStorage
+
+
+class BucketHandlers:
+    def __init__(self, buckets: ObjectStorage) -> None:
+        self._buckets = buckets
+
+    def list(self, request: Request) -> Response:
+        """All of them, in one page; they belong to every project."""
+        prefix, base = request.query_params.get("prefix", ""), str(request.base_url)
+        found = [b for b in self._buckets.buckets() if b.name.startswith(prefix)]
+        items = [bucket_resource(bucket, base) for bucket in found]
+        return JSONResponse({"kind": "storage#buckets", "items": items})
+
+    def create(self, request: Request, body: Body) -> Response:
+        name = body.json().get("name")
+        if not isinstance(name, str):
+            raise InvalidArgument.of((Violation("name", "required: the name of the bucket"),))
+        bucket = self._buckets.create_bucket(name)
+        return JSONResponse(bucket_resource(bucket, str(request.base_url)))
+
+    def get(self, request: Request) -> Response:
+        bucket = self._buckets.bucket(request.path_params["bucket"])
+        return JSONResponse(bucket_resource(bucket, str(request.base_url)))
+
+    def delete(self, request: Request) -> Response:
+        try:
+            self._buckets.delete_bucket(request.path_params["bucket"])
+        except FailedPrecondition as error:
+            return error_answer(error, 409)
+        return Response(status_code=204)

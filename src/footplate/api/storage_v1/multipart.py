@@ -1,0 +1,108 @@
+"""multipart/related: an object's description and its bytes in one body, read as it arrives."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_LINE_BYTES = 8 << 10
+MAX_LINES = 100
+MAX_DESCRIPTION_BYTES = 1 << 20
+_BOUNDARY = re.compile(r';\s*boundary=(?:"([^"]{1,200})"|([^\s;"]{1,200}))', re.IGNORECASE)
+
+
+class RelatedParts:
+    """The two parts of a body, which have to be read in order, each to its end.
+
+    Lines may end in LF alone, all of them or none, as some clients write them.
+
+    Raises, wherever it is: InvalidArgument, if the body isn't of this form, or isn't whole.
+    """
+
+    def __init__(self, content_type: str, chunks: Iterator[bytes]) -> None:
+        found = _BOUNDARY.search(content_type)
+        if found is None:
+            raise InvalidArgument("Content-Type: multipart/related; boundary=... is required")
+        self._dashes = b"--" + (found[1] or found[2]).encode()
+        self._chunks = chunks
+        self._buffer = b""
+        self._newline = b""
+
+    def description(self) -> bytes:
+        """The first part, whole."""
+        line = self._line()
+        if line.rstrip() != self._dashes:
+            raise _broken("it doesn't begin with the boundary that Content-Type says")
+        self._newline = b"\r\n" if line.endswith(b"\r\n") else b"\n"
+        self._headers()
+        content = b""
+        for chunk in self._content():
+            content += chunk
+            if len(content) > MAX_DESCRIPTION_BYTES:
+                raise InvalidArgument(f"the first part has over {MAX_DESCRIPTION_BYTES} bytes")
+        self._line()
+        return content
+
+    def media_type(self) -> str:
+        """The content type that the second part says; empty: none."""
+        return self._headers().get("content-type", "")
+
+    def media(self) -> Iterator[bytes]:
+        """The bytes of the second part."""
+        yield from self._content()
+        while len(self._buffer) < 2 and self._read():
+            pass
+        if not self._buffer.startswith(b"--"):
+            raise _broken("it has more than two parts, or isn't whole")
+        while self._read():
+            self._buffer = b""
+
+    def _content(self) -> Iterator[bytes]:
+        """Up to the next boundary, which is taken away."""
+        while len(self._buffer) < len(self._dashes) and self._read():
+            pass
+        if self._buffer.startswith(self._dashes):  # nothing, not even the end of a line
+            self._buffer = self._buffer[len(self._dashes) :]
+            return
+        mark = self._newline + self._dashes
+        while (place := self._buffer.find(mark)) < 0:
+            if (ready := len(self._buffer) - len(mark) + 1) > 0:
+                yield self._buffer[:ready]
+                self._buffer = self._buffer[ready:]
+            if not self._read():
+                raise _broken("it ends before its last boundary")
+        yield self._buffer[:place]
+        self._buffer = self._buffer[place + len(mark) :]
+
+    def _headers(self) -> dict[str, str]:
+        headers: dict[str, str] = {}
+        for _ in range(MAX_LINES):
+            line = self._line().rstrip(b"\r\n")
+            if not line:
+                return headers
+            name, _, value = line.decode("latin-1").partition(":")
+            headers[name.strip().lower()] = value.strip()
+        raise _broken(f"a part has over {MAX_LINES} headers")
+
+    def _line(self) -> bytes:
+        while (end := self._buffer.find(b"\n")) < 0:
+            if len(self._buffer) > MAX_LINE_BYTES:
+                raise _broken(f"a line has over {MAX_LINE_BYTES} bytes")
+            if not self._read():
+                raise _broken("it ends in the middle of a line")
+        line, self._buffer = self._buffer[: end + 1], self._buffer[end + 1 :]
+        return line
+
+    def _read(self) -> bool:
+        chunk = next(self._chunks, b"")
+        self._buffer += chunk
+        return bool(chunk)
+
+
+def _broken(how: str) -> InvalidArgument:
+    return InvalidArgument(f"the body is not multipart/related with two parts: {how}")

@@ -1,0 +1,136 @@
+"""Objects: list, describe, download, change the description, delete."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from starlette.responses import JSONResponse, Response
+
+from footplate.api.storage_v1.media import media_answer
+from footplate.api.storage_v1.names import object_in
+from footplate.api.storage_v1.parameters import conditions_in, flag_in, limit_in, number_in
+from footplate.api.storage_v1.resources import draft_of, object_resource, patched
+from footplate.domain.errors import FailedPrecondition, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.requests import Request
+
+    from footplate.api.storage_v1.body import Body
+    from footplate.ports.buckets import Listing, ObjectInfo
+    from footplate.ports.object_storage import Conditions, ObjectStorage
+    from footplate.wire.json_text import JsonObject
+
+
+class ObjectHandlers:
+    def __init__(self, buckets: ObjectStorage) -> None:
+        self._buckets = buckets
+
+    def list(self, request: Request) -> Response:
+        bucket, query = request.path_params["bucket"], request.query_params
+        listing = self._buckets.scan(
+            bucket,
+            prefix=query.get("prefix", ""),
+            delimiter=query.get("delimiter", ""),
+            limit=limit_in(query),
+            start=max(query.get("pageToken", ""), query.get("startOffset", "")),
+            end=query.get("endOffset", ""),
+        )
+        if flag_in(query, "softDeleted"):
+            return JSONResponse({"kind": "storage#objects"})  # nothing is kept once deleted
+        objects = listing.objects
+        if flag_in(query, "includeTrailingDelimiter"):
+            objects = self._with_folders(bucket, listing)
+        return JSONResponse(_listing_resource(listing, objects, str(request.base_url)))
+
+    def get(self, request: Request) -> Response:
+        if request.query_params.get("alt") == "media":
+            return self.download(request)
+        found = object_in(request)
+        info = self._buckets.stat(found.bucket, found.name)
+        if (answer := _unmet(info, request.query_params)) is not None:
+            return answer
+        return JSONResponse(object_resource(info, str(request.base_url)))
+
+    def download(self, request: Request) -> Response:
+        found = object_in(request)
+        info, file = self._buckets.open(found.bucket, found.name)
+        try:
+            answer = _unmet(info, request.query_params)
+        except BaseException:
+            file.close()
+            raise
+        if answer is not None:
+            file.close()
+            return answer
+        return media_answer(info, file, request.headers.get("range", ""))
+
+    def update(self, request: Request, body: Body) -> Response:
+        found, given = object_in(request), body.json()
+        info = self._buckets.stat(found.bucket, found.name)
+        if request.method == "PATCH":
+            given = patched(info, given)
+        draft = draft_of(found.bucket, found.name, given)
+        conditions = _with_generation(request.query_params, conditions_in(request.query_params))
+        info = self._buckets.update(replace(draft, conditions=conditions))
+        return JSONResponse(object_resource(info, str(request.base_url)))
+
+    def delete(self, request: Request) -> Response:
+        found, query = object_in(request), request.query_params
+        if number_in(query, "generation") is not None:
+            _check_generation(self._buckets.stat(found.bucket, found.name), query)
+        conditions = _with_generation(query, conditions_in(query))
+        self._buckets.remove(found.bucket, found.name, conditions)
+        return Response(status_code=204)
+
+    def _with_folders(self, bucket: str, listing: Listing) -> tuple[ObjectInfo, ...]:
+        """The objects, and those prefixes that are objects as well."""
+        found = list(listing.objects)
+        for name in listing.prefixes:
+            try:
+                found.append(self._buckets.stat(bucket, name))
+            except NotFound:
+                continue
+        return tuple(sorted(found, key=lambda info: info.name))
+
+
+def _listing_resource(
+    listing: Listing, objects: tuple[ObjectInfo, ...], base_url: str
+) -> JsonObject:
+    resource: JsonObject = {"kind": "storage#objects"}
+    if listing.next_token:
+        resource["nextPageToken"] = listing.next_token
+    if listing.prefixes:
+        resource["prefixes"] = list(listing.prefixes)
+    if objects:
+        resource["items"] = [object_resource(info, base_url) for info in objects]
+    return resource
+
+
+def _unmet(info: ObjectInfo, query: Mapping[str, str]) -> Response | None:
+    """The answer where the conditions of a reading request don't hold."""
+    _check_generation(info, query)
+    conditions = conditions_in(query)
+    wanted = replace(conditions, generation_not=None, metageneration_not=None)
+    if not wanted.hold(info):
+        raise FailedPrecondition("the condition doesn't hold: the object is another by now")
+    return None if conditions.hold(info) else Response(status_code=304)
+
+
+def _check_generation(info: ObjectInfo, query: Mapping[str, str]) -> None:
+    generation = number_in(query, "generation")
+    if generation not in (None, info.generation):
+        raise NotFound(
+            f"generation {generation} of object {info.name!r} is not there; "
+            f"{info.generation} is, and only the last one is kept"
+        )
+
+
+def _with_generation(query: Mapping[str, str], conditions: Conditions) -> Conditions:
+    """A request for one generation must not change another one."""
+    generation = number_in(query, "generation")
+    if generation is None or conditions.generation is not None:
+        return conditions
+    return replace(conditions, generation=generation)

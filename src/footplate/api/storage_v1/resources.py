@@ -1,0 +1,170 @@
+"""Buckets and objects as JSON, both ways."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING
+
+from footplate.api.storage_v1.names import object_path
+from footplate.api.storage_v1.parameters import decode_checksums
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.ports.object_storage import Draft
+from footplate.wire.json_text import describe
+from footplate.wire.timestamps import format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic import JsonValue
+
+    from footplate.ports.buckets import Bucket, ObjectInfo
+    from footplate.wire.json_text import JsonObject
+
+HEADERS = {
+    "cacheControl": "Cache-Control",
+    "contentDisposition": "Content-Disposition",
+    "contentEncoding": "Content-Encoding",
+    "contentLanguage": "Content-Language",
+}
+MAX_METADATA_BYTES = 8 << 10
+"""Keys and values of an object's custom metadata. Source: cloud.google.com/storage/quotas."""
+DEFAULT_TYPE = "application/octet-stream"
+
+
+def bucket_resource(bucket: Bucket, base_url: str) -> JsonObject:
+    time = format_time(bucket.create_time)
+    return {
+        "kind": "storage#bucket",
+        "id": bucket.name,
+        "name": bucket.name,
+        "selfLink": f"{base_url}storage/v1/b/{bucket.name}",
+        "projectNumber": "0",
+        "generation": "1",
+        "metageneration": "1",
+        "location": "US",
+        "locationType": "multi-region",
+        "storageClass": "STANDARD",
+        "etag": "CAE=",
+        "timeCreated": time,
+        "updated": time,
+        "iamConfiguration": {
+            "uniformBucketLevelAccess": {"enabled": True},
+            "publicAccessPrevention": "inherited",
+        },
+    }
+
+
+def object_resource(info: ObjectInfo, base_url: str) -> JsonObject:
+    path, time = object_path(info.bucket, info.name), format_time(info.update_time)
+    resource: JsonObject = {
+        "kind": "storage#object",
+        "id": f"{info.bucket}/{info.name}/{info.generation}",
+        "selfLink": f"{base_url}{path}",
+        "mediaLink": f"{base_url}download/{path}?generation={info.generation}&alt=media",
+        "name": info.name,
+        "bucket": info.bucket,
+        "generation": str(info.generation),
+        "metageneration": str(info.metageneration),
+        "contentType": info.content_type,
+        "storageClass": "STANDARD",
+        "size": str(info.size_bytes),
+        "etag": etag(info),
+        "timeCreated": time,
+        "updated": time,
+        "timeStorageClassUpdated": time,
+        **info.headers,
+    }
+    if info.crc32c is not None:
+        resource["crc32c"] = encode_crc32c(info.crc32c)
+    if info.md5 is not None:
+        resource["md5Hash"] = _base64(info.md5)
+    if info.metadata:
+        resource["metadata"] = dict(info.metadata)
+    return resource
+
+
+def media_headers(info: ObjectInfo) -> dict[str, str]:
+    """What a download says of its object; a browser that opens it must not run it."""
+    hashes = []
+    if info.crc32c is not None:
+        hashes.append(f"crc32c={encode_crc32c(info.crc32c)}")
+    if info.md5 is not None:
+        hashes.append(f"md5={_base64(info.md5)}")
+    return {
+        "Content-Type": info.content_type,
+        "ETag": etag(info),
+        "Accept-Ranges": "bytes",
+        "X-Goog-Hash": ",".join(hashes),
+        "X-Goog-Generation": str(info.generation),
+        "X-Goog-Metageneration": str(info.metageneration),
+        "X-Goog-Stored-Content-Length": str(info.size_bytes),
+        "X-Goog-Stored-Content-Encoding": info.headers.get("contentEncoding", "identity"),
+        "X-Content-Type-Options": "nosniff",
+        "Content-Security-Policy": "sandbox",
+        **{HEADERS[key]: value for key, value in info.headers.items()},
+    }
+
+
+def draft_of(bucket: str, name: str, resource: Mapping[str, JsonValue]) -> Draft:
+    """An object as a client describes it; fields that nothing here depends on are left out.
+
+    Raises:
+        InvalidArgument: naming the field.
+    """
+    headers = {key: _text(resource, key) for key in HEADERS if resource.get(key) is not None}
+    return Draft(
+        bucket=bucket,
+        name=name,
+        content_type=_text(resource, "contentType") or DEFAULT_TYPE,
+        metadata=_metadata(resource.get("metadata")),
+        headers=headers,
+        checksums=decode_checksums(resource.get("crc32c"), resource.get("md5Hash")),
+    )
+
+
+def patched(info: ObjectInfo, patch: Mapping[str, JsonValue]) -> JsonObject:
+    """The description of an object after a patch, in which null takes a field away."""
+    custom = patch.get("metadata", {})
+    if isinstance(custom, dict):
+        custom = {**info.metadata, **custom}
+    fields = {"contentType", *HEADERS} & patch.keys()
+    described = {"contentType": info.content_type, **info.headers}
+    return {**described, **{key: patch[key] for key in fields}, "metadata": custom}
+
+
+def etag(info: ObjectInfo) -> str:
+    return _base64(f"{info.generation}/{info.metageneration}".encode())
+
+
+def encode_crc32c(number: int) -> str:
+    return _base64(number.to_bytes(4, "big"))
+
+
+def _metadata(value: JsonValue) -> dict[str, str]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict) or not all(isinstance(v, str | None) for v in value.values()):
+        raise _wrong("metadata", value, "an object whose values are strings")
+    found = {key: text for key, text in value.items() if isinstance(text, str)}
+    if sum(len(k.encode()) + len(t.encode()) for k, t in found.items()) > MAX_METADATA_BYTES:
+        raise _wrong("metadata", value, f"{MAX_METADATA_BYTES} bytes")
+    return found
+
+
+def _text(resource: Mapping[str, JsonValue], key: str) -> str:
+    value = resource.get(key)
+    if value is None:
+        return ""
+    if not isinstance(value, str) or len(value) > 1024 or not value.isascii():
+        raise _wrong(key, value, "a text that can stand in a header, up to 1024 characters")
+    if not value.isprintable():
+        raise _wrong(key, value, "a text without control characters")
+    return value
+
+
+def _wrong(field: str, value: JsonValue, allowed: str) -> InvalidArgument:
+    return InvalidArgument.of((Violation(field, f"{describe(value)} given; allowed: {allowed}"),))
+
+
+def _base64(value: bytes) -> str:
+    return base64.b64encode(value).decode("ascii")
