@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from footplate.ports.buckets import Buckets
     from footplate.ports.clock import Clock
     from footplate.ports.logs import Logs
-    from footplate.ports.runtimes import Runtimes
+    from footplate.domain.runtimes import Runtimes
     from footplate.ports.store import Page, Store
 
 
@@ -90,9 +90,7 @@ class Jobs:
     def get(self, name: JobName) -> Job:
         return self._store.get(name)
 
-    def list(
-        self, collection: str, *, where: Filter | None, limit: int, after: str | None
-    ) -> Page:
+    def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
         return self._store.list(collection, where=where, limit=limit, after=after)
 
     def cancel(self, name: JobName) -> None:

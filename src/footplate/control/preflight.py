@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from footplate.ports.buckets import Buckets
-    from footplate.ports.runtimes import Runtimes
+    from footplate.domain.runtimes import Runtimes
 
 
 def check(spec: JobSpec, buckets: Buckets, runtimes: Runtimes) -> None:

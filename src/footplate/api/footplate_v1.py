@@ -1,0 +1,93 @@
+"""Footplate's own API: the service at a glance, its end, and the events of a job."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from footplate.api.json_route import json_route
+from footplate.domain.names import parse_job_name
+from footplate.wire.timestamps import format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.requests import Request
+
+    from footplate.api.json_route import Call
+    from footplate.control.status import Status
+    from footplate.ports.store import Store, StoredEvent
+    from footplate.wire.json_text import JsonObject
+
+
+@dataclass(frozen=True)
+class About:
+    """What doesn't change while the server runs."""
+
+    version: str
+    url: str
+    pid: int
+    data_dir: str
+
+
+def footplate_routes(
+    status: Status, store: Store, about: About, end: Callable[[], None]
+) -> list[Route]:
+    """``end`` stops the server as soon as no job is active any more."""
+    api = _FootplateApi(status, store, about, end)
+    return [
+        json_route("/footplate/v1/status", {"GET": api.status}),
+        json_route("/footplate/v1/down", {"POST": api.down}),
+        Route("/footplate/v1/{name:path}/events", api.events, methods=["GET"]),
+    ]
+
+
+class _FootplateApi:
+    def __init__(self, status: Status, store: Store, about: About, end: Callable[[], None]) -> None:
+        self._status = status
+        self._store = store
+        self._about = about
+        self._end = end
+
+    def status(self, _call: Call) -> JsonObject:
+        about = self._about
+        jobs: JsonObject = {s.value: count for s, count in self._status.active().items()}
+        return {
+            "version": about.version,
+            "url": about.url,
+            "pid": about.pid,
+            "dataDir": about.data_dir,
+            "activeJobs": jobs,
+        }
+
+    def down(self, _call: Call) -> JsonObject:
+        """Cancel every active job, and stop when the last one has ended."""
+        cancelled = self._status.cancel_all()
+        self._end()
+        return {"cancelledJobs": cancelled}
+
+    def events(self, request: Request) -> Response:
+        job = self._store.get(parse_job_name(request.path_params["name"]))
+        after = _number(request.query_params.get("after", "0"))
+        lines = (json.dumps(_document(e)) + "\n" for e in self._store.events(job.uid, after))
+        return Response("".join(lines), media_type="application/x-ndjson")
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() else 0
+
+
+def _document(stored: StoredEvent) -> dict[str, object]:
+    event = stored.event
+    return {
+        "number": stored.number,
+        "time": format_time(event.time),
+        "kind": event.kind,
+        "message": event.message,
+        "attempt": event.attempt,
+        "replica": event.replica,
+    }

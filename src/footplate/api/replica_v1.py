@@ -1,0 +1,78 @@
+"""The replica API: what supervisors ask and report. Its callers bear tokens of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, BinaryIO
+
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse, PlainTextResponse, StreamingResponse
+from starlette.routing import Route
+
+from footplate.api.bodies import read_body
+from footplate.domain.errors import PermissionDenied
+from footplate.wire.replica_v1 import decode_reports, encode_answer, encode_task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from footplate.control.reports import Reports
+    from footplate.control.tasks import Tasks
+    from footplate.control.tokens import Tokens
+    from footplate.domain.names import AttemptId
+
+MAX_REPORT_BYTES = 8 << 20
+"""More than any supervisor sends at once."""
+_CHUNK_BYTES = 1 << 20
+
+
+def replica_routes(tasks: Tasks, reports: Reports, tokens: Tokens) -> list[Route]:
+    api = _ReplicaApi(tasks, reports, tokens)
+    return [
+        Route("/replica/v1/task", api.task, methods=["GET"]),
+        Route("/replica/v1/packages/{index:int}", api.package, methods=["GET"]),
+        Route("/replica/v1/locks/{sha256}", api.lock, methods=["GET"]),
+        Route("/replica/v1/reports", api.report, methods=["POST"]),
+    ]
+
+
+class _ReplicaApi:
+    def __init__(self, tasks: Tasks, reports: Reports, tokens: Tokens) -> None:
+        self._tasks = tasks
+        self._reports = reports
+        self._tokens = tokens
+
+    def task(self, request: Request) -> Response:
+        return JSONResponse(encode_task(self._tasks.task(*self._bearer(request))))
+
+    def package(self, request: Request) -> Response:
+        attempt_id, replica = self._bearer(request)
+        file = self._tasks.package(attempt_id, replica, request.path_params["index"])
+        return StreamingResponse(_chunks(file), media_type="application/octet-stream")
+
+    def lock(self, request: Request) -> Response:
+        self._bearer(request)
+        return PlainTextResponse(self._tasks.lock(request.path_params["sha256"]))
+
+    async def report(self, request: Request) -> Response:
+        attempt_id, replica = self._bearer(request)
+        body = await read_body(request, MAX_REPORT_BYTES)
+        return await run_in_threadpool(self._accept, attempt_id, replica, body)
+
+    def _accept(self, attempt_id: AttemptId, replica: str, body: bytes) -> Response:
+        receipt = self._reports.accept(attempt_id, replica, decode_reports(body))
+        return JSONResponse(encode_answer(receipt.acknowledged, stop=receipt.stop))
+
+    def _bearer(self, request: Request) -> tuple[AttemptId, str]:
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            raise PermissionDenied("the replica API wants `Authorization: Bearer TOKEN`")
+        return self._tokens.check(token.strip())
+
+
+def _chunks(file: BinaryIO) -> Iterator[bytes]:
+    with file:
+        while chunk := file.read(_CHUNK_BYTES):
+            yield chunk

@@ -1,0 +1,43 @@
+"""The service at a glance."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from footplate.control.decisions import apply
+from footplate.domain.errors import NotFound
+from footplate.domain.lifecycle import CancelRequested
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.domain.names import JobUid
+    from footplate.domain.states import State
+    from footplate.ports.clock import Clock
+    from footplate.ports.store import Store
+
+
+class Status:
+    def __init__(self, store: Store, clock: Clock, wake: Callable[[], None]) -> None:
+        self._store = store
+        self._clock = clock
+        self._wake = wake
+
+    def active(self) -> dict[State, int]:
+        """How many jobs are in each state that isn't terminal."""
+        return dict(Counter(job.state for job in self._store.active()))
+
+    def cancel_all(self) -> int:
+        """Ask for the end of every active job; returns how many there are."""
+        active = self._store.active()
+        for job in active:
+            self._cancel(job.uid)
+        self._wake()
+        return len(active)
+
+    def _cancel(self, uid: JobUid) -> None:
+        try:
+            apply(self._store, uid, CancelRequested(self._clock.now()))
+        except NotFound:
+            return

@@ -1,0 +1,149 @@
+"""One running service: every part made and joined, from the settings alone."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
+import uv
+from prometheus_client import CollectorRegistry, Gauge, ProcessCollector
+
+from footplate import __version__, catalogue
+from footplate.api.app import create_app
+from footplate.api.footplate_v1 import About, footplate_routes
+from footplate.api.health import health_routes
+from footplate.api.locations import location_routes
+from footplate.api.logging_v2 import logging_routes
+from footplate.api.operations import operation_routes
+from footplate.api.replica_v1 import replica_routes
+from footplate.api.security import Access
+from footplate.api.storage_v1 import storage_routes
+from footplate.api.training_v1 import training_routes
+from footplate.api.vertex_v1 import vertex_routes
+from footplate.backends.local import LocalBackend
+from footplate.buckets.folders import FolderBuckets
+from footplate.catalogue.regions import load_regions
+from footplate.control.admission import Admission
+from footplate.control.jobs import Jobs
+from footplate.control.loop import Loop
+from footplate.control.reconciler import Reconciler
+from footplate.control.regions import Regions
+from footplate.control.reports import Reports
+from footplate.control.status import Status
+from footplate.control.tasks import Limits, Tasks
+from footplate.control.tokens import Tokens
+from footplate.domain.capacity import replicas_for
+from footplate.domain.states import State
+from footplate.logs.files import FileLogs
+from footplate.replica.archive import build_archive
+from footplate.server.machine import RandomIds, SystemClock, free_port, memory_bytes
+from footplate.store import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.server.data_dir import DataDir
+    from footplate.settings import Settings
+
+_IDLE_CHECK_S = 0.1
+
+
+class Service:
+    """The parts of a service that lives in ``data_dir`` and answers at ``url``."""
+
+    def __init__(self, settings: Settings, data_dir: DataDir, url: str) -> None:
+        clock = SystemClock()
+        self.store = open_store(settings.database)
+        self.logs = FileLogs(data_dir.logs, clock.now)
+        self.buckets = FolderBuckets(data_dir.buckets)
+        self.backend = _local_backend(settings, data_dir)
+        runtimes = catalogue.load()
+        tokens = Tokens(data_dir.secret())
+        limits = Limits(settings.stop_grace_s, settings.heartbeat_s)
+        tasks = Tasks(self.store, self.buckets, runtimes, limits, free_port)
+        capacity = settings.max_replicas or replicas_for(memory_bytes())
+        self.loop = Loop(
+            Admission(self.store, clock, capacity),
+            Reconciler(self.store, Regions(self.backend), clock, tokens),
+        )
+        wake = self.loop.wake
+        self.status = Status(self.store, clock, wake)
+        self.jobs = Jobs(self.store, self.logs, self.buckets, runtimes, clock, RandomIds(), wake)
+        self.reports = Reports(self.store, self.logs, clock, wake)
+        self._drained: Callable[[], None] = lambda: None
+        self.app = create_app(
+            [
+                *health_routes(__version__, _registry(self.status), dict),
+                *replica_routes(tasks, self.reports, tokens),
+                *footplate_routes(self.status, self.store, _about(data_dir, url), self._drain),
+                *logging_routes(self.logs, self.jobs.get),
+                *storage_routes(self.buckets),
+                *operation_routes(self.jobs),
+                *vertex_routes(self.jobs, clock),
+                *training_routes(self.jobs),
+                *location_routes(load_regions()),
+            ],
+            Access(settings.token, frozenset(settings.allowed_hosts)),
+        )
+
+    def start(self) -> None:
+        """Take up what is there, then follow every change."""
+        self.backend.watch(lambda _: self.loop.wake())
+        self.loop.start()
+
+    def on_drained(self, drained: Callable[[], None]) -> None:
+        """``drained`` is called when the end was asked for and no job is active any more."""
+        self._drained = drained
+
+    def _drain(self) -> None:
+        threading.Thread(target=self._wait_until_idle, name="drain", daemon=True).start()
+
+    def _wait_until_idle(self) -> None:
+        while self.status.active():
+            time.sleep(_IDLE_CHECK_S)
+        self._drained()
+
+    def close(self) -> None:
+        """Stop following. Jobs go on."""
+        self.loop.close()
+        self.backend.close()
+        self.logs.close()
+        self.store.close()
+
+
+def _local_backend(settings: Settings, data_dir: DataDir) -> LocalBackend:
+    return LocalBackend(
+        root=data_dir.replicas,
+        archive=build_archive(settings.cache),
+        python=sys.executable,
+        server_file=data_dir.server_file,
+        cache=settings.cache,
+        buckets=data_dir.buckets,
+        uv=uv.find_uv_bin(),
+        isolation=settings.isolation,
+        pythons=settings.pythons,
+        spool_limit_bytes=settings.spool_limit_mb << 20,
+    )
+
+
+def _about(data_dir: DataDir, url: str) -> About:
+    return About(__version__, url, os.getpid(), str(data_dir.root))
+
+
+def _registry(status: Status) -> CollectorRegistry:
+    """What /metrics shows: this process, and the active jobs by state, counted when asked."""
+    registry = CollectorRegistry()
+    ProcessCollector(registry=registry)
+    jobs = Gauge("footplate_jobs", "Active jobs by state", ["state"], registry=registry)
+    for state in State:
+        if not state.terminal:
+            jobs.labels(state.value).set_function(partial(_count, status, state))
+    return registry
+
+
+def _count(status: Status, state: State) -> float:
+    return status.active().get(state, 0)

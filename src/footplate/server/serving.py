@@ -1,0 +1,110 @@
+"""Serve until asked to stop: the lock, the socket, uvicorn, and a clean end."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from contextlib import suppress
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from footplate.domain.errors import FailedPrecondition
+from footplate.server.data_dir import DataDir
+from footplate.server.service import Service
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.settings import Settings
+
+_GRACE_S = 2
+"""How long open connections (followers of logs) may hold up the end of the server."""
+
+
+def serve(settings: Settings, on_ready: Callable[[str], None]) -> int:
+    """Run the service in this process until SIGINT, SIGTERM or `footplate down`.
+
+    ``on_ready`` is called with the URL once requests are answered.
+
+    Returns:
+        The number of jobs that go on without the server.
+
+    Raises:
+        FailedPrecondition: another server has the data directory, or the port is taken.
+    """
+    data_dir = DataDir(settings.data_dir)
+    data_dir.make()
+    lock = data_dir.claim()
+    listener = _listen(settings.host, settings.port)
+    url = _url(listener)
+    service = Service(settings, data_dir, url)
+    try:
+        _Server(service, data_dir, url, on_ready).serve_on(listener)
+        return sum(service.status.active().values())
+    finally:
+        data_dir.withdraw()
+        service.close()
+        listener.close()
+        os.close(lock)
+
+
+class _Server(uvicorn.Server):
+    """uvicorn, which says when it is ready and can be asked to stop from another thread."""
+
+    def __init__(
+        self, service: Service, data_dir: DataDir, url: str, on_ready: Callable[[str], None]
+    ) -> None:
+        config = uvicorn.Config(
+            service.app,
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=_GRACE_S,
+        )
+        super().__init__(config)
+        self._service = service
+        self._data_dir = data_dir
+        self._url = url
+        self._on_ready = on_ready
+
+    def serve_on(self, listener: socket.socket) -> None:
+        logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
+        self._service.on_drained(self._stop)
+        with suppress(KeyboardInterrupt):  # raised again once uvicorn has ended in order
+            self.run(sockets=[listener])
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        self._data_dir.announce(self._url)
+        self._service.start()
+        self._on_ready(self._url)
+
+    def _stop(self) -> None:
+        self.should_exit = True
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise FailedPrecondition(
+            f"can't listen on {host} port {port}: {error.strerror}; "
+            "choose another --port, or 0 for a free one"
+        ) from None
+    return listener
+
+
+def _url(listener: socket.socket) -> str:
+    """Where programs of this machine reach it: a wildcard address is reached by loopback."""
+    host, port = listener.getsockname()[:2]
+    if ip_address(host).is_unspecified:
+        host = "::1" if ":" in host else "127.0.0.1"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,0 +1,68 @@
+"""Deaths of the service between any two writes, as a test asks for them."""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Port = TypeVar("Port")
+
+
+class Crash(BaseException):
+    """The process dies here. No handler of the service may catch it."""
+
+
+class Fuse:
+    """Burns before and after every write; where it is armed for, the process dies."""
+
+    def __init__(self) -> None:
+        self._left: int | None = None
+        self.crashes = 0
+
+    def arm(self, points: int) -> None:
+        """Die at the ``points``-th point from now; each write has two, before and after it."""
+        self._left = points
+
+    def disarm(self) -> None:
+        self._left = None
+
+    def burn(self) -> None:
+        if self._left is None:
+            return
+        if self._left == 0:
+            self._left = None
+            self.crashes += 1
+            raise Crash
+        self._left -= 1
+
+
+def mortal(port: Port, fuse: Fuse, *writes: str) -> Port:
+    """``port``, whose user may die before and after each call of the methods named ``writes``."""
+    return cast("Port", _Mortal(port, fuse, frozenset(writes)))
+
+
+class _Mortal:
+    def __init__(self, port: object, fuse: Fuse, writes: frozenset[str]) -> None:
+        self._port = port
+        self._fuse = fuse
+        self._writes = writes
+
+    def __getattr__(self, name: str) -> Any:
+        attribute = getattr(self._port, name)
+        return _between(attribute, self._fuse) if name in self._writes else attribute
+
+
+def _between(method: Callable[P, R], fuse: Fuse) -> Callable[P, R]:
+    @wraps(method)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        fuse.burn()
+        result = method(*args, **kwargs)
+        fuse.burn()
+        return result
+
+    return call

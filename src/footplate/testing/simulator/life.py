@@ -1,0 +1,170 @@
+"""Let a world live as a seed decides, then bring it to rest."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+from footplate.control.decisions import apply
+from footplate.domain.errors import NotFound, PermissionDenied
+from footplate.domain.jobs import Exit, ExitKind, JobEvent, Scheduling
+from footplate.domain.lifecycle import CancelRequested
+from footplate.ports.backend import Presence
+from footplate.testing.jobs import make_job, make_spec
+from footplate.testing.simulator.supervisor import Supervisor
+from footplate.testing.simulator.world import World
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.domain.names import AttemptId
+    from footplate.testing.simulator.world import Service
+
+ENDS = (
+    Exit(ExitKind.EXITED, 0),
+    Exit(ExitKind.EXITED, 0),
+    Exit(ExitKind.EXITED, 1, "ValueError: bad"),
+    Exit(ExitKind.SIGNALLED, 9),
+    Exit(ExitKind.SIGNALLED, 11),
+    Exit(ExitKind.UNPREPARED, 0, "no Python 3.7 here"),
+    Exit(ExitKind.TIME_LIMIT),
+    Exit(ExitKind.OUT_OF_MEMORY),
+    None,
+)
+MAX_WAIT_S = 1800.0
+REST = 10_000
+"""More rounds than any world needs to come to rest."""
+
+
+def live(seed: int, steps: int = 60) -> World:
+    """A world after ``steps`` random things, and then as many orderly ones as it takes to end.
+
+    Raises:
+        AssertionError: it doesn't come to rest.
+    """
+    life = _Life(random.Random(seed))
+    for _ in range(steps):
+        life.step()
+    life.come_to_rest()
+    return life.world
+
+
+class _Life:
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.world = World()
+        self.jobs = 0
+
+    def step(self) -> None:
+        """One random thing; the service may die over it."""
+        if self.rng.random() < 0.3:
+            self.world.fuse.arm(self.rng.randrange(8))
+        self.rng.choice(self._things())()
+
+    def _things(self) -> list[Callable[[], object]]:
+        ordinary = [self.submit, self.work, self.work, self.work, self.pass_, self.pass_]
+        return [*ordinary, self.cancel, self.lose, self.time_passes, self.kill]
+
+    def come_to_rest(self) -> None:
+        """No more faults: programs end, reports arrive, until nothing is left to do."""
+        self.world.fuse.disarm()
+        self.world.attempt(lambda service: service.status.cancel_all())
+        for _ in range(REST):
+            if not self.world.store.active() and not self.world.backend.list():
+                return
+            self.world.attempt(lambda service: service.loop.step())
+            self._begin()
+            for supervisor in list(self.world.supervisors.values()):
+                self._work(supervisor)
+        raise AssertionError("the world does not come to rest")
+
+    def submit(self) -> None:
+        self.jobs += 1
+        wait_s = self.rng.choice([None, None, MAX_WAIT_S])
+        limits = Scheduling(max_wait_time_s=wait_s, priority=self.rng.randrange(3))
+        spec = make_spec(scheduling=limits)
+        name = f"projects/demo/jobs/job_{self.jobs}"
+        job = make_job(name, uid=f"job{self.jobs}", created=self.world.clock.now(), spec=spec)
+        queued = JobEvent(self.world.clock.now(), "QUEUED", "")
+        self.world.attempt(lambda _: self.world.store.create(job, (queued,)))
+
+    def pass_(self) -> None:
+        self.world.attempt(lambda service: service.loop.step())
+        self._begin()
+
+    def cancel(self) -> None:
+        if active := self.world.store.active():
+            uid = self.rng.choice(active).uid
+            event = CancelRequested(self.world.clock.now())
+            self.world.attempt(lambda _: apply(self.world.store, uid, event))
+
+    def kill(self) -> None:
+        """The service dies while it does nothing."""
+        self.world.be_reborn()
+
+    def time_passes(self) -> None:
+        self.world.clock.advance(self.rng.choice([1.0, 60.0, 2000.0, -30.0]))
+
+    def work(self) -> None:
+        if self.world.supervisors:
+            self._work(self.rng.choice(list(self.world.supervisors.values())))
+
+    def lose(self) -> None:
+        """A supervisor dies; the sweep delivers some of what it left, then nothing is left."""
+        if not self.world.supervisors:
+            return
+        supervisor = self.rng.choice(list(self.world.supervisors.values()))
+        if not supervisor.ended:
+            self._deliver(supervisor)
+        if supervisor.delivered:
+            self._leave(supervisor, "its supervisor was lost")
+
+    def _begin(self) -> None:
+        """Supervisors that were asked for come to life, or learn that they are to stop."""
+        for sighting in self.world.backend.list():
+            key = (sighting.attempt_id, sighting.replica)
+            if sighting.presence is Presence.WAITING:
+                self.world.backend.admit(*key)
+                self.world.supervisors[key] = self._born(*key)
+            elif key in self.world.supervisors and key[0] in self.world.backend.stopping:
+                self.world.supervisors[key].stopping = True
+
+    def _born(self, attempt_id: AttemptId, replica: str) -> Supervisor:
+        assert not any(
+            other.attempt_id.rpartition("-")[0] == attempt_id.rpartition("-")[0]
+            for other in self.world.supervisors.values()
+        ), "two attempts of one job live at once"
+        supervisor = Supervisor(
+            attempt_id,
+            replica,
+            lines=self.rng.randrange(6),
+            end=self.rng.choice(ENDS),
+            born=self.world.clock.now(),
+        )
+        self.world.history.append(supervisor)
+        return supervisor
+
+    def _work(self, supervisor: Supervisor) -> None:
+        supervisor.proceed()
+        self._deliver(supervisor)
+        if supervisor.ended and supervisor.delivered:
+            self._leave(supervisor, "it ended")
+
+    def _deliver(self, supervisor: Supervisor) -> None:
+        """Some of what is there, from what is acknowledged or before it, as retries do."""
+        first = self.rng.randint(max(0, supervisor.acknowledged - 2), supervisor.acknowledged)
+        batch = supervisor.spool[first:]
+
+        def report(service: Service) -> None:
+            receipt = service.reports.accept(supervisor.attempt_id, supervisor.replica, batch)
+            supervisor.acknowledged = max(supervisor.acknowledged, receipt.acknowledged)
+            supervisor.stopping |= receipt.stop
+
+        try:
+            self.world.attempt(report)
+        except (PermissionDenied, NotFound) as error:
+            raise AssertionError(f"a live supervisor was refused: {error}") from error
+
+    def _leave(self, supervisor: Supervisor, reason: str) -> None:
+        del self.world.supervisors[(supervisor.attempt_id, supervisor.replica)]
+        self.world.backend.end(supervisor.attempt_id, supervisor.replica, reason)

@@ -1,0 +1,76 @@
+"""What outlives the service, and the service."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from footplate.control.admission import Admission
+from footplate.control.loop import Loop
+from footplate.control.reconciler import Reconciler
+from footplate.control.regions import Regions
+from footplate.control.reports import Reports
+from footplate.control.status import Status
+from footplate.control.tokens import Tokens
+from footplate.testing.backend import FakeBackend
+from footplate.testing.clock import FakeClock
+from footplate.testing.faults import Crash, Fuse, mortal
+from footplate.testing.logs import MemoryLogs
+from footplate.testing.store import MemoryStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.domain.names import AttemptId
+    from footplate.testing.simulator.supervisor import Supervisor
+
+CAPACITY = 3
+"""Replicas at once: few, so that jobs wait."""
+
+
+@dataclass
+class Service:
+    """One life of the service: made anew after each death, remembering nothing."""
+
+    loop: Loop
+    reports: Reports
+    status: Status
+
+
+@dataclass
+class World:
+    clock: FakeClock = field(default_factory=FakeClock)
+    store: MemoryStore = field(default_factory=MemoryStore)
+    backend: FakeBackend = field(default_factory=FakeBackend)
+    fuse: Fuse = field(default_factory=Fuse)
+    supervisors: dict[tuple[AttemptId, str], Supervisor] = field(default_factory=dict)
+    history: list[Supervisor] = field(default_factory=list)
+    """Every supervisor that ever lived."""
+
+    def __post_init__(self) -> None:
+        self.logs = MemoryLogs(self.clock.now)
+        self.be_reborn()
+
+    def be_reborn(self) -> None:
+        """The service dies, wherever it is, and another one takes its place."""
+        self.service = self._make()
+
+    def _make(self) -> Service:
+        store = mortal(self.store, self.fuse, "create", "update", "append", "delete")
+        logs = mortal(self.logs, self.fuse, "append")
+        backend = mortal(self.backend, self.fuse, "start", "stop", "forget")
+        reconciler = Reconciler(store, Regions(backend), self.clock, Tokens(b"key"))
+        return Service(
+            Loop(Admission(store, self.clock, CAPACITY), reconciler),
+            Reports(store, logs, self.clock, lambda: None),
+            Status(store, self.clock, lambda: None),
+        )
+
+    def attempt(self, action: Callable[[Service], object]) -> bool:
+        """Let the service do something; False: it died over it, and was born again."""
+        try:
+            action(self.service)
+        except Crash:
+            self.be_reborn()
+            return False
+        return True

@@ -1,0 +1,103 @@
+"""Thousands of lives: whatever dies whenever, each job ends once and rightly, nothing is lost."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.domain.jobs import Exit, ExitKind, Job
+from footplate.domain.lifecycle import TRANSITIONS
+from footplate.domain.states import State
+from footplate.testing.simulator import World, live
+from footplate.wire.replica_v1 import EventRecord, LineRecord
+
+if TYPE_CHECKING:
+    from footplate.testing.simulator.supervisor import Supervisor
+
+LIVES = 4000
+BATCHES = 8
+STATES = {state.value for state in State}
+
+
+@pytest.mark.parametrize("batch", range(BATCHES))
+def test_lives(batch: int) -> None:
+    crashes = 0
+    for seed in range(batch, LIVES, BATCHES):
+        world = live(seed)
+        try:
+            check(world)
+        except AssertionError as error:
+            error.add_note(f"seed {seed}")
+            raise
+        crashes += world.fuse.crashes
+    assert crashes > LIVES // BATCHES, "the service has died often enough to prove anything"
+
+
+def check(world: World) -> None:
+    assert world.backend.list() == (), "everything is forgotten in the end"
+    for job in world.store.list("projects/demo/jobs", where=None, limit=1000, after=None).jobs:
+        supervisors = [s for s in world.history if s.attempt_id.rpartition("-")[0] == job.uid]
+        check_states(world, job)
+        check_attempts(job, supervisors)
+        check_outcome(job, supervisors)
+        check_lines(world, job, supervisors)
+        check_events(world, job, supervisors)
+
+
+def check_states(world: World, job: Job) -> None:
+    """The history is a way through the table, and ends where the record is."""
+    events = [stored.event for stored in world.store.events(job.uid)]
+    states = [State(e.kind) for e in events if e.kind in STATES and not e.replica]
+    assert states[0] is State.QUEUED
+    assert states[-1] is job.state
+    assert job.state.terminal
+    for before, after in pairwise(states):
+        assert after in TRANSITIONS[before], f"{before} to {after}"
+
+
+def check_attempts(job: Job, supervisors: list[Supervisor]) -> None:
+    """Each attempt had one supervisor at most, in order, as many as are allowed."""
+    attempts = [int(s.attempt_id.rpartition("-")[2]) for s in supervisors]
+    assert attempts == sorted(set(attempts))
+    assert all(1 <= attempt <= job.spec.scheduling.max_attempts for attempt in attempts)
+    assert job.attempt >= max(attempts, default=0)
+
+
+def check_outcome(job: Job, supervisors: list[Supervisor]) -> None:
+    last = supervisors[-1] if supervisors else None
+    ended = last is not None and last.ended
+    success = ended and last is not None and last.end == Exit(ExitKind.EXITED, 0)
+    if job.state is State.SUCCEEDED:
+        assert success, "success is a program's that succeeded"
+    if job.state is State.FAILED:
+        assert job.ending is not None
+        assert job.ending.message
+        assert not (success and last is not None and not last.stopping)
+
+
+def check_lines(world: World, job: Job, supervisors: list[Supervisor]) -> None:
+    """Every line that was acknowledged is kept: once, in order, and no other."""
+    kept = world.logs.read(job.uid, 0, 100_000).entries
+    for supervisor in supervisors:
+        attempt = int(supervisor.attempt_id.rpartition("-")[2])
+        mine = [e.line.sequence for e in kept if e.attempt == attempt]
+        kept_here = [r.sequence for r in supervisor.kept() if isinstance(r, LineRecord)]
+        assert mine == kept_here
+    assert [e.timestamp for e in kept] == sorted(e.timestamp for e in kept)
+
+
+def check_events(world: World, job: Job, supervisors: list[Supervisor]) -> None:
+    """A report that came twice is one event."""
+    keys = [s.event.key for s in world.store.events(job.uid) if s.event.key is not None]
+    assert len(keys) == len(set(keys))
+    reported = [r for s in supervisors for r in s.kept() if isinstance(r, EventRecord)]
+    assert len(keys) == len(reported)
+
+
+def test_a_seed_lives_the_same_life_again() -> None:
+    first, second = live(7), live(7)
+
+    assert first.history == second.history
+    assert first.store.active() == second.store.active()
