@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 def crash(_request: Request) -> Response:
@@ -56,10 +57,29 @@ def jobs() -> MemoryJobs:
     return MemoryJobs()
 
 
+class Switch:
+    """One server for many apps: each test puts its own behind it."""
+
+    def __init__(self, url: str = "") -> None:
+        self.url = url
+        self.app: ASGIApp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.app is not None and scope["type"] == "http":
+            await self.app(scope, receive, send)
+
+
+@pytest.fixture(scope="session")
+def switch() -> Iterator[Switch]:
+    made = Switch()
+    with serve(made) as made.url:
+        yield made
+
+
 @pytest.fixture
-def url(jobs: MemoryJobs) -> Iterator[str]:
-    with serve(build(jobs, Access())) as url:
-        yield url
+def url(switch: Switch, jobs: MemoryJobs) -> str:
+    switch.app = build(jobs, Access())
+    return switch.url
 
 
 @pytest.fixture
@@ -69,8 +89,8 @@ def http(url: str) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture
-def guarded(jobs: MemoryJobs) -> Iterator[httpx.Client]:
+def guarded(switch: Switch, jobs: MemoryJobs) -> Iterator[httpx.Client]:
     """A server that wants the token ``s3cret`` and may be called ``box.lan``."""
-    access = Access(token="s3cret", host_names=frozenset({"Box.lan"}))
-    with serve(build(jobs, access)) as url, httpx.Client(base_url=url) as client:
+    switch.app = build(jobs, Access(token="s3cret", host_names=frozenset({"Box.lan"})))
+    with httpx.Client(base_url=switch.url) as client:
         yield client
