@@ -1,0 +1,120 @@
+"""The directories of all attempts: each made whole or not at all, and moved away whole."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from typing import TYPE_CHECKING
+
+from footplate.backends.local.home import Home
+from footplate.backends.local.trash import Trash
+from footplate.domain.errors import FailedPrecondition, Unavailable
+from footplate.domain.names import AttemptId
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from footplate.ports.backend import AttemptStart, Ticket
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
+"""Names of our own folders begin with a dot."""
+
+
+class Attempts:
+    """``write_ticket`` says what is in a replica's ticket."""
+
+    def __init__(self, root: Path, write_ticket: Callable[[Ticket], str]) -> None:
+        self._root = root
+        self._write_ticket = write_ticket
+        self._making = root / ".making"
+        self._trash = Trash(root / ".trash")
+
+    def open(self) -> None:
+        """Throw away what an earlier server left half-made or half-removed."""
+        self._root.mkdir(parents=True, exist_ok=True)
+        self._root.chmod(0o700)
+        self._trash.throw(self._making)
+        self._trash.open()
+
+    def close(self) -> None:
+        self._trash.close()
+
+    def homes(self) -> tuple[Home, ...]:
+        """Those of all attempts, in order."""
+        return tuple(home for name in _folders(self._root) for home in self.of(AttemptId(name)))
+
+    def of(self, attempt_id: AttemptId) -> tuple[Home, ...]:
+        """Those of one attempt; none if it is unknown."""
+        if not _NAME.fullmatch(attempt_id):
+            return ()
+        path = self._root / attempt_id
+        return tuple(Home(attempt_id, name, path / name) for name in _folders(path))
+
+    def make(self, request: AttemptStart) -> None:
+        """Make the HOMEs of a gang, if they aren't there yet.
+
+        Raises:
+            Unavailable: not now; nothing was made.
+            FailedPrecondition: they can't ever be made.
+        """
+        _check(request)
+        if self.of(request.attempt_id):
+            return
+        try:
+            self._trash.throw(self._making)
+            self._fill(self._making / request.attempt_id, request)
+            (self._making / request.attempt_id).rename(self._root / request.attempt_id)
+        except OSError as error:
+            self._give_up()
+            if error.errno == errno.ENAMETOOLONG:
+                raise FailedPrecondition("the path of its directory would be too long") from error
+            message = f"the directory of its replicas can't be made: {error.strerror}"
+            raise Unavailable(message) from error
+
+    def _fill(self, path: Path, request: AttemptStart) -> None:
+        path.mkdir(parents=True, mode=0o700)
+        for ticket in request.tickets:
+            home = path / ticket.replica
+            home.mkdir(mode=0o700)
+            _write_private(home / "ticket.json", self._write_ticket(ticket))
+
+    def _give_up(self) -> None:
+        try:
+            self._trash.throw(self._making)
+        except OSError:
+            return  # the next start or the next server does
+
+    def discard(self, attempt_id: AttemptId) -> None:
+        """Raises:
+        OSError: its directory can't be moved away.
+        """
+        self._trash.throw(self._root / attempt_id)
+
+
+def _check(request: AttemptStart) -> None:
+    replicas = [ticket.replica for ticket in request.tickets]
+    wrong = [name for name in (request.attempt_id, *replicas) if not _NAME.fullmatch(name)]
+    if wrong:
+        raise FailedPrecondition(f"{wrong[0][:200]!r} can't be the name of a directory")
+    if not replicas or len(set(replicas)) < len(replicas):
+        raise FailedPrecondition("a gang is made of replicas with a name of their own each")
+
+
+def _folders(path: Path) -> list[str]:
+    try:
+        with os.scandir(path) as entries:
+            found = [e.name for e in entries if e.is_dir(follow_symlinks=False)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return sorted(name for name in found if _NAME.fullmatch(name))
+
+
+def _write_private(path: Path, text: str) -> None:
+    """Also after a power cut the file is there whole, if its directory is."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())

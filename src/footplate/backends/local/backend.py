@@ -1,0 +1,175 @@
+"""The backend of this machine: requests on disk, one thread that sees to all of them."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from footplate.backends.local.attempts import Attempts
+from footplate.backends.local.exits import make_exits
+from footplate.backends.local.keeper import Keeper
+from footplate.backends.local.launcher import Launcher
+from footplate.domain.errors import Unavailable
+from footplate.ports.backend import Presence
+
+if TYPE_CHECKING:
+    import builtins
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from footplate.backends.local.exits import Exits
+    from footplate.domain.names import AttemptId
+    from footplate.ports.backend import AttemptStart, Sighting, Ticket
+
+log = logging.getLogger(__name__)
+
+DEFAULT_SPOOL_LIMIT_BYTES = 64 * 1024 * 1024
+
+
+class LocalBackend:
+    """Runs the replicas of one ``root`` directory, which no other process may use meanwhile.
+
+    ``python`` runs the supervisors' ``archive``; the other paths and values go into the tickets:
+    where the server says its address, the shared caches and buckets, the rung of the isolation
+    ladder (``auto``: the best there is), the installer, where to look for more interpreters.
+    Nothing happens before the first ``start``, ``stop`` or ``watch``; then also what an earlier
+    process left is taken on: requests it had no time for are fulfilled, the lost swept up.
+    """
+
+    def __init__(
+        self,
+        *,
+        root: Path,
+        archive: Path,
+        python: Path,
+        server_file: Path,
+        cache: Path,
+        buckets: Path,
+        uv: Path,
+        isolation: str = "auto",
+        pythons: Sequence[str] = (),
+        spool_limit_bytes: int = DEFAULT_SPOOL_LIMIT_BYTES,
+        exits: Callable[[], Exits] = make_exits,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._facts = {
+            "server_file": str(server_file.absolute()),
+            "cache": str(cache.absolute()),
+            "buckets": str(buckets.absolute()),
+            "isolation": isolation,
+            "uv": str(uv),
+            "pythons": list(pythons),
+            "spool_limit_bytes": spool_limit_bytes,
+        }
+        self._launcher = Launcher(python.absolute(), archive.absolute())
+        # Supervisors are recognised by the path of their HOME: there is one way to write it.
+        self._attempts = Attempts(root.resolve(), self._write_ticket)
+        self._exits = exits()
+        self._keeper = Keeper(self._launcher, self._exits, monotonic)
+        self._mutex = threading.RLock()
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        self._listeners: list[Callable[[AttemptId], None]] = []
+
+    def _write_ticket(self, ticket: Ticket) -> str:
+        return json.dumps({**self._facts, "token": ticket.token}, indent=1)
+
+    def start(self, request: AttemptStart) -> None:
+        """All HOMEs of the gang are made, then its supervisors spawned; see the port."""
+        with self._mutex:
+            self._open()
+            if not self._attempts.of(request.attempt_id):
+                self._launcher.check()
+                self._attempts.make(request)
+            self._tend(request.attempt_id)
+
+    def stop(self, attempt_id: AttemptId) -> None:
+        with self._mutex:
+            self._open()
+            self._tend(attempt_id, stop=True)
+
+    def list(self) -> tuple[Sighting, ...]:
+        with self._mutex:
+            return self._keeper.sightings(self._attempts.homes())
+
+    def forget(self, attempt_id: AttemptId) -> None:
+        with self._mutex:
+            homes = self._attempts.of(attempt_id)
+            sightings = self._keeper.sightings(homes)
+            ours = [s.presence for s in sightings if s.attempt_id == attempt_id]
+            if not ours or any(presence is not Presence.GONE for presence in ours):
+                return
+            try:
+                self._attempts.discard(attempt_id)
+            except OSError:
+                log.warning("can't forget %s", attempt_id, exc_info=True)
+                return
+            for home in homes:
+                self._keeper.forget(home)
+
+    def watch(self, changed: Callable[[AttemptId], None]) -> None:
+        with self._mutex:
+            self._listeners.append(changed)
+            self._open()
+
+    def close(self) -> None:
+        with self._mutex:
+            if self._closed:
+                return
+            self._closed = True
+            thread = self._thread
+            self._exits.wake()
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
+        self._attempts.close()
+        if thread is None:
+            self._exits.close()
+
+    def _open(self) -> None:
+        """Take on what is on disk, and begin to see to it.
+
+        Raises:
+            Unavailable: the root can't be used now, or the backend was closed.
+        """
+        if self._closed:
+            raise Unavailable("this backend was closed")
+        if self._thread is not None:
+            return
+        try:
+            self._attempts.open()
+        except OSError as error:
+            raise Unavailable(f"the replicas' directory can't be used: {error}") from error
+        for home in self._attempts.homes():
+            self._keeper.tend(home)
+        self._thread = threading.Thread(target=self._work, name="local-backend", daemon=True)
+        self._thread.start()
+
+    def _tend(self, attempt_id: AttemptId, *, stop: bool = False) -> None:
+        for home in self._attempts.of(attempt_id):
+            self._keeper.tend(home, stop=stop)
+        self._exits.wake()
+
+    def _work(self) -> None:
+        while not self._closed:
+            with self._mutex:
+                timeout_s = self._keeper.seconds_to_due()
+            dead = self._exits.wait(timeout_s)
+            with self._mutex:
+                self._keeper.tend_dead(dead)
+                self._keeper.tend_due()
+                changed = self._keeper.take_changed()
+                listeners = tuple(self._listeners)
+            for attempt_id in changed:
+                _tell(listeners, attempt_id)
+        self._exits.close()
+
+
+def _tell(listeners: builtins.tuple[Callable[[AttemptId], None], ...], of: AttemptId) -> None:
+    for listener in listeners:
+        try:
+            listener(of)
+        except Exception:
+            log.exception("a listener failed for %s", of)

@@ -1,0 +1,129 @@
+"""Supervisor processes: spawned so that they outlive this one, recognised, told to stop."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from footplate.backends.local import untrusted
+from footplate.domain.errors import Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.backends.local.home import Home
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """Spawns commands of the supervisor's ``archive`` with the interpreter ``python``."""
+
+    python: Path
+    archive: Path
+
+    def check(self) -> None:
+        """Raises:
+        Unavailable: nothing can be spawned now; says what is missing.
+        """
+        if not os.access(self.python, os.X_OK):
+            raise Unavailable(f"the interpreter of the supervisors, {self.python}, can't be run")
+        if not self.archive.is_file():
+            raise Unavailable(
+                f"the supervisors' program, {self.archive}, is missing; start the server again"
+            )
+
+    def run(self, home: Home, spawn_lock: int) -> int:
+        """Spawn the supervisor, which holds ``spawn_lock`` until it is dead; returns its pid.
+
+        Raises:
+            OSError: it can't be spawned now.
+        """
+        return self._spawn("run", home, (spawn_lock,))
+
+    def sweep(self, home: Home) -> int:
+        """Spawn what clears up after a dead supervisor; returns its pid.
+
+        Raises:
+            OSError: it can't be spawned now.
+        """
+        return self._spawn("sweep", home, ())
+
+    def _spawn(self, verb: str, home: Home, descriptors: tuple[int, ...]) -> int:
+        log = untrusted.append_to(home.log)
+        try:
+            process = subprocess.Popen(
+                [self.python, "-I", "-S", self.archive, verb, home.path],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                start_new_session=True,
+                pass_fds=descriptors,
+            )
+        finally:
+            os.close(log)
+        process.returncode = 0  # it isn't Popen's to wait for, nor to warn that it goes on
+        return process.pid
+
+    def is_supervisor(self, pid: int, home: Home) -> bool:
+        """Whether the process is the supervisor of ``home``, by its command line.
+
+        A pid that a program wrote, or that was used again, must not be signalled. Where there
+        is no /proc any other process than this one is believed.
+        """
+        if pid == os.getpid():
+            return False
+        try:
+            arguments = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        except OSError:
+            return not Path("/proc/self/cmdline").exists()
+        return arguments[-3:] == [b"run", os.fsencode(home.path), b""]
+
+    def terminate(self, home: Home) -> bool:
+        """Tell the live supervisor of ``home`` to stop, and nobody else.
+
+        Returns:
+            Whether it was told; if not, it may have died, or not have written its pid yet.
+        """
+        pid = home.pid()
+        if pid is None:
+            return False
+
+        def is_right() -> bool:
+            return self.is_supervisor(pid, home) and untrusted.is_locked(home.lock)
+
+        return _send_sigterm(pid, is_right)
+
+
+def _send_sigterm(pid: int, is_right: Callable[[], bool]) -> bool:
+    """``is_right`` is asked about the very process that gets the signal, where Linux can tell."""
+    descriptor = _open_process(pid)
+    try:
+        if not is_right():
+            return False
+        if sys.platform == "linux" and descriptor is not None:
+            signal.pidfd_send_signal(descriptor, signal.SIGTERM)
+        else:
+            os.kill(pid, signal.SIGTERM)
+    except (ProcessLookupError, PermissionError):
+        return False
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+    return True
+
+
+def _open_process(pid: int) -> int | None:
+    """None: the process is gone, or the system has no such descriptors."""
+    if sys.platform != "linux":
+        return None
+    else:  # noqa: RET505  mypy reads one branch for each platform
+        try:
+            return os.pidfd_open(pid)
+        except OSError:
+            return None

@@ -1,0 +1,107 @@
+"""Remove directories that a hostile program may have filled.
+
+Every step is relative to a descriptor and follows no link, so nothing outside can be reached.
+Subdirectories are first moved up to the top, so that neither memory of the call stack nor
+descriptors grow with the depth of the tree; read-only and locked-up ones are opened up.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def empty(folder: Path, stopped: Callable[[], bool] = lambda: False) -> tuple[str, ...]:
+    """Remove everything in ``folder``, until ``stopped``.
+
+    Returns:
+        What can't be removed: it belongs to somebody else, or something is mounted there.
+    """
+    top = os.open(folder, _DIRECTORY)
+    numbers = count()
+    left: set[str] = set()
+    try:
+        while names := set(_names(top)) - left:
+            for name in names:
+                if stopped():
+                    return ()
+                if not _remove(top, name, numbers):
+                    left.add(name)
+        return tuple(sorted(left))
+    finally:
+        os.close(top)
+
+
+def _remove(top: int, name: str, numbers: Iterator[int]) -> bool:
+    try:
+        if _is_directory(top, name):
+            _open_up(top, name)
+            _flatten(top, name, numbers)
+            os.rmdir(name, dir_fd=top)
+        else:
+            os.unlink(name, dir_fd=top)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def _flatten(top: int, name: str, numbers: Iterator[int]) -> None:
+    """Remove the files of the directory ``name``; move its directories beside it."""
+    directory = os.open(name, _DIRECTORY, dir_fd=top)
+    try:
+        for child in _names(directory):
+            if _is_directory(directory, child):
+                _move_up(directory, child, top, numbers)
+            else:
+                os.unlink(child, dir_fd=directory)
+    finally:
+        os.close(directory)
+
+
+def _move_up(directory: int, child: str, top: int, numbers: Iterator[int]) -> None:
+    try:
+        _open_up(directory, child)
+    except PermissionError:  # somebody else's: it goes if it is empty
+        os.rmdir(child, dir_fd=directory)
+        return
+    for number in numbers:
+        try:
+            os.rename(child, f".{number}", src_dir_fd=directory, dst_dir_fd=top)
+        except OSError as error:
+            if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
+                raise
+        else:
+            return
+
+
+def _names(directory: int) -> list[str]:
+    with os.scandir(directory) as entries:
+        return [entry.name for entry in entries]
+
+
+def _is_directory(directory: int, name: str) -> bool:
+    return stat.S_ISDIR(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode)
+
+
+def _open_up(directory: int, name: str) -> None:
+    """Give its owner every right on the directory ``name``."""
+    if sys.platform == "linux":  # chmod there can't be told not to follow a link
+        descriptor = os.open(name, os.O_PATH | _DIRECTORY, dir_fd=directory)
+        try:
+            Path(f"/proc/self/fd/{descriptor}").chmod(0o700)
+        finally:
+            os.close(descriptor)
+    else:
+        os.chmod(name, 0o700, dir_fd=directory, follow_symlinks=False)

@@ -1,0 +1,115 @@
+"""A backend in memory whose world is turned by a test or a simulator, step by step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import FailedPrecondition
+from footplate.ports.backend import Presence, Sighting
+
+if TYPE_CHECKING:
+    import builtins
+    from collections.abc import Callable
+
+    from footplate.domain.errors import ServiceError
+    from footplate.domain.names import AttemptId
+    from footplate.ports.backend import AttemptStart
+
+LOST = "its supervisor was lost; clearing up"
+
+
+class FakeBackend:
+    """Nothing happens by itself, and no thread runs: watchers are called by what changed.
+
+    A gang waits until it is admitted; a live replica that is told to stop lives on until it is
+    ended; only what waits when it is stopped is gone at once.
+    """
+
+    def __init__(self) -> None:
+        self.requests: builtins.list[AttemptStart] = []
+        """Every request that started something, in order."""
+        self.stopping: dict[AttemptId, None] = {}
+        """Attempts that were told to stop, in order, until they are forgotten."""
+        self.refusal: ServiceError | None = None
+        """What ``start`` raises, while it is set."""
+        self._seen: dict[AttemptId, dict[str, Sighting]] = {}
+        self._listeners: builtins.list[Callable[[AttemptId], None]] = []
+
+    # The port.
+
+    def start(self, request: AttemptStart) -> None:
+        if request.attempt_id in self._seen:
+            return
+        if self.refusal is not None:
+            raise self.refusal
+        replicas = [ticket.replica for ticket in request.tickets]
+        if not replicas or len(set(replicas)) < len(replicas):
+            raise FailedPrecondition("a gang is made of replicas with a name of their own each")
+        self.requests.append(request)
+        self._seen[request.attempt_id] = {
+            replica: Sighting(request.attempt_id, replica, Presence.WAITING, "it was asked for")
+            for replica in replicas
+        }
+
+    def stop(self, attempt_id: AttemptId) -> None:
+        if attempt_id not in self._seen:
+            return
+        self.stopping[attempt_id] = None
+        self._turn(attempt_id, None, Presence.GONE, "stopped before it started", Presence.WAITING)
+
+    def list(self) -> tuple[Sighting, ...]:
+        return tuple(s for replicas in self._seen.values() for s in replicas.values())
+
+    def forget(self, attempt_id: AttemptId) -> None:
+        replicas = self._seen.get(attempt_id, {})
+        if all(s.presence is Presence.GONE for s in replicas.values()):
+            self._seen.pop(attempt_id, None)
+            self.stopping.pop(attempt_id, None)
+
+    def watch(self, changed: Callable[[AttemptId], None]) -> None:
+        self._listeners.append(changed)
+
+    def close(self) -> None:
+        self._listeners.clear()
+
+    # The world. Each takes one replica or, with None, all that the step is possible for.
+
+    def delay(self, attempt_id: AttemptId, reason: str) -> None:
+        """What still waits now waits for another reason."""
+        self._turn(attempt_id, None, Presence.WAITING, reason, Presence.WAITING)
+
+    def admit(self, attempt_id: AttemptId, replica: str | None = None) -> None:
+        """Supervisors that were waited for are there."""
+        self._turn(attempt_id, replica, Presence.LIVE, "", Presence.WAITING)
+
+    def lose(self, attempt_id: AttemptId, replica: str | None = None) -> None:
+        """Supervisors are dead; what they ran may still run, until it is ended."""
+        self._turn(attempt_id, replica, Presence.LIVE, LOST, Presence.LIVE)
+
+    def end(
+        self, attempt_id: AttemptId, replica: str | None = None, reason: str = "it ended"
+    ) -> None:
+        """Nothing is left of what was waiting or live."""
+        self._turn(attempt_id, replica, Presence.GONE, reason, Presence.WAITING, Presence.LIVE)
+
+    def crash(self) -> None:
+        """The server dies: nobody watches any more, and all else goes on."""
+        self._listeners.clear()
+
+    def _turn(
+        self,
+        attempt_id: AttemptId,
+        replica: str | None,
+        presence: Presence,
+        reason: str,
+        *possible: Presence,
+    ) -> None:
+        replicas = self._seen.get(attempt_id, {})
+        before = dict(replicas)
+        for name, sighting in before.items():
+            if replica in (None, name) and sighting.presence in possible:
+                replicas[name] = replace(sighting, presence=presence, reason=reason)
+        if replicas != before:
+            for listener in tuple(self._listeners):
+                listener(attempt_id)

@@ -1,0 +1,359 @@
+"""What every backend does: subclass ``BackendContract`` and give it a fixture ``rig``."""
+
+from __future__ import annotations
+
+import threading
+from itertools import count
+from typing import TYPE_CHECKING, Protocol
+
+import pytest
+
+from footplate.domain.errors import FailedPrecondition
+from footplate.domain.names import AttemptId
+from footplate.ports.backend import AttemptStart, Presence, Ticket
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.ports.backend import Backend, Sighting
+
+WORKERS = ("master-replica-0", "worker-replica-0", "worker-replica-1")
+
+
+class BackendRig(Protocol):
+    """A backend and the world that it acts on."""
+
+    @property
+    def backend(self) -> Backend: ...
+
+    def hold(self) -> None:
+        """From now on supervisors that are asked for don't come up, until ``admit``."""
+        ...
+
+    def admit(self) -> None:
+        """Let them all come up; may return before they have."""
+        ...
+
+    def settle(self, condition: Callable[[], bool]) -> None:
+        """Let the world go on until the condition holds.
+
+        Raises:
+            AssertionError: it never does.
+        """
+        ...
+
+    def finish(self, attempt_id: AttemptId, replica: str) -> None:
+        """The program of a live replica comes to its end, and its supervisor with it."""
+        ...
+
+    def kill(self, attempt_id: AttemptId, replica: str) -> None:
+        """The supervisor of a live replica dies, with no time to clear up."""
+        ...
+
+    def reopen(self) -> None:
+        """The server dies; ``backend`` is what its successor makes for the same world."""
+        ...
+
+    def runs(self, attempt_id: AttemptId) -> int:
+        """How many supervisors ever came up for an attempt."""
+        ...
+
+
+def make_request(attempt_id: str, replicas: tuple[str, ...] = WORKERS[:1]) -> AttemptStart:
+    tickets = tuple(Ticket(name, f"{attempt_id}.{name}.token") for name in replicas)
+    return AttemptStart(AttemptId(attempt_id), tickets)
+
+
+def see(backend: Backend, request: AttemptStart) -> tuple[Sighting, ...]:
+    return tuple(s for s in backend.list() if s.attempt_id == request.attempt_id)
+
+
+def all_are(backend: Backend, request: AttemptStart, presence: Presence) -> bool:
+    """Whether the whole gang is listed, and all of it like this."""
+    seen = {s.replica: s.presence for s in see(backend, request)}
+    return seen == {ticket.replica: presence for ticket in request.tickets}
+
+
+class Ear:
+    """A watcher that remembers what it was told."""
+
+    def __init__(self) -> None:
+        self._heard: list[AttemptId] = []
+        self._mutex = threading.Lock()
+
+    def __call__(self, attempt_id: AttemptId) -> None:
+        with self._mutex:
+            self._heard.append(attempt_id)
+
+    def times(self, request: AttemptStart) -> int:
+        with self._mutex:
+            return self._heard.count(request.attempt_id)
+
+
+class BackendContract:
+    def expect(self, rig: BackendRig, request: AttemptStart, presence: Presence) -> None:
+        rig.settle(lambda: all_are(rig.backend, request, presence))
+
+    def start_live(self, rig: BackendRig, request: AttemptStart) -> None:
+        rig.backend.start(request)
+        rig.admit()
+        self.expect(rig, request, Presence.LIVE)
+
+    def start_gone(self, rig: BackendRig, request: AttemptStart) -> None:
+        self.start_live(rig, request)
+        for ticket in request.tickets:
+            rig.finish(request.attempt_id, ticket.replica)
+        self.expect(rig, request, Presence.GONE)
+
+    def test_nothing_is_listed_before_something_was_started(self, rig: BackendRig) -> None:
+        assert rig.backend.list() == ()
+
+    def test_a_started_gang_is_listed_at_once_and_says_what_it_waits_for(
+        self, rig: BackendRig
+    ) -> None:
+        request = make_request("u-1", WORKERS)
+        rig.hold()
+        rig.backend.start(request)
+        assert all_are(rig.backend, request, Presence.WAITING)
+        assert all(s.reason for s in rig.backend.list())
+
+    def test_a_started_gang_comes_to_life(self, rig: BackendRig) -> None:
+        request = make_request("u-1", WORKERS)
+        self.start_live(rig, request)
+        assert rig.runs(request.attempt_id) == len(WORKERS)
+
+    def test_a_waiting_attempt_is_not_started_again(self, rig: BackendRig) -> None:
+        request = make_request("u-1", WORKERS)
+        rig.hold()
+        for _ in range(3):
+            rig.backend.start(request)
+        rig.admit()
+        self.expect(rig, request, Presence.LIVE)
+        assert rig.runs(request.attempt_id) == len(WORKERS)
+
+    def test_a_live_attempt_is_not_started_again(self, rig: BackendRig) -> None:
+        request = make_request("u-1")
+        self.start_live(rig, request)
+        rig.backend.start(request)
+        rig.finish(request.attempt_id, WORKERS[0])
+        self.expect(rig, request, Presence.GONE)
+        assert rig.runs(request.attempt_id) == 1
+
+    def test_a_gone_attempt_is_not_started_again(self, rig: BackendRig) -> None:
+        request = make_request("u-1")
+        self.start_gone(rig, request)
+        rig.backend.start(request)
+        assert all_are(rig.backend, request, Presence.GONE)
+        assert rig.runs(request.attempt_id) == 1
+
+    def test_a_later_attempt_is_another_one(self, rig: BackendRig) -> None:
+        first, second = make_request("u-1"), make_request("u-2")
+        self.start_gone(rig, first)
+        self.start_live(rig, second)
+        assert all_are(rig.backend, first, Presence.GONE)
+
+    @pytest.mark.parametrize("replicas", [(), (WORKERS[0], WORKERS[0])])
+    def test_what_is_no_gang_is_refused_for_ever(
+        self, rig: BackendRig, replicas: tuple[str, ...]
+    ) -> None:
+        with pytest.raises(FailedPrecondition):
+            rig.backend.start(make_request("u-1", replicas))
+        assert rig.backend.list() == ()
+
+    def test_stop_ends_every_live_replica(self, rig: BackendRig) -> None:
+        request = make_request("u-1", WORKERS)
+        self.start_live(rig, request)
+        rig.backend.stop(request.attempt_id)
+        self.expect(rig, request, Presence.GONE)
+
+    def test_what_is_stopped_while_it_waits_never_lives(self, rig: BackendRig) -> None:
+        request = make_request("u-1", WORKERS)
+        rig.hold()
+        rig.backend.start(request)
+        rig.backend.stop(request.attempt_id)
+        rig.admit()
+        self.expect(rig, request, Presence.GONE)
+        assert rig.runs(request.attempt_id) == 0
+
+    def test_stop_right_after_start_is_not_lost(self, rig: BackendRig) -> None:
+        for number in range(5):
+            request = make_request(f"u-{number}")
+            rig.backend.start(request)
+            rig.backend.stop(request.attempt_id)
+            self.expect(rig, request, Presence.GONE)
+
+    def test_stop_leaves_other_attempts_alone(self, rig: BackendRig) -> None:
+        first, second = make_request("u-1"), make_request("v-1")
+        self.start_live(rig, first)
+        self.start_live(rig, second)
+        rig.backend.stop(first.attempt_id)
+        self.expect(rig, first, Presence.GONE)
+        assert all_are(rig.backend, second, Presence.LIVE)
+
+    def test_stop_may_be_repeated_at_any_time(self, rig: BackendRig) -> None:
+        request = make_request("u-1")
+        rig.backend.stop(request.attempt_id)
+        self.start_live(rig, request)
+        rig.backend.stop(request.attempt_id)
+        rig.backend.stop(request.attempt_id)
+        self.expect(rig, request, Presence.GONE)
+        rig.backend.stop(request.attempt_id)
+        rig.backend.forget(request.attempt_id)
+        rig.backend.stop(request.attempt_id)
+        assert rig.backend.list() == ()
+
+    def test_replicas_come_to_their_end_one_by_one(self, rig: BackendRig) -> None:
+        request = make_request("u-1", WORKERS)
+        self.start_live(rig, request)
+        rig.finish(request.attempt_id, WORKERS[1])
+        expected = [Presence.LIVE, Presence.GONE, Presence.LIVE]
+        rig.settle(lambda: [s.presence for s in see(rig.backend, request)] == expected)
+        assert see(rig.backend, request)[1].reason
+
+    def test_a_lost_supervisor_is_cleared_up_after(self, rig: BackendRig) -> None:
+        request = make_request("u-1", WORKERS[:2])
+        self.start_live(rig, request)
+        rig.kill(request.attempt_id, WORKERS[0])
+        expected = [Presence.GONE, Presence.LIVE]
+        rig.settle(lambda: [s.presence for s in see(rig.backend, request)] == expected)
+        assert rig.runs(request.attempt_id) == 2
+
+    def test_the_gone_are_listed_until_they_are_forgotten(self, rig: BackendRig) -> None:
+        request = make_request("u-1", WORKERS)
+        self.start_gone(rig, request)
+        rig.backend.forget(request.attempt_id)
+        assert rig.backend.list() == ()
+        rig.backend.forget(request.attempt_id)
+
+    def test_what_is_not_gone_is_not_forgotten(self, rig: BackendRig) -> None:
+        request = make_request("u-1", WORKERS[:2])
+        rig.hold()
+        rig.backend.start(request)
+        rig.backend.forget(request.attempt_id)
+        assert all_are(rig.backend, request, Presence.WAITING)
+        rig.admit()
+        self.expect(rig, request, Presence.LIVE)
+        rig.finish(request.attempt_id, WORKERS[0])
+        rig.settle(lambda: see(rig.backend, request)[0].presence is Presence.GONE)
+        rig.backend.forget(request.attempt_id)
+        assert len(see(rig.backend, request)) == 2
+
+    def test_a_watcher_hears_of_every_change(self, rig: BackendRig) -> None:
+        ear, request = Ear(), make_request("u-1")
+        rig.backend.watch(ear)
+        rig.hold()
+        rig.backend.start(request)
+        before = ear.times(request)
+        rig.admit()
+        rig.settle(lambda: ear.times(request) > before)
+        self.expect(rig, request, Presence.LIVE)
+        lived = ear.times(request)
+        rig.finish(request.attempt_id, WORKERS[0])
+        rig.settle(lambda: ear.times(request) > lived)
+        assert all_are(rig.backend, request, Presence.GONE)
+
+    def test_a_watcher_hears_of_a_lost_supervisor(self, rig: BackendRig) -> None:
+        request, gone = make_request("u-1"), threading.Event()
+        self.start_live(rig, request)
+
+        def look(_: AttemptId) -> None:
+            if all_are(rig.backend, request, Presence.GONE):
+                gone.set()
+
+        rig.backend.watch(look)
+        rig.kill(request.attempt_id, WORKERS[0])
+        rig.settle(gone.is_set)
+
+    def test_every_watcher_is_told(self, rig: BackendRig) -> None:
+        ears, request = (Ear(), Ear()), make_request("u-1")
+        for ear in ears:
+            rig.backend.watch(ear)
+        self.start_gone(rig, request)
+        rig.settle(lambda: all(ear.times(request) for ear in ears))
+
+    def test_what_was_started_outlives_the_server(self, rig: BackendRig) -> None:
+        request = make_request("u-1", WORKERS)
+        self.start_live(rig, request)
+        rig.reopen()
+        assert all_are(rig.backend, request, Presence.LIVE)
+        rig.backend.start(request)
+        assert rig.runs(request.attempt_id) == len(WORKERS)
+
+    def test_the_next_server_hears_of_what_an_earlier_one_started(self, rig: BackendRig) -> None:
+        ear, request = Ear(), make_request("u-1", WORKERS[:2])
+        self.start_live(rig, request)
+        rig.reopen()
+        rig.backend.watch(ear)
+        rig.finish(request.attempt_id, WORKERS[0])
+        rig.settle(lambda: see(rig.backend, request)[0].presence is Presence.GONE)
+        rig.settle(lambda: ear.times(request) > 0)
+        rig.kill(request.attempt_id, WORKERS[1])
+        self.expect(rig, request, Presence.GONE)
+
+    def test_what_ended_while_no_server_was_there_is_gone(self, rig: BackendRig) -> None:
+        ended, lost = make_request("u-1"), make_request("v-1")
+        self.start_live(rig, ended)
+        self.start_live(rig, lost)
+        rig.backend.close()
+        rig.finish(ended.attempt_id, WORKERS[0])
+        rig.kill(lost.attempt_id, WORKERS[0])
+        rig.reopen()
+        rig.backend.watch(Ear())
+        self.expect(rig, ended, Presence.GONE)
+        self.expect(rig, lost, Presence.GONE)
+
+    def test_what_waited_at_the_death_of_the_server_still_comes_up_once(
+        self, rig: BackendRig
+    ) -> None:
+        request = make_request("u-1", WORKERS)
+        rig.hold()
+        rig.backend.start(request)
+        rig.reopen()
+        rig.backend.watch(Ear())
+        rig.backend.start(request)
+        rig.admit()
+        self.expect(rig, request, Presence.LIVE)
+        assert rig.runs(request.attempt_id) == len(WORKERS)
+
+    def test_the_next_server_can_stop_and_forget_what_an_earlier_one_started(
+        self, rig: BackendRig
+    ) -> None:
+        request = make_request("u-1", WORKERS)
+        self.start_live(rig, request)
+        rig.reopen()
+        rig.backend.stop(request.attempt_id)
+        self.expect(rig, request, Presence.GONE)
+        rig.backend.forget(request.attempt_id)
+        assert rig.backend.list() == ()
+
+    def test_close_may_be_repeated_and_ends_nothing(self, rig: BackendRig) -> None:
+        request = make_request("u-1")
+        self.start_live(rig, request)
+        rig.backend.close()
+        rig.backend.close()
+        rig.reopen()
+        assert all_are(rig.backend, request, Presence.LIVE)
+
+    def test_a_server_that_keeps_dying_changes_nothing(self, rig: BackendRig) -> None:
+        request = make_request("u-1", WORKERS[:2])
+        rig.backend.start(request)
+        for _ in range(4):
+            rig.reopen()
+            rig.backend.watch(Ear())
+        rig.admit()
+        self.expect(rig, request, Presence.LIVE)
+        assert rig.runs(request.attempt_id) == 2
+
+    def test_many_attempts_at_once_do_not_mix(self, rig: BackendRig) -> None:
+        requests = [make_request(f"u{n}-1", WORKERS[: 1 + n % 2]) for n in range(6)]
+        for request in requests:
+            rig.backend.start(request)
+        rig.admit()
+        for request, number in zip(requests, count(), strict=False):
+            self.expect(rig, request, Presence.LIVE)
+            if number % 2:
+                rig.backend.stop(request.attempt_id)
+        for request, number in zip(requests, count(), strict=False):
+            end = Presence.GONE if number % 2 else Presence.LIVE
+            self.expect(rig, request, end)
+            assert rig.runs(request.attempt_id) == len(request.tickets)

@@ -1,0 +1,115 @@
+"""A local backend over stand-in supervisors, and what turns their world."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from footplate.backends.local import LocalBackend
+from footplate.backends.local.exits import make_exits
+from footplate.testing import stand_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.backends.local.exits import Exits
+    from footplate.domain.names import AttemptId
+
+PATIENCE_S = 60.0
+"""Longer than anything takes on a machine that is busy with other tests."""
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Raises:
+    AssertionError: the condition didn't come to hold.
+    """
+    end_s = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < end_s, "waited in vain"
+        time.sleep(0.005)
+
+
+class LocalRig:
+    """Everything lies below ``folder``: ``root`` of the HOMEs, and ``stand_in.py``'s own."""
+
+    def __init__(self, folder: Path, exits: Callable[[], Exits] = make_exits) -> None:
+        self.root = folder / "replicas"
+        self.folder = folder / "supervisor"
+        self.folder.mkdir(parents=True)
+        self.archive = self.folder / "stand_in.py"
+        shutil.copy(stand_in.__file__, self.archive)
+        self._exits = exits
+        self.backend = self.make_backend()
+
+    def make_backend(self) -> LocalBackend:
+        data = self.root.parent
+        return LocalBackend(
+            root=self.root,
+            archive=self.archive,
+            python=Path(sys.executable),
+            server_file=data / "server.json",
+            cache=data / "cache",
+            buckets=data / "buckets",
+            uv=Path("/usr/bin/uv"),
+            exits=self._exits,
+        )
+
+    def home(self, attempt_id: str, replica: str) -> Path:
+        return self.root / attempt_id / replica
+
+    def pid(self, attempt_id: str, replica: str) -> int:
+        """Of a live supervisor."""
+        file = self.home(attempt_id, replica) / "pid"
+        wait_until(lambda: bool(file.read_text()))
+        return int(file.read_text())
+
+    def hold(self) -> None:
+        (self.folder / "hold").touch()
+
+    def admit(self) -> None:
+        (self.folder / "hold").unlink(missing_ok=True)
+
+    def settle(self, condition: Callable[[], bool]) -> None:
+        wait_until(condition)
+
+    def finish(self, attempt_id: AttemptId, replica: str) -> None:
+        os.kill(self.pid(attempt_id, replica), signal.SIGUSR1)
+
+    def kill(self, attempt_id: AttemptId, replica: str) -> None:
+        os.kill(self.pid(attempt_id, replica), signal.SIGKILL)
+
+    def reopen(self) -> None:
+        self.backend.close()
+        self.backend = self.make_backend()
+
+    def runs(self, attempt_id: AttemptId) -> int:
+        files = (self.root / attempt_id).glob("*/runs")
+        return sum(len(file.read_text().splitlines()) for file in files)
+
+    def close(self) -> None:
+        """End the backend, and every process that it started."""
+        self.backend.close()
+        for pid in find_processes(self.archive):
+            try:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+            except (ProcessLookupError, ChildProcessError):
+                continue  # it is dead already, or another process is to reap it
+
+
+def find_processes(archive: Path) -> tuple[int, ...]:
+    """The live processes that run ``archive``, whoever started them."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            arguments = (entry / "cmdline").read_bytes().split(b"\0")
+        except (FileNotFoundError, NotADirectoryError, ProcessLookupError, PermissionError):
+            continue
+        if os.fsencode(archive) in arguments:
+            found.append(int(entry.name))
+    return tuple(found)
