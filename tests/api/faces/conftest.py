@@ -13,6 +13,7 @@ from starlette.routing import Route
 from footplate.api.app import create_app
 from footplate.api.health import health_routes
 from footplate.api.locations import location_routes
+from footplate.api.operations import operation_routes
 from footplate.api.security import Access
 from footplate.api.training_v1 import training_routes
 from footplate.api.vertex_v1 import vertex_routes
@@ -38,6 +39,7 @@ def build(jobs: MemoryJobs, access: Access) -> Starlette:
         *health_routes("1.2.3", CollectorRegistry(), lambda: {"dataDir": "here"}),
         *training_routes(jobs),
         *vertex_routes(jobs, jobs.clock),
+        *operation_routes(jobs),
         *location_routes(REGIONS),
         Route("/v1/crash", crash),
         Route("/replica/v1/crash", crash),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.api.json_route import json_route
-from footplate.api.operations import operation_routes
 from footplate.api.vertex_v1.absent import absent_routes
 from footplate.api.vertex_v1.custom_jobs import CustomJobs
 
@@ -29,4 +28,4 @@ def vertex_routes(jobs: JobsService, clock: Clock) -> list[Route]:
             json_route(job, {"GET": api.get, "DELETE": api.delete}),
             *absent_routes(location),
         ]
-    return [*routes, *operation_routes(jobs)]
+    return routes
