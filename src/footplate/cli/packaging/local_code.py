@@ -1,0 +1,157 @@
+"""``local-package-path`` of a worker pool: a folder of code becomes a package that runs it.
+
+gcloud builds an image with that code in its working directory, and starts the script or module
+there. The package made here does the same: it puts the code into the replica's working
+directory, which is private to it, and starts it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from footplate.cli.packaging.archive import Archive, Source
+from footplate.cli.packaging.build import build_sdist, is_project
+from footplate.cli.packaging.source_tree import read_tree
+from footplate.cli.packaging.trainer import make_sdist
+from footplate.domain.errors import InvalidArgument
+
+PACKAGE = "footplate_local_code"
+MODULE = f"{PACKAGE}.task"
+
+_TASK = '''\
+"""Puts the code beside this file into the working directory, and becomes its program."""
+import os
+import shutil
+import sys
+
+COMMAND = {command!r}
+
+
+def main():
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "code")
+    for folder, _, names in os.walk(source):
+        target = os.path.join(os.getcwd(), os.path.relpath(folder, source))
+        if not os.path.isdir(target):
+            os.makedirs(target)
+        for name in names:
+            shutil.copy(os.path.join(folder, name), os.path.join(target, name))
+    python = [] if COMMAND[0] == "bash" else [sys.executable, "-u"]
+    command = python + COMMAND + sys.argv[1:]
+    os.execvp(command[0], command)
+
+
+if __name__ == "__main__":
+    main()
+'''
+
+
+@dataclass(frozen=True)
+class LocalCode:
+    """The keys of a worker pool that say what local code to run; paths are relative to ``root``."""
+
+    root: Path
+    python_module: str | None = None
+    script: str | None = None
+    requirements: tuple[str, ...] = ()
+    extra_packages: tuple[str, ...] = ()
+    extra_dirs: tuple[str, ...] = ()
+
+    @property
+    def main(self) -> PurePosixPath:
+        """The file that is run."""
+        if self.python_module:
+            return PurePosixPath(*self.python_module.split(".")).with_suffix(".py")
+        return PurePosixPath(self.script or "")
+
+
+def package_local_code(code: LocalCode) -> list[Archive]:
+    """The packages to submit, the one with MODULE first.
+
+    Raises:
+        InvalidArgument: something named isn't there, or lies outside of the root.
+    """
+    root = code.root.expanduser()
+    main = _inside(root, str(code.main), "script" if code.script else "python-module")
+    if not main.is_file():
+        raise InvalidArgument(f"--worker-pool-spec: {main} is not there, or is no file")
+    runner = make_sdist(PACKAGE, _files(code, root), _requirements(code, root))
+    extra = [_read(root, path) for path in code.extra_packages]
+    own = [build_sdist(root)] if is_project(root) else []
+    return [runner, *own, *extra]
+
+
+def _files(code: LocalCode, root: Path) -> dict[str, Source]:
+    """As gcloud: the folder of the main file, and the extra ones."""
+    taken = [str(code.main.parent), *code.extra_dirs]
+    files = {
+        f"{PACKAGE}/__init__.py": Source(b""),
+        f"{PACKAGE}/task.py": Source(_TASK.format(command=_command(code)).encode()),
+    }
+    for folder in taken:
+        path = _inside(root, folder, "extra-dirs")
+        if not path.is_dir():
+            raise InvalidArgument(f"--worker-pool-spec: extra-dirs: {path} is not a folder")
+        prefix = PurePosixPath(PACKAGE, "code", PurePosixPath(folder))
+        files.update({str(prefix / name): source for name, source in read_tree(path).items()})
+    return files
+
+
+def _command(code: LocalCode) -> list[str]:
+    if code.python_module:
+        return ["-m", code.python_module]
+    return [str(code.main)] if code.main.suffix == ".py" else ["bash", str(code.main)]
+
+
+def _requirements(code: LocalCode, root: Path) -> list[str]:
+    """Those of the pool, and those of requirements.txt."""
+    found = list(code.requirements)
+    path = root / "requirements.txt"
+    if path.is_file():
+        for number, raw in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            line = raw.partition(" #")[0].strip()
+            if line.startswith("-"):
+                raise InvalidArgument(
+                    f"{path}, line {number}: {line!r} is an option of pip; "
+                    "allowed in a package's metadata: requirements only"
+                )
+            if line and not line.startswith("#"):
+                found.append(line)
+    return found
+
+
+def _read(root: Path, path: str) -> Archive:
+    file = _inside(root, path, "extra-packages")
+    try:
+        return Archive(file.name, file.read_bytes())
+    except OSError as error:
+        raise InvalidArgument(
+            f"--worker-pool-spec: extra-packages: {file}: {error.strerror}"
+        ) from None
+
+
+def _inside(root: Path, path: str, key: str) -> Path:
+    if not root.is_dir():
+        raise InvalidArgument(f"--worker-pool-spec: local-package-path: {root} is not a folder")
+    chosen = root / path
+    if not chosen.resolve().is_relative_to(root.resolve()):
+        raise InvalidArgument(
+            f"--worker-pool-spec: {key}: {path!r} lies outside of local-package-path"
+        )
+    return chosen
+
+
+def read_local_code(pool: dict[str, str]) -> LocalCode:
+    """The keys of ``--worker-pool-spec`` that concern local code; lists are parted by ``;``."""
+
+    def several(key: str) -> tuple[str, ...]:
+        return tuple(part.strip() for part in pool.get(key, "").split(";") if part.strip())
+
+    return LocalCode(
+        root=Path(pool["local-package-path"]),
+        python_module=pool.get("python-module"),
+        script=pool.get("script"),
+        requirements=several("requirements"),
+        extra_packages=several("extra-packages"),
+        extra_dirs=several("extra-dirs"),
+    )

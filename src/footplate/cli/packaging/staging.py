@@ -1,0 +1,68 @@
+"""Where packages are put before a job is submitted, and putting them there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from footplate.cli.packaging.archive import Archive
+from footplate.domain.errors import InvalidArgument, NotFound
+from footplate.domain.names import GcsUri
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from footplate.client.storage import Storage
+
+
+def staging_location(job_id: str, staging_bucket: str | None, job_dir: str | None) -> GcsUri | None:
+    """gcloud's places: ``gs://BUCKET/JOB`` if there is a staging bucket, ``JOB_DIR/packages``."""
+    if staging_bucket:
+        text = staging_bucket if "://" in staging_bucket else f"gs://{staging_bucket}"
+        bucket = GcsUri.parse(text, "--staging-bucket")
+        return GcsUri(bucket.bucket, _join(bucket.path, job_id))
+    if job_dir:
+        place = GcsUri.parse(job_dir, "--job-dir")
+        return GcsUri(place.bucket, _join(place.path, "packages"))
+    return None
+
+
+def read_package(path: str) -> Archive:
+    """Raises InvalidArgument: there is no such file."""
+    try:
+        return Archive(Path(path).name, Path(path).expanduser().read_bytes())
+    except OSError as error:
+        raise InvalidArgument(f"--packages: {path}: {error.strerror}") from None
+
+
+def check_names(archives: Iterable[Archive]) -> None:
+    """Refuse two packages of one name: one would hide the other."""
+    counts = Counter(archive.name for archive in archives)
+    if twice := [name for name, count in counts.items() if count > 1]:
+        raise InvalidArgument(f"two packages have the name {', '.join(twice)}")
+
+
+def stage(storage: Storage, location: GcsUri, archives: Sequence[Archive]) -> list[str]:
+    """Upload each to a folder named by its content; their URIs, in order.
+
+    Raises:
+        NotFound: the bucket isn't there; says how to make it.
+    """
+    uris = []
+    for archive in archives:
+        path = _join(location.path, f"{archive.sha256}/{archive.name}")
+        uri = GcsUri(location.bucket, path)
+        try:
+            storage.upload(uri, archive.content, "application/gzip")
+        except NotFound as error:
+            raise NotFound(
+                f"{error.message}; make it with "
+                f"`footplate storage buckets create gs://{location.bucket}`"
+            ) from None
+        uris.append(str(uri))
+    return uris
+
+
+def _join(folder: str, name: str) -> str:
+    return f"{folder.rstrip('/')}/{name}" if folder.strip("/") else name
