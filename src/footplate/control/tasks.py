@@ -15,7 +15,7 @@ from footplate.wire.replica_v1 import Package, PythonTask, Task
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from footplate.domain.jobs import JobSpec
+    from footplate.domain.jobs import Job, JobSpec
     from footplate.domain.names import AttemptId
     from footplate.ports.buckets import Buckets
     from footplate.domain.runtimes import Runtimes
@@ -60,7 +60,7 @@ class Tasks:
             program=PythonTask(program.module, self._arguments(job.spec, program)),
             packages=tuple(Package(uri.rpartition("/")[2]) for uri in program.package_uris),
             runtime=self._runtimes.resolve(program.runtime, pool.field),
-            environment=self._environment(job.spec, replica, pool),
+            environment=self._environment(job, replica, pool),
             directories=tuple(self._path(d.uri) for d in job.spec.directories),
             time_limit_s=job.spec.scheduling.max_running_time_s,
             stop_grace_s=self._limits.stop_grace_s,
@@ -86,11 +86,11 @@ class Tasks:
             return program.args
         return (*program.args, "--job-dir", self._path(spec.job_dir))
 
-    def _environment(
-        self, spec: JobSpec, replica: str, pool: WorkerPool
-    ) -> tuple[tuple[str, str], ...]:
+    def _environment(self, job: Job, replica: str, pool: WorkerPool) -> tuple[tuple[str, str], ...]:
+        spec = job.spec
         addresses = {name: f"127.0.0.1:{self._free_port()}" for name in spec.replica_names()}
         given = (
+            ("CLOUD_ML_JOB_ID", job.name.job_id),
             *spec.environment,
             *self._directory_variables(spec),
             *cluster_spec.variables(spec, replica, addresses).items(),

@@ -35,7 +35,11 @@ class DiskSpec:
 
 @dataclass(frozen=True)
 class PythonProgram:
-    """``python -m module args`` in a runtime of the catalogue, with the user's packages."""
+    """``python -m module args``, with the user's packages.
+
+    ``runtime`` is what the job asks for: ``version:VERSION:PYTHON``, either of them may be empty,
+    or ``image:URI``.
+    """
 
     runtime: str
     package_uris: tuple[str, ...]

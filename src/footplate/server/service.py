@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import uv
@@ -59,7 +60,7 @@ class Service:
         clock = SystemClock()
         self.store = open_store(settings.database)
         self.logs = FileLogs(data_dir.logs, clock.now)
-        self.buckets = FolderBuckets(data_dir.buckets)
+        self.buckets = FolderBuckets(data_dir.buckets, clock)
         self.backend = _local_backend(settings, data_dir)
         runtimes = catalogue.load()
         tokens = Tokens(data_dir.secret())
@@ -119,11 +120,11 @@ def _local_backend(settings: Settings, data_dir: DataDir) -> LocalBackend:
     return LocalBackend(
         root=data_dir.replicas,
         archive=build_archive(settings.cache),
-        python=sys.executable,
+        python=Path(sys.executable),
         server_file=data_dir.server_file,
         cache=settings.cache,
         buckets=data_dir.buckets,
-        uv=uv.find_uv_bin(),
+        uv=Path(uv.find_uv_bin()),
         isolation=settings.isolation,
         pythons=settings.pythons,
         spool_limit_bytes=settings.spool_limit_mb << 20,

@@ -122,3 +122,9 @@ def test_pytorch_for_the_cpu_falls_back_to_the_build_of_the_index() -> None:
     assert "+cpu" not in RUNTIMES.lock_text(full(pytorch.gpu).lock_sha256)
     assert pytorch.cpu[-1].fallback
     assert pytorch.cpu[-1].lock_sha256 == full(pytorch.gpu).lock_sha256
+
+
+def test_a_python_that_the_runtime_does_not_have_is_refused() -> None:
+    with pytest.raises(InvalidArgument, match=r"'2\.21 with Python 3\.7' given") as caught:
+        catalogue.load().resolve("version:2.21:3.7", "trainingInput")
+    assert caught.value.violations[0].field == "trainingInput.runtimeVersion"
