@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate import catalogue
+from footplate.domain.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from footplate.domain.runtimes import Runtime, Slice
