@@ -37,7 +37,7 @@ class DiskSpec:
 class PythonProgram:
     """``python -m module args``, with the user's packages.
 
-    ``runtime`` is what the job asks for: ``version:VERSION:PYTHON``, either of them may be empty,
+    ``runtime`` is what the job asks for: ``version:VERSION/PYTHON``, either of them may be empty,
     or ``image:URI``.
     """
 

@@ -72,11 +72,9 @@ class Runtimes:
     """Text by its SHA-256."""
 
     def resolve(self, requested: str, field: str) -> Runtime:
-        """The runtime for ``version:2.21:3.11``, or ``image:URI``.
+        """The runtime for ``version:2.21/3.11`` or ``image:URI``.
 
-        Of a version and its Python either may be empty; of neither the default is meant.
-
-        ``version:1.15/3.7`` asks for a Python version as well, ``version:/3.7`` only for that.
+        Of a version and its Python either may be empty; where both are, the default is meant.
 
         Raises:
             InvalidArgument: there is none; the violation names ``field`` and the nearest ones.

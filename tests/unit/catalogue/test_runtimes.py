@@ -127,5 +127,5 @@ def test_pytorch_for_the_cpu_falls_back_to_the_build_of_the_index() -> None:
 
 def test_a_python_that_the_runtime_does_not_have_is_refused() -> None:
     with pytest.raises(InvalidArgument, match=r"'2\.21 with Python 3\.7' given") as caught:
-        catalogue.load().resolve("version:2.21:3.7", "trainingInput")
+        catalogue.load().resolve("version:2.21/3.7", "trainingInput")
     assert caught.value.violations[0].field == "trainingInput.runtimeVersion"

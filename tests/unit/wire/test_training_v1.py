@@ -236,7 +236,7 @@ def test_the_service_variables_and_the_cluster() -> None:
         ("CLOUD_ML_REGION", "us-central1"),
     )
     assert spec.primary.program == PythonProgram(
-        "version:2.21:", ("gs://b/trainer-0.1.tar.gz",), "trainer.task", ("--x", "1 2")
+        "version:2.21/", ("gs://b/trainer-0.1.tar.gz",), "trainer.task", ("--x", "1 2")
     )
     assert spec.replica_names() == ("master-replica-0",)
     assert spec.cluster_variables == {ClusterVariable.TF_CONFIG}

@@ -120,7 +120,7 @@ def _program(config: ReplicaConfig, training: TrainingInput) -> Program:
             image, tuple(command) if command else None, tuple(args) if args else None
         )
     return PythonProgram(
-        runtime=f"version:{training.runtime_version or ''}:{training.python_version or ''}",
+        runtime=f"version:{training.runtime_version or ''}/{training.python_version or ''}",
         package_uris=tuple(training.package_uris or ()),
         module=training.python_module or "",
         args=tuple(training.args or ()),
