@@ -39,6 +39,8 @@ class Request:
 
 @dataclass
 class Answer:
+    """A JSON body, or a stream of lines; bytes are sent as they are."""
+
     status: int = 200
     body: object = field(default_factory=dict)
     stream: Iterable[dict[str, object]] | None = None
@@ -233,6 +235,13 @@ def _list_objects(service: FakeService, request: Request, bucket: str) -> Answer
     return Answer(body={"items": [_object(service, bucket, name) for name in names]})
 
 
+def _download(service: FakeService, _request: Request, bucket: str, name: str) -> Answer:
+    content = service.objects.get((bucket, name))
+    if content is None:
+        return failure(404, "NOT_FOUND", f"gs://{bucket}/{name} isn't there")
+    return Answer(body=content)
+
+
 def _bucket(name: str) -> dict[str, object]:
     return {"kind": "storage#bucket", "id": name, "name": name, "timeCreated": TIME}
 
@@ -274,6 +283,7 @@ _ROUTES: list[tuple[str, str, Callable[..., Answer]]] = [
     ("GET", "/storage/v1/b/([^/]+)", _get_bucket),
     ("GET", "/storage/v1/b/([^/]+)/o", _list_objects),
     ("POST", "/upload/storage/v1/b/([^/]+)/o", _upload),
+    ("GET", "/download/storage/v1/b/([^/]+)/o/(.+)", _download),
 ]
 
 
@@ -292,7 +302,9 @@ class _Handler(BaseHTTPRequestHandler):
         )
         answer = self.service.answer(request)
         if answer.stream is None:
-            self._send(answer.status, json.dumps(answer.body).encode())
+            body = answer.body
+            raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+            self._send(answer.status, raw)
         else:
             self._stream(iter(answer.stream))
 

@@ -1,0 +1,11 @@
+"""``footplate ai``."""
+
+from __future__ import annotations
+
+from footplate.cli.group import Entry, Group
+
+command = Group(
+    "ai",
+    (Entry("custom-jobs", "footplate.cli.ai.custom_jobs", "Create and follow custom jobs."),),
+    help="Vertex AI training (aiplatform v1), as `gcloud ai` speaks it.",
+)

@@ -1,0 +1,19 @@
+"""``footplate ai custom-jobs``."""
+
+from __future__ import annotations
+
+from footplate.cli.group import Entry, Group
+
+_HERE = "footplate.cli.ai.custom_jobs"
+
+command = Group(
+    "custom-jobs",
+    (
+        Entry("create", f"{_HERE}.create", "Create a custom job."),
+        Entry("describe", f"{_HERE}.describe", "Show a job, and why it failed."),
+        Entry("list", f"{_HERE}.list", "List jobs, newest first."),
+        Entry("stream-logs", f"{_HERE}.stream_logs", "Follow what a job prints, to its end."),
+        Entry("cancel", f"{_HERE}.cancel", "End a job."),
+    ),
+    help="Create and follow custom jobs.",
+)

@@ -1,0 +1,159 @@
+"""``footplate ai custom-jobs create``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from footplate.cli import job_commands
+from footplate.cli.ai.custom_jobs.columns import COLUMNS
+from footplate.cli.ai.custom_jobs.worker_pools import KEYS, check_pools, make_pool
+from footplate.cli.kms_key import kms_key_name, kms_options
+from footplate.cli.option_values import DictValue, ListValue
+from footplate.cli.session import Session, region_option, with_session
+from footplate.cli.show import format_option, render
+from footplate.domain.errors import AlreadyExists
+from footplate.domain.names import GcsUri
+
+if TYPE_CHECKING:
+    from footplate.client.service import Service
+    from footplate.wire.json_text import JsonObject
+
+
+@click.command("create")
+@click.option(
+    "--display-name", required=True, metavar="NAME", help="Name to show; need not be unique."
+)
+@click.option(
+    "--worker-pool-spec",
+    "pools",
+    type=DictValue(KEYS),
+    multiple=True,
+    metavar="KEY=VALUE,...",
+    help="A worker pool; the first one is the primary replica's. Repeat it for more.",
+)
+@click.option(
+    "--config",
+    type=click.Path(),
+    metavar="FILE",
+    help="YAML file with a CustomJobSpec; options win over it.",
+)
+@click.option("--args", type=ListValue(), metavar="ARG,...", help="Arguments of the programs.")
+@click.option(
+    "--command",
+    type=ListValue(),
+    metavar="WORD,...",
+    help="Command of the containers, in place of the image's.",
+)
+@click.option(
+    "--python-package-uris",
+    type=ListValue(),
+    default=[],
+    metavar="gs://...,...",
+    help="Packages for all pools with an executor image.",
+)
+@click.option(
+    "--staging-bucket",
+    metavar="gs://BUCKET",
+    help="Where local code is uploaded; else gs://PROJECT-footplate-staging, made at need.",
+)
+@click.option("--labels", type=DictValue(), metavar="KEY=VALUE,...", help="Labels of the job.")
+@click.option("--service-account", metavar="EMAIL", help="Kept, of no effect here.")
+@click.option("--network", metavar="NETWORK", help="Kept, of no effect here.")
+@click.option("--persistent-resource-id", metavar="ID", help="Kept, of no effect here.")
+@click.option("--enable-web-access", is_flag=True, help="Ask for interactive shells.")
+@click.option("--enable-dashboard-access", is_flag=True, help="Ask for the dashboard.")
+@kms_options
+@format_option("yaml")
+@region_option()
+@with_session
+def command(
+    session: Session,
+    /,
+    region: str,
+    layout: str,
+    display_name: str,
+    pools: tuple[dict[str, str], ...],
+    config: str | None,
+    python_package_uris: list[str],
+    staging_bucket: str | None,
+    **options: object,
+) -> None:
+    """Create a custom job, which starts at once.
+
+    A worker pool wants machine-type, and one of these sets of keys:
+
+    \b
+      container-image-uri                       a container of yours
+      executor-image-uri, python-module         packages in buckets (--python-package-uris)
+      executor-image-uri, local-package-path,   code in a folder here, with requirements,
+        and script or python-module             extra-packages, extra-dirs (parted by ;)
+
+    Other keys: replica-count, accelerator-type, accelerator-count, boot-disk-type,
+    boot-disk-size. An empty one keeps the place of a pool that isn't used.
+
+    \b
+    Examples:
+      footplate ai custom-jobs create --display-name=census \\
+          --worker-pool-spec=machine-type=n1-standard-4,\\
+      executor-image-uri=us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest,\\
+      local-package-path=.,script=train.py --args=--epochs=3
+    \b
+      footplate ai custom-jobs create --display-name=census --config=job.yaml
+    """
+    if not pools and config is None:
+        raise click.UsageError("--worker-pool-spec or --config is needed")
+    if pools:
+        check_pools(pools)
+    # Imported here: help texts need no YAML.
+    from footplate.cli.ai.custom_jobs.request import make_job
+    from footplate.cli.config_file import read_config
+
+    content = read_config(Path(config)) if config else {}
+    options["kms_key_name"] = kms_key_name(options, session.project)
+    with session.connect() as service:
+        service.health()
+        specs = _specs(service, session, display_name, pools, python_package_uris, staging_bucket)
+        request = make_job(display_name, content, options, specs)
+        created = service.custom_jobs.create(session.project, region, request)
+    job_commands.announce(session, created.name)
+    click.echo(render(created.resource, layout, COLUMNS))
+
+
+def _specs(
+    service: Service,
+    session: Session,
+    display_name: str,
+    pools: tuple[dict[str, str], ...],
+    package_uris: list[str],
+    staging_bucket: str | None,
+) -> list[JsonObject]:
+    if not pools or "local-package-path" not in pools[0]:
+        return [make_pool(pool, package_uris) for pool in pools]
+    # Imported here: help texts need no packager.
+    from footplate.cli.packaging.local_code import MODULE, package_local_code, read_local_code
+    from footplate.cli.packaging.staging import check_names, stage, staging_location
+
+    if package_uris:
+        raise click.UsageError("--python-package-uris doesn't go with local-package-path")
+    if "output-image-uri" in pools[0]:
+        click.secho("Note: no image is built; output-image-uri is left out.", err=True, fg="yellow")
+    archives = package_local_code(read_local_code(pools[0]))
+    check_names(archives)
+    bucket = staging_bucket or _default_bucket(service, session.project)
+    location = staging_location(display_name, bucket, None) or GcsUri(bucket, "")
+    uris = stage(service.storage, location, archives)
+    image = pools[0]["executor-image-uri"]
+    return [make_pool(pool, uris, MODULE, image) for pool in pools]
+
+
+def _default_bucket(service: Service, project: str) -> str:
+    name = f"{project.lower().replace(':', '-').replace('.', '-')}-footplate-staging"
+    try:
+        service.storage.create_bucket(project, name)
+    except AlreadyExists:
+        return name
+    click.secho(f"Created gs://{name}/ for packages.", err=True, dim=True)
+    return name

@@ -1,0 +1,80 @@
+"""The CustomJob that a create sends, from a config file and what the command line says over it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from footplate.wire.json_text import JsonObject
+
+_FIELDS = {
+    "network": "network",
+    "service_account": "serviceAccount",
+    "persistent_resource_id": "persistentResourceId",
+}
+_SWITCHES = {
+    "enable_web_access": "enableWebAccess",
+    "enable_dashboard_access": "enableDashboardAccess",
+}
+
+
+def make_job(
+    display_name: str,
+    config: JsonObject,
+    options: Mapping[str, object],
+    pools: Sequence[JsonObject] = (),
+) -> JsonObject:
+    """``config`` is a CustomJobSpec; each option that was given takes the place of its value.
+
+    Raises:
+        InvalidArgument: there is no worker pool, or what should be one isn't.
+    """
+    spec: JsonObject = dict(config)
+    spec["workerPoolSpecs"] = [*pools] or [*_pools(config)]
+    for name, field in _FIELDS.items():
+        if (value := options.get(name)) is not None:
+            spec[field] = str(value)
+    for name, field in _SWITCHES.items():
+        if options.get(name):
+            spec[field] = True
+    _put_program(spec, options)
+    job: JsonObject = {"displayName": display_name, "jobSpec": spec}
+    if isinstance(labels := options.get("labels"), dict):
+        job["labels"] = dict(labels)
+    if (key := options.get("kms_key_name")) is not None:
+        job["encryptionSpec"] = {"kmsKeyName": str(key)}
+    return job
+
+
+def _pools(config: JsonObject) -> list[JsonObject]:
+    """gcloud's own example writes a lone pool without the list around it."""
+    pools = config.get("workerPoolSpecs", config.get("worker_pool_specs"))
+    found = [pools] if isinstance(pools, dict) else pools
+    if not isinstance(found, list) or not found:
+        raise InvalidArgument("workerPoolSpecs: none in --config, and no --worker-pool-spec")
+    made: list[JsonObject] = []
+    for pool in found:
+        if not isinstance(pool, dict | None):
+            raise InvalidArgument("workerPoolSpecs: allowed: a list of mappings")
+        made.append(dict(pool or {}))
+    return made
+
+
+def _put_program(spec: JsonObject, options: Mapping[str, object]) -> None:
+    """--args goes to every pool that runs something, --command to every container."""
+    pools = spec["workerPoolSpecs"]
+    for pool in pools if isinstance(pools, list) else []:
+        if not isinstance(pool, dict):
+            continue
+        for kind, option, field in (
+            ("containerSpec", "args", "args"),
+            ("pythonPackageSpec", "args", "args"),
+            ("containerSpec", "command", "command"),
+        ):
+            program = pool.get(kind)
+            if isinstance(program, dict) and isinstance(value := options.get(option), list):
+                pool[kind] = {**program, field: value}

@@ -1,0 +1,124 @@
+"""``--worker-pool-spec``: checked as gcloud does, and turned into worker pools of the API."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.cli.option_values import enum_name
+from footplate.domain.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from footplate.wire.json_text import JsonObject
+
+LOCAL_KEYS = ("script", "requirements", "extra-packages", "extra-dirs", "output-image-uri")
+
+KEYS = (
+    "machine-type",
+    "replica-count",
+    "accelerator-type",
+    "accelerator-count",
+    "container-image-uri",
+    "executor-image-uri",
+    "python-module",
+    "local-package-path",
+    *LOCAL_KEYS,
+    "boot-disk-type",
+    "boot-disk-size",
+)
+
+_SOFTWARE = ("container-image-uri", "executor-image-uri", "python-module", *LOCAL_KEYS)
+
+
+def check_pools(pools: Sequence[dict[str, str]]) -> None:
+    """Raises InvalidArgument: naming the key that is wrong or missing."""
+    if not pools[0]:
+        raise _wrong("the first one can't be empty: it is the primary replica")
+    for pool in pools:
+        if pool:
+            _check_machine(pool)
+    local = "local-package-path" in pools[0]
+    _check_software(pools[0])
+    for pool in pools[1:]:
+        if local and (unexpected := [key for key in _SOFTWARE if key in pool]):
+            raise _wrong(
+                f"{', '.join(unexpected)}: the local package of the first one is used for all"
+            )
+        if "local-package-path" in pool:
+            raise _wrong("local-package-path is allowed in the first one only")
+        if pool and not local:
+            _check_software(pool)
+
+
+def make_pool(
+    pool: dict[str, str], package_uris: Sequence[str], module: str | None = None, image: str = ""
+) -> JsonObject:
+    """A WorkerPoolSpec; ``module`` and ``image`` run local code. Empty: a pool that is left out."""
+    if not pool:
+        return {}
+    machine: JsonObject = {"machineType": pool["machine-type"]}
+    if "accelerator-type" in pool:
+        machine["acceleratorType"] = enum_name(pool["accelerator-type"])
+        machine["acceleratorCount"] = _whole(pool, "accelerator-count", 1)
+    made: JsonObject = {
+        "machineSpec": machine,
+        "replicaCount": str(_whole(pool, "replica-count", 1)),
+    }
+    if disk := _disk(pool):
+        made["diskSpec"] = disk
+    if "container-image-uri" in pool:
+        made["containerSpec"] = {"imageUri": pool["container-image-uri"]}
+    else:
+        made["pythonPackageSpec"] = {
+            "executorImageUri": image or pool["executor-image-uri"],
+            "packageUris": list(package_uris),
+            "pythonModule": module or pool["python-module"],
+        }
+    return made
+
+
+def _disk(pool: dict[str, str]) -> JsonObject:
+    disk: JsonObject = {}
+    if "boot-disk-type" in pool:
+        disk["bootDiskType"] = pool["boot-disk-type"]
+    if "boot-disk-size" in pool:
+        disk["bootDiskSizeGb"] = _whole(pool, "boot-disk-size", 100)
+    return disk
+
+
+def _check_machine(pool: dict[str, str]) -> None:
+    if "machine-type" not in pool:
+        raise _wrong("machine-type is missing")
+    if "accelerator-count" in pool and "accelerator-type" not in pool:
+        raise _wrong("accelerator-count wants accelerator-type beside it")
+    for key in ("replica-count", "accelerator-count", "boot-disk-size"):
+        _whole(pool, key, 1)
+
+
+def _check_software(pool: dict[str, str]) -> None:
+    if "local-package-path" in pool:
+        if "executor-image-uri" not in pool:
+            raise _wrong("local-package-path wants executor-image-uri beside it")
+        if ("python-module" in pool) == ("script" in pool):
+            raise _wrong("local-package-path wants either python-module or script beside it")
+        return
+    if ("executor-image-uri" in pool) == ("container-image-uri" in pool):
+        raise _wrong("either executor-image-uri or container-image-uri is needed")
+    if "container-image-uri" in pool and "python-module" in pool:
+        raise _wrong("python-module doesn't go with container-image-uri")
+    if "executor-image-uri" in pool and "python-module" not in pool:
+        raise _wrong("executor-image-uri wants python-module beside it")
+    if unexpected := [key for key in LOCAL_KEYS if key in pool]:
+        raise _wrong(f"{', '.join(unexpected)}: allowed with local-package-path only")
+
+
+def _whole(pool: dict[str, str], key: str, default: int) -> int:
+    text = pool.get(key, str(default))
+    if not (text.isascii() and text.isdigit()):
+        raise _wrong(f"{key}={text!r}; allowed: a whole number")
+    return int(text)
+
+
+def _wrong(message: str) -> InvalidArgument:
+    return InvalidArgument(f"--worker-pool-spec: {message}")

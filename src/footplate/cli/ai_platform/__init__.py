@@ -1,0 +1,11 @@
+"""``footplate ai-platform``."""
+
+from __future__ import annotations
+
+from footplate.cli.group import Entry, Group
+
+command = Group(
+    "ai-platform",
+    (Entry("jobs", "footplate.cli.ai_platform.jobs", "Submit and follow training jobs."),),
+    help="AI Platform Training (ml v1), as `gcloud ai-platform` speaks it.",
+)

@@ -1,0 +1,19 @@
+"""``footplate ai-platform jobs``."""
+
+from __future__ import annotations
+
+from footplate.cli.group import Entry, Group
+
+_HERE = "footplate.cli.ai_platform.jobs"
+
+command = Group(
+    "jobs",
+    (
+        Entry("submit", f"{_HERE}.submit", "Submit a job."),
+        Entry("describe", f"{_HERE}.describe", "Show a job, and why it failed."),
+        Entry("list", f"{_HERE}.list", "List jobs, newest first."),
+        Entry("stream-logs", f"{_HERE}.stream_logs", "Follow what a job prints, to its end."),
+        Entry("cancel", f"{_HERE}.cancel", "End a job."),
+    ),
+    help="Submit and follow training jobs.",
+)

@@ -1,0 +1,21 @@
+"""``footplate ai-platform jobs cancel``."""
+
+from __future__ import annotations
+
+import click
+
+from footplate.cli import job_commands
+from footplate.cli.session import Session, with_session
+
+
+@click.command("cancel")
+@click.argument("job")
+@with_session
+def command(session: Session, job: str) -> None:
+    """End a job. One that has ended already is left as it is.
+
+    \b
+    Example:
+      footplate ai-platform jobs cancel census_20261121_0900
+    """
+    job_commands.cancel(session, session.training_job(job))

@@ -1,0 +1,25 @@
+"""``footplate ai-platform jobs describe``."""
+
+from __future__ import annotations
+
+import click
+
+from footplate.cli import job_commands
+from footplate.cli.ai_platform.jobs.columns import COLUMNS
+from footplate.cli.session import Session, with_session
+from footplate.cli.show import format_option
+
+
+@click.command("describe")
+@click.argument("job")
+@format_option("yaml")
+@with_session
+def command(session: Session, job: str, layout: str) -> None:
+    """Show a job, and why it failed or what it waits for.
+
+    \b
+    Examples:
+      footplate ai-platform jobs describe census_20261121_0900
+      footplate ai-platform jobs describe census_20261121_0900 --format='value(state)'
+    """
+    job_commands.describe(session, session.training_job(job), layout, COLUMNS)

@@ -1,0 +1,27 @@
+"""``footplate ai-platform jobs stream-logs``."""
+
+from __future__ import annotations
+
+import click
+
+from footplate.cli import job_commands
+from footplate.cli.session import Session, with_session
+from footplate.cli.stream_options import stream_options
+
+
+@click.command("stream-logs")
+@click.argument("job")
+@stream_options
+@with_session
+def command(session: Session, job: str, task_name: str) -> None:
+    """Print what a job prints, from its first line to its last.
+
+    Lines come at once, and none is lost when the server restarts meanwhile. Ends with 0 if the
+    job succeeded, with 1 otherwise. Ctrl-C ends the command, not the job.
+
+    \b
+    Examples:
+      footplate ai-platform jobs stream-logs census_20261121_0900
+      footplate ai-platform jobs stream-logs census_20261121_0900 --task-name=master-replica-0
+    """
+    job_commands.stream_logs(session, session.training_job(job), task_name)

@@ -1,0 +1,113 @@
+"""gcloud's options for a training job."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+import click
+
+from footplate.cli.option_values import DictValue, ListValue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+TIERS = ("basic", "basic-gpu", "basic-tpu", "standard-1", "premium-1", "custom")
+
+_ACCELERATOR = DictValue(("type", "count"))
+
+
+def program_options(function: Callable[P, R]) -> Callable[P, R]:
+    """What runs, and where its files lie."""
+    for option in (
+        click.option(
+            "--python-version", metavar="VERSION", help="Python of the runtime, such as 3.7."
+        ),
+        click.option(
+            "--runtime-version",
+            metavar="VERSION",
+            help="AI Platform runtime, such as 2.11 or 1.15; without it the newest.",
+        ),
+        click.option(
+            "--staging-bucket",
+            metavar="gs://BUCKET",
+            help="Where packages are uploaded; without it JOB_DIR/packages.",
+        ),
+        click.option(
+            "--job-dir",
+            metavar="gs://BUCKET/PATH",
+            help="Directory for what the job makes; also handed to it as --job-dir.",
+        ),
+        click.option(
+            "--packages",
+            type=ListValue(),
+            default=[],
+            metavar="FILE,...",
+            help="Built packages (.tar.gz, .whl): files, or gs:// URIs.",
+        ),
+        click.option(
+            "--package-path",
+            type=click.Path(),
+            metavar="DIR",
+            help="Folder with a Python package, to be built with the setup.py or "
+            "pyproject.toml beside it, or with a made-up one.",
+        ),
+        click.option("--module-name", metavar="MODULE", help="Module to run: trainer.task."),
+        click.option(
+            "--config",
+            type=click.Path(),
+            metavar="FILE",
+            help="YAML file with a Job of the API; options win over it.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def cluster_options(function: Callable[P, R]) -> Callable[P, R]:
+    """What it runs on."""
+    for role, text in (
+        ("parameter-server", "parameter servers"),
+        ("worker", "workers"),
+        ("master", "the master"),
+    ):
+        names = [f"--{role}-count"] + (["--worker-server-count"] if role == "worker" else [])
+        options = [
+            click.option(f"--{role}-image-uri", metavar="IMAGE", help=f"Container of {text}."),
+            click.option(
+                f"--{role}-accelerator",
+                type=_ACCELERATOR,
+                metavar="type=TYPE,count=N",
+                help=f"Accelerators of {text}, such as type=nvidia-tesla-t4,count=1.",
+            ),
+            click.option(f"--{role}-machine-type", metavar="TYPE", help=f"Machine of {text}."),
+        ]
+        if role != "master":
+            number = click.IntRange(min=0)
+            options.append(click.option(*names, type=number, metavar="N", help=f"How many {text}."))
+        for option in options:
+            function = option(function)
+    tier = click.Choice(TIERS, case_sensitive=False)
+    return click.option("--scale-tier", type=tier, help="Number and kind of machines.")(function)
+
+
+def account_options(function: Callable[P, R]) -> Callable[P, R]:
+    for option in (
+        click.option("--tpu-tf-version", metavar="VERSION", help="TensorFlow of TPU workers."),
+        click.option(
+            "--use-chief-in-tf-config",
+            type=click.BOOL,
+            metavar="BOOL",
+            help="Call the master `chief` in TF_CONFIG (containers only).",
+        ),
+        click.option("--enable-web-access", is_flag=True, help="Ask for interactive shells."),
+        click.option("--network", metavar="NETWORK", help="Kept and shown, of no effect here."),
+        click.option("--service-account", metavar="EMAIL", help="Kept, of no effect here."),
+        click.option(
+            "--labels", type=DictValue(), metavar="KEY=VALUE,...", help="Labels of the job."
+        ),
+    ):
+        function = option(function)
+    return function

@@ -1,0 +1,28 @@
+"""``footplate completion``."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import BashComplete, FishComplete, ShellComplete, ZshComplete
+
+_SHELLS: dict[str, type[ShellComplete]] = {
+    "bash": BashComplete,
+    "zsh": ZshComplete,
+    "fish": FishComplete,
+}
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(list(_SHELLS)))
+@click.pass_context
+def command(ctx: click.Context, shell: str) -> None:
+    """Print the tab completion of a shell.
+
+    \b
+    bash:  footplate completion bash > ~/.local/share/bash-completion/completions/footplate
+    zsh:   footplate completion zsh > ~/.zfunc/_footplate
+    fish:  footplate completion fish > ~/.config/fish/completions/footplate.fish
+    """
+    complete = _SHELLS[shell](ctx.find_root().command, {}, "footplate", "_FOOTPLATE_COMPLETE")
+    # Not .source(): for bash that starts one to learn its version, also where there is none.
+    click.echo(complete.source_template % complete.source_vars())

@@ -1,0 +1,129 @@
+"""Follow a job to its end, through restarts of the server."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from footplate.client.failures import ConnectionBroke, NoServer
+from footplate.client.resources import Event, LogLine
+from footplate.domain.errors import FailedPrecondition, ServiceError
+from footplate.domain.states import State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.cli.screen import Screen
+    from footplate.client.resources import Job
+    from footplate.client.service import Service
+    from footplate.domain.names import JobName
+
+PATIENCE_S = 120.0
+"""How long a server may be away before the follower gives up."""
+
+RETRY_S = 1.0
+
+_AWAY = (NoServer, ConnectionBroke, FailedPrecondition)
+
+Item = LogLine | Event | str | ServiceError
+
+
+class Follower:
+    """Two readers, lines and events, feed one queue; ``run`` prints it in the order of arrival."""
+
+    def __init__(
+        self, connect: Callable[[], Service], name: JobName, screen: Screen, replica: str = ""
+    ) -> None:
+        self._connect = connect
+        self._name = name
+        self._screen = screen
+        self._replica = replica
+        self._queue: queue.SimpleQueue[Item | Job] = queue.SimpleQueue()
+        self._stop = threading.Event()
+
+    def run(self, *, events: bool = True) -> Job:
+        """Print until the job has ended; the job as it ended.
+
+        Raises:
+            ServiceError: the job is gone, or the server stayed away too long.
+        """
+        readers = [self._read_lines, *([self._read_events] if events else [])]
+        for reader in readers:
+            threading.Thread(target=reader, daemon=True).start()
+        try:
+            while True:
+                item = self._queue.get()
+                if isinstance(item, LogLine):
+                    if self._replica in {"", item.replica}:
+                        self._screen.line(item)
+                elif isinstance(item, Event):
+                    self._screen.event(item)
+                elif isinstance(item, str):
+                    self._screen.note(item, passing=True)
+                elif isinstance(item, ServiceError):
+                    raise item
+                else:
+                    return item
+        finally:
+            self._stop.set()
+            self._screen.close()
+
+    def _read_lines(self) -> None:
+        cursor, away_since = 0, 0.0
+        while not self._stop.is_set():
+            try:
+                with self._connect() as service:
+                    for line in service.logs(self._name, cursor=cursor, follow=True):
+                        cursor, away_since = line.cursor, 0.0
+                        self._queue.put(line)
+                    job = service.job(self._name)
+                    if job.state.terminal:
+                        self._read_rest(service, cursor)
+                        self._queue.put(job)
+                        return
+            except _AWAY as error:
+                away_since = away_since or time.monotonic()
+                if time.monotonic() - away_since > PATIENCE_S:
+                    self._queue.put(error)
+                    return
+                self._queue.put("The server is away; the job goes on. Waiting for it...")
+            except ServiceError as error:
+                self._queue.put(error)
+                return
+            self._stop.wait(RETRY_S)
+
+    def _read_rest(self, service: Service, cursor: int) -> None:
+        """Lines that came between the end of the stream and the look at the job."""
+        for line in service.logs(self._name, cursor=cursor):
+            self._queue.put(line)
+
+    def _read_events(self) -> None:
+        cursor = 0
+        while not self._stop.is_set():
+            try:
+                with self._connect() as service:
+                    for event in service.events(self._name, after=cursor):
+                        cursor = event.number
+                        self._queue.put(event)
+            except _AWAY:
+                pass
+            except ServiceError:
+                return
+            self._stop.wait(RETRY_S)
+
+
+def verdict(job: Job) -> str:
+    """One sentence on the state of a job, with the cause where there is one."""
+    cause = f": {job.error_message}" if job.error_message else ""
+    identity = job.name.job_id
+    match job.state:
+        case State.SUCCEEDED:
+            return f"Job {identity} succeeded."
+        case State.FAILED:
+            return f"Job {identity} failed{cause or '.'}"
+        case State.CANCELLED | State.CANCELLING:
+            return f"Job {identity} was cancelled{cause or '.'}"
+        case State.QUEUED | State.PREPARING | State.RUNNING:
+            return f"Job {identity} is {job.state.value}{cause}"

@@ -1,0 +1,71 @@
+"""Groups whose commands are imported when they are used."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from footplate.domain.errors import ServiceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A command of a group: its name, the module that has it as ``command``, its summary."""
+
+    name: str
+    module: str
+    summary: str
+
+
+class Group(click.Group):
+    """Knows its commands by their entries; a group's help imports none of them."""
+
+    def __init__(
+        self,
+        name: str,
+        entries: Iterable[Entry],
+        *,
+        help: str,  # noqa: A002 - click's name
+        aliases: dict[str, str] | None = None,
+    ) -> None:
+        super().__init__(name, help=help, no_args_is_help=True)
+        self.entries = {entry.name: entry for entry in entries}
+        self.aliases = aliases or {}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(self.entries)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        entry = self.entries.get(self.aliases.get(cmd_name, cmd_name))
+        if entry is None:
+            return None
+        command: click.Command = importlib.import_module(entry.module).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(entry.name, entry.summary) for entry in self.entries.values()])
+
+
+class Failure(click.ClickException):
+    """An error that was said and explained; the process ends with 1."""
+
+    def show(self, file: object = None) -> None:  # noqa: ARG002 - click's signature
+        click.secho("Error: ", nl=False, err=True, fg="red")
+        click.echo(self.message, err=True)
+
+
+class Root(Group):
+    """Turns the errors of the domain into messages."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except ServiceError as error:
+            raise Failure(error.message) from error

@@ -1,0 +1,104 @@
+"""What the commands of both faces do alike with one job."""
+
+from __future__ import annotations
+
+import sys
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import click
+
+from footplate.cli.session import job_commands
+from footplate.cli.show import cell, render, render_list
+from footplate.domain.states import State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from footplate.cli.session import Session
+    from footplate.client.resources import Job
+    from footplate.domain.names import JobName
+
+INTERRUPTED = 130
+"""What a shell says of a program that Ctrl-C ended."""
+
+
+def describe(session: Session, name: JobName, layout: str, columns: Mapping[str, str]) -> None:
+    """The resource on stdout; on stderr why it failed, or what it waits for."""
+    # Imported here, like all that pulls in httpx: start-up time.
+    from footplate.cli.follow import verdict
+
+    with session.connect() as service:
+        job = service.job(name)
+        click.echo(render(job.resource, layout, columns))
+        if job.state.terminal:
+            if job.state is not State.SUCCEEDED:
+                click.secho(verdict(job), err=True, fg="red")
+            return
+        latest = list(service.events(name))[-1:]
+    for event in latest:
+        click.secho(f"{event.kind}: {event.message}", err=True, dim=True)
+
+
+def print_jobs(
+    jobs: Iterable[Job],
+    layout: str,
+    columns: Mapping[str, str],
+    *,
+    limit: int | None,
+    sort_by: str | None,
+    uri: bool,
+) -> None:
+    if sort_by:
+        path = sort_by.removeprefix("~")
+        jobs = sorted(jobs, key=lambda j: cell(j.resource, path), reverse=path != sort_by)
+    shown = list(islice(jobs, limit))
+    if not shown:
+        click.echo("Listed 0 items.", err=True)
+    elif uri:
+        click.echo("\n".join(str(job.name) for job in shown))
+    else:
+        click.echo(render_list((job.resource for job in shown), layout, columns))
+
+
+def cancel(session: Session, name: JobName) -> None:
+    with session.connect() as service:
+        service.cancel(name)
+        job = service.job(name)
+    if job.state in {State.CANCELLING, State.CANCELLED}:
+        click.echo(f"Job {name.job_id} is being cancelled.", err=True)
+        click.echo(f"  {job_commands(name, session.flags)['describe']}", err=True)
+    else:
+        click.echo(f"Job {name.job_id} had ended already: {job.state.value}.", err=True)
+
+
+def stream_logs(session: Session, name: JobName, replica: str = "") -> None:
+    """Follow the job; ends the process: 0 if it succeeded, 1 otherwise, 130 at Ctrl-C."""
+    # Imported here, like all that pulls in httpx: start-up time.
+    from footplate.cli.follow import Follower, verdict
+    from footplate.cli.screen import Screen
+
+    with session.connect() as service:
+        job = service.job(name)
+    screen = Screen()
+    follower = Follower(session.connect, name, screen, replica)
+    try:
+        job = follower.run(events=not job.state.terminal)
+    except KeyboardInterrupt:
+        commands = job_commands(name, session.flags)
+        screen.note(f"\nNo longer following job {name.job_id}; it goes on.")
+        screen.note(f"  follow it again: {commands['stream-logs']}")
+        screen.note(f"  end it:          {commands['cancel']}")
+        sys.exit(INTERRUPTED)
+    succeeded = job.state is State.SUCCEEDED
+    click.secho(verdict(job), err=True, fg="green" if succeeded else "red")
+    sys.exit(0 if succeeded else 1)
+
+
+def announce(session: Session, name: JobName) -> None:
+    """After a submit: the id, and how to go on. On stderr: stdout is for the resource."""
+    commands = job_commands(name, session.flags)
+    click.echo(f"Job {name.job_id} submitted.", err=True)
+    click.echo(f"  follow:   {commands['stream-logs']}", err=True)
+    click.echo(f"  describe: {commands['describe']}", err=True)
+    click.echo(f"  cancel:   {commands['cancel']}", err=True)

@@ -1,0 +1,95 @@
+"""google.cloud.aiplatform: every client of every service speaks REST with Footplate."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import TYPE_CHECKING
+
+from .auth import anonymous
+from .refusal import RealServiceRefused, is_google
+
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import Any
+
+    from .endpoint import Endpoint
+
+
+def patch_clients(module: ModuleType, endpoint: Endpoint) -> None:
+    """``aiplatform_v1.services.*.client``: the one class there that is a client."""
+    for name, kind in list(vars(module).items()):
+        own = inspect.isclass(kind) and kind.__module__ == module.__name__
+        if own and name.endswith("Client") and hasattr(kind, "get_transport_class"):
+            _patch_class(kind, endpoint)
+
+
+def _patch_class(kind: Any, endpoint: Endpoint) -> None:
+    original = kind.__init__
+
+    @functools.wraps(original)
+    def init(self: object, *args: Any, **kwargs: Any) -> None:
+        # Imported here: only programs that use Google's clients have it.
+        from google.api_core.client_options import ClientOptions
+
+        arguments = inspect.signature(original).bind(self, *args, **kwargs).arguments
+        transport = arguments.get("transport")
+        if _elsewhere(transport):
+            original(self, *args, **kwargs)
+            return
+        _check_transport(kind, transport)
+        kept = {"client_info": arguments["client_info"]} if "client_info" in arguments else {}
+        original(
+            self,
+            credentials=anonymous(),
+            transport="rest",
+            client_options=ClientOptions(api_endpoint=endpoint.url),
+            **kept,
+        )
+
+    kind.__init__ = init
+
+
+def _elsewhere(transport: Any) -> bool:
+    """A transport made by the program that leads to no Google host, such as to a stand-in."""
+    if transport is None or isinstance(transport, str) or inspect.isclass(transport):
+        return False
+    host = str(getattr(transport, "host", ""))
+    return bool(host) and not is_google(host.rpartition("//")[2].partition(":")[0])
+
+
+def _check_transport(kind: Any, transport: Any) -> None:
+    if "asyncio" in str(transport).lower():
+        raise RealServiceRefused(
+            f"footplate run: {kind.__name__} was made for asyncio, over gRPC; "
+            "Footplate speaks REST: use the client without Async in its name"
+        )
+    try:
+        kind.get_transport_class("rest")
+    except KeyError:
+        raise RealServiceRefused(
+            f"footplate run: this {kind.__name__} knows gRPC only; Footplate speaks REST: "
+            "install google-cloud-aiplatform 1.43 or later"
+        ) from None
+
+
+def patch_project_numbers(module: ModuleType, _endpoint: Endpoint) -> None:
+    """``utils.resource_manager_utils``: numbers of projects come from a service that isn't here."""
+
+    def same(project: str, *_args: object, **_kwargs: object) -> str:
+        return project
+
+    for name, parameter in (
+        ("get_project_id", "project_number"),
+        ("get_project_number", "project_id"),
+    ):
+        if hasattr(module, name):
+            setattr(module, name, _by_keyword(same, parameter))
+
+
+def _by_keyword(function: Any, parameter: str) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        project = kwargs.pop(parameter) if parameter in kwargs else args[0]
+        return function(project)
+
+    return call

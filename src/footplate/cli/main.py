@@ -1,0 +1,40 @@
+"""``footplate``."""
+
+from __future__ import annotations
+
+import click
+
+from footplate import __version__
+from footplate.cli.group import Entry, Root
+
+main = Root(
+    "footplate",
+    (
+        Entry("up", "footplate.cli.up", "Start the service on this machine."),
+        Entry("status", "footplate.cli.status", "Show the service and its jobs."),
+        Entry("down", "footplate.cli.down", "Stop the service and end its jobs."),
+        Entry("run", "footplate.cli.run", "Run an unchanged script against the service."),
+        Entry("env", "footplate.cli.env", "Print variables that point gcloud at the service."),
+        Entry("ai", "footplate.cli.ai", "Vertex AI: custom jobs."),
+        Entry("ai-platform", "footplate.cli.ai_platform", "AI Platform: training jobs."),
+        Entry("storage", "footplate.cli.storage", "Buckets and what lies in them."),
+        Entry("completion", "footplate.cli.completion", "Print the tab completion of a shell."),
+    ),
+    aliases={"ml-engine": "ai-platform"},
+    help="""Train models on your own machine, through the calls of AI Platform and Vertex AI.
+
+    \b
+    footplate up                               start the service
+    footplate run -- python submit.py          send it an unchanged Vertex AI script
+    eval "$(footplate env)"                    or point gcloud at it
+
+    \b
+    footplate storage buckets create gs://stage
+    footplate ai-platform jobs submit training census_20261121_0900 \\
+        --package-path trainer/ --module-name trainer.task \\
+        --job-dir gs://stage/census --stream-logs -- --epochs 3
+
+    Each command explains itself with --help.
+    """,
+)
+click.version_option(__version__, prog_name="footplate")(main)

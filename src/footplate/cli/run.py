@@ -1,0 +1,94 @@
+"""``footplate run``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+
+from footplate.cli.group import Failure
+from footplate.cli.session import Session, region_option, with_session
+
+NOT_EXECUTABLE = 126
+NOT_FOUND = 127
+"""What shells end with."""
+
+
+@click.command(
+    "run",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@region_option()
+@with_session
+@click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- CMD...")
+def command(session: Session, /, region: str, words: tuple[str, ...]) -> None:
+    """Run a program that knows nothing of Footplate against the service.
+
+    Python programs (3.8 or later) need no change: google-cloud-aiplatform,
+    google-api-python-client and google-cloud-storage speak with the service, also where the
+    script names real endpoints or credentials. gcloud and programs in other languages are led
+    by variables, as with `footplate env`.
+
+    Nothing of it can reach, or bill, the real service: Google's hosts are refused, and the only
+    credentials in reach open nothing. Not covered: programs that drop their environment
+    (env -i, sudo, python -I -E -S), that bring credentials of their own and aren't Python, or
+    that resolve names without Python's socket module.
+
+    The program takes the place of this one: its exit code and signals are its own.
+
+    \b
+    Examples:
+      footplate run -- python submit.py
+      footplate run -- gcloud ai custom-jobs list --region=us-central1
+      footplate run -- pytest tests/
+    """
+    _check_python(words)
+    # Imported here: the help text needs no keys.
+    from footplate.cli.variables import launch_variables, stand_in
+
+    with session.connect() as service:
+        service.health()
+    target = session.target()
+    account = stand_in(target.url, session.project, os.environ)
+    environment = launch_variables(target, session.project, region, account, os.environ)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    try:
+        _become(words, environment)
+    except FileNotFoundError:
+        _fail(f"{words[0]}: no such program", NOT_FOUND)
+    except OSError as error:
+        _fail(f"{words[0]}: {error.strerror}", NOT_EXECUTABLE)
+
+
+def _become(words: tuple[str, ...], environment: dict[str, str]) -> None:
+    if os.name == "posix":
+        os.execvpe(words[0], words, environment)  # noqa: S606 - that is what run is for
+    # Elsewhere a program can't be replaced without its parent going on meanwhile.
+    program = shutil.which(words[0])
+    if program is None:
+        raise FileNotFoundError(words[0])
+    sys.exit(subprocess.run([program, *words[1:]], env=environment, check=False).returncode)
+
+
+def _check_python(words: tuple[str, ...]) -> None:
+    """Refuse a Python that is told to leave PYTHONPATH or sitecustomize alone."""
+    if not Path(words[0]).name.startswith("python"):
+        return
+    for word in words[1:]:
+        if not word.startswith("-") or word in {"-c", "-m", "-"}:
+            return
+        if not word.startswith("--") and (given := set(word[1:]) & set("IES")):
+            raise Failure(
+                f"{words[0]} {word}: with -{min(given)} Python would run without the guards "
+                "that keep it from the real service; leave that option out"
+            )
+
+
+def _fail(message: str, code: int) -> None:
+    click.echo(f"footplate run: {message}", err=True)
+    sys.exit(code)

@@ -1,0 +1,57 @@
+"""What a follower of a job sees: lines on stdout, what happens around them on stderr."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from footplate.client.resources import Event, LogLine
+
+_COLOURS = {
+    "DEBUG": "bright_black",
+    "WARNING": "yellow",
+    "ERROR": "red",
+    "CRITICAL": "red",
+    "ALERT": "red",
+    "EMERGENCY": "red",
+}
+
+
+class Screen:
+    """Colours and a progress line that rewrites itself on a terminal, plain lines elsewhere."""
+
+    def __init__(self) -> None:
+        self._width = 0
+        self._progress = False
+        self._live = sys.stderr.isatty()
+
+    def line(self, line: LogLine) -> None:
+        self._clear()
+        self._width = max(self._width, len(line.replica))
+        text = f"{line.replica:<{self._width}}  {line.message}"
+        click.secho(text, fg=_COLOURS.get(line.severity))
+
+    def event(self, event: Event) -> None:
+        text = ": ".join(part for part in (event.kind, event.message) if part)
+        self.note(f"{event.replica}  {text}" if event.replica else text, passing=True)
+
+    def note(self, text: str, *, passing: bool = False) -> None:
+        """On stderr; a passing note gives way to the next one."""
+        self._clear()
+        if passing and self._live:
+            columns = shutil.get_terminal_size().columns
+            click.secho(text[: max(20, columns - 1)], err=True, nl=False, dim=True)
+            self._progress = True
+        else:
+            click.secho(text, err=True, dim=passing)
+
+    def _clear(self) -> None:
+        if self._progress:
+            click.echo("\r\x1b[2K", err=True, nl=False)
+            self._progress = False
+
+    close = _clear

@@ -1,0 +1,161 @@
+"""Which server a command talks to, for which project."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from footplate.domain.errors import FailedPrecondition, InvalidArgument
+from footplate.domain.names import CustomJobName, TrainingJobName, parse_job_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.client.service import Service
+    from footplate.domain.names import JobName
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+DEFAULT_PROJECT = "demo"
+DEFAULT_REGION = "us-central1"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A server, and the token it wants."""
+
+    url: str
+    token: str | None
+
+
+@dataclass(frozen=True)
+class Session:
+    """What the common options say. ``flags`` repeats those of the command line, for hints."""
+
+    project: str
+    url: str | None = None
+    data_dir: str | None = None
+    flags: str = ""
+
+    def target(self) -> Target:
+        """Found anew at each call: a server that starts again may have another port.
+
+        Raises:
+            FailedPrecondition: no server runs there.
+        """
+        if self.url:
+            return Target(self.url, os.environ.get("FOOTPLATE_TOKEN") or None)
+        return _find(self.data_dir)
+
+    def connect(self) -> Service:
+        # Imported here: httpx takes longer than everything else that a help text needs.
+        from footplate.client.service import Service
+
+        target = self.target()
+        return Service(target.url, target.token)
+
+    def training_job(self, text: str) -> TrainingJobName:
+        """The job that ``text`` names: its id, or its whole resource name."""
+        if "/" not in text:
+            return TrainingJobName(self.project, text)
+        name = parse_job_name(text)
+        if not isinstance(name, TrainingJobName):
+            raise InvalidArgument(f"{text!r} is a custom job; see `footplate ai custom-jobs`")
+        return name
+
+    def custom_job(self, text: str, region: str) -> CustomJobName:
+        """The job that ``text`` names: its id, or its whole resource name."""
+        if "/" not in text:
+            return CustomJobName(self.project, region, text)
+        name = parse_job_name(text)
+        if not isinstance(name, CustomJobName):
+            raise InvalidArgument(f"{text!r} is a training job; see `footplate ai-platform jobs`")
+        return name
+
+
+def _find(data_dir: str | None) -> Target:
+    # Imported here: a help text has no use for the settings.
+    from footplate.settings import load_settings
+
+    settings = load_settings(os.environ, {"data_dir": data_dir})
+    try:
+        text = (settings.data_dir / "server.json").read_text(encoding="utf-8")
+        url = str(json.loads(text)["url"])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise FailedPrecondition(
+            f"no Footplate server runs with the data directory {settings.data_dir}; "
+            "start one with `footplate up`, or say where it is with --url or --data-dir"
+        ) from None
+    return Target(url, settings.token)
+
+
+def job_commands(name: JobName, flags: str = "") -> dict[str, str]:
+    """The command lines that go on with a job, by verb."""
+    if isinstance(name, CustomJobName):
+        group, operand = "ai custom-jobs", str(name)
+        flags = " ".join(f for f in shlex.split(flags) if not f.startswith("--project="))
+    else:
+        group, operand = "ai-platform jobs", name.job_id
+    tail = f" {flags}" if flags else ""
+    return {
+        verb: f"footplate {group} {verb} {operand}{tail}"
+        for verb in ("describe", "stream-logs", "cancel")
+    }
+
+
+def with_session(function: Callable[Concatenate[Session, P], R]) -> Callable[P, R]:
+    """Add --project, --url and --data-dir, and hand them over as a Session."""
+
+    @click.option(
+        "--project",
+        envvar=["FOOTPLATE_PROJECT", "CLOUDSDK_CORE_PROJECT", "GOOGLE_CLOUD_PROJECT"],
+        default=DEFAULT_PROJECT,
+        show_default=True,
+        metavar="PROJECT",
+        help="Project of the job; any name will do.",
+    )
+    @click.option(
+        "--url",
+        envvar="FOOTPLATE_URL",
+        metavar="URL",
+        help="The server, if not the one of the data directory.  [env: FOOTPLATE_URL]",
+    )
+    @click.option(
+        "--data-dir",
+        envvar="FOOTPLATE_DATA_DIR",
+        metavar="DIR",
+        help="Data directory of a server on this machine.  [env: FOOTPLATE_DATA_DIR]",
+    )
+    @click.pass_context
+    @functools.wraps(function)
+    def wrapper(
+        ctx: click.Context, /, project: str, url: str, data_dir: str, *args: P.args, **kw: P.kwargs
+    ) -> R:
+        chosen = {"project": project, "url": url, "data_dir": data_dir}
+        flags = " ".join(
+            f"--{name.replace('_', '-')}={shlex.quote(value)}"
+            for name, value in chosen.items()
+            if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        )
+        return function(Session(project, url, data_dir, flags), *args, **kw)
+
+    return wrapper  # type: ignore[return-value]  # click hands the three options over itself
+
+
+def region_option() -> Callable[[Callable[P, R]], Callable[P, R]]:
+    return click.option(
+        "--region",
+        envvar=["CLOUDSDK_AI_REGION", "CLOUDSDK_COMPUTE_REGION"],
+        default=DEFAULT_REGION,
+        show_default=True,
+        metavar="REGION",
+        help="Region of the job.",
+    )

@@ -1,0 +1,16 @@
+"""``footplate storage buckets``."""
+
+from __future__ import annotations
+
+from footplate.cli.group import Entry, Group
+
+_HERE = "footplate.cli.storage.buckets"
+
+command = Group(
+    "buckets",
+    (
+        Entry("create", f"{_HERE}.create", "Create a bucket."),
+        Entry("list", f"{_HERE}.list", "List buckets."),
+    ),
+    help="Create and list buckets.",
+)

@@ -1,0 +1,26 @@
+"""``footplate storage buckets create``."""
+
+from __future__ import annotations
+
+import click
+
+from footplate.cli.session import Session, with_session
+from footplate.domain.names import GcsUri
+
+
+@click.command("create")
+@click.argument("urls", nargs=-1, required=True, metavar="gs://BUCKET...")
+@click.option("--location", "-l", default="", metavar="REGION", help="Kept, of no effect here.")
+@with_session
+def command(session: Session, urls: tuple[str, ...], location: str) -> None:
+    """Create buckets.
+
+    \b
+    Example:
+      footplate storage buckets create gs://stage
+    """
+    with session.connect() as service:
+        for url in urls:
+            bucket = GcsUri.parse(url if "://" in url else f"gs://{url}", "bucket").bucket
+            service.storage.create_bucket(session.project, bucket, location)
+            click.echo(f"Created gs://{bucket}/", err=True)

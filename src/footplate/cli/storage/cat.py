@@ -1,0 +1,28 @@
+"""``footplate storage cat``."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from footplate.cli.session import Session, with_session
+from footplate.domain.names import GcsUri
+
+
+@click.command("cat")
+@click.argument("urls", nargs=-1, required=True, metavar="gs://BUCKET/OBJECT...")
+@with_session
+def command(session: Session, urls: tuple[str, ...]) -> None:
+    """Print objects, as they are.
+
+    \b
+    Example:
+      footplate storage cat gs://stage/census/metrics.json
+    """
+    out = sys.stdout.buffer
+    with session.connect() as service:
+        for url in urls:
+            for chunk in service.storage.download(GcsUri.parse(url, "url")):
+                out.write(chunk)
+    out.flush()

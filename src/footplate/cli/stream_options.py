@@ -1,0 +1,29 @@
+"""gcloud's options for following a job."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def stream_options(function: Callable[P, R]) -> Callable[P, R]:
+    """--task-name; gcloud's --polling-interval and --allow-multiline-logs have nothing to do."""
+    for option in (
+        click.option("--polling-interval", type=int, hidden=True, expose_value=False),
+        click.option("--allow-multiline-logs", is_flag=True, hidden=True, expose_value=False),
+        click.option(
+            "--task-name",
+            default="",
+            metavar="REPLICA",
+            help="Only the lines of one replica, such as master-replica-0.",
+        ),
+    ):
+        function = option(function)
+    return function

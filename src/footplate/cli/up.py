@@ -1,0 +1,58 @@
+"""``footplate up``."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+
+@click.command("up")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="Port to answer at, 0 for a free one.  [env: FOOTPLATE_PORT; default: 8470]",
+)
+@click.option(
+    "--data-dir",
+    metavar="DIR",
+    help="Where everything is kept.  [env: FOOTPLATE_DATA_DIR; default: ~/.local/share/footplate]",
+)
+@click.option(
+    "--host",
+    metavar="ADDRESS",
+    help="Address to answer at; others than 127.0.0.1 want FOOTPLATE_TOKEN.",
+)
+def command(port: int | None, data_dir: str | None, host: str | None) -> None:
+    """Start the service on this machine, in the foreground.
+
+    Ctrl-C stops the service only: its jobs go on, and the next `footplate up` takes them up
+    again. `footplate down` ends them, too.
+
+    \b
+    Examples:
+      footplate up
+      footplate up --port 0 --data-dir ./footplate-data
+    """
+    # Imported here: a server takes longer to import than a help text may take.
+    from footplate.server import serve
+    from footplate.settings import load_settings
+
+    options = {"port": port, "data_dir": data_dir, "host": host}
+    settings = load_settings(os.environ, options)
+    left = serve(settings, on_ready=lambda url: _greet(url, str(settings.data_dir)))
+    click.echo("\nThe service has stopped.", err=True)
+    if left:
+        noun = "1 job goes" if left == 1 else f"{left} jobs go"
+        click.echo(f"{noun} on without it; `footplate up` takes up what they report.", err=True)
+
+
+def _greet(url: str, data_dir: str) -> None:
+    click.echo(
+        f"Footplate answers at {url} (data in {data_dir}).\n\n"
+        "  footplate run -- python submit.py    run an unchanged Vertex AI script against it\n"
+        '  eval "$(footplate env)"              or point gcloud at it\n'
+        "  footplate status                     see what it does\n\n"
+        "Ctrl-C stops the service, not its jobs; `footplate down` ends them, too."
+    )

@@ -1,0 +1,227 @@
+"""Submitting a training job: the request, the packages, what is printed."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from click.testing import Result
+
+    from footplate.testing.fake_service import FakeService
+
+RULE = "letters, digits and underscores, first a letter, at most 128 characters"
+NO_FILE = "No such file or directory"
+NO_PLACE = "local packages want --staging-bucket or --job-dir, to be uploaded to"
+SUBMIT = ("ai-platform", "jobs", "submit", "training")
+
+
+@pytest.fixture
+def trainer(tmp_path: Path, fake: FakeService) -> Path:
+    fake.buckets.append("stage")
+    folder = tmp_path / "code" / "trainer"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").touch()
+    (folder / "task.py").write_text("print('hello')\n")
+    return folder
+
+
+def test_a_package_from_code_to_job(
+    invoke: Callable[..., Result], fake: FakeService, trainer: Path
+) -> None:
+    words = ("--module-name=trainer.task", "--job-dir=gs://stage/census", "--scale-tier=basic")
+    args = ("--", "--epochs", "3", "--", "--job-dir=mine", "a b")
+    result = invoke(*SUBMIT, "census_1", f"--package-path={trainer}", *words, *args)
+    assert result.exit_code == 0
+    ((bucket, name),) = fake.objects
+    sent = fake.requests[-1].json()
+    assert sent == {
+        "jobId": "census_1",
+        "trainingInput": {
+            "pythonModule": "trainer.task",
+            "jobDir": "gs://stage/census",
+            "scaleTier": "BASIC",
+            "packageUris": [f"gs://{bucket}/{name}"],
+            "args": ["--epochs", "3", "--", "--job-dir=mine", "a b"],
+            "region": "us-central1",
+        },
+    }
+    assert name.startswith("census/packages/")
+    assert name.endswith("/trainer-0.0.0.tar.gz")
+    assert result.stdout == "jobId: census_1\nstate: QUEUED\n"
+    assert result.stderr == (
+        f"Packaging {trainer}\n"
+        "Job census_1 submitted.\n"
+        "  follow:   footplate ai-platform jobs stream-logs census_1\n"
+        "  describe: footplate ai-platform jobs describe census_1\n"
+        "  cancel:   footplate ai-platform jobs cancel census_1\n"
+    )
+    assert [path.name for path in trainer.parent.iterdir()] == ["trainer"]
+
+
+def test_options_win_over_the_file(
+    invoke: Callable[..., Result], fake: FakeService, tmp_path: Path
+) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text(
+        "jobId: of_the_file\n"
+        "labels: {team: a}\n"
+        "trainingInput:\n"
+        "  region: europe-west4\n"
+        "  runtimeVersion: 1.10\n"
+        "  scaleTier: CUSTOM\n"
+        "  masterType: standard\n"
+        "  packageUris: [gs://b/of-the-file.tar.gz]\n"
+        "  args: [--of-the-file]\n"
+        "  masterConfig: {acceleratorConfig: {type: NVIDIA_TESLA_K80, count: 4}}\n"
+    )
+    words = (
+        "--packages=gs://b/one.tar.gz,gs://b/two.whl",
+        "--master-machine-type=n1-standard-8",
+        "--master-accelerator=type=nvidia-tesla-t4,count=2",
+        "--worker-count=3",
+        "--labels=team=b,run=7",
+        "--kms-key=k",
+        "--kms-keyring=r",
+        "--kms-location=l",
+    )
+    result = invoke(*SUBMIT, "census_1", f"--config={config}", *words)
+    assert result.exit_code == 0
+    assert fake.requests[-1].json() == {
+        "jobId": "census_1",
+        "labels": {"team": "b", "run": "7"},
+        "trainingInput": {
+            "region": "europe-west4",
+            "runtimeVersion": "1.10",
+            "scaleTier": "CUSTOM",
+            "masterType": "n1-standard-8",
+            "packageUris": ["gs://b/one.tar.gz", "gs://b/two.whl"],
+            "args": ["--of-the-file"],
+            "masterConfig": {"acceleratorConfig": {"type": "NVIDIA_TESLA_T4", "count": "2"}},
+            "workerCount": "3",
+            "encryptionConfig": {"kmsKeyName": "projects/demo/locations/l/keyRings/r/cryptoKeys/k"},
+        },
+    }
+
+
+def test_a_bare_double_dash_takes_the_files_arguments_away(
+    invoke: Callable[..., Result], fake: FakeService, tmp_path: Path
+) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text("trainingInput: {args: [--of-the-file]}\n")
+    invoke(*SUBMIT, "census_1", f"--config={config}", "--region=europe-west1", "--")
+    given = {"args": [], "region": "europe-west1"}
+    assert fake.requests[-1].json() == {"jobId": "census_1", "trainingInput": given}
+
+
+def test_built_packages_are_uploaded_beside_the_code(
+    invoke: Callable[..., Result], fake: FakeService, trainer: Path, tmp_path: Path
+) -> None:
+    extra = tmp_path / "extra-1.0-py3-none-any.whl"
+    extra.write_bytes(b"a wheel")
+    words = (f"--packages={extra},gs://b/far.tar.gz", "--staging-bucket=gs://stage/in/here")
+    invoke(*SUBMIT, "census_1", f"--package-path={trainer}", *words)
+    uris = fake.requests[-1].json()["trainingInput"]["packageUris"]
+    shortened = [uri[:27] + "*/" + uri.rpartition("/")[2] for uri in uris[:2]]
+    assert shortened == [
+        "gs://stage/in/here/census_1*/trainer-0.0.0.tar.gz",
+        "gs://stage/in/here/census_1*/extra-1.0-py3-none-any.whl",
+    ]
+    assert uris[2:] == ["gs://b/far.tar.gz"]
+
+
+def test_the_code_can_be_followed_at_once(invoke: Callable[..., Result], fake: FakeService) -> None:
+    name = "projects/demo/jobs/census_1"
+
+    class Lines(list[dict[str, object]]):
+        def __iter__(self) -> Iterator[dict[str, object]]:
+            fake.jobs[name]["state"] = "SUCCEEDED"
+            return iter([{"cursor": 1, "replica": "master-replica-0", "message": "hello"}])
+
+    fake.lines[name] = Lines()
+    result = invoke(*SUBMIT, "census_1", "--packages=gs://b/x.tar.gz", "--stream-logs")
+    assert (result.exit_code, result.stdout) == (0, "master-replica-0  hello\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (("1st",), 1, f"jobId: '1st' given; allowed: {RULE}"),
+        (("j", "--stream-logs", "--async"), 2, "--async and --stream-logs exclude each other"),
+        (("j", "--packages=/nowhere/x.whl"), 1, f"--packages: /nowhere/x.whl: {NO_FILE}"),
+        (("j", "--package-path=/nowhere", "--job-dir=gs://stage/x"), 1,
+         "--package-path: /nowhere is not a folder"),
+        (("j", "--package-path=/nowhere"), 2, NO_PLACE),
+        (("j", "--package-path=/nowhere", "--job-dir=/tmp/x"), 1,
+         "--job-dir: '/tmp/x' given; allowed: gs://BUCKET/PATH"),
+        (("j", "--config=/nowhere.yaml"), 1,
+         f"--config: /nowhere.yaml: {NO_FILE}"),
+        (("j", "--master-accelerator=count=1"), 1, "--master-accelerator: the key type is missing"),
+        (("j", "--kms-key=k"), 2, "--kms-key wants --kms-keyring and --kms-location beside it"),
+        (("j", "--labels=a"), 2, "Invalid value for '--labels': 'a' given; allowed: KEY=VALUE"),
+    ],
+)  # fmt: skip
+def test_bad_input_names_what_is_wrong(
+    words: tuple[str, ...],
+    code: int,
+    message: str,
+    invoke: Callable[..., Result],
+    fake: FakeService,
+) -> None:
+    result = invoke(*SUBMIT, *words)
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert result.stderr.splitlines()[-1] == f"Error: {message}"
+    assert not any(call.startswith("POST") for call in fake.calls())
+
+
+def test_a_bucket_that_is_not_there(
+    invoke: Callable[..., Result], trainer: Path, fake: FakeService
+) -> None:
+    result = invoke(*SUBMIT, "j", f"--package-path={trainer}", "--staging-bucket=gs://nowhere")
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1] == (
+        "Error: the bucket nowhere isn't there; make it with "
+        "`footplate storage buckets create gs://nowhere`"
+    )
+    assert fake.jobs == {}
+
+
+def test_a_build_that_fails_shows_its_end(
+    invoke: Callable[..., Result], trainer: Path, fake: FakeService
+) -> None:
+    (trainer.parent / "setup.py").write_text("raise SystemExit('no such thing')\n")
+    result = invoke(*SUBMIT, "j", f"--package-path={trainer}", "--job-dir=gs://stage/x")
+    assert result.exit_code == 1
+    assert f"the package in {trainer.parent} doesn't build:" in result.stderr
+    assert "no such thing" in result.stderr
+    assert fake.objects == {}
+
+
+def test_a_package_with_a_setup_of_its_own(
+    invoke: Callable[..., Result], trainer: Path, fake: FakeService
+) -> None:
+    (trainer.parent / "setup.py").write_text(
+        "from setuptools import find_packages, setup\n"
+        "setup(name='mine', version='3.2', packages=find_packages())\n"
+    )
+    (trainer.parent / "shared").mkdir()
+    (trainer.parent / "shared" / "__init__.py").touch()
+    words = ("--job-dir=gs://stage/x", f"--package-path={trainer}/")
+    for job in ("j1", "j2"):
+        assert invoke(*SUBMIT, job, *words).exit_code == 0
+    ((_, name),) = fake.objects  # built twice, and equal: the hash in its path is the same
+    assert name.endswith("/mine-3.2.tar.gz")
+    with tarfile.open(fileobj=io.BytesIO(fake.objects["stage", name])) as tar:
+        names = set(tar.getnames())
+    assert {"mine-3.2/trainer/task.py", "mine-3.2/shared/__init__.py"} <= names
+    assert sorted(path.name for path in trainer.parent.iterdir()) == [
+        "setup.py",
+        "shared",
+        "trainer",
+    ]

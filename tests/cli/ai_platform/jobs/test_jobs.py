@@ -1,0 +1,123 @@
+"""describe, list and cancel of training jobs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.testing.fake_service import TIME
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from click.testing import Result
+
+    from footplate.testing.fake_service import FakeService
+
+NAME = "projects/demo/jobs/census_1"
+CAUSE = "master-replica-0 exited with code 1: ValueError: no rows"
+
+
+@pytest.fixture(autouse=True)
+def jobs(fake: FakeService) -> None:
+    for number, state in enumerate(("RUNNING", "FAILED", "QUEUED"), 1):
+        fake.jobs[f"projects/demo/jobs/census_{number}"] = {
+            "jobId": f"census_{number}",
+            "state": state,
+            "createTime": TIME,
+            "trainingInput": {"region": "us-central1"},
+        }
+    fake.jobs["projects/demo/jobs/census_2"]["errorMessage"] = CAUSE
+
+
+def test_describe_shows_the_resource_and_what_happens(
+    invoke: Callable[..., Result], fake: FakeService
+) -> None:
+    fake.events[NAME] = [
+        {"number": 1, "kind": "QUEUED", "message": "waiting for memory"},
+        {"number": 2, "kind": "PREPARING", "message": "38 of 52 packages"},
+    ]
+    result = invoke("ai-platform", "jobs", "describe", "census_1")
+    assert result.stdout == (
+        f"createTime: '{TIME}'\n"
+        "jobId: census_1\n"
+        "state: RUNNING\n"
+        "trainingInput:\n"
+        "  region: us-central1\n"
+    )
+    assert result.stderr == "PREPARING: 38 of 52 packages\n"
+
+
+def test_describe_says_why_a_job_failed(invoke: Callable[..., Result]) -> None:
+    result = invoke("ai-platform", "jobs", "describe", "census_2", "--format=json")
+    assert json.loads(result.stdout)["errorMessage"] == CAUSE
+    assert result.stderr == f"Job census_2 failed: {CAUSE}\n"
+    assert result.exit_code == 0
+
+
+def test_describe_takes_a_resource_name(invoke: Callable[..., Result]) -> None:
+    words = ("describe", NAME, "--project=other", "--format=value(state)")
+    assert invoke("ai-platform", "jobs", *words).stdout == "RUNNING\n"
+
+
+def test_describe_of_a_job_that_is_not_there(invoke: Callable[..., Result]) -> None:
+    result = invoke("ai-platform", "jobs", "describe", "nobody")
+    assert (result.exit_code, result.stdout, result.stderr) == (
+        1,
+        "",
+        "Error: projects/demo/jobs/nobody not found\n",
+    )
+
+
+def test_list_is_a_table(invoke: Callable[..., Result]) -> None:
+    assert invoke("ai-platform", "jobs", "list").stdout == (
+        "JOB_ID    STATUS   CREATED\n"
+        f"census_1  RUNNING  {TIME}\n"
+        f"census_2  FAILED   {TIME}\n"
+        f"census_3  QUEUED   {TIME}\n"
+    )
+
+
+def test_list_takes_gclouds_options(invoke: Callable[..., Result], fake: FakeService) -> None:
+    words = ("--filter=state=FAILED", "--limit=2", "--sort-by=~jobId", "--uri", "--page-size=7")
+    result = invoke("ai-platform", "jobs", "list", *words)
+    assert result.stdout == "projects/demo/jobs/census_3\nprojects/demo/jobs/census_2\n"
+    query = fake.requests[0].query
+    assert query == {"filter": "state=FAILED", "pageSize": "7"}
+
+
+def test_list_in_other_formats(invoke: Callable[..., Result]) -> None:
+    words = ("ai-platform", "jobs", "list", "--limit=1")
+    assert json.loads(invoke(*words, "--format=json").stdout)[0]["jobId"] == "census_1"
+    assert invoke(*words, "--format=table(jobId,trainingInput.region)").stdout == (
+        "JOBID     REGION\ncensus_1  us-central1\n"
+    )
+
+
+def test_a_format_that_is_none(invoke: Callable[..., Result]) -> None:
+    result = invoke("ai-platform", "jobs", "list", "--format=csv")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "Usage: footplate ai-platform jobs list [OPTIONS]\n"
+        "Try 'footplate ai-platform jobs list --help' for help.\n"
+        "\n"
+        "Error: Invalid value for '--format': 'csv' given; "
+        "allowed: json, yaml, table, value(FIELD,...)\n"
+    )
+
+
+def test_cancel(invoke: Callable[..., Result], fake: FakeService) -> None:
+    result = invoke("ai-platform", "jobs", "cancel", "census_1", "--project=demo")
+    assert result.stderr == (
+        "Job census_1 is being cancelled.\n"
+        "  footplate ai-platform jobs describe census_1 --project=demo\n"
+    )
+    assert fake.jobs[NAME]["state"] == "CANCELLED"
+
+
+def test_a_custom_job_is_shown_its_own_commands(invoke: Callable[..., Result]) -> None:
+    name = "projects/p/locations/us-central1/customJobs/1"
+    result = invoke("ai-platform", "jobs", "describe", name)
+    assert result.stderr == f"Error: '{name}' is a custom job; see `footplate ai custom-jobs`\n"

@@ -1,0 +1,132 @@
+"""Following a job to its end."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from click.testing import Result
+
+    from footplate.testing.fake_service import FakeService
+
+NAME = "projects/demo/jobs/census_1"
+WAIT_S = 20
+
+
+@pytest.fixture(autouse=True)
+def job(fake: FakeService) -> None:
+    fake.jobs[NAME] = {"jobId": "census_1", "state": "RUNNING"}
+
+
+def line(cursor: int, message: str, replica: str = "master-replica-0") -> dict[str, object]:
+    return {"cursor": cursor, "severity": "INFO", "replica": replica, "message": message}
+
+
+def ending(fake: FakeService, state: str, *lines: dict[str, object]) -> Iterator[dict[str, object]]:
+    """The lines, and then the end of the job."""
+    yield from lines
+    fake.jobs[NAME]["state"] = state
+
+
+def test_lines_in_columns_and_the_end(invoke: Callable[..., Result], fake: FakeService) -> None:
+    lines = (line(1, "epoch 1"), line(2, "hello", "worker-replica-0"), line(3, "done\tat last"))
+    fake.lines[NAME] = ending(fake, "SUCCEEDED", *lines)
+    result = invoke("ai-platform", "jobs", "stream-logs", "census_1")
+    assert result.exit_code == 0
+    assert result.stdout == (
+        "master-replica-0  epoch 1\nworker-replica-0  hello\nmaster-replica-0  done\tat last\n"
+    )
+    assert result.stderr == "Job census_1 succeeded.\n"
+
+
+def test_a_failed_job_says_its_cause(invoke: Callable[..., Result], fake: FakeService) -> None:
+    fake.jobs[NAME]["errorMessage"] = "master-replica-0 exited with code 1: ValueError: no"
+    fake.lines[NAME] = ending(fake, "FAILED", line(1, "ValueError: no"))
+    result = invoke("ai-platform", "jobs", "stream-logs", "census_1")
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "Job census_1 failed: master-replica-0 exited with code 1: ValueError: no\n"
+    )
+
+
+def test_one_replica_only(invoke: Callable[..., Result], fake: FakeService) -> None:
+    fake.jobs[NAME]["state"] = "SUCCEEDED"
+    fake.lines[NAME] = [line(1, "mine"), line(2, "another's", "worker-replica-0")]
+    words = ("--task-name=master-replica-0", "--polling-interval=1", "--allow-multiline-logs")
+    result = invoke("ai-platform", "jobs", "stream-logs", "census_1", *words)
+    assert result.stdout == "master-replica-0  mine\n"
+
+
+def test_a_broken_stream_goes_on_where_it_was(
+    invoke: Callable[..., Result], fake: FakeService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("footplate.cli.follow.RETRY_S", 0.01)
+    first = threading.Event()
+
+    class Lines(list[dict[str, object]]):
+        def __iter__(self) -> Iterator[dict[str, object]]:
+            if not first.is_set():
+                first.set()
+                return iter([line(1, "one")])
+            return ending(fake, "SUCCEEDED", line(1, "one"), line(2, "two"))
+
+    fake.lines[NAME] = Lines()
+    result = invoke("ai-platform", "jobs", "stream-logs", "census_1")
+    assert result.stdout == "master-replica-0  one\nmaster-replica-0  two\n"
+
+
+def test_progress_is_shown_while_waiting(invoke: Callable[..., Result], fake: FakeService) -> None:
+    fake.events[NAME] = [{"number": 1, "kind": "PREPARING", "message": "38 of 52 packages"}]
+
+    def lines() -> Iterator[dict[str, object]]:
+        path = f"GET /footplate/v1/{NAME}/events"
+        asked = threading.Event()
+        while path not in fake.calls():
+            asked.wait(0.01)
+        asked.wait(0.2)  # the answer travels on a connection of its own
+        fake.jobs[NAME]["state"] = "SUCCEEDED"
+        yield line(1, "hello")
+
+    fake.lines[NAME] = lines()
+    result = invoke("ai-platform", "jobs", "stream-logs", "census_1")
+    assert "PREPARING: 38 of 52 packages\n" in result.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_ctrl_c_leaves_the_job_alone(fake: FakeService) -> None:
+    waiting = threading.Event()
+
+    def lines() -> Iterator[dict[str, object]]:
+        yield line(1, "working")
+        waiting.wait(WAIT_S)
+
+    fake.lines[NAME] = lines()
+    words = ["ai-platform", "jobs", "stream-logs", "census_1", f"--url={fake.url}"]
+    with subprocess.Popen(
+        [sys.executable, "-c", "from footplate.cli.main import main; main()", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "master-replica-0  working\n"
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=WAIT_S)
+        waiting.set()
+    assert process.returncode == 130
+    assert re.sub(r"--url=\S+", "--url=URL", told) == (
+        "\nNo longer following job census_1; it goes on.\n"
+        "  follow it again: footplate ai-platform jobs stream-logs census_1 --url=URL\n"
+        "  end it:          footplate ai-platform jobs cancel census_1 --url=URL\n"
+    )
+    assert "POST /v1/projects/demo/jobs/census_1:cancel" not in fake.calls()

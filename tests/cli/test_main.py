@@ -1,0 +1,169 @@
+"""The root, the groups, and what every command has in common."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+
+from footplate.cli.group import Group
+from footplate.cli.main import main
+from footplate.testing.fake_service import Answer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from click.testing import Result
+
+    from footplate.testing.fake_service import FakeService
+
+HELP = """\
+Usage: footplate [OPTIONS] COMMAND [ARGS]...
+
+  Train models on your own machine, through the calls of AI Platform and Vertex
+  AI.
+
+  footplate up                               start the service
+  footplate run -- python submit.py          send it an unchanged Vertex AI script
+  eval "$(footplate env)"                    or point gcloud at it
+
+  footplate storage buckets create gs://stage
+  footplate ai-platform jobs submit training census_20261121_0900 \\
+      --package-path trainer/ --module-name trainer.task \\
+      --job-dir gs://stage/census --stream-logs -- --epochs 3
+
+  Each command explains itself with --help.
+
+Options:
+  --version  Show the version and exit.
+  --help     Show this message and exit.
+
+Commands:
+  up           Start the service on this machine.
+  status       Show the service and its jobs.
+  down         Stop the service and end its jobs.
+  run          Run an unchanged script against the service.
+  env          Print variables that point gcloud at the service.
+  ai           Vertex AI: custom jobs.
+  ai-platform  AI Platform: training jobs.
+  storage      Buckets and what lies in them.
+  completion   Print the tab completion of a shell.
+"""
+
+
+def test_help_says_how_to_begin(invoke: Callable[..., Result]) -> None:
+    assert invoke("--help").stdout == HELP
+
+
+def commands(group: Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    ctx = click.Context(group)
+    for name in group.list_commands(ctx):
+        command = group.get_command(ctx, name)
+        yield (*path, name)
+        if isinstance(command, Group):
+            yield from commands(command, (*path, name))
+
+
+@pytest.mark.parametrize("path", list(commands(main)), ids=" ".join)
+def test_every_command_explains_itself(
+    path: tuple[str, ...], invoke: Callable[..., Result]
+) -> None:
+    result = invoke(*path, "--help")
+    assert result.exit_code == 0
+    assert result.stdout.startswith(f"Usage: footplate {' '.join(path)} ")
+
+
+def test_help_of_the_root_imports_no_command_and_no_http() -> None:
+    code = (
+        "import sys\n"
+        "from footplate.cli.main import main\n"
+        "main(['--help'], standalone_mode=False)\n"
+        "heavy = {'httpx', 'yaml', 'rich', 'pydantic', 'footplate.cli.run', 'footplate.client'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_ml_engine_is_another_name_for_ai_platform(invoke: Callable[..., Result]) -> None:
+    assert invoke("ml-engine", "jobs", "list").stderr == "Listed 0 items.\n"
+
+
+def test_errors_of_the_service_are_told_without_a_traceback(
+    invoke: Callable[..., Result], fake: FakeService
+) -> None:
+    message = "maxRunningTime: '5' given; allowed: a duration such as 3600s"
+    body = {"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": message}}
+    fake.refusals["GET", "/v1/projects/demo/jobs/j"] = Answer(400, body)
+    result = invoke("ai-platform", "jobs", "describe", "j")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == f"Error: {message}\n"
+
+
+def test_without_a_server_the_way_out_is_named(
+    invoke: Callable[..., Result],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    data_dir = tmp_path_factory.mktemp("data")
+    monkeypatch.delenv("FOOTPLATE_URL")
+    result = invoke("status", f"--data-dir={data_dir}")
+    assert result.exit_code == 1
+    assert result.stderr == (
+        f"Error: no Footplate server runs with the data directory {data_dir}; "
+        "start one with `footplate up`, or say where it is with --url or --data-dir\n"
+    )
+
+
+def test_the_server_of_a_data_directory_is_found(
+    invoke: Callable[..., Result],
+    fake: FakeService,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    data_dir = tmp_path_factory.mktemp("data")
+    monkeypatch.delenv("FOOTPLATE_URL")
+    monkeypatch.setenv("FOOTPLATE_TOKEN", "s3cret")
+    (data_dir / "server.json").write_text(f'{{"url": "{fake.url}", "pid": 1, "version": "0"}}')
+    assert invoke("status", f"--data-dir={data_dir}").exit_code == 0
+    assert fake.last("GET").headers["authorization"] == "Bearer s3cret"
+
+
+def test_status_shows_the_service_and_its_jobs(
+    invoke: Callable[..., Result], fake: FakeService
+) -> None:
+    fake.jobs["projects/demo/jobs/j"] = {"jobId": "j", "state": "RUNNING"}
+    assert invoke("status").stdout == (
+        f"Footplate 0.1.0.dev0 answers at {fake.url}\n"
+        "  process  4711\n"
+        "  data     /data\n"
+        "  jobs     1 RUNNING\n"
+    )
+    assert invoke("status", "--format=value(activeJobs.RUNNING)").stdout == "1\n"
+
+
+def test_down_waits_until_the_server_is_gone(
+    invoke: Callable[..., Result], fake: FakeService
+) -> None:
+    gone = {"error": {"code": 503, "status": "UNAVAILABLE", "message": "no longer here"}}
+    fake.refusals["GET", "/healthz"] = Answer(503, gone)
+    result = invoke("down")
+    assert (result.exit_code, result.stderr) == (0, "Ending 0 jobs.\nThe service has stopped.\n")
+    assert fake.calls()[0] == "POST /footplate/v1/down"
+
+
+def test_down_says_when_jobs_take_long(invoke: Callable[..., Result]) -> None:
+    result = invoke("down", "--timeout=0")
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "Ending 0 jobs.\nError: the service still waits for its jobs after 0 s; "
+        "it stops by itself when they have ended\n"
+    )
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_that_of_the_shell(shell: str, invoke: Callable[..., Result]) -> None:
+    result = invoke("completion", shell)
+    assert f"_FOOTPLATE_COMPLETE={shell}_complete" in result.stdout
