@@ -1,0 +1,139 @@
+"""``footplate up`` as users start it: a process of its own, which tests may stop, kill, restart."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+from urllib.request import urlopen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+START_S = 60.0
+STOP_S = 60.0
+_POLL_S = 0.02
+_UP = "from footplate.cli.main import main; main()"
+
+
+class RunningService:
+    """A service in ``data_dir`` on a free port; what it says is in ``log`` beside that.
+
+    ``settings`` are the service's own (``max_replicas=...``); ``footplate`` settings of the
+    environment that the tests run in don't reach it.
+    """
+
+    def __init__(self, data_dir: Path, cache_dir: Path, **settings: object) -> None:
+        self.data_dir = data_dir
+        self.cache_dir = cache_dir
+        self.log = data_dir.with_name(f"{data_dir.name}.log")
+        self.url = ""
+        self._settings = settings
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        """Of the server that runs now, or ran last."""
+        assert self._process is not None, "never started"
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def environment(self, **variables: str) -> dict[str, str]:
+        """For ``footplate`` commands that mean this service."""
+        return {**outside(os.environ), "FOOTPLATE_DATA_DIR": str(self.data_dir), **variables}
+
+    def start(self) -> None:
+        """Return when it answers."""
+        assert not self.alive, "it runs already"
+        settings = {f"FOOTPLATE_{k.upper()}": str(v) for k, v in self._settings.items()}
+        place = {"FOOTPLATE_CACHE_DIR": str(self.cache_dir), "FOOTPLATE_PORT": "0"}
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                (sys.executable, "-c", _UP, "up"),
+                env=self.environment(**place, **settings),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,  # an interrupt of the tests is not one of the service
+            )
+        self.url = self._wait_for_url()
+
+    def stop(self) -> None:
+        """End the server in order, as Ctrl-C does. Its jobs go on."""
+        self._end(signal.SIGINT)
+
+    def kill(self) -> None:
+        """End the server in the middle of whatever it does. Its jobs go on."""
+        self._end(signal.SIGKILL)
+
+    def restart(self) -> None:
+        """Start again after ``stop`` or ``kill``, or instead of a server that runs. New URL."""
+        self.stop()
+        self.start()
+
+    def down(self) -> None:
+        """End the jobs, then the server, as ``footplate down`` does."""
+        if self.alive:
+            command = (sys.executable, "-c", _UP, "down")
+            subprocess.run(
+                command, env=self.environment(), check=True, timeout=STOP_S, capture_output=True
+            )
+            assert self._process is not None
+            self._process.wait(STOP_S)
+
+    def _end(self, number: signal.Signals) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(number)
+            self._process.wait(STOP_S)
+
+    def _wait_for_url(self) -> str:
+        """From the file where the server announces itself; an earlier one's doesn't count."""
+        deadline = time.monotonic() + START_S
+        while time.monotonic() < deadline:
+            if not self.alive:
+                break
+            url = self._announced()
+            if url is not None:
+                with urlopen(f"{url}/healthz", timeout=START_S) as answer:  # noqa: S310 - loopback
+                    assert answer.status == 200
+                return url
+            time.sleep(_POLL_S)
+        self.kill()
+        raise RuntimeError(f"the service didn't start: {self.log.read_text()}")
+
+    def _announced(self) -> str | None:
+        try:
+            document = json.loads((self.data_dir / "server.json").read_bytes())
+        except FileNotFoundError:
+            return None
+        return str(document["url"]) if document["pid"] == self.pid else None
+
+
+def outside(environ: Mapping[str, str]) -> dict[str, str]:
+    """``environ`` without anything that leads a client or a server somewhere."""
+    leading = ("FOOTPLATE_", "CLOUDSDK_", "GOOGLE_", "STORAGE_EMULATOR", "PYTHONPATH")
+    return {name: value for name, value in environ.items() if not name.startswith(leading)}
+
+
+@contextmanager
+def running_service(
+    data_dir: Path, cache_dir: Path, **settings: object
+) -> Iterator[RunningService]:
+    """A service that runs until the block ends, and no job of which survives it."""
+    service = RunningService(data_dir, cache_dir, **settings)
+    service.start()
+    try:
+        yield service
+    finally:
+        if not service.alive:
+            service.start()
+        service.down()
