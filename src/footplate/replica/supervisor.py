@@ -100,7 +100,7 @@ class Supervisor:
         for descriptor, _ in poller.poll(math.ceil(wait_s * 1000)):
             handlers[descriptor]()
         if desk.cage is not None:
-            desk.cage.tidy(desk.child)
+            desk.cage.tidy()
 
     def _step(self) -> None:
         self._desk.courier.step(self._desk.monotonic())

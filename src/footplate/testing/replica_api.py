@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
@@ -66,8 +68,12 @@ class ReplicaApi:
             self._server.end()
             self._server = None
 
+    @property
+    def stopped(self) -> bool:
+        return self._server is None
+
     def wait_for(self, condition: Callable[[], bool], timeout_s: float = 30.0) -> None:
-        """Until ``condition`` holds; looked at after each request. AssertionError if it never does."""
+        """Until ``condition`` holds, looked at after each request. Raises AssertionError."""
         with self._changed:
             assert self._changed.wait_for(condition, timeout_s), self.describe()
 
@@ -151,7 +157,8 @@ class _Server(ThreadingHTTPServer):
         self.shutdown()
         self.server_close()
         for connection in list(self.connections):
-            connection.close()
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
         self._thread.join()
 
     def handle_error(self, request: object, client_address: object) -> None:

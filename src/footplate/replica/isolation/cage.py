@@ -83,8 +83,8 @@ class Cage:
         """How many processes the kernel ended for want of memory, as far as it is known."""
         return 0
 
-    def tidy(self, child: Child | None) -> None:
-        """Reap whom the rung has made this process's children, besides ``child``."""
+    def tidy(self) -> None:
+        """Reap whom the rung has made this process's children, besides the program."""
 
     def record(self) -> dict[str, object]:
         """What a later process needs to ``kill`` after the death of this one."""

@@ -11,7 +11,6 @@ import os
 import signal
 
 from footplate.replica.isolation.cage import Cage, Child
-from footplate.replica.isolation.subreaper import sweep_marked
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -23,10 +22,7 @@ class GroupCage(Cage):
     name = "best-effort"
     guarantee = "the program's process group is killed; children that left it are not claimed"
 
-    def __init__(self, mark: str, *, live: bool) -> None:
-        """``live``: the supervisor that starts the program is this process."""
-        self._mark = mark
-        self._live = live
+    def __init__(self) -> None:
         self._child: Child | None = None
 
     def start(self, launch: Launch, view: View | None) -> Child:
@@ -35,8 +31,6 @@ class GroupCage(Cage):
 
     def kill(self) -> bool:
         """Before the leader is reaped, so that the group's number is its own."""
-        if not self._live:
-            return sweep_marked(self._mark, 0)
         if self._child is not None:
             try:
                 os.killpg(self._child.pid, signal.SIGKILL)

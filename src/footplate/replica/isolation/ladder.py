@@ -68,9 +68,9 @@ def sweep(record: dict[str, Any]) -> bool:
     if record["boot"] != boot_id():
         return True
     cage = _reopen(record)
-    clean = cage.kill()
-    clean = sweep_marked(record["mark"], 0) and clean
-    if clean:
+    clean = cage.kill() if cage is not None else True
+    clean = sweep_marked(record["mark"]) and clean
+    if clean and cage is not None:
         cage.close()
     return clean
 
@@ -81,15 +81,14 @@ def _open(name: str, mark: str) -> Cage:
     if name == "namespace":
         return NamespaceCage.open()
     if name == "subreaper":
-        return SubreaperCage.open(mark)
-    return GroupCage(mark, live=True)
+        return SubreaperCage.open()
+    return GroupCage()
 
 
-def _reopen(record: dict[str, Any]) -> Cage:
+def _reopen(record: dict[str, Any]) -> Cage | None:
+    """None for the rungs that then have nothing but the mark."""
     if record["rung"] == "cgroup":
         return CgroupCage.reopen(record)
     if record["rung"] == "namespace":
         return NamespaceCage.reopen(record)
-    if record["rung"] == "subreaper":
-        return SubreaperCage(record["mark"])
-    return GroupCage(record["mark"], live=False)
+    return None

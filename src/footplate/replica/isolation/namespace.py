@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 _NUMBER_BYTES = 8
 _PROBE_CODE = 7
+_LOST_STATUS = int(signal.SIGKILL)
+"""Init didn't say how the program ended: someone killed it, and the program with it."""
 _PAUSE_S = 0.002
 
 
@@ -58,9 +60,9 @@ class NamespaceChild(Child):
 
     def reap(self) -> int:
         if self._status is None:
-            status = super().reap()
+            super().reap()
             reported = _read_number(self._report)
-            self._status = status if reported is None else reported
+            self._status = _LOST_STATUS if reported is None else reported
             os.close(self._report)
             os.close(self._leash)
         return self._status
@@ -104,10 +106,8 @@ class NamespaceCage(Cage):
         report, report_end = os.pipe()
         supervisor = os.getpid()
 
-        def body(_: int) -> None:
-            os.close(leash)
-            os.close(report)
-            _keep(launch, view, supervisor, (leash_end, report_end))
+        def body(ready: int) -> None:
+            _keep(launch, view, supervisor, Pipes(ready, leash_end, report_end))
 
         try:
             pid = spawn(body)
@@ -137,13 +137,27 @@ def kill_init(init: Process) -> bool:
     return True
 
 
-def _keep(launch: Launch, view: View | None, supervisor: int, pipes: tuple[int, int]) -> None:
-    """The keeper: leave the host, start init, and last as long as it does."""
+class Pipes:
+    """What keeper and init hold. Closing ``ready`` lets the supervisor go on."""
+
+    __slots__ = ("leash", "ready", "report")
+
+    def __init__(self, ready: int, leash: int, report: int) -> None:
+        self.ready = ready
+        self.leash = leash
+        self.report = report
+
+
+def _keep(launch: Launch, view: View | None, supervisor: int, pipes: Pipes) -> None:
+    """The keeper: leave the host, start init, and last as long as it does.
+
+    It shares init's mounts, so that it can't look into /proc once init has begun.
+    """
     from footplate.replica.isolation import kernel  # in children only: it costs memory
     from footplate.replica.isolation.view import leave_host
 
     gc.disable()
-    leash_end, report_end = pipes
+    close_all_but({pipes.ready, pipes.leash, pipes.report, launch.stdout, launch.stderr})
     begin_session()
     leave_host(kernel.CLONE_NEWPID)
     kernel.die_with_parent(signal.SIGKILL)
@@ -151,19 +165,24 @@ def _keep(launch: Launch, view: View | None, supervisor: int, pipes: tuple[int, 
         os._exit(1)
     pid = os.fork()
     if pid:
-        _write_number(report_end, pid)
-        close_all_but(set())
+        _write_number(pipes.report, pid)
+        os.close(pipes.leash)
+        os.close(pipes.report)
+        _let_go(launch, pipes)
         os.waitpid(pid, 0)
         os._exit(0)
     kernel.die_with_parent(signal.SIGKILL)
-    _begin_init(launch, view, leash_end, report_end)
+    _begin_init(launch, view, pipes)
 
 
-def _begin_init(launch: Launch, view: View | None, leash_end: int, report_end: int) -> None:
-    """Init: show the namespace in /proc, start the program, reap until it ends.
+def _let_go(launch: Launch, pipes: Pipes) -> None:
+    """What is the program's alone, now that it has been forked."""
+    for descriptor in {pipes.ready, launch.stdout, launch.stderr}:
+        os.close(descriptor)
 
-    Closing all descriptors lets the supervisor go on: the program has exec'ed, or said why not.
-    """
+
+def _begin_init(launch: Launch, view: View | None, pipes: Pipes) -> None:
+    """Init: show the namespace in /proc, start the program, reap until it ends."""
     from footplate.replica.isolation import kernel  # in children only: it costs memory
 
     if view is not None:
@@ -181,21 +200,21 @@ def _begin_init(launch: Launch, view: View | None, leash_end: int, report_end: i
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.setsid()
         execute(launch)
-    close_all_but({leash_end, report_end, wake_end, wake})
-    _serve(program, leash_end, report_end, wake_end)
+    _let_go(launch, pipes)
+    _serve(program, pipes, wake_end)
 
 
-def _serve(program: int, leash_end: int, report_end: int, wake_end: int) -> None:
+def _serve(program: int, pipes: Pipes, wake_end: int) -> None:
     poller = select.poll()
-    poller.register(leash_end, select.POLLIN)
+    poller.register(pipes.leash, select.POLLIN)
     poller.register(wake_end, select.POLLIN)
     while True:
         ready = [descriptor for descriptor, _ in poller.poll()]
         if wake_end in ready:
             os.read(wake_end, 4096)
-            _reap_until(program, report_end)
-        if leash_end in ready:
-            signals = os.read(leash_end, 16)
+            _reap_until(program, pipes.report)
+        if pipes.leash in ready:
+            signals = os.read(pipes.leash, 16)
             if not signals:
                 os._exit(0)
             for number in signals:

@@ -1,41 +1,49 @@
 """Rung ``subreaper``: the supervisor adopts every orphan among the program's descendants.
 
-Guarantee: while the supervisor lives, whatever the program has started is its descendant, and
-is killed, children that left the session or cleared their environment included. After the
-supervisor's death those are found that have the mark in their environment, and their children.
+Guarantee: while the supervisor lives, whatever the program has started is killed, children that
+left the session or cleared their environment included: a killed child's children become the
+supervisor's own, and the kernel says when it has none left. After the supervisor's death those
+are found that have the mark in their environment, and their children.
 Being out of memory isn't recognised.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import time
 
 from footplate.replica.isolation.cage import KILL_PATIENCE_S, Cage, Child, Unavailable
 from footplate.replica.isolation.processes import (
     Process,
     find_all,
+    find_children,
     find_descendants,
     find_marked,
     kill,
 )
 
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from footplate.replica.isolation.spawn import Launch
+    from footplate.replica.isolation.view import View
+
 _PAUSE_S = 0.002
-_EMPTY_PASSES = 2
+_EMPTY_PASSES = 3
 
 
 class SubreaperCage(Cage):
     name = "subreaper"
     guarantee = (
-        "everything the program starts is killed, by the mark in its environment only "
-        "if the supervisor itself was killed before"
+        "everything the program starts is killed; if the supervisor itself was killed before, "
+        "what still has a mark in its environment"
     )
 
-    def __init__(self, mark: str) -> None:
-        self._mark = mark
+    def __init__(self) -> None:
+        self._child: Child | None = None
 
     @classmethod
-    def open(cls, mark: str) -> SubreaperCage:
+    def open(cls) -> SubreaperCage:
         """Raises Unavailable."""
         from footplate.replica.isolation import kernel  # on this rung only: it costs memory
 
@@ -45,44 +53,72 @@ class SubreaperCage(Cage):
             raise Unavailable(str(error)) from error
         if next(find_all(), None) is None:
             raise Unavailable("/proc shows no processes")
-        return cls(mark)
+        return cls()
 
-    def tidy(self, child: Child | None) -> None:
-        """Adopted orphans; as long as ``child`` is a zombie, only those that ended before it."""
+    def start(self, launch: Launch, view: View | None) -> Child:
+        self._child = super().start(launch, view)
+        return self._child
+
+    def tidy(self) -> None:
+        """Adopted orphans; as long as the program is a zombie, those that ended before it."""
         while True:
-            try:
-                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-                if ended is None or (child is not None and ended.si_pid == child.pid):
-                    return
-                os.waitpid(ended.si_pid, 0)
-            except ChildProcessError:
+            pid = _find_zombie()
+            if not pid or (self._child is not None and pid == self._child.pid):
                 return
+            os.waitpid(pid, 0)
 
     def kill(self) -> bool:
-        return sweep_marked(self._mark, os.getpid())
+        """Own children can't be mistaken: their numbers are theirs until they are reaped."""
+        end = time.monotonic() + KILL_PATIENCE_S
+        while time.monotonic() < end:
+            for pid in find_children():
+                os.kill(pid, signal.SIGKILL)
+            try:
+                self._reap_all()
+            except ChildProcessError:
+                return True
+        return False
+
+    def _reap_all(self) -> None:
+        """Raises ChildProcessError: there are no children any more."""
+        pid = _find_zombie(or_raise=True)
+        while pid:
+            if self._child is not None and pid == self._child.pid:
+                self._child.reap()
+            else:
+                os.waitpid(pid, 0)
+            pid = _find_zombie(or_raise=True)
 
 
-def sweep_marked(mark: str, ancestor: int) -> bool:
-    """Kill the descendants of ``ancestor`` (0: nobody's) and all that is marked, with theirs.
+def _find_zombie(*, or_raise: bool = False) -> int:
+    """A child that has ended, 0 if none has; without any children raises if asked to."""
+    try:
+        ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        if or_raise:
+            raise
+        return 0
+    return ended.si_pid if ended is not None else 0
 
-    Passes go on until two in a row find nothing; False: some are still there after a while.
+
+def sweep_marked(mark: str) -> bool:
+    """Kill all that is marked, with its descendants.
+
+    Passes go on until some in a row find nothing; False: some are still there after a while.
     """
     end = time.monotonic() + KILL_PATIENCE_S
     empty = 0
     while empty < _EMPTY_PASSES:
-        found = _find(mark, ancestor)
+        found = _find(mark)
         for process in found:
             kill(process)
         empty = 0 if found else empty + 1
-        if found:
-            if time.monotonic() >= end:
-                return False
-            time.sleep(_PAUSE_S)
+        if found and time.monotonic() >= end:
+            return False
+        time.sleep(_PAUSE_S)
     return True
 
 
-def _find(mark: str, ancestor: int) -> list[Process]:
-    found = find_descendants(ancestor) if ancestor else []
-    for marked in find_marked(mark):
-        found += [marked, *find_descendants(marked.pid)]
-    return found
+def _find(mark: str) -> list[Process]:
+    found = find_marked(mark)
+    return found + [process for marked in found for process in find_descendants(marked.pid)]

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.replica.archive import build_archive
+from footplate.replica.isolation import ladder
+from footplate.testing.supervised import Supervised, command_task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+    from typing import Any
+
+STRICT = os.environ.get("CI") == "true" and sys.platform == "linux" and os.geteuid() == 0
+
+
+@pytest.fixture(scope="session")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_archive(tmp_path_factory.mktemp("archive"))
+
+
+@pytest.fixture
+def make_replica(tmp_path: Path, archive: Path) -> Iterator[Callable[..., Supervised]]:
+    """Make replicas whose every process is gone after the test."""
+    made: list[Supervised] = []
+
+    def make(task: Mapping[str, Any], **options: Any) -> Supervised:
+        replica = Supervised(tmp_path / f"replica-{len(made)}", archive, task, **options)
+        made.append(replica)
+        return replica
+
+    yield make
+    for replica in made:
+        replica.close()
+
+
+@pytest.fixture(scope="session", params=ladder.RUNGS)
+def rung(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, archive: Path
+) -> str:
+    """Each rung that works here; under CI as root all of them must."""
+    name: str = request.param
+    task = command_task(["true"])
+    replica = Supervised(tmp_path_factory.mktemp("rung") / "r", archive, task, isolation=name)
+    try:
+        end = replica.supervise()
+    finally:
+        replica.close()
+    if end["kind"] == "UNPREPARED" and not STRICT:
+        pytest.skip(end["cause"])
+    assert (end["kind"], end["code"]) == ("EXITED", 0), end
+    return name
