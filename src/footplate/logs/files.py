@@ -22,17 +22,17 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument, Unavailable
+from footplate.domain.log_lines import Reading
 from footplate.logs.journal import Journal
 from footplate.logs.watchers import Watchers
-from footplate.ports.logs import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
 
+    from footplate.domain.log_lines import Entry, Line
     from footplate.domain.names import JobUid
-    from footplate.ports.logs import Entry, Line
 
 _UID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 

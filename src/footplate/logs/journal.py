@@ -8,17 +8,17 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import DataLoss, InvalidArgument, Unavailable
+from footplate.domain.log_lines import Reading
 from footplate.logs import lines, records
 from footplate.logs.records import Checkpoint, Last
-from footplate.ports.logs import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
 
+    from footplate.domain.log_lines import Entry, Line
     from footplate.logs.records import Writer
-    from footplate.ports.logs import Entry, Line
 
 CHECKPOINT_BYTES = 1 << 20
 """A checkpoint follows after this much, so that opening reads no more than about this."""

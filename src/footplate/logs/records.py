@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from footplate.ports.logs import Entry, Line
+from footplate.domain.log_lines import Entry, Line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

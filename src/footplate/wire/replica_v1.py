@@ -152,17 +152,17 @@ class _Fields:
     def text(self, name: str, length: int) -> str:
         value = self._record.get(name)
         if isinstance(value, str) and len(value) <= length:
-            return clean(value)
+            return value
         raise self._wrong(name, f"a text of at most {length} characters")
 
     def cut_text(self, name: str) -> str:
-        """A text for the record of the job: cut where it is too long, without NUL."""
+        """A text for the record of the job: cut where it is too long."""
         value = self._record.get(name, "")
         if not isinstance(value, str):
             raise self._wrong(name, "a text")
         if len(value) > MAX_TEXT_LENGTH:
             value = f"{value[: MAX_TEXT_LENGTH - 3]}..."
-        return clean(value).replace("\x00", "\ufffd")
+        return clean(value)
 
     def kind(self, name: str) -> str:
         value = self._record.get(name)

@@ -42,6 +42,7 @@ _BY_LETTER = {"D": "DEBUG", "I": "INFO", "W": "WARNING", "E": "ERROR", "F": "CRI
 _BY_STREAM = {"stdout": "INFO", "stderr": "ERROR"}
 _KEYS = ("severity", "level", "levelname", "levelno")
 
+_MAX_DEPTH = 50
 _PREFIX_LENGTH = 200
 """No prefix is longer; what comes after isn't looked at."""
 
@@ -73,16 +74,17 @@ def read_line(stream: str, text: str) -> Reading:
     """What a line of ``stdout`` or ``stderr`` says. Takes any text."""
     document = _parse(text) if text[:1] in "{ \t" and text.rstrip().endswith("}") else None
     if document is None:
-        return Reading(_prefixed(text) or _default(stream), text)
+        return Reading(_prefixed(text) or _default(stream), clean(text))
     severity = _stated(document) or _default(stream)
     message = document.get("message")
     if not isinstance(message, str):
-        return Reading(severity, text)
+        return Reading(severity, clean(text))
     return Reading(severity, clean(message), clean(_encode(document)))
 
 
 def clean(text: str) -> str:
-    """``text`` with what UTF-8 can't hold (halves of surrogate pairs) replaced."""
+    """``text`` with what other programs can't take (NUL, halves of surrogate pairs) replaced."""
+    text = text.replace("\x00", "\ufffd")
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -130,7 +132,25 @@ def _parse(text: str) -> Mapping[str, object] | None:
         value = json.loads(text, parse_constant=_refuse, parse_float=_finite, parse_int=_integer)
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) else None
+    return value if isinstance(value, dict) and _plain(value) else None
+
+
+def _plain(document: object) -> bool:
+    """Whether every reader of JSON can be expected to take it: it is flat, and without NUL."""
+    level: list[object] = [document]
+    for _ in range(_MAX_DEPTH):
+        inner: list[object] = []
+        for value in level:
+            if isinstance(value, dict):
+                inner += [*value, *value.values()]
+            elif isinstance(value, list):
+                inner += value
+            elif isinstance(value, str) and "\x00" in value:
+                return False
+        if not inner:
+            return True
+        level = inner
+    return False
 
 
 def _refuse(name: str) -> NoReturn:

@@ -84,6 +84,8 @@ def test_a_structured_line_says_its_severity_itself(
         '{"message": "x", "loss": 1e999}',
         '["message"]',
         "{}",
+        r'{"message": "x", "a": ["\u0000"]}',
+        '{"message": "x", "a": ' + "[" * 60 + "]" * 60 + "}",
         "{" * 60_000 + "}",
         '{"a":' * 60_000 + "1" + "}" * 60_000,
         '{"message": "x", "n": ' + "9" * 5000 + "}",
@@ -107,7 +109,10 @@ def test_halves_of_surrogate_pairs_are_replaced() -> None:
 
 @given(st.sampled_from(["stdout", "stderr", "other"]), st.text())
 def test_any_text_is_read(stream: str, text: str) -> None:
-    assert read_line(stream, text).severity in SEVERITIES
+    read = read_line(stream, text)
+    assert read.severity in SEVERITIES
+    read.message.encode()
+    assert "\x00" not in read.message
 
 
 values = st.recursive(

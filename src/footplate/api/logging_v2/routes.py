@@ -1,0 +1,37 @@
+"""The URLs of job logs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.routing import Route
+
+from footplate.api.logging_v2.entries import Entries
+from footplate.api.logging_v2.finding import JobFinder
+from footplate.api.logging_v2.stream import LineStream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from footplate.api.logging_v2.followers import Followers
+    from footplate.domain.jobs import Job
+    from footplate.domain.names import JobName
+    from footplate.ports.logs import Logs
+
+
+def logging_routes(
+    logs: Logs,
+    get_job: Callable[[JobName], Job],
+    locations: Sequence[str],
+    followers: Followers,
+) -> list[Route]:
+    """``get_job`` raises NotFound; ``locations`` are those that a custom job may be in.
+
+    ``followers`` are shared with the middleware EndOfStream.
+    """
+    entries = Entries(logs, JobFinder(get_job, locations), followers)
+    stream = LineStream(logs, get_job)
+    return [
+        Route("/v2/entries:list", entries.list, methods=["POST"]),
+        Route("/footplate/v1/{name:path}/logs", stream.read, methods=["GET"]),
+    ]

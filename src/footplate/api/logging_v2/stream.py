@@ -1,0 +1,118 @@
+"""Our own API to the lines of a job: read to their end, or followed to the job's."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import StreamingResponse
+
+from footplate.domain.errors import InvalidArgument, NotFound, Violation
+from footplate.domain.names import parse_job_name
+from footplate.wire.json_text import describe
+from footplate.wire.log_lines import encode_lines
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from footplate.domain.jobs import Job
+    from footplate.domain.log_lines import Entry
+    from footplate.domain.names import JobName
+    from footplate.ports.logs import Logs
+
+LIFE_SIGN_S = 5.0
+"""After so long without a line an empty one is sent, which shows whether the reader is there
+still; and the job is looked at, should the news of its end have been missed."""
+
+_SWITCH = {"": False, "false": False, "true": True}
+
+
+@dataclass(frozen=True)
+class _Wish:
+    """What a reader asks for; ``replica`` may be empty: all of them."""
+
+    cursor: int
+    follow: bool
+    replica: str
+
+
+class LineStream:
+    """A follower holds no thread: it is woken by the logs, and reads in short turns."""
+
+    def __init__(self, logs: Logs, get_job: Callable[[JobName], Job]) -> None:
+        self._logs = logs
+        self._get_job = get_job
+
+    async def read(self, request: Request) -> Response:
+        """``GET .../logs?cursor=&follow=&replica=``: one JSON object a line."""
+        wish = _read_wish(request)
+        job = await run_in_threadpool(self._get_job, parse_job_name(request.path_params["name"]))
+        # A wrong cursor is refused here, while that still can be said.
+        await run_in_threadpool(self._logs.read, job.uid, wish.cursor, 1)
+        return StreamingResponse(self._stream(job, wish), media_type="application/x-ndjson")
+
+    async def _stream(self, job: Job, wish: _Wish) -> AsyncIterator[bytes]:
+        loop, changed = asyncio.get_running_loop(), asyncio.Event()
+
+        def wake() -> None:
+            with suppress(RuntimeError):  # the server has stopped meanwhile
+                loop.call_soon_threadsafe(changed.set)
+
+        unwatch = self._logs.watch(job.uid, wake)
+        try:
+            cursor, last_turn = wish.cursor, not wish.follow
+            while True:
+                changed.clear()
+                reading = await run_in_threadpool(self._logs.read, job.uid, cursor)
+                cursor = reading.cursor
+                if text := encode_lines(_chosen(reading.entries, wish.replica)):
+                    yield text
+                if reading.entries:
+                    continue
+                if last_turn:
+                    return
+                # What came before the end is there once the end is seen: one more turn.
+                last_turn = await run_in_threadpool(self._has_ended, job)
+                if not last_turn and not await _happens(changed):
+                    yield b"\n"
+        finally:
+            unwatch()
+
+    def _has_ended(self, job: Job) -> bool:
+        try:
+            return self._get_job(job.name).state.terminal
+        except NotFound:
+            return True
+
+
+async def _happens(changed: asyncio.Event) -> bool:
+    """Whether it did before a sign of life was due."""
+    try:
+        await asyncio.wait_for(changed.wait(), LIFE_SIGN_S)
+    except TimeoutError:
+        return False
+    return True
+
+
+def _chosen(entries: tuple[Entry, ...], replica: str) -> tuple[Entry, ...]:
+    return tuple(entry for entry in entries if replica in ("", entry.replica))
+
+
+def _read_wish(request: Request) -> _Wish:
+    given = request.query_params
+    cursor, follow = given.get("cursor", "0"), given.get("follow", "")
+    if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 20):
+        raise _wrong("cursor", cursor, "one that a line had, or 0")
+    if follow not in _SWITCH:
+        raise _wrong("follow", follow, "true, false")
+    return _Wish(int(cursor), _SWITCH[follow], given.get("replica", ""))
+
+
+def _wrong(field: str, given: str, allowed: str) -> InvalidArgument:
+    return InvalidArgument.of((Violation(field, f"{describe(given)} given; allowed: {allowed}"),))

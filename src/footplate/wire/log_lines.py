@@ -1,0 +1,37 @@
+"""Log lines of Footplate's own API: one JSON object per line of text."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from footplate.wire.timestamps import format_time
+
+if TYPE_CHECKING:
+    from footplate.domain.log_lines import Entry
+    from footplate.wire.json_text import JsonObject
+
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+"""In ASCII: readers of lines split them at other characters than ``\\n``, too."""
+
+
+def encode_lines(entries: tuple[Entry, ...]) -> bytes:
+    return b"".join(f"{_encode(_document(entry))}\n".encode() for entry in entries)
+
+
+def _document(entry: Entry) -> JsonObject:
+    """``cursor`` continues after the line; ``time`` is when the program printed it."""
+    line = entry.line
+    document: JsonObject = {
+        "cursor": entry.cursor,
+        "timestamp": format_time(entry.timestamp),
+        "time": format_time(line.time),
+        "severity": line.severity,
+        "attempt": entry.attempt,
+        "replica": entry.replica,
+        "sequence": line.sequence,
+        "message": line.message,
+    }
+    if line.payload:
+        document["payload"] = json.loads(line.payload)
+    return document

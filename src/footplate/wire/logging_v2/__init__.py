@@ -1,0 +1,1 @@
+"""Cloud Logging's JSON and query language, as far as job logs need them."""

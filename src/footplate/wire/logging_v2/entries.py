@@ -1,0 +1,46 @@
+"""Entries as Cloud Logging writes them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from footplate.wire.timestamps import format_time
+
+if TYPE_CHECKING:
+    from footplate.domain.log_lines import Entry
+    from footplate.domain.names import JobName
+    from footplate.wire.json_text import JsonObject
+
+
+def encode_entry(entry: Entry, job: JobName) -> JsonObject:
+    """``timestamp`` is the time of arrival, for readers expect that no entry comes before one
+    that they have seen; when the program printed the line stands in the labels.
+    """
+    line, timestamp = entry.line, format_time(entry.timestamp)
+    document: JsonObject = {
+        "insertId": entry.insert_id,
+        "logName": f"projects/{job.project}/logs/{quote(entry.replica, safe='')}",
+        "timestamp": timestamp,
+        "receiveTimestamp": timestamp,
+        "severity": line.severity,
+        "resource": {
+            "type": "ml_job",
+            "labels": {
+                "project_id": job.project,
+                "job_id": job.job_id,
+                "task_name": entry.replica,
+            },
+        },
+        "labels": {
+            "attempt": str(entry.attempt),
+            "sequence": str(line.sequence),
+            "printed": format_time(line.time),
+        },
+    }
+    if line.payload:
+        document["jsonPayload"] = json.loads(line.payload)
+    else:
+        document["textPayload"] = line.message
+    return document

@@ -1,0 +1,66 @@
+"""The request for a list of entries."""
+
+import re
+
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.wire.json_model import JsonModel
+from footplate.wire.json_text import describe
+from footplate.wire.scalars import Int32, Text
+
+DEFAULT_PAGE_SIZE = 50
+MAX_PAGE_SIZE = 1000
+_PROJECT = re.compile(r"projects/([^/]+)(?:/.*)?")
+_ORDERS = {"": False, "timestamp": False, "timestamp asc": False, "timestamp desc": True}
+
+
+class ListEntriesRequest(JsonModel):
+    """``entries.list``; ``projectIds`` is its older way of naming projects."""
+
+    resource_names: list[Text] | None = None
+    project_ids: list[Text] | None = None
+    filter: Text = ""
+    order_by: Text = ""
+    page_size: Int32 = 0
+    page_token: Text = ""
+
+    @property
+    def project(self) -> str:
+        """The one project that is asked for.
+
+        Raises:
+            InvalidArgument: none is named, or several, or something else.
+        """
+        projects: set[str] = {*(self.project_ids or ())}
+        for name in self.resource_names or ():
+            match = _PROJECT.fullmatch(name)
+            if match is None:
+                raise _wrong("resourceNames", name, "projects/PROJECT")
+            projects.add(str(match.group(1)))
+        if len(projects) != 1:
+            raise _wrong("resourceNames", sorted(projects), "one project")
+        return projects.pop()
+
+    @property
+    def descending(self) -> bool:
+        """Raises InvalidArgument for another order than that of time."""
+        try:
+            return _ORDERS[" ".join(self.order_by.lower().split())]
+        except KeyError:
+            raise _wrong("orderBy", self.order_by, "timestamp asc, timestamp desc") from None
+
+    @property
+    def limit(self) -> int:
+        """Raises InvalidArgument for a negative page size."""
+        if self.page_size < 0:
+            raise _wrong("pageSize", self.page_size, f"0 to {MAX_PAGE_SIZE}")
+        return min(self.page_size or DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
+
+    @property
+    def listing(self) -> str:
+        """What a page token belongs to."""
+        return f"{self.project}?{self.descending}?{self.filter}"
+
+
+def _wrong(field: str, given: object, allowed: str) -> InvalidArgument:
+    description = f"{describe(given)} given; allowed: {allowed}"
+    return InvalidArgument.of((Violation(field, description),))

@@ -1,0 +1,103 @@
+"""Log routes behind a real HTTP server, with the jobs' own routes beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+from starlette.middleware import Middleware
+
+from footplate.api.app import create_app
+from footplate.api.logging_v2 import EndOfStream, Followers, logging_routes
+from footplate.api.security import Access
+from footplate.api.training_v1 import training_routes
+from footplate.api.vertex_v1 import vertex_routes
+from footplate.domain.jobs import Ending
+from footplate.domain.log_lines import Line
+from footplate.domain.names import CustomJobName, TrainingJobName
+from footplate.domain.states import State
+from footplate.domain.submission import Location, Submission
+from footplate.logs.files import FileLogs
+from footplate.testing.http_server import serve
+from footplate.testing.jobs import make_spec
+from footplate.testing.jobs_service import MemoryJobs
+from footplate.wire.severity import read_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from starlette.applications import Starlette
+
+    from footplate.domain.jobs import Job
+    from footplate.domain.names import JobName
+    from footplate.ports.logs import Logs
+
+LOCATIONS = ("europe-west4", "us-central1")
+TRAINING = TrainingJobName("demo", "job_1")
+
+
+@dataclass
+class World:
+    """Jobs that the test runs by hand."""
+
+    jobs: MemoryJobs
+    logs: Logs
+    sequence: int = 0
+
+    def submit(self, name: TrainingJobName | Location = TRAINING) -> Job:
+        training = isinstance(name, TrainingJobName)
+        spec = make_spec(name if isinstance(name, TrainingJobName) else None)
+        if not training:
+            spec = make_spec(CustomJobName("demo", "us-central1", "1"))
+        job = self.jobs.submit(Submission(name, "a job", spec, "{}"))
+        return self.jobs.run(job.name)
+
+    def print(self, job: Job, *texts: str, replica: str = "", stream: str = "stdout") -> None:
+        """Let a replica (the first) print."""
+        lines = []
+        for text in texts:
+            self.sequence += 1
+            read = read_line(stream, text)
+            printed = datetime.now(UTC)
+            lines.append(Line(self.sequence, printed, read.severity, read.message, read.payload))
+        self.logs.append(job.uid, 1, replica or job.spec.replica_names()[0], lines)
+
+    def end(self, name: JobName) -> None:
+        job = self.jobs.end(name, Ending(State.SUCCEEDED))
+        self.logs.wake(job.uid)
+
+
+def build(world: World) -> Starlette:
+    followers = Followers()
+    jobs = world.jobs
+    routes = [
+        *logging_routes(world.logs, jobs.get, LOCATIONS, followers),
+        *training_routes(jobs),
+        *vertex_routes(jobs, jobs.clock),
+    ]
+    app = create_app(routes, Access())
+    app.user_middleware.append(Middleware(EndOfStream, followers=followers))
+    return app
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    logs = FileLogs(tmp_path / "logs", lambda: datetime.now(UTC))
+    yield World(MemoryJobs(), logs)
+    logs.close()
+
+
+@pytest.fixture
+def url(world: World) -> Iterator[str]:
+    with serve(build(world)) as url:
+        yield url
+
+
+@pytest.fixture
+def http(url: str) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=url, timeout=60) as client:
+        yield client

@@ -1,0 +1,196 @@
+"""``entries:list``, asked as Cloud Logging's clients ask."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from footplate.domain.names import TrainingJobName
+from footplate.domain.submission import Location
+
+if TYPE_CHECKING:
+    import httpx
+    from tests.api.logging.conftest import World
+
+FILTER = 'resource.type="ml_job" AND resource.labels.job_id="{}"'
+STREAM_LOGS = {
+    "User-Agent": "google-cloud-sdk gcloud/528.0.0 command/gcloud.ai-platform.jobs.stream-logs"
+    " invocation-id/0123abcd environment/None"
+}
+
+
+def ask(http: httpx.Client, job_id: str, more: str = "", **fields: Any) -> httpx.Response:
+    body = {
+        "resourceNames": ["projects/demo"],
+        "filter": FILTER.format(job_id) + more,
+        **fields,
+    }
+    return http.post("/v2/entries:list", json=body)
+
+
+def texts(answer: httpx.Response) -> list[str]:
+    assert answer.status_code == 200, answer.text
+    return [entry["textPayload"] for entry in answer.json().get("entries", [])]
+
+
+def read_all(http: httpx.Client, job_id: str, more: str = "", **fields: Any) -> list[str]:
+    found: list[str] = []
+    token = ""
+    while True:
+        answer = ask(http, job_id, more, pageToken=token, **fields)
+        found += texts(answer)
+        token = answer.json().get("nextPageToken", "")
+        if not token:
+            return found
+
+
+def number_lines(count: int) -> list[str]:
+    return [f"line {number}" for number in range(count)]
+
+
+def test_entries_come_in_order_in_pages(world: World, http: httpx.Client) -> None:
+    job = world.submit()
+    lines = number_lines(125)
+    world.print(job, *lines)
+    assert texts(ask(http, "job_1")) == lines[:50]
+    assert read_all(http, "job_1") == lines
+    assert read_all(http, "job_1", orderBy="timestamp desc") == lines[::-1]
+    assert read_all(http, "job_1", orderBy="timestamp asc", pageSize=7) == lines
+    assert read_all(http, "job_1", orderBy="TIMESTAMP  desc", pageSize=25) == lines[::-1]
+
+
+def test_a_page_has_at_most_a_thousand(world: World, http: httpx.Client) -> None:
+    job = world.submit()
+    lines = number_lines(1500)
+    world.print(job, *lines)
+    assert texts(ask(http, "job_1", pageSize=10**6)) == lines[:1000]
+    assert read_all(http, "job_1", pageSize=1000) == lines
+    assert read_all(http, "job_1", pageSize=1000, orderBy="timestamp desc") == lines[::-1]
+
+
+def test_a_custom_job_is_found_by_its_number(world: World, http: httpx.Client) -> None:
+    job = world.submit(Location("demo", "us-central1"))
+    world.print(job, "hello")
+    (entry,) = ask(http, job.name.job_id).json()["entries"]
+    assert entry["resource"]["labels"]["task_name"] == "workerpool0-0"
+    assert entry["resource"]["labels"]["job_id"] == job.name.job_id
+
+
+def test_times_and_replicas_narrow_the_search(world: World, http: httpx.Client) -> None:
+    job = world.submit()
+    for number in range(20):
+        world.print(job, f"m{number}")
+        world.print(job, f"w{number}", replica="worker-replica-0")
+    entries = ask(http, "job_1", pageSize=1000).json()["entries"]
+    first, last = entries[10]["timestamp"], entries[29]["timestamp"]
+    window = f' AND timestamp>="{first}" AND timestamp<"{last}"'
+    expected = [entry["textPayload"] for entry in entries[10:29]]
+    assert read_all(http, "job_1", window, pageSize=4) == expected
+    backwards = read_all(http, "job_1", window, pageSize=4, orderBy="timestamp desc")
+    assert backwards == expected[::-1]
+    worker = ' AND resource.labels.task_name="worker-replica-0"'
+    assert read_all(http, "job_1", worker, pageSize=3) == [f"w{n}" for n in range(20)]
+    after = f' AND ((timestamp="{first}" AND insertId>"{entries[10]["insertId"]}") OR '
+    after += f'timestamp>"{first}")'
+    assert read_all(http, "job_1", after) == [entry["textPayload"] for entry in entries[11:]]
+
+
+def test_structured_lines_have_a_payload(world: World, http: httpx.Client) -> None:
+    job = world.submit()
+    world.print(job, '{"severity": "WARNING", "message": "hm", "step": 3, "time": "now"}')
+    (entry,) = ask(http, "job_1").json()["entries"]
+    assert entry["severity"] == "WARNING"
+    assert entry["jsonPayload"] == {
+        "severity": "WARNING",
+        "message": "hm",
+        "step": 3,
+        "time": "now",
+    }
+
+
+@pytest.mark.parametrize("job_id", ["unheard", "12345"])
+def test_an_unknown_job_has_no_entries(http: httpx.Client, job_id: str) -> None:
+    answer = ask(http, job_id)
+    assert (answer.status_code, answer.json()) == (200, {})
+
+
+def test_jobs_of_other_projects_are_not_found(world: World, http: httpx.Client) -> None:
+    world.print(world.submit(TrainingJobName("other", "job_1")), "secret")
+    assert ask(http, "job_1").json() == {}
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"filter": "severity>=ERROR"}, "filter"),
+        ({"filter": ""}, "filter"),
+        ({"filter": 'resource.labels.job_id="a" OR resource.labels.job_id="b"'}, "filter"),
+        ({"filter": 'resource.labels.job_id="a'}, "filter"),
+        ({"filter": 3}, "filter"),
+        ({"resourceNames": []}, "resourceNames"),
+        ({"resourceNames": ["organizations/1"]}, "resourceNames"),
+        ({"resourceNames": ["projects/a", "projects/b"]}, "resourceNames"),
+        ({"resourceNames": "projects/a"}, "resourceNames"),
+        ({"orderBy": "severity"}, "orderBy"),
+        ({"pageSize": -1}, "pageSize"),
+        ({"pageSize": "many"}, "pageSize"),
+        ({"pageToken": "bm9uc2Vuc2U="}, "pageToken"),
+        ({"pagesize": 3}, "pagesize"),
+    ],
+)
+def test_a_wrong_request_names_the_field(
+    world: World, http: httpx.Client, fields: dict[str, Any], field: str
+) -> None:
+    world.submit()
+    body = {"resourceNames": ["projects/demo"], "filter": FILTER.format("job_1"), **fields}
+    answer = http.post("/v2/entries:list", json=body)
+    assert answer.status_code == 400
+    (detail,) = answer.json()["error"]["details"]
+    assert [violation["field"] for violation in detail["fieldViolations"]] == [field]
+
+
+def test_a_token_belongs_to_its_list(world: World, http: httpx.Client) -> None:
+    world.print(world.submit(), *number_lines(3))
+    token = ask(http, "job_1", pageSize=1).json()["nextPageToken"]
+    assert ask(http, "job_1", pageSize=1, pageToken=token).status_code == 200
+    other = ask(http, "job_1", " AND severity=INFO", pageSize=1, pageToken=token)
+    assert other.status_code == 400
+
+
+def test_only_stream_logs_sees_the_last_five_seconds_at_once(
+    world: World, http: httpx.Client
+) -> None:
+    world.print(world.submit(), "now")
+    bound = ' AND timestamp<"2026-01-01T00:00:00.000000+00:00"'
+    assert texts(ask(http, "job_1", bound)) == []
+    http.headers.update(STREAM_LOGS)
+    assert texts(ask(http, "job_1", bound)) == ["now"]
+
+
+def test_stream_logs_sees_the_end_after_it_has_seen_the_lines(
+    world: World, http: httpx.Client
+) -> None:
+    job = world.submit()
+    url = f"/v1/{job.name}"
+    quiet = http.headers["User-Agent"]
+    http.headers.update(STREAM_LOGS)
+    ask(http, "job_1")
+    world.print(job, "last words")
+    world.end(job.name)
+    hidden = http.get(url)
+    assert hidden.status_code == 200
+    assert "endTime" not in hidden.json()
+    assert "endTime" in http.get(url, headers={"User-Agent": quiet}).json()
+    another = {"User-Agent": STREAM_LOGS["User-Agent"].replace("0123abcd", "feed")}
+    assert "endTime" in http.get(url, headers=another).json()
+    assert texts(ask(http, "job_1")) == ["last words"]
+    assert "endTime" in http.get(url).json()
+
+
+def test_errors_reach_a_follower_as_they_are(world: World, http: httpx.Client) -> None:
+    job = world.submit()
+    http.headers.update(STREAM_LOGS)
+    ask(http, "job_1")
+    assert http.get(f"/v1/{job.name}").status_code == 200
+    assert http.get("/v1/projects/demo/jobs/unheard").status_code == 404

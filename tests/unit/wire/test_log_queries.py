@@ -1,0 +1,229 @@
+"""The Logging query language: what it means, where it looks, and what is refused where."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from footplate.domain.errors import InvalidArgument
+from footplate.domain.log_lines import Entry, Line
+from footplate.domain.names import TrainingJobName
+from footplate.wire.logging_v2.entries import encode_entry
+from footplate.wire.logging_v2.matching import matches
+from footplate.wire.logging_v2.queries import And, parse_query
+from footplate.wire.logging_v2.scope import Span, job_ids, span, without_end
+from footplate.wire.severity import SEVERITIES
+
+TIME = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
+JOB = TrainingJobName("demo", "Job_1")
+TEXT = Entry(TIME, "00000000000000ab", 2, "master-replica-0", Line(7, TIME, "WARNING", "Hello you"))
+JSON = Entry(
+    TIME,
+    "00000000000000ac",
+    1,
+    "worker-replica-0",
+    Line(8, TIME, "ERROR", "oh", '{"message": "oh", "loss": 0.5, "deep": {"flag": true}}'),
+)
+GCLOUD = (
+    '(resource.type="ml_job" OR resource.type="cloudml_job") AND resource.labels.job_id="Job_1"'
+    ' AND (resource.labels.task_name="master-replica-0" OR labels.task_name="master-replica-0")'
+)
+
+
+def match(text: str, entry: Entry = TEXT) -> bool:
+    return matches(parse_query(text), entry, encode_entry(entry, JOB))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        GCLOUD,
+        (
+            f'{GCLOUD} AND timestamp>="1970-01-01T01:00:00.000000000Z"'
+            ' AND timestamp<"2026-01-02T03:04:06.000000+00:00"'
+        ),
+        (
+            f'{GCLOUD} AND ((timestamp="2026-01-02T03:04:05.678901Z" AND'
+            ' insertId>"00000000000000aa") OR timestamp>"2026-01-02T03:04:05.678901Z")'
+            ' AND timestamp<"2027-01-02T03:04:06Z"'
+        ),
+        'resource.type="ml_job" resource.labels.project_id="demo"',
+        "severity=warning",
+        "severity>=WARNING AND severity<ERROR AND severity!=INFO",
+        "severity=400",
+        "textPayload:hello",
+        'textPayload:"LO YO"',
+        "textPayload:*",
+        'textPayload="hello you"',
+        "NOT textPayload:bye",
+        "-textPayload:bye",
+        "labels.attempt=2",
+        'labels.printed="2026-01-02T03:04:05.678901Z"',
+        'logName="projects/demo/logs/master-replica-0"',
+        "textPayload:bye OR textPayload:hello AND severity=WARNING",
+        "timestamp=2026-01-02T04:04:05.678901+01:00",
+        "timestamp>2026-01-02",
+        "receiveTimestamp<=2026-01-03",
+        "insertId<=00000000000000ab",
+    ],
+)
+def test_what_matches(text: str) -> None:
+    assert match(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'resource.type="gce_instance"',
+        'resource.labels.job_id="job_1"',
+        'resource.labels.task_name="worker-replica-0"',
+        'timestamp>"2026-01-02T03:04:05.678901Z"',
+        'timestamp="2026-01-02T03:04:05.678901Z" AND insertId>"00000000000000ab"',
+        "severity<WARNING",
+        "jsonPayload.message:hello",
+        "labels.unheard:*",
+        "NOT textPayload:hello",
+        "textPayload:hello AND (severity=INFO OR severity=ERROR)",
+        "textPayload:hello OR textPayload:you severity=INFO",
+    ],
+)
+def test_what_does_not_match(text: str) -> None:
+    assert not match(text)
+
+
+def test_structured_entries_match_by_their_payload() -> None:
+    assert match('jsonPayload.message="oh"', JSON)
+    assert match("jsonPayload.loss=0.5", JSON)
+    assert match("jsonPayload.deep.flag=true", JSON)
+    assert not match("jsonPayload.deep:*", JSON)
+    assert not match("textPayload:oh", JSON)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "problem"),
+    [
+        ("severity>=", "character 11, the end", "a value is missing"),
+        ("severity=LOUD", "character 10", "unknown severity; allowed: DEFAULT"),
+        ("colour=red", "character 1", "unknown field; allowed: insertId"),
+        ("timestamp>yesterday", "character 11", "is not a time"),
+        ("timestamp:2026", "character 11", ": given for a time"),
+        ("(severity=INFO", "character 15, the end", "parenthesis is missing"),
+        ("severity=INFO)", "character 14", "unexpected text"),
+        ("severity=INFO AND", "character 18, the end", "the name of a field is missing"),
+        ('textPayload:"open', "character 13", "a quote that isn't closed"),
+        ('textPayload=~"a+"', "character 14", "the name of a field is missing"),
+        ("hello", "character 6, the end", "a comparator"),
+        ("(" * 60, "character 51", "deeper than 50"),
+        ("NOT " * 60 + "severity=INFO", "character 201", "deeper than 50"),
+        ("severity=INFO " * 201, "character 2801", "more than 200 comparisons"),
+        ("severity=INFO " * 5000, "character 32768", "longer than"),
+    ],
+)
+def test_a_wrong_query_is_told_the_place(text: str, place: str, problem: str) -> None:
+    with pytest.raises(InvalidArgument) as raised:
+        parse_query(text)
+    (violation,) = raised.value.violations
+    assert violation.field == "filter"
+    assert place in violation.description
+    assert problem in violation.description
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("", None),
+        (GCLOUD, {"Job_1"}),
+        ('resource.labels.job_id="a" OR resource.labels.job_id="b"', {"a", "b"}),
+        ('resource.labels.job_id="a" OR severity=INFO', None),
+        ('resource.labels.job_id="a" AND resource.labels.job_id="b"', set()),
+        ('NOT resource.labels.job_id="a"', None),
+        ('resource.labels.job_id!="a"', None),
+        ('resource.labels.job_id:"a"', None),
+    ],
+)
+def test_the_jobs_that_a_query_is_about(text: str, ids: set[str] | None) -> None:
+    assert job_ids(parse_query(text)) == (None if ids is None else frozenset(ids))
+
+
+def test_the_end_is_taken_off_at_the_top_only() -> None:
+    query = parse_query(
+        "severity=INFO timestamp<2020-01-01 timestamp>=2010-01-01"
+        " (timestamp<2015-01-01 OR severity=INFO)"
+    )
+    assert isinstance(query, And)
+    assert without_end(query) == And((query.parts[0], *query.parts[2:]))
+    assert without_end(parse_query("timestamp<=2020-01-01")) == And(())
+
+
+def _time(minute: int) -> datetime:
+    return TIME.replace(minute=minute)
+
+
+comparisons = st.builds(
+    lambda comparator, minute: f'timestamp{comparator}"{_time(minute).isoformat()}"',
+    st.sampled_from(["=", "!=", "<", "<=", ">", ">="]),
+    st.integers(0, 6),
+) | st.sampled_from(["severity=WARNING", "severity=INFO"])
+queries = st.recursive(
+    comparisons,
+    lambda inner: st.one_of(
+        st.builds("({} AND {})".format, inner, inner),
+        st.builds("({} OR {})".format, inner, inner),
+        st.builds("NOT {}".format, inner),
+    ),
+    max_leaves=8,
+)
+
+
+@given(queries)
+def test_nothing_matches_outside_of_the_span(text: str) -> None:
+    query = parse_query(text)
+    found: Span = span(query)
+    for minute in range(7):
+        time = _time(minute)
+        entry = Entry(time, TEXT.insert_id, 1, TEXT.replica, TEXT.line)
+        if matches(query, entry, encode_entry(entry, JOB)):
+            assert found.first is None or found.first <= time
+            assert found.last is None or time <= found.last
+
+
+@given(st.text(alphabet="()\"=<>:-* ANDORNOTseverityINFO.\\'", max_size=60))
+def test_any_text_is_a_query_or_refused(text: str) -> None:
+    try:
+        query = parse_query(text)
+    except InvalidArgument:
+        return
+    matches(query, TEXT, encode_entry(TEXT, JOB))
+
+
+def test_severities_have_the_order_of_cloud_logging() -> None:
+    for low, high in pairwise(SEVERITIES):
+        entry = Entry(TIME, "0", 1, "r", Line(1, TIME, high, "m"))
+        assert match(f"severity>{low}", entry)
+        assert not match(f"severity<={low}", entry)
+
+
+def test_an_entry_as_readers_get_it() -> None:
+    printed = TIME - timedelta(hours=1)
+    entry = Entry(TIME, "00000000000000ab", 2, "master-replica-0", Line(7, printed, "INFO", "hi"))
+    assert encode_entry(entry, JOB) == {
+        "insertId": "00000000000000ab",
+        "logName": "projects/demo/logs/master-replica-0",
+        "timestamp": "2026-01-02T03:04:05.678901Z",
+        "receiveTimestamp": "2026-01-02T03:04:05.678901Z",
+        "severity": "INFO",
+        "resource": {
+            "type": "ml_job",
+            "labels": {"project_id": "demo", "job_id": "Job_1", "task_name": "master-replica-0"},
+        },
+        "labels": {"attempt": "2", "sequence": "7", "printed": "2026-01-02T02:04:05.678901Z"},
+        "textPayload": "hi",
+    }
+    document = encode_entry(JSON, JOB)
+    assert "textPayload" not in document
+    assert document["jsonPayload"] == {"message": "oh", "loss": 0.5, "deep": {"flag": True}}
