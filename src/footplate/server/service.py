@@ -18,7 +18,7 @@ from footplate.api.app import create_app
 from footplate.api.footplate_v1 import About, footplate_routes
 from footplate.api.health import health_routes
 from footplate.api.locations import location_routes
-from footplate.api.logging_v2 import logging_routes
+from footplate.api.logging_v2 import EndOfStream, Followers, logging_routes
 from footplate.api.operations import operation_routes
 from footplate.api.replica_v1 import replica_routes
 from footplate.api.security import Access
@@ -57,7 +57,7 @@ class Service:
     """The parts of a service that lives in ``data_dir`` and answers at ``url``."""
 
     def __init__(self, settings: Settings, data_dir: DataDir, url: str) -> None:
-        clock = SystemClock()
+        self._clock = clock = SystemClock()
         self.store = open_store(settings.database)
         self.logs = FileLogs(data_dir.logs, clock.now)
         self.buckets = FolderBuckets(data_dir.buckets, clock)
@@ -76,20 +76,25 @@ class Service:
         self.jobs = Jobs(self.store, self.logs, self.buckets, runtimes, clock, RandomIds(), wake)
         self.reports = Reports(self.store, self.logs, clock, wake)
         self._drained: Callable[[], None] = lambda: None
-        self.app = create_app(
-            [
-                *health_routes(__version__, _registry(self.status), dict),
-                *replica_routes(tasks, self.reports, tokens),
-                *footplate_routes(self.status, self.store, _about(data_dir, url), self._drain),
-                *logging_routes(self.logs, self.jobs.get),
-                *storage_routes(self.buckets),
-                *operation_routes(self.jobs),
-                *vertex_routes(self.jobs, clock),
-                *training_routes(self.jobs),
-                *location_routes(load_regions()),
-            ],
-            Access(settings.token, frozenset(settings.allowed_hosts)),
-        )
+        self.app = self._make_app(settings, tasks, tokens, _about(data_dir, url))
+
+    def _make_app(
+        self, settings: Settings, tasks: Tasks, tokens: Tokens, about: About
+    ) -> EndOfStream:
+        regions, followers = load_regions(), Followers()
+        routes = [
+            *health_routes(__version__, _registry(self.status), dict),
+            *replica_routes(tasks, self.reports, tokens),
+            *footplate_routes(self.status, self.store, about, self._drain),
+            *logging_routes(self.logs, self.jobs.get, regions, followers),
+            *storage_routes(self.buckets),
+            *operation_routes(self.jobs),
+            *vertex_routes(self.jobs, self._clock),
+            *training_routes(self.jobs),
+            *location_routes(regions),
+        ]
+        access = Access(settings.token, frozenset(settings.allowed_hosts))
+        return EndOfStream(create_app(routes, access), followers)
 
     def start(self) -> None:
         """Take up what is there, then follow every change."""
