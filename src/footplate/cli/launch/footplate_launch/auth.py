@@ -30,6 +30,20 @@ def patch_default(module: ModuleType, endpoint: Endpoint) -> None:
     setattr(module, "default", default)  # noqa: B010 - mypy knows no attributes of modules
 
 
+def patch_default_async(module: ModuleType, endpoint: Endpoint) -> None:
+    """The same for ``google.auth._default_async``, whose credentials are of another kind."""
+
+    @functools.wraps(module.default_async)
+    def default_async(*_args: object, **_kwargs: object) -> tuple[Any, str]:
+        # Imported here: only programs that use Google's clients have it.
+        from google.auth._credentials_async import AnonymousCredentials
+
+        kind: Any = AnonymousCredentials
+        return kind(), endpoint.project
+
+    setattr(module, "default_async", default_async)  # noqa: B010 - as above
+
+
 def patch_credentials(module: ModuleType, endpoint: Endpoint) -> None:
     """Anonymous credentials carry the server's token, to the server only."""
     if not endpoint.token:

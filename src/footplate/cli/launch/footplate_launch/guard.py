@@ -7,10 +7,10 @@ httpx, aiohttp), and can't be taken out again.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from .refusal import check_host
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any

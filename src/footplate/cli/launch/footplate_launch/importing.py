@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from importlib.abc import Loader
@@ -19,23 +18,21 @@ if TYPE_CHECKING:
 class PatchingFinder:
     """Goes first on ``sys.meta_path``; lets the others find the module, and wraps its loader."""
 
-    def __init__(self, patches: Sequence[tuple[str, Patch]]) -> None:
-        self._patches = [(re.compile(pattern), patch) for pattern, patch in patches]
+    def __init__(self, find_patch: Callable[[str], Patch | None]) -> None:
+        self._find_patch = find_patch
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if not name.startswith(("google", "grpc")):
-            return None
-        patches = [patch for pattern, patch in self._patches if pattern.fullmatch(name)]
-        if not patches:
+        patch = self._find_patch(name) if name.startswith(("google", "grpc")) else None
+        if patch is None:
             return None
         for finder in sys.meta_path:
             find = getattr(finder, "find_spec", None)
             spec: ModuleSpec | None = find(name, path, target) if find and finder != self else None
             if spec is not None:
                 if spec.loader is not None and hasattr(spec.loader, "exec_module"):
-                    loader: Any = PatchingLoader(spec.loader, patches)
+                    loader: Any = PatchingLoader(spec.loader, patch)
                     spec.loader = loader
                 return spec
         return None
@@ -44,9 +41,9 @@ class PatchingFinder:
 class PatchingLoader:
     """Loads as the loader it stands for does, gives it its place back, then patches."""
 
-    def __init__(self, loader: Loader, patches: Sequence[Patch]) -> None:
+    def __init__(self, loader: Loader, patch: Patch) -> None:
         self._loader = loader
-        self._patches = patches
+        self._patch = patch
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._loader, name)
@@ -59,5 +56,4 @@ class PatchingLoader:
         if module.__spec__ is not None:
             module.__spec__.loader = self._loader
         self._loader.exec_module(module)
-        for patch in self._patches:
-            patch(module)
+        self._patch(module)

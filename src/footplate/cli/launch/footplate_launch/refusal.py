@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
-
 _DOMAINS = ("googleapis.com", "accounts.google.com", "google.internal")
 _METADATA = frozenset({"metadata", "169.254.169.254", "fd20:ce::254"})
 
@@ -38,6 +36,11 @@ def check_target(target: str) -> None:
 
 
 def _canonical(name: str) -> str:
+    if not name[:1].isdigit() and ":" not in name:
+        return name
+    # Imported here: programs that go by names needn't wait for it.
+    import ipaddress
+
     try:
         return str(ipaddress.ip_address(name.partition("%")[0]))
     except ValueError:
