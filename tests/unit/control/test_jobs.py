@@ -1,0 +1,160 @@
+"""Submitting, labelling and deleting, over fakes of everything but the buckets' folders."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate import catalogue
+from footplate.buckets.folders import FolderBuckets
+from footplate.control.jobs import Jobs
+from footplate.domain.errors import Aborted, AlreadyExists, FailedPrecondition, InvalidArgument
+from footplate.domain.jobs import Directory, PythonProgram
+from footplate.domain.names import JobUid, TrainingJobName
+from footplate.domain.states import State
+from footplate.domain.submission import Location, Submission
+from footplate.testing.clock import FakeClock
+from footplate.testing.jobs import make_job, make_spec
+from footplate.testing.logs import MemoryLogs
+from footplate.testing.store import MemoryStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAME = TrainingJobName("demo", "job_1")
+PACKAGE = "gs://demo-bucket/trainer-0.1.tar.gz"
+
+
+class CountingIds:
+    def __init__(self) -> None:
+        self.count = 0
+
+    def uid(self) -> JobUid:
+        self.count += 1
+        return JobUid(f"uid{self.count}")
+
+    def number(self) -> int:
+        self.count += 1
+        return 7_000_000_000_000_000_000 + self.count
+
+
+class Desk:
+    """The jobs, and everything that they stand on."""
+
+    def __init__(self, folder: Path) -> None:
+        self.clock = FakeClock()
+        self.store = MemoryStore()
+        self.logs = MemoryLogs(self.clock.now)
+        self.buckets = FolderBuckets(folder, self.clock)
+        self.woken = 0
+        self.jobs = Jobs(
+            self.store,
+            self.logs,
+            self.buckets,
+            catalogue.load(),
+            self.clock,
+            CountingIds(),
+            self._wake,
+        )
+
+    def _wake(self) -> None:
+        self.woken += 1
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    desk = Desk(tmp_path / "buckets")
+    desk.buckets.create_bucket("demo-bucket")
+    desk.buckets.write("demo-bucket", "trainer-0.1.tar.gz", [b"..."])
+    return desk
+
+
+def submission(
+    *,
+    runtime: str = "version:2.21/",
+    package: str = PACKAGE,
+    job_dir: str = "gs://demo-bucket/out",
+    name: TrainingJobName | Location = NAME,
+) -> Submission:
+    spec = make_spec(program=PythonProgram(runtime, (package,), "trainer.task"))
+    pool = replace(spec.primary, field="trainingInput")
+    directory = Directory(None, job_dir, "trainingInput.jobDir")
+    spec = replace(spec, pools=(pool,), directories=(directory,), job_dir=job_dir)
+    return Submission(name, "", spec, "{}", warnings=("it is late",))
+
+
+def test_a_good_job_is_kept_with_its_first_events_and_wakes_the_loop(desk: Desk) -> None:
+    job = desk.jobs.submit(submission())
+
+    assert desk.store.get(NAME) == job
+    assert job.state is State.QUEUED
+    kinds = [(e.event.kind, e.event.message) for e in desk.store.events(job.uid)]
+    assert kinds == [("QUEUED", ""), ("WARNING", "it is late")]
+    assert desk.woken == 1
+
+
+def test_the_service_chooses_numeric_ids_where_the_client_does_not(desk: Desk) -> None:
+    job = desk.jobs.submit(submission(name=Location("demo", "us-central1")))
+
+    assert str(job.name).startswith("projects/demo/locations/us-central1/customJobs/7000")
+
+
+def test_all_that_is_missing_is_said_at_once_and_nothing_is_made(desk: Desk) -> None:
+    bad = submission(
+        runtime="version:2.4/", package="gs://demo-bucket/no.tar.gz", job_dir="gs://no-bucket/x"
+    )
+
+    with pytest.raises(InvalidArgument) as caught:
+        desk.jobs.submit(bad)
+
+    said = {v.field: v.description for v in caught.value.violations}
+    assert list(said) == [
+        "trainingInput.jobDir",
+        "trainingInput.runtimeVersion",
+        "trainingInput.packageUris[0]",
+    ]
+    assert "footplate storage buckets create no-bucket" in said["trainingInput.jobDir"]
+    assert "2.21" in said["trainingInput.runtimeVersion"]
+    assert "is not there" in said["trainingInput.packageUris[0]"]
+    assert desk.store.active() == ()
+    assert desk.woken == 0
+
+
+@pytest.mark.parametrize("uri", ["s3://demo-bucket/x", "gs://demo-bucket/../x", "gs://no-bucket/x"])
+def test_bad_packages(desk: Desk, uri: str) -> None:
+    with pytest.raises(InvalidArgument, match=r"trainingInput\.packageUris\[0\]"):
+        desk.jobs.submit(submission(package=uri))
+
+
+def test_the_same_name_twice(desk: Desk) -> None:
+    first = desk.jobs.submit(submission())
+
+    with pytest.raises(AlreadyExists):
+        desk.jobs.submit(submission())
+    assert desk.store.get(NAME) == first
+
+
+def test_delete_wants_an_end(desk: Desk) -> None:
+    job = make_job(NAME)
+    desk.store.create(job, ())
+
+    with pytest.raises(FailedPrecondition, match="is QUEUED; cancel it"):
+        desk.jobs.delete(NAME)
+
+    desk.jobs.cancel(NAME)
+    assert desk.jobs.get(NAME).state is State.CANCELLED
+    desk.jobs.cancel(NAME)
+    desk.jobs.delete(NAME)
+    assert desk.store.list(NAME.collection, where=None, limit=1, after=None).jobs == ()
+
+
+def test_labels_are_guarded_by_the_version(desk: Desk) -> None:
+    desk.store.create(make_job(NAME), ())
+
+    changed = desk.jobs.set_labels(NAME, (("a", "b"),), version=1)
+    assert (changed.labels, changed.version) == ((("a", "b"),), 2)
+    with pytest.raises(Aborted, match="etag"):
+        desk.jobs.set_labels(NAME, (), version=1)
+    assert desk.jobs.set_labels(NAME, (), version=None).version == 3
