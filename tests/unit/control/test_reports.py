@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.control.reports import Reports
+from footplate.domain.errors import PermissionDenied, Unavailable
+from footplate.domain.jobs import Exit, ExitKind, Job
+from footplate.domain.lifecycle import Admitted, CancelRequested, react
+from footplate.domain.names import attempt_id
+from footplate.domain.states import Phase, State
+from footplate.ports.logs import Line
+from footplate.testing.clock import FakeClock
+from footplate.testing.jobs import make_job
+from footplate.testing.logs import MemoryLogs
+from footplate.testing.store import MemoryStore
+from footplate.wire.replica_v1 import EventRecord, ExitRecord, LineRecord, Record, StateRecord
+
+if TYPE_CHECKING:
+    from footplate.domain.lifecycle import Event
+
+MASTER = "master-replica-0"
+
+
+class Desk:
+    def __init__(self) -> None:
+        self.clock = FakeClock()
+        self.store = MemoryStore()
+        self.logs = MemoryLogs(self.clock.now)
+        self.woken = 0
+        self.reports = Reports(self.store, self.logs, self.clock, self._wake)
+        self.job = make_job()
+        self.store.create(self.job, ())
+        self.happen(Admitted(self.clock.now()))
+
+    def _wake(self) -> None:
+        self.woken += 1
+
+    def happen(self, event: Event) -> Job:
+        self.job = react(self.job, event).job
+        self.store.update(self.job, ())
+        return self.job
+
+    def line(self, number: int, text: str = "hello") -> Record:
+        return LineRecord(Line(number, self.clock.now(), "INFO", text))
+
+    def kept(self) -> list[int]:
+        return [e.line.sequence for e in self.logs.read(self.job.uid).entries]
+
+    def now(self) -> Job:
+        return self.store.get_by_uid(self.job.uid)
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+def test_a_whole_life(desk: Desk) -> None:
+    at = desk.clock.now()
+    records = [
+        StateRecord(1, at, Phase.PREPARING),
+        EventRecord(2, at, "PREPARING", "38 of 52 packages"),
+        StateRecord(3, at, Phase.RUNNING),
+        desk.line(4),
+        ExitRecord(5, at, Exit(ExitKind.EXITED, 0)),
+    ]
+
+    receipt = desk.reports.accept(desk.job.attempt_id, MASTER, records)
+
+    assert (receipt.acknowledged, receipt.stop) == (5, True)
+    assert desk.kept() == [4]
+    job = desk.now()
+    assert job.state is State.RUNNING
+    assert job.ending is not None
+    assert job.ending.state is State.SUCCEEDED
+    assert desk.woken == 3, "lines and progress wake nobody"
+
+
+def test_what_comes_again_is_kept_once(desk: Desk) -> None:
+    records = [desk.line(1), EventRecord(2, desk.clock.now(), "PREPARING", "x"), desk.line(3)]
+    for _ in range(3):
+        assert desk.reports.accept(desk.job.attempt_id, MASTER, records).acknowledged == 3
+
+    assert desk.kept() == [1, 3]
+    assert len(desk.store.events(desk.job.uid)) == 1
+
+
+def test_a_heartbeat_learns_that_the_end_is_wanted(desk: Desk) -> None:
+    assert not desk.reports.accept(desk.job.attempt_id, MASTER, ()).stop
+    desk.happen(CancelRequested(desk.clock.now()))
+
+    receipt = desk.reports.accept(desk.job.attempt_id, MASTER, ())
+    assert (receipt.acknowledged, receipt.stop) == (0, True)
+
+
+def test_lines_that_can_not_be_kept_are_not_acknowledged(desk: Desk) -> None:
+    desk.logs.full = True
+    exit_ = ExitRecord(2, desk.clock.now(), Exit(ExitKind.EXITED, 0))
+
+    with pytest.raises(Unavailable):
+        desk.reports.accept(desk.job.attempt_id, MASTER, [desk.line(1), exit_])
+    assert desk.now().ending is None, "the exit waits for the lines before it"
+
+
+def test_an_attempt_that_is_over_is_refused(desk: Desk) -> None:
+    with pytest.raises(PermissionDenied):
+        desk.reports.accept(attempt_id(desk.job.uid, 9), MASTER, [desk.line(1)])
+    assert desk.kept() == []
