@@ -59,7 +59,7 @@ def desk() -> Desk:
 
 def test_a_whole_life(desk: Desk) -> None:
     at = desk.clock.now()
-    records = [
+    records: list[Record] = [
         StateRecord(1, at, Phase.PREPARING),
         EventRecord(2, at, "PREPARING", "38 of 52 packages"),
         StateRecord(3, at, Phase.RUNNING),
@@ -79,7 +79,11 @@ def test_a_whole_life(desk: Desk) -> None:
 
 
 def test_what_comes_again_is_kept_once(desk: Desk) -> None:
-    records = [desk.line(1), EventRecord(2, desk.clock.now(), "PREPARING", "x"), desk.line(3)]
+    records: list[Record] = [
+        desk.line(1),
+        EventRecord(2, desk.clock.now(), "PREPARING", "x"),
+        desk.line(3),
+    ]
     for _ in range(3):
         assert desk.reports.accept(desk.job.attempt_id, MASTER, records).acknowledged == 3
 
