@@ -94,6 +94,7 @@ class LocalRig:
     def close(self) -> None:
         """End the backend, and every process that it started."""
         self.backend.close()
+        (self.folder / "break").touch()  # for those so young that they can't be found yet
         for pid in find_processes(self.archive):
             try:
                 os.kill(pid, signal.SIGKILL)

@@ -30,11 +30,11 @@ def main(verb: str, home: Path, here: Path) -> int:
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     if verb == "sweep":
         return _sweep(home, here)
+    while (here / "hold").exists() and not (here / "break").exists():
+        time.sleep(POLL_S)
     if (here / "break").exists():
         print("the stand-in is broken", file=sys.stderr)  # noqa: T201  for the log
         return BROKEN
-    while (here / "hold").exists():
-        time.sleep(POLL_S)
     return _run(home)
 
 

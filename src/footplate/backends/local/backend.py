@@ -128,6 +128,11 @@ class LocalBackend:
         if thread is None:
             self._exits.close()
 
+    def seconds_to_due(self) -> float | None:
+        """When something will be looked at again for its own sake; None: nothing will."""
+        with self._mutex:
+            return self._keeper.seconds_to_due()
+
     def _open(self) -> None:
         """Take on what is on disk, and begin to see to it.
 
@@ -154,9 +159,7 @@ class LocalBackend:
 
     def _work(self) -> None:
         while not self._closed:
-            with self._mutex:
-                timeout_s = self._keeper.seconds_to_due()
-            dead = self._exits.wait(timeout_s)
+            dead = self._exits.wait(self.seconds_to_due())
             with self._mutex:
                 self._keeper.tend_dead(dead)
                 self._keeper.tend_due()

@@ -38,6 +38,8 @@ class Care:
     sweeping: bool = False
     spawned: bool = False
     """A supervisor was spawned by this process."""
+    lived: bool = False
+    """Its supervisor was seen alive by this process."""
     stop_wanted: bool = False
     signalled: bool = False
     trouble: str = ""
@@ -63,10 +65,11 @@ class Care:
         if self.sweeping:
             return Standing.LOST
         standing = self.home.standing()
-        if self.watched is None or standing in (Standing.STARTING, Standing.LIVE):
-            return standing
-        was_live = self.seen is not None and self.seen.presence is Presence.LIVE
-        return Standing.LIVE if was_live or self.home.was_locked else Standing.STARTING
+        if self.watched is not None and standing not in (Standing.STARTING, Standing.LIVE):
+            live = self.lived or self.home.was_locked
+            standing = Standing.LIVE if live else Standing.STARTING
+        self.lived = self.lived or standing is Standing.LIVE
+        return standing
 
     def sighting(self) -> Sighting:
         standing = self.standing()

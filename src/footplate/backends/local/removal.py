@@ -11,6 +11,7 @@ import errno
 import os
 import stat
 import sys
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,10 +63,11 @@ def _flatten(top: int, name: str, numbers: Iterator[int]) -> None:
     directory = os.open(name, _DIRECTORY, dir_fd=top)
     try:
         for child in _names(directory):
-            if _is_directory(directory, child):
-                _move_up(directory, child, top, numbers)
-            else:
-                os.unlink(child, dir_fd=directory)
+            with suppress(OSError):  # it stays, and so does what holds it
+                if _is_directory(directory, child):
+                    _move_up(directory, child, top, numbers)
+                else:
+                    os.unlink(child, dir_fd=directory)
     finally:
         os.close(directory)
 

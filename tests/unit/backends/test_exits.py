@@ -1,0 +1,100 @@
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from footplate.backends.local.exits import Exits, SlowExits, make_exits
+
+
+@pytest.fixture(params=["best", "slow"])
+def exits(request: pytest.FixtureRequest) -> Iterator[Exits]:
+    made = make_exits() if request.param == "best" else SlowExits(period_s=0.02)
+    yield made
+    made.close()
+
+
+def spawn() -> subprocess.Popen[bytes]:
+    """A child that ends when its standard input does; Popen is kept from reaping it."""
+    child = subprocess.Popen(
+        [sys.executable, "-S", "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE
+    )
+    child.returncode = 0
+    return child
+
+
+def end(child: subprocess.Popen[bytes]) -> None:
+    assert child.stdin is not None
+    child.stdin.close()
+
+
+def test_a_death_is_told_once_and_the_child_reaped(exits: Exits) -> None:
+    child = spawn()
+    watched = exits.watch(child.pid)
+    assert exits.wait(0) == ()
+    end(child)
+    dead: tuple[int, ...] = ()
+    while not dead:
+        dead = exits.wait(None)
+    assert dead == (watched,)
+    assert exits.wait(0) == ()
+    with pytest.raises(ChildProcessError):
+        os.waitpid(child.pid, os.WNOHANG)
+
+
+def test_each_of_many_deaths_is_told(exits: Exits) -> None:
+    children = [spawn() for _ in range(5)]
+    expected = {exits.watch(child.pid) for child in children}
+    for child in children:
+        end(child)
+    dead: set[int | None] = set()
+    while dead != expected:
+        dead.update(exits.wait(None))
+
+
+def test_who_is_dead_and_reaped_is_not_watched(exits: Exits) -> None:
+    child = spawn()
+    end(child)
+    os.waitpid(child.pid, 0)
+    assert exits.watch(child.pid) is None
+
+
+def test_a_process_that_is_not_ours_can_be_watched(exits: Exits) -> None:
+    code = (
+        "import subprocess, sys;"
+        "p = subprocess.Popen([sys.executable, '-S', '-c', 'import sys; sys.stdin.read()']);"
+        "print(p.pid, flush=True)"
+    )
+    parent = subprocess.Popen(
+        [sys.executable, "-S", "-W", "ignore", "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert parent.stdin is not None
+    assert parent.stdout is not None
+    pid = int(parent.stdout.readline())
+    parent.stdout.close()
+    watched = exits.watch(pid)
+    os.waitpid(parent.pid, 0)
+    parent.returncode = 0
+    parent.stdin.close()
+    dead: tuple[int, ...] = ()
+    while not dead:
+        dead = exits.wait(None)
+    assert dead == (watched,)
+
+
+def test_a_wait_can_be_ended_from_another_thread(exits: Exits) -> None:
+    thread = threading.Timer(0.01, exits.wake)
+    thread.start()
+    assert exits.wait(None) == ()
+    thread.join()
+
+
+def test_a_ring_before_the_wait_counts_and_counts_once(exits: Exits) -> None:
+    for _ in range(100_000):
+        exits.wake()
+    assert exits.wait(None) == ()
+    assert exits.wait(0.0) == ()
