@@ -7,7 +7,7 @@ import time
 import click
 
 from footplate.cli.session import Session, with_session
-from footplate.domain.errors import DeadlineExceeded, FailedPrecondition, Unavailable
+from footplate.domain.errors import DeadlineExceeded, Unavailable
 
 PAUSE_S = 0.1
 
@@ -33,7 +33,7 @@ def command(session: Session, timeout_s: float) -> None:
         while time.monotonic() < deadline:
             try:
                 service.health()
-            except (Unavailable, FailedPrecondition):
+            except Unavailable:
                 click.echo("The service has stopped.", err=True)
                 return
             time.sleep(PAUSE_S)

@@ -7,9 +7,8 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from footplate.client.failures import ConnectionBroke, NoServer
 from footplate.client.resources import Event, LogLine
-from footplate.domain.errors import FailedPrecondition, ServiceError
+from footplate.domain.errors import ServiceError, Unavailable
 from footplate.domain.states import State
 
 if TYPE_CHECKING:
@@ -25,9 +24,7 @@ PATIENCE_S = 120.0
 
 RETRY_S = 1.0
 
-_AWAY = (NoServer, ConnectionBroke, FailedPrecondition)
-
-Item = LogLine | Event | str | ServiceError
+Item = LogLine | Event | str | Exception
 
 
 class Follower:
@@ -62,7 +59,7 @@ class Follower:
                     self._screen.event(item)
                 elif isinstance(item, str):
                     self._screen.note(item, passing=True)
-                elif isinstance(item, ServiceError):
+                elif isinstance(item, Exception):
                     raise item
                 else:
                     return item
@@ -75,21 +72,24 @@ class Follower:
         while not self._stop.is_set():
             try:
                 with self._connect() as service:
+                    service.health()
+                    away_since = 0.0
                     for line in service.logs(self._name, cursor=cursor, follow=True):
-                        cursor, away_since = line.cursor, 0.0
+                        cursor = line.cursor
                         self._queue.put(line)
                     job = service.job(self._name)
                     if job.state.terminal:
                         self._read_rest(service, cursor)
                         self._queue.put(job)
                         return
-            except _AWAY as error:
-                away_since = away_since or time.monotonic()
-                if time.monotonic() - away_since > PATIENCE_S:
+            except Unavailable as error:
+                if not away_since:
+                    away_since = time.monotonic()
+                    self._queue.put("The server is away; the job goes on. Waiting for it...")
+                elif time.monotonic() - away_since > PATIENCE_S:
                     self._queue.put(error)
                     return
-                self._queue.put("The server is away; the job goes on. Waiting for it...")
-            except ServiceError as error:
+            except Exception as error:  # else the reader of the queue would wait for ever
                 self._queue.put(error)
                 return
             self._stop.wait(RETRY_S)
@@ -107,7 +107,7 @@ class Follower:
                     for event in service.events(self._name, after=cursor):
                         cursor = event.number
                         self._queue.put(event)
-            except _AWAY:
+            except Unavailable:
                 pass
             except ServiceError:
                 return

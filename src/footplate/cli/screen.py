@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from footplate.domain.states import State
+
 if TYPE_CHECKING:
     from footplate.client.resources import Event, LogLine
 
@@ -19,6 +21,8 @@ _COLOURS = {
     "ALERT": "red",
     "EMERGENCY": "red",
 }
+
+_ENDS = frozenset(state.value for state in State if state.terminal)
 
 
 class Screen:
@@ -36,11 +40,19 @@ class Screen:
         click.secho(text, fg=_COLOURS.get(line.severity))
 
     def event(self, event: Event) -> None:
+        """Progress passes, warnings stay; the end is for the verdict to tell."""
+        if event.kind in _ENDS:
+            return
         text = ": ".join(part for part in (event.kind, event.message) if part)
-        self.note(f"{event.replica}  {text}" if event.replica else text, passing=True)
+        text = f"{event.replica}  {text}" if event.replica else text
+        if event.kind == "WARNING":
+            self._clear()
+            click.secho(text, err=True, fg="yellow")
+        else:
+            self.note(text, passing=True)
 
     def note(self, text: str, *, passing: bool = False) -> None:
-        """On stderr; a passing note gives way to the next one."""
+        """On stderr; on a terminal a passing note gives way to the next one."""
         self._clear()
         if passing and self._live:
             columns = shutil.get_terminal_size().columns

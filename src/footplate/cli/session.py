@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 import click
 from click.core import ParameterSource
 
-from footplate.domain.errors import FailedPrecondition, InvalidArgument
+from footplate.domain.errors import InvalidArgument, Unavailable
 from footplate.domain.names import CustomJobName, TrainingJobName, parse_job_name
 
 if TYPE_CHECKING:
@@ -49,10 +49,10 @@ class Session:
         """Found anew at each call: a server that starts again may have another port.
 
         Raises:
-            FailedPrecondition: no server runs there.
+            Unavailable: no server runs there.
         """
         if self.url:
-            return Target(self.url, os.environ.get("FOOTPLATE_TOKEN") or None)
+            return Target(self.url.rstrip("/"), os.environ.get("FOOTPLATE_TOKEN") or None)
         return _find(self.data_dir)
 
     def connect(self) -> Service:
@@ -90,7 +90,7 @@ def _find(data_dir: str | None) -> Target:
         text = (settings.data_dir / "server.json").read_text(encoding="utf-8")
         url = str(json.loads(text)["url"])
     except (OSError, ValueError, KeyError, TypeError):
-        raise FailedPrecondition(
+        raise Unavailable(
             f"no Footplate server runs with the data directory {settings.data_dir}; "
             "start one with `footplate up`, or say where it is with --url or --data-dir"
         ) from None

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.testing.fake_service import Answer
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from click.testing import Result
 
@@ -86,7 +89,12 @@ def test_a_broken_stream_goes_on_where_it_was(
 
 
 def test_progress_is_shown_while_waiting(invoke: Callable[..., Result], fake: FakeService) -> None:
-    fake.events[NAME] = [{"number": 1, "kind": "PREPARING", "message": "38 of 52 packages"}]
+    fake.events[NAME] = [
+        {"number": 1, "kind": "QUEUED", "message": ""},
+        {"number": 2, "kind": "WARNING", "message": "no runtimeVersion"},
+        {"number": 3, "kind": "PREPARING", "message": "38 of 52 packages", "replica": "r-0"},
+        {"number": 4, "kind": "FAILED", "message": "told by the verdict"},
+    ]
 
     def lines() -> Iterator[dict[str, object]]:
         path = f"GET /footplate/v1/{NAME}/events"
@@ -99,7 +107,54 @@ def test_progress_is_shown_while_waiting(invoke: Callable[..., Result], fake: Fa
 
     fake.lines[NAME] = lines()
     result = invoke("ai-platform", "jobs", "stream-logs", "census_1")
-    assert "PREPARING: 38 of 52 packages\n" in result.stderr
+    assert result.stderr == (
+        "QUEUED\nWARNING: no runtimeVersion\nr-0  PREPARING: 38 of 52 packages\n"
+        "Job census_1 succeeded.\n"
+    )
+
+
+def test_a_server_that_was_away_is_found_again(
+    invoke: Callable[..., Result],
+    fake: FakeService,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """Its address may have changed: it is looked up anew each time."""
+    monkeypatch.setattr("footplate.cli.follow.RETRY_S", 0.01)
+    monkeypatch.delenv("FOOTPLATE_URL")
+    server_file = tmp_path / "server.json"
+    server_file.write_text(f'{{"url": "{fake.url}"}}')
+    broken = threading.Event()
+
+    class Lines(list[dict[str, object]]):
+        def __iter__(self) -> Iterator[dict[str, object]]:
+            if broken.is_set():
+                return ending(fake, "SUCCEEDED", line(1, "one"), line(2, "two"))
+            return self.breaking()
+
+        def breaking(self) -> Iterator[dict[str, object]]:
+            yield line(1, "one")
+            broken.set()
+            server_file.unlink()
+            threading.Timer(0.1, server_file.write_text, [f'{{"url": "{fake.url}"}}']).start()
+
+    fake.lines[NAME] = Lines()
+    result = invoke("ai-platform", "jobs", "stream-logs", "census_1", f"--data-dir={tmp_path}")
+    assert result.stdout == "master-replica-0  one\nmaster-replica-0  two\n"
+    assert result.stderr == (
+        "The server is away; the job goes on. Waiting for it...\nJob census_1 succeeded.\n"
+    )
+
+
+def test_a_server_that_stays_away_is_given_up(
+    invoke: Callable[..., Result], fake: FakeService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("footplate.cli.follow.RETRY_S", 0.01)
+    monkeypatch.setattr("footplate.cli.follow.PATIENCE_S", 0.02)
+    away = {"error": {"code": 503, "status": "UNAVAILABLE", "message": "not now"}}
+    fake.refusals["GET", "/healthz"] = Answer(503, away)
+    result = invoke("ai-platform", "jobs", "stream-logs", "census_1")
+    assert (result.exit_code, result.stderr.splitlines()[-1]) == (1, "Error: not now")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")

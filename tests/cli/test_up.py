@@ -1,0 +1,70 @@
+"""footplate up, as a process of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+
+MAIN = [sys.executable, "-c", "from footplate.cli.main import main; main()"]
+LIMIT_S = 30
+
+GREETING = """\
+Footplate answers at URL (data in DATA).
+
+  footplate run -- python submit.py    run an unchanged Vertex AI script against it
+  eval "$(footplate env)"              or point gcloud at it
+  footplate status                     see what it does
+
+Ctrl-C stops the service, not its jobs; `footplate down` ends them, too.
+"""
+
+
+def test_up_greets_refuses_a_second_one_and_ends_at_ctrl_c(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    words = [*MAIN, "up", "--port=0", f"--data-dir={data}"]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    with subprocess.Popen(
+        words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        greeting = "".join(server.stdout.readline() for _ in GREETING.splitlines())
+        shown = greeting.replace(str(data), "DATA")
+        assert re.sub(r"http://127\.0\.0\.1:\d+", "URL", shown) == GREETING
+
+        second = subprocess.run(
+            words, env=environment, capture_output=True, text=True, check=False, timeout=LIMIT_S
+        )
+        assert (second.returncode, second.stdout) == (1, "")
+        assert f"already uses {data}; stop it with `footplate down`" in second.stderr
+
+        server.send_signal(signal.SIGINT)
+        rest, told = server.communicate(timeout=LIMIT_S)
+    assert (rest, told) == ("", "\nThe service has stopped.\n")
+    assert server.returncode == 0
+
+
+def test_a_wrong_setting_is_named(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*MAIN, "up", "--host=0.0.0.0", f"--data-dir={tmp_path}"],
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LIMIT_S,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "Error: host: '0.0.0.0' given without a token: other machines could run programs here; "
+        "set FOOTPLATE_TOKEN, or keep to 127.0.0.1\n"
+    )
