@@ -1,0 +1,121 @@
+"""A whole service with real programs: what a test needs to send one and to follow it."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.client.service import Service
+from footplate.domain.names import GcsUri, TrainingJobName
+from footplate.testing.service import running_service
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from footplate.client.resources import LogLine, TrainingJob
+    from footplate.domain.states import State
+    from footplate.testing.service import RunningService
+
+CACHE = Path(__file__).parents[3] / ".cache" / "footplate"
+"""Shared by all tests: environments are built once."""
+PATIENCE_S = 240.0
+BUCKET = "stage"
+SETUP = "from setuptools import setup\nsetup(name='trainer', version='1', packages=['trainer'])\n"
+
+
+class Desk:
+    """A running service with a bucket, and one user at it."""
+
+    def __init__(self, service: RunningService) -> None:
+        self.service = service
+        self.sent = 0
+        with self.client() as client:
+            client.storage.create_bucket("demo", BUCKET)
+
+    @property
+    def bucket(self) -> Path:
+        return self.service.data_dir / "buckets" / BUCKET
+
+    def client(self) -> Service:
+        return Service(self.service.url)
+
+    def submit(self, source: str, *args: str, **training_input: object) -> TrainingJobName:
+        """Send ``source`` as ``trainer/task.py`` of a package; its job directory is OUT/ID."""
+        self.sent += 1
+        name = TrainingJobName("demo", f"job_{self.sent}")
+        package = GcsUri(BUCKET, f"{name.job_id}.tar.gz")
+        job = {
+            "jobId": name.job_id,
+            "trainingInput": {
+                "scaleTier": "BASIC",
+                "region": "us-central1",
+                "packageUris": [str(package)],
+                "pythonModule": "trainer.task",
+                "args": list(args),
+                "jobDir": f"gs://{BUCKET}/out/{name.job_id}",
+                **training_input,
+            },
+        }
+        with self.client() as client:
+            client.storage.upload(package, archive(source))
+            client.training_jobs.create("demo", job)  # type: ignore[arg-type]  # JSON by hand
+        return name
+
+    def out(self, name: TrainingJobName) -> Path:
+        """The job's directory, as the program sees it."""
+        return self.bucket / "out" / name.job_id
+
+    def job(self, name: TrainingJobName) -> TrainingJob:
+        with self.client() as client:
+            return client.training_jobs.get(name)
+
+    def lines(self, name: TrainingJobName) -> list[LogLine]:
+        with self.client() as client:
+            return list(client.logs(name))
+
+    def messages(self, name: TrainingJobName) -> list[str]:
+        return [line.message for line in self.lines(name)]
+
+    def wait_for(self, name: TrainingJobName, *states: State) -> TrainingJob:
+        """Until the job is in one of the states; any end if none is named."""
+
+        def there() -> bool:
+            state = self.job(name).state
+            assert not state.terminal or not states or state in states, self.job(name).error_message
+            return state in states or (not states and state.terminal)
+
+        self.until(there)
+        return self.job(name)
+
+    def until(self, true: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while not true():
+            assert time.monotonic() < deadline, self.service.log.read_text()
+            time.sleep(0.05)
+
+
+def archive(source: str) -> bytes:
+    """A source distribution of a package ``trainer`` whose module ``task`` is ``source``."""
+    members = {
+        "trainer-1/setup.py": SETUP,
+        "trainer-1/trainer/__init__.py": "",
+        "trainer-1/trainer/task.py": source,
+    }
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w:gz") as tar:
+        for name, text in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(text.encode())
+            tar.addfile(member, io.BytesIO(text.encode()))
+    return file.getvalue()
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    with running_service(tmp_path / "data", CACHE, stop_grace_s=1) as service:
+        yield Desk(service)

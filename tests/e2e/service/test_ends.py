@@ -1,0 +1,117 @@
+"""How jobs end: by themselves, by request, by their limits; nothing is left of them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.e2e.service.conftest import CACHE, Desk
+
+from footplate.domain.states import State
+from footplate.testing.service import running_service
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from footplate.domain.names import TrainingJobName
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
+
+FAMILY = """
+import os, pathlib, signal, subprocess, sys, time
+out = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1])
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+for number in range(3):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+
+            (out / f"child{number}").write_text("")
+            while True:
+                (out / f"beat{number}").write_text(str(time.monotonic()))
+                time.sleep(0.05)
+        os._exit(0)
+print("born", flush=True)
+if "--leave" not in sys.argv:
+    signal.pause()
+"""
+
+
+@pytest.fixture(params=["cgroup", "namespace", "subreaper"])
+def caged(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Desk]:
+    if os.geteuid() != 0 and request.param == "cgroup" and not os.environ.get("CI"):
+        pytest.skip("control groups need root here")
+    settings = {"stop_grace_s": 1, "isolation": request.param}
+    with running_service(tmp_path / "data", CACHE, **settings) as service:
+        yield Desk(service)
+
+
+def beats(desk: Desk, name: TrainingJobName) -> list[str]:
+    return [(desk.out(name) / f"beat{number}").read_text() for number in range(3)]
+
+
+def check_silence(desk: Desk, name: TrainingJobName) -> None:
+    """No child writes any more: what they wrote stays what it is while others live on."""
+    before = beats(desk, name)
+    other = desk.submit("print('after')")
+    desk.wait_for(other, State.SUCCEEDED)
+    assert beats(desk, name) == before
+
+
+def test_cancel_takes_down_children_that_ran_away(caged: Desk) -> None:
+    name = caged.submit(FAMILY)
+    caged.until(lambda: all((caged.out(name) / f"beat{n}").exists() for n in range(3)))
+    with caged.client() as client:
+        client.cancel(name)
+
+    job = caged.wait_for(name)
+    assert job.state is State.CANCELLED
+    check_silence(caged, name)
+
+
+def test_the_end_takes_down_children_that_ran_away(caged: Desk) -> None:
+    name = caged.submit(FAMILY, "--leave")
+
+    assert caged.wait_for(name).state is State.SUCCEEDED
+    before = [p.read_text() for p in sorted(caged.out(name).glob("beat*"))]
+    other = caged.submit("print('after')")
+    caged.wait_for(other, State.SUCCEEDED)
+    assert [p.read_text() for p in sorted(caged.out(name).glob("beat*"))] == before
+
+
+def test_a_failure_says_its_cause_in_one_sentence(desk: Desk) -> None:
+    name = desk.submit("import no_such_module")
+    job = desk.wait_for(name, State.FAILED)
+
+    assert job.error_message == (
+        "replica master-replica-0 exited with code 1: "
+        "ModuleNotFoundError: No module named 'no_such_module'"
+    )
+
+
+def test_the_running_time_limit(desk: Desk) -> None:
+    source = "import time\nprint('up', flush=True)\ntime.sleep(600)"
+    name = desk.submit(source, scheduling={"maxRunningTime": "1s"})
+
+    job = desk.wait_for(name, State.CANCELLED)
+    assert "running time limit" in job.error_message
+    assert desk.messages(name) == ["up"]
+
+
+def test_down_ends_the_jobs_too(desk: Desk) -> None:
+    name = desk.submit("import time\nprint('up', flush=True)\ntime.sleep(600)")
+    desk.wait_for(name, State.RUNNING)
+    desk.service.down()
+    desk.service.start()
+
+    assert desk.job(name).state is State.CANCELLED
+
+
+def test_a_second_server_is_refused(desk: Desk) -> None:
+    other = running_service(desk.service.data_dir, CACHE)
+
+    with pytest.raises(RuntimeError, match=r"another server .* already uses"):
+        other.__enter__()
+    assert desk.service.alive
