@@ -136,8 +136,8 @@ class Courier:
         if value is None:
             return False
         if self._path == TASK_PATH:
-            self.task = value
-            return True
+            self.task = value if "program" in value else None
+            return self.task is not None
         return self._acknowledge(value)
 
     def _acknowledge(self, value: dict[str, Any]) -> bool:

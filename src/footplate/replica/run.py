@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 OK = 0
 NOTHING_TO_DO = 3
 """Another process supervises this home, or did."""
+_DISK_RETRY_S = 1.0
 UNUSABLE = 4
 """The home lacks what a supervisor needs."""
 
@@ -41,16 +42,29 @@ def main(path: str) -> int:
         ticket = home.read("ticket.json") or {}
         ticket["server_file"], ticket["token"]
         home.make_directories()
+        signals = Signals()
         _write_pid(home)
+        # Whoever wants a stop leaves this mark first, then signals the pid if there is one.
+        signals.stop = signals.stop or os.path.exists(home / "stop")
     except (OSError, ValueError, KeyError) as error:
         return _refuse(f"{home.path} can't be used: {error!r}", UNUSABLE)
-    home.finish(_supervise(home, ticket))
+    _finish(home, _supervise(home, ticket, signals))
     return OK
 
 
-def _supervise(home: Home, ticket: dict[str, Any]) -> str:
+def _finish(home: Home, reason: str) -> None:
+    """It must be said, so a full disk is waited for."""
+    while True:
+        try:
+            home.finish(reason)
+        except OSError:
+            time.sleep(_DISK_RETRY_S)
+        else:
+            return
+
+
+def _supervise(home: Home, ticket: dict[str, Any], signals: Signals) -> str:
     limit_bytes = int(ticket.get("spool_limit_bytes") or DEFAULT_SPOOL_LIMIT_BYTES)
-    signals = Signals()
     command = [sys.executable, "-I", "-S", os.path.abspath(sys.argv[0])]
     desk = Desk(home, ticket, os.urandom(16).hex(), command, os.environ, time.monotonic)
     spool = Spool(home.spool, limit_bytes)
@@ -64,7 +78,7 @@ def _supervise(home: Home, ticket: dict[str, Any]) -> str:
         desk.end_child()
         raise
     desk.courier.close()
-    spool.close()
+    spool.clear()
     if desk.cage is not None:
         desk.cage.close()
     return outcome

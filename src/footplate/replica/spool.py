@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from typing import Callable
 
 _RESERVE_BYTES = 65536
+_IDLE_BYTES = 262144
 _READ_BYTES = 262144
 _RECORD_LIMIT_BYTES = 1048576
 
@@ -29,8 +30,8 @@ class Spool:
 
     Records lie in segments, files of one JSON object a line named by their first number. A
     segment goes when all of it is acknowledged, so that the disk holds at most ``limit_bytes``
-    (and what was appended at once to reach it), and an eighth of that where the server keeps
-    up. Nothing is held in memory. What ``append`` returned from outlives the process at any
+    (and what was appended at once to reach it), and a quarter MiB where the server keeps up.
+    Nothing is held in memory. What ``append`` returned from outlives the process at any
     instruction; a record that was torn by its death is cut off when the spool is opened.
     """
 
@@ -80,7 +81,14 @@ class Spool:
             OSError: they can't be written (disk full); nothing was changed, try again.
         """
         lines = [b'{"n":%d,%s\n' % (n, body) for n, body in enumerate(bodies, self.last + 1)]
-        self._put(b"".join(lines))
+        data = b"".join(lines)
+        try:
+            self._put(data)
+        except OSError:
+            if self.waiting or not self.size_bytes:
+                raise
+            self._recycle()
+            self._put(data)
         self._segments[-1].count += len(lines)
         self.last += len(lines)
 
@@ -139,6 +147,18 @@ class Spool:
             for segment in old:
                 os.unlink(self._path(segment))
 
+    @property
+    def empty(self) -> bool:
+        """Nothing was ever put in, or all was cleared."""
+        return not self._segments
+
+    def clear(self) -> None:
+        """Give all of the disk back: nothing is wanted any more, and nothing more will come."""
+        self.close()
+        while self._segments:
+            os.unlink(self._path(self._segments.pop()))
+        self._drop_reserve()
+
     def close(self) -> None:
         if self._writer >= 0:
             os.close(self._writer)
@@ -169,20 +189,26 @@ class Spool:
         self._keep_reserve()
 
     def _drop_acknowledged(self) -> None:
-        """Remove the first segment, all of which is acknowledged, unless more fits into it.
+        """Remove the first segment, all of which is acknowledged, unless it is small and last.
 
         There is always one: its name tells the next number to whoever opens the spool.
         """
-        if len(self._segments) == 1:
-            if self._segments[0].size < self._segment_bytes:
-                return
-            try:
-                self._add_segment()
-            except OSError:
-                return
-        segment = self._segments.pop(0)
-        self._offset = 0
-        os.unlink(self._path(segment))
+        if len(self._segments) > 1:
+            os.unlink(self._path(self._segments.pop(0)))
+            self._offset = 0
+        elif self._segments[0].size >= min(_IDLE_BYTES, self._segment_bytes):
+            self._recycle()
+
+    def _recycle(self) -> None:
+        """Make the only segment, all of which is acknowledged, an empty one for what follows.
+
+        A full disk has room for that. Old records under the new name aren't taken for new ones.
+        """
+        old, new = self._segments[0], _Segment(self.last + 1)
+        self.close()
+        os.rename(self._path(old), self._path(new))
+        os.truncate(self._path(new), 0)
+        self._segments, self._offset = [new], 0
 
     def _skip(self, segment: _Segment, count: int) -> int:
         """Where ``count`` records after the offset end."""

@@ -17,7 +17,8 @@ TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Callable
 
-PATIENCE_S = 60.0
+DEFAULT_PATIENCE_S = 60.0
+"""How long to wait for the server in all; the ticket may say another ``sweep_patience_s``."""
 OK = 0
 AGAIN = 1
 """Something is left, of the program or of its records: sweep again later."""
@@ -48,7 +49,12 @@ def _deliver(home: Home) -> int:
     ticket = home.read("ticket.json") or {}
     limit_bytes = int(ticket.get("spool_limit_bytes") or DEFAULT_SPOOL_LIMIT_BYTES)
     spool = Spool(home.spool, limit_bytes)
-    server = Server(Connection(ticket["server_file"], ticket["token"]), time.monotonic)
+    if spool.empty:
+        home.finish("its supervisor died when all was said")
+        return OK
+    connection = Connection(ticket["server_file"], ticket["token"])
+    patience_s = float(ticket.get("sweep_patience_s", DEFAULT_PATIENCE_S))
+    server = Server(connection, time.monotonic, patience_s)
     try:
         spool.resume_after(server.report(b""))
         if not has_exit(spool):
@@ -68,17 +74,20 @@ def _deliver(home: Home) -> int:
             return AGAIN
     finally:
         spool.close()
+    spool.clear()
     home.finish("its supervisor died")
     return OK
 
 
 class Server:
-    """Patient for a minute in all."""
+    """Asks again while it is away, until its patience is at an end."""
 
-    def __init__(self, connection: Connection, monotonic: Callable[[], float]) -> None:
+    def __init__(
+        self, connection: Connection, monotonic: Callable[[], float], patience_s: float
+    ) -> None:
         self._connection = connection
         self._monotonic = monotonic
-        self._end = monotonic() + PATIENCE_S
+        self._end = monotonic() + patience_s
 
     def report(self, records: bytes) -> int:
         """Send records; the number up to which the server has all.

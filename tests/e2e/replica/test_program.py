@@ -122,7 +122,7 @@ def test_the_end_is_told_exactly(
         (command_task(["true"], directories=["/dev/null/x"]), "/dev/null/x"),
         (command_task(["true"], packages=[{"file": "a.tar.gz"}]), "runtime"),
         ({"program": {"kind": "magic"}}, "magic"),
-        ({}, "program"),
+        ({"program": None}, "program"),
     ],
 )
 def test_what_cannot_be_started_says_why(

@@ -146,6 +146,34 @@ def test_a_full_disk_changes_nothing_and_the_same_records_can_be_tried_again(
     spool.close()
 
 
+def test_a_disk_full_of_acknowledged_records_is_made_room_on(tmp_path: Path) -> None:
+    def write(descriptor: int, data: bytes, offset: int) -> int:
+        room = 1000 - sum(path.stat().st_size for path in tmp_path.glob("*.jsonl"))
+        if room <= 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return os.pwrite(descriptor, data[:room], offset)
+
+    spool = Spool(str(tmp_path), MIB, write)
+    spool.append([body("a" * 900)])
+    with pytest.raises(OSError, match="No space"):
+        spool.append([body("b" * 200)])
+    drain(spool)
+    spool.append([body("b" * 200)])
+    spool.close()
+    assert drain(Spool(str(tmp_path), MIB)) == [(2, "b" * 200)]
+
+
+def test_a_death_while_a_segment_is_made_anew_doubles_nothing(tmp_path: Path) -> None:
+    spool = Spool(str(tmp_path), MIB)
+    spool.append([body("a"), body("b")])
+    spool.close()
+    next(tmp_path.glob("*.jsonl")).rename(tmp_path / "0000000000000003.jsonl")
+    again = Spool(str(tmp_path), MIB)
+    again.append([body("c")])
+    assert drain(again) == [(3, "c")]
+    again.close()
+
+
 def test_an_urgent_record_has_room_reserved_on_a_full_disk(tmp_path: Path) -> None:
     reserve = tmp_path / "reserve"
     disk = SmallDisk(0)
