@@ -1,0 +1,245 @@
+"""One service for all tests with unmodified clients, and the clients themselves."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import pytest
+import uv
+from google.auth.credentials import AnonymousCredentials
+from google.cloud import storage
+from googleapiclient import discovery
+
+from footplate.testing.service import outside, running_service
+from footplate.testing.trainers import Trainers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from footplate.testing.service import RunningService
+
+ROOT = Path(__file__).resolve().parents[2]
+CACHE = ROOT / ".cache"
+PROJECT = "demo"
+REGION = "us-central1"
+LIMIT_S = 900.0
+"""For what may have to download a runtime first; a warm cache takes a hundredth of it."""
+
+_POLL_S = 0.1
+_FOOTPLATE = (sys.executable, "-c", "from footplate.cli.main import main; main()")
+_TERMINAL = {"SUCCEEDED", "FAILED", "CANCELLED"}
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
+    data_dir = tmp_path_factory.mktemp("service") / "data"
+    with running_service(data_dir, CACHE / "footplate", stop_grace_s=2) as service:
+        yield service
+
+
+@pytest.fixture
+def bucket(service: RunningService, storage_client: storage.Client) -> storage.Bucket:
+    """A new one."""
+    return storage_client.create_bucket(f"bucket-{uuid4().hex[:12]}")
+
+
+@pytest.fixture
+def trainers(bucket: storage.Bucket, tmp_path: Path) -> Trainers:
+    return Trainers(tmp_path / "trainers", bucket)
+
+
+@pytest.fixture(scope="session")
+def anonymous() -> Any:
+    """Google's credentials for nobody. Any: their classes have no types."""
+    make: Any = AnonymousCredentials
+    return make()
+
+
+# google-cloud-storage and googleapiclient, in this process -------------------------------------
+
+
+@pytest.fixture(scope="session")
+def storage_client(service: RunningService, anonymous: Any) -> Iterator[storage.Client]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STORAGE_EMULATOR_HOST", service.url)
+        client = storage.Client(PROJECT, anonymous)
+    yield client
+    client.close()
+
+
+@pytest.fixture(scope="session")
+def ml(service: RunningService, anonymous: Any) -> Iterator[Any]:
+    """``projects`` of ml v1. Any: the client makes its methods from a document."""
+    options = {"api_endpoint": service.url}
+    with discovery.build("ml", "v1", client_options=options, credentials=anonymous) as client:
+        yield client.projects()
+
+
+@pytest.fixture
+def finish(ml: Any) -> Callable[..., dict[str, Any]]:
+    """Wait until a training job has ended, or is in one of ``states``; returns it."""
+
+    def wait(job_id: str, *states: str) -> dict[str, Any]:
+        deadline = time.monotonic() + LIMIT_S
+        wanted = _TERMINAL | set(states)
+        while time.monotonic() < deadline:
+            job: dict[str, Any] = ml.jobs().get(name=f"projects/{PROJECT}/jobs/{job_id}").execute()
+            if job["state"] in wanted:
+                return job
+            time.sleep(_POLL_S)
+        raise TimeoutError(f"job {job_id} has not ended")
+
+    return wait
+
+
+# Programs --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of the user who runs the clients: nothing is configured in it."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture
+def footplate(
+    service: RunningService, home: Path, tmp_path: Path
+) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run the command line, which finds the service through the data directory."""
+
+    def run(*words: object) -> subprocess.CompletedProcess[str]:
+        environment = service.environment(HOME=str(home))
+        return _run([*_FOOTPLATE, *map(str, words)], environment, tmp_path)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def pointed(service: RunningService, home: Path) -> dict[str, str]:
+    """The environment after ``eval "$(footplate env)"`` in a shell."""
+    environment = service.environment(HOME=str(home), CLOUDSDK_CONFIG=str(home / "gcloud"))
+    lines = subprocess.run(
+        [*_FOOTPLATE, "env"], env=environment, capture_output=True, text=True, check=True
+    ).stdout
+    shell = ["sh", "-c", 'eval "$1" && env -0', "sh", lines]
+    found = subprocess.run(shell, env=environment, capture_output=True, text=True, check=True)
+    return dict(pair.split("=", 1) for pair in found.stdout.split("\0") if pair)
+
+
+@pytest.fixture
+def gcloud(
+    pointed: dict[str, str], tmp_path: Path
+) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """The real one of PATH, in a directory of its own."""
+    if shutil.which("gcloud") is None:
+        if os.environ.get("CI"):
+            pytest.fail("gcloud is not on PATH")
+        pytest.skip("gcloud is not on PATH")
+
+    def run(*words: object) -> subprocess.CompletedProcess[str]:
+        return _run(["gcloud", "--quiet", *map(str, words)], pointed, tmp_path)
+
+    return run
+
+
+def _run(
+    words: list[str], environment: dict[str, str], folder: Path
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        words,
+        env=environment,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+
+
+# google-cloud-aiplatform -----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session", params=["2.7.0", "1.71.1"])
+def sdk_python(request: pytest.FixtureRequest) -> str:
+    """A Python that has this version of the SDK."""
+    if request.param == "2.7.0":
+        return sys.executable
+    return _environment_of(ROOT / "requirements" / "clients" / f"aiplatform-{request.param}.txt")
+
+
+def _environment_of(requirements: Path) -> str:
+    """Made once, with uv: by whichever process of the tests comes first."""
+    content = requirements.read_bytes()
+    folder = CACHE / "clients" / requirements.stem
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    python, made_of = folder / "bin" / "python", folder / "made-of.txt"
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made_of.exists() or made_of.read_bytes() != content:
+            binary = uv.find_uv_bin()
+            make = (binary, "venv", "-q", "--clear", f"--python={sys.executable}", folder)
+            fill = (binary, "pip", "sync", "-q", f"--python={python}", "--require-hashes")
+            environment = outside(os.environ)
+            subprocess.run(make, check=True, env=environment, timeout=LIMIT_S)
+            subprocess.run((*fill, requirements), check=True, env=environment, timeout=LIMIT_S)
+            made_of.write_bytes(content)
+    return str(python)
+
+
+@pytest.fixture
+def sdk(
+    sdk_python: str, service: RunningService, bucket: storage.Bucket, home: Path, tmp_path: Path
+) -> Callable[[str], list[str]]:
+    """Run a script that begins with the recipe for REST; returns the lines that it prints."""
+
+    def run(text: str) -> list[str]:
+        script = tmp_path / "submit.py"
+        script.write_text(f"{_RECIPE}\n{text}")
+        environment = outside(os.environ) | {
+            "HOME": str(home),
+            "STORAGE_EMULATOR_HOST": service.url,
+            "URL": service.url,
+            "BUCKET": bucket.name,
+        }
+        done = _run([sdk_python, str(script)], environment, tmp_path)
+        assert done.returncode == 0, done.stderr
+        return [line[2:] for line in done.stdout.splitlines() if line.startswith("> ")]
+
+    return run
+
+
+_RECIPE = f'''
+import os, time
+from google.api_core import exceptions
+from google.auth.credentials import AnonymousCredentials
+from google.cloud import aiplatform
+
+BUCKET = "gs://" + os.environ["BUCKET"]
+IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-9.py311:latest"
+aiplatform.init(project="{PROJECT}", location="{REGION}", staging_bucket=BUCKET,
+                api_endpoint=os.environ["URL"], api_transport="rest",
+                credentials=AnonymousCredentials())
+
+def from_script(name, text, **more):
+    with open(name + ".py", "w") as file:
+        file.write(text)
+    return aiplatform.CustomJob.from_local_script(name, name + ".py", IMAGE, **more)
+
+def wait_for(job, state):
+    deadline = time.monotonic() + {LIMIT_S}
+    while job.state.name != "JOB_STATE_" + state:
+        assert time.monotonic() < deadline, job.state
+        time.sleep({_POLL_S})
+
+def say(*words):
+    print(">", *words)
+'''

@@ -1,0 +1,83 @@
+"""The unmodified google-cloud-aiplatform, new and old, with jobs that really run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from google.cloud import storage
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
+
+TRAINER = """
+import argparse, os
+import joblib
+from sklearn.datasets import load_digits
+from sklearn.tree import DecisionTreeClassifier
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--depth", type=int)
+images, digits = load_digits(return_X_y=True)
+model = DecisionTreeClassifier(max_depth=parser.parse_args().depth, random_state=0)
+accuracy = model.fit(images, digits).score(images, digits)
+folder = os.environ["AIP_MODEL_DIR"]
+joblib.dump(model, os.path.join(folder, "model.joblib"))
+with open(os.path.join(folder, "accuracy.txt"), "w") as file:
+    file.write(str(accuracy))
+"""
+
+
+def test_a_local_script_trains(sdk: Callable[[str], list[str]], bucket: storage.Bucket) -> None:
+    lines = sdk(f"""
+job = from_script("digits", {TRAINER!r}, args=["--depth", "8"], labels={{"team": "a"}},
+                  base_output_dir=BUCKET + "/digits")
+job.run(restart_job_on_worker_restart=False)
+say(job.state.name, job.error.code, job.start_time < job.end_time)
+again = aiplatform.CustomJob.get(job.resource_name)
+say(again.display_name, again.labels, again.state.name)
+found = aiplatform.CustomJob.list(filter='display_name="digits" AND state="JOB_STATE_SUCCEEDED"')
+say(job.resource_name in [each.resource_name for each in found])
+""")
+    assert lines == [
+        "JOB_STATE_SUCCEEDED 0 True",
+        "digits {'team': 'a'} JOB_STATE_SUCCEEDED",
+        "True",
+    ]
+    model = bucket.get_blob("digits/model/model.joblib")
+    assert model is not None
+    assert model.size > 1000
+    assert 0.9 < float(bucket.blob("digits/model/accuracy.txt").download_as_text()) < 1.0
+
+
+def test_failures_say_why_and_jobs_are_cancelled_and_deleted(
+    sdk: Callable[[str], list[str]],
+) -> None:
+    lines = sdk("""
+long = from_script("long", "import time\\nprint('up', flush=True)\\ntime.sleep(3600)")
+long.submit()
+failing = from_script("failing", "raise ValueError('the answer is not 42')")
+try:
+    failing.run()
+except RuntimeError as error:
+    say(error.args[0].replace("\\n", " "))
+wait_for(long, "RUNNING")
+long.cancel()
+wait_for(long, "CANCELLED")
+say(long.error.code, long.error.message)
+for job in (long, failing):
+    name = job.resource_name
+    aiplatform.CustomJob.get(name).delete()
+    try:
+        aiplatform.CustomJob.get(name)
+    except exceptions.NotFound as error:
+        say(error.code)
+""")
+    told, cancelled, *gone = lines
+    assert "ValueError: the answer is not 42" in told
+    assert "workerpool0-0" in told
+    assert cancelled.startswith("1 ")
+    assert gone == ["404", "404"]
