@@ -1,0 +1,10 @@
+"""The short-lived command that makes the environment in which a replica's program runs.
+
+It runs beside the supervisor, so it may use more of the standard library than that does.
+"""
+
+from __future__ import annotations
+
+from footplate.replica.environment.command import main
+
+__all__ = ["main"]

@@ -1,0 +1,145 @@
+"""Put an environment together: a runtime, and a layer for the user's packages above it."""
+
+from __future__ import annotations
+
+import os
+
+from footplate.replica.environment.builds import Builds, Built, make_key
+from footplate.replica.environment.distributions import name_of
+from footplate.replica.environment.inspection import inspect
+from footplate.replica.environment.layers import Layers
+from footplate.replica.environment.packages import make_wheel
+from footplate.replica.environment.slices import Choice, Words, choose
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import IO, Any
+
+    from footplate.replica.environment.bases import Base, Bases
+    from footplate.replica.environment.interpreters import Interpreter
+    from footplate.replica.environment.layers import Plan
+    from footplate.replica.environment.packages import Package, Wheel
+    from footplate.replica.environment.slices import Slice
+    from footplate.replica.environment.task import Task
+    from footplate.replica.environment.telling import Teller
+    from footplate.replica.environment.uv import Uv
+
+_LAYOUT = "1"
+
+
+class Environment:
+    """An interpreter, and directories with commands that come first in PATH."""
+
+    def __init__(self, python: str, bins: list[str]) -> None:
+        self.python = python
+        self.bins = bins
+
+
+class Assembly:
+    """``slices`` are those of the task's runtime that this host can use."""
+
+    def __init__(
+        self,
+        task: Task,
+        slices: list[Slice],
+        interpreter: Interpreter,
+        bases: Bases,
+        uv: Uv,
+        teller: Teller,
+    ) -> None:
+        self._task = task
+        self._slices = slices
+        self._interpreter = interpreter
+        self._bases = bases
+        self._uv = uv
+        self._teller = teller
+
+    def assemble(self, packages: list[Package], cache: str) -> Environment:
+        """Raises Unpreparable."""
+        words = Words(word for piece in self._slices for word in piece.unless)
+        words.see(self._task.module, "the module to run")
+        if not packages:
+            choice = choose(self._slices, words, self._task.forced_slice)
+            base = self._get_base(choice)
+            for note in self._describe(choice, base):
+                self._teller.tell(note)
+            return Environment(base.python, [base.bin])
+        return self._get_layer(packages, words, os.path.join(cache, "layers"))
+
+    def _get_layer(self, packages: list[Package], words: Words, root: str) -> Environment:
+        def make(path: str, lock: int) -> dict[str, Any]:
+            return self._make_layer(path, self._uv.holding(lock), packages, words)
+
+        def wait() -> None:
+            self._teller.tell("waiting for another job that makes the same environment")
+
+        builds = Builds(root)
+        key = self._make_key(packages, root)
+        built = builds.get(key, make, wait)
+        base = self._reopen_base(built)
+        for note in built.record["notes"]:
+            self._teller.tell(note)
+        layer_bin = os.path.join(built.path, "bin")
+        return Environment(os.path.join(layer_bin, "python"), [layer_bin, base.bin])
+
+    def _make_key(self, packages: list[Package], root: str) -> str:
+        """All that a layer depends on; what its requirements came to then, holds from then on."""
+        slices = [part for s in self._slices for part in (s.name, s.lock_sha256, *s.unless, "")]
+        given = [part for package in packages for part in (package.name, package.sha256)]
+        place = os.path.realpath(root)
+        task = (self._task.runtime, self._task.forced_slice, self._task.module)
+        return make_key(_LAYOUT, place, self._interpreter.identity, *task, *slices, *given)
+
+    def _reopen_base(self, built: Built) -> Base:
+        """The base below a layer; made again if somebody has removed it."""
+        sha256 = built.record["base"]
+        pieces = [piece for piece in self._slices if piece.lock_sha256 == sha256]
+        return self._bases.get(self._task.runtime, pieces)
+
+    def _make_layer(
+        self, path: str, uv: Uv, packages: list[Package], words: Words
+    ) -> dict[str, Any]:
+        for package in packages:
+            self._look_into(package, words)
+        layers = Layers(self._task.runtime, self._interpreter, uv, self._teller)
+        wheels = [self._make_wheel(package, uv) for package in packages]
+        for wheel in wheels:
+            for requirement in wheel.requirements:
+                words.see_requirement(name_of(requirement), wheel.package.name)
+        choice, base, plan = self._plan(layers, wheels, words)
+        layers.make(path, plan, base)
+        notes = [*self._describe(choice, base), *plan.notes]
+        return {"base": base.lock_sha256, "notes": notes}
+
+    def _look_into(self, package: Package, words: Words) -> None:
+        def read(name: str, stream: IO[bytes]) -> None:
+            words.see_file(package.name, name, stream)
+
+        inspect(package.path, read)
+
+    def _make_wheel(self, package: Package, uv: Uv) -> Wheel:
+        if not package.name.endswith(".whl"):
+            self._teller.tell(f"building {package.name}")
+        return make_wheel(package, self._interpreter, uv)
+
+    def _plan(self, layers: Layers, wheels: list[Wheel], words: Words) -> tuple[Choice, Base, Plan]:
+        """A plan for the smallest slice that also serves what the requirements came to."""
+        choice = choose(self._slices, words, self._task.forced_slice)
+        base = self._get_base(choice)
+        plan = layers.plan(wheels, base, os.path.dirname(wheels[0].package.path))
+        for change in plan.additions:
+            words.see_requirement(change.name, "the list of what your packages require")
+        again = choose(self._slices, words, self._task.forced_slice)
+        if again.slice is choice.slice:
+            return choice, base, plan
+        return self._plan(layers, wheels, words)
+
+    def _get_base(self, choice: Choice) -> Base:
+        return self._bases.get(self._task.runtime, [choice.slice, *choice.fallbacks])
+
+    def _describe(self, choice: Choice, base: Base) -> list[str]:
+        if base.note:
+            return [base.note]
+        if not choice.reason:
+            return []
+        return [f"runtime {self._task.runtime}: {choice.slice.name}, for {choice.reason}"]

@@ -1,0 +1,71 @@
+"""uv's words about a failure, in one sentence."""
+
+from __future__ import annotations
+
+import re
+
+_ERROR = re.compile("^\\s*(?:error:|\u00d7)")
+_LEADER = re.compile("^\\s*(?:error:|cause:|[\u00d7\u2570\u251c\u2502\u2500\u25b6]+)\\s*")
+_MISSING = (
+    re.compile(r"no version of ([^\s,]+)"),
+    re.compile(r"([^\s,]+) has no (?:usable )?wheels"),
+    re.compile(r"([^\s,]+) was not found in"),
+)
+_FAILED_BUILD = re.compile(r"Failed to (?:build|download and build) `([^`]+)`")
+_OUTPUT = re.compile(r"^\s*\[(?:stderr|stdout)\]\s*$")
+_FRAME = " \u2502^~"
+_BUILD_LINES = 8
+_WORDS_LENGTH = 1500
+
+
+def find_missing(output: str) -> str:
+    """The requirement that can't be had or built, like ``numpy==1.10``; empty if not said."""
+    failed = _FAILED_BUILD.search(output)
+    if failed:
+        return failed.group(1).replace("@", "==") if "://" not in failed.group(1) else ""
+    for pattern in _MISSING:
+        match = pattern.search(output)
+        if match:
+            return match.group(1).strip("`")
+    return ""
+
+
+def is_unavailable(output: str) -> bool:
+    """Whether the indexes lack something, as against not being reached or breaking."""
+    return "No solution found" in output
+
+
+def failed_to_build(output: str) -> bool:
+    return _FAILED_BUILD.search(output) is not None
+
+
+def reason(output: str) -> str:
+    """What uv gives as the reason, without its hints about itself."""
+    clauses: list[str] = []
+    keeping = False
+    for line in output.splitlines():
+        if _ERROR.match(line):
+            clauses, keeping = [], True
+        elif line.startswith("hint:") or _OUTPUT.match(line) or not line.strip():
+            keeping = False
+        if keeping and _LEADER.match(line):
+            clauses.append(_LEADER.sub("", line).strip())
+        elif keeping:
+            clauses[-1] += f" {line.strip()}"
+    words = ": ".join(clauses) or " ".join(output.split())[-_WORDS_LENGTH:]
+    return words.rstrip(".") if len(words) <= _WORDS_LENGTH else f"{words[:_WORDS_LENGTH]}..."
+
+
+def build_output(output: str) -> str:
+    """The last lines that the build itself printed."""
+    lines = output.splitlines()
+    starts = [index for index, line in enumerate(lines) if _OUTPUT.match(line)]
+    if starts:
+        said = lines[starts[-1] + 1 :]
+    else:
+        error = (i for i, line in enumerate(lines) if _ERROR.match(line))
+        said = lines[: next(error, len(lines))]
+    hint = (i for i, line in enumerate(said) if line.startswith("hint:"))
+    said = said[: next(hint, len(said))]
+    kept = [line.strip() for line in said if line.strip(_FRAME)]
+    return " | ".join(kept[-_BUILD_LINES:])[-_WORDS_LENGTH:]

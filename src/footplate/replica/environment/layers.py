@@ -1,0 +1,158 @@
+"""The user's packages and what they require, above the environment of a runtime."""
+
+from __future__ import annotations
+
+import os
+import re
+from urllib.parse import unquote, urlsplit
+
+from footplate.replica.environment import failures
+from footplate.replica.environment.bases import find_site
+from footplate.replica.environment.distributions import find_installed, name_of, normalize
+from footplate.replica.environment.errors import Unpreparable
+from footplate.replica.environment.scripts import adopt_scripts
+from footplate.replica.environment.uv import UvFailed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Iterator
+
+    from footplate.replica.environment.bases import Base
+    from footplate.replica.environment.interpreters import Interpreter
+    from footplate.replica.environment.packages import Wheel
+    from footplate.replica.environment.telling import Teller
+    from footplate.replica.environment.uv import Uv
+
+_PATH_FILE = "zzz_footplate_runtime.pth"  # last, so that whatever is the user's comes before
+_CHANGE = re.compile(
+    r"^ ([+~-]) ([A-Za-z0-9._-]+)(?:==(\S+))?(?: @ (\S+)| \(from (\S+)\))?\s*$", re.MULTILINE
+)
+_NO_GPU_BUILD = 'tensorflow-gpu ; sys_platform == "never"\n'
+_WAYS_OUT = "another version of it, another runtime version or a container image are ways out"
+
+
+class Change:
+    """Something that is to be installed above the base, or that hides something of it."""
+
+    def __init__(self, sign: str, name: str, version: str, url: str) -> None:
+        self.added = sign != "-"
+        self.name = normalize(name)
+        self.version = version
+        self.url = url
+
+    @property
+    def requirement(self) -> str:
+        return f"{self.name} @ {self.url}" if self.url else f"{self.name}=={self.version}"
+
+
+class Plan:
+    """What a layer is to hold, so that with the base below the wheels have all they require."""
+
+    def __init__(self, wheels: list[Wheel], changes: list[Change], notes: list[str]) -> None:
+        self.wheels = wheels
+        self.changes = changes
+        self.notes = notes
+
+    @property
+    def additions(self) -> list[Change]:
+        """What is to be installed beside the wheels themselves."""
+        ours = {wheel.path for wheel in self.wheels}
+        return [
+            change
+            for change in self.changes
+            if change.added and unquote(urlsplit(change.url).path) not in ours
+        ]
+
+
+class Layers:
+    def __init__(self, runtime: str, interpreter: Interpreter, uv: Uv, teller: Teller) -> None:
+        self._runtime = runtime
+        self._interpreter = interpreter
+        self._uv = uv
+        self._teller = teller
+
+    def plan(self, wheels: list[Wheel], base: Base, directory: str) -> Plan:
+        """What the base lacks for these wheels; what it has is taken as it is where it will do.
+
+        Raises:
+            Unpreparable: naming the requirement that can't be had.
+        """
+        overrides = os.path.join(directory, "overrides.txt")
+        has_tensorflow = "tensorflow" in find_installed(base.site)
+        with open(overrides, "w", encoding="utf-8") as file:
+            file.write(_NO_GPU_BUILD if has_tensorflow else "")
+        paths = [wheel.path for wheel in wheels]
+        options = ["--dry-run", "--python", base.python, "--override", overrides]
+        try:
+            output = self._uv.run(["pip", "install", *options, *paths])
+        except UvFailed as failure:
+            raise self._explain(failure.output, wheels) from failure
+        changes = list(read_changes(output))
+        notes = list(self._describe_gpu_builds(wheels)) if has_tensorflow else []
+        return Plan(wheels, changes, [*notes, *self._describe_shadows(changes)])
+
+    def make(self, path: str, plan: Plan, base: Base) -> None:
+        """Install what is planned into a new environment at ``path``, above the base.
+
+        Raises:
+            Unpreparable: naming the requirement that can't be installed.
+        """
+        python = os.path.join(path, "bin", "python")
+        paths = [wheel.path for wheel in plan.wheels]
+        options = ["--python", python, "--no-deps"]
+        try:
+            self._uv.run(
+                ["venv", "--quiet", "--no-project", "--python", self._interpreter.path, path]
+            )
+            requirements = [change.requirement for change in plan.additions]
+            progress = self._teller.count("your packages")
+            self._uv.install([*options, *requirements, *paths], progress)
+        except UvFailed as failure:
+            raise self._explain(failure.output, plan.wheels) from failure
+        site = find_site(path, self._interpreter)
+        with open(os.path.join(site, _PATH_FILE), "w", encoding="utf-8") as file:
+            file.write(f"import site; site.addsitedir({base.site!r})\n")
+        adopt_scripts(base.bin, os.path.join(path, "bin"))
+
+    def _describe_gpu_builds(self, wheels: list[Wheel]) -> Iterator[str]:
+        for wheel in wheels:
+            for requirement in wheel.requirements:
+                if name_of(requirement) == "tensorflow-gpu":
+                    yield (
+                        f"{requirement} of {wheel.package.name} counts as satisfied by "
+                        f"TensorFlow of runtime {self._runtime}"
+                    )
+
+    def _describe_shadows(self, changes: list[Change]) -> Iterator[str]:
+        hidden = {change.name: change.version for change in changes if not change.added}
+        for change in changes:
+            if change.added and change.name in hidden:
+                yield (
+                    f"{change.name} {change.version or change.url} from your requirements shadows "
+                    f"{hidden[change.name]} of runtime {self._runtime}"
+                )
+
+    def _explain(self, output: str, wheels: list[Wheel]) -> Unpreparable:
+        missing = failures.find_missing(output)
+        archives = ", ".join(wheel.package.name for wheel in wheels)
+        name = name_of(missing)
+        by = next((w.package.name for w in wheels if name in map(name_of, w.requirements)), "")
+        what = f"the requirement {missing} of {by or archives}" if missing else ""
+        python = f"Python {self._interpreter.version} (runtime {self._runtime})"
+        reason = failures.reason(output)
+        if failures.failed_to_build(output):
+            said = failures.build_output(output)
+            return Unpreparable(
+                f"{what or archives} has no wheel for {python} and doesn't build: "
+                f"{said or reason}; {_WAYS_OUT}"
+            )
+        if failures.is_unavailable(output):
+            what = what or f"what {archives} requires"
+            return Unpreparable(f"{what} can't be had for {python}: {reason}; {_WAYS_OUT}")
+        return Unpreparable(f"the requirements of {archives} can't be fetched: {reason}")
+
+
+def read_changes(output: str) -> Iterator[Change]:
+    """The lines of uv that say what would be installed and what would go."""
+    for sign, name, version, url, source in _CHANGE.findall(output):
+        yield Change(sign, name, version, url or source)

@@ -1,0 +1,141 @@
+"""The user's packages: fetched, and built into wheels."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+import zipfile
+
+from footplate.replica.connection import Refused, ServerAway
+from footplate.replica.environment import failures
+from footplate.replica.environment.distributions import read_requirements
+from footplate.replica.environment.errors import Unpreparable
+from footplate.replica.environment.uv import UvFailed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Callable, TypeVar
+
+    from footplate.replica.connection import Connection
+    from footplate.replica.environment.interpreters import Interpreter
+    from footplate.replica.environment.telling import Teller
+    from footplate.replica.environment.uv import Uv
+
+    T = TypeVar("T")
+
+_RETRY_S = 0.5
+
+
+class Package:
+    """An archive on this machine, by the name under which the user sent it."""
+
+    def __init__(self, path: str, name: str, sha256: str) -> None:
+        self.path = path
+        self.name = name
+        self.sha256 = sha256
+
+
+class Server:
+    """Waits for the server while it is away: its restart must not end a job."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        teller: Teller,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._connection = connection
+        self._teller = teller
+        self._sleep = sleep
+
+    def fetch_lock(self, sha256: str, directory: str) -> str:
+        """The path of a lock, which is fetched once. Raises Unpreparable."""
+        path = os.path.join(directory, f"{sha256}.txt")
+        if not os.path.exists(path):
+            text = self._ask(lambda: self._connection.get(f"/replica/v1/locks/{sha256}"), "a lock")
+            if hashlib.sha256(text).hexdigest() != sha256:
+                raise Unpreparable(f"the server sent another lock than {sha256}")
+            os.makedirs(directory, exist_ok=True)
+            part = f"{path}.{os.getpid()}.part"
+            with open(part, "wb") as file:
+                file.write(text)
+            os.replace(part, path)
+        return path
+
+    def fetch_packages(self, names: list[str], directory: str) -> list[Package]:
+        """Each in a directory of its own, for two may have one name. Raises Unpreparable."""
+        return [self._fetch(index, name, directory) for index, name in enumerate(names)]
+
+    def _fetch(self, index: int, name: str, directory: str) -> Package:
+        if not name or name in (".", "..") or "/" in name or "\0" in name:
+            raise Unpreparable(f"{name!r} is not the name of a file, and can't be a package")
+        own = os.path.join(directory, str(index))
+        os.makedirs(own, exist_ok=True)
+        path = os.path.join(own, name)
+        url = f"/replica/v1/packages/{index}"
+        self._ask(lambda: self._connection.download(url, path), name)
+        return Package(path, name, _digest(path))
+
+    def _ask(self, request: Callable[[], T], what: str) -> T:
+        while True:
+            try:
+                return request()
+            except ServerAway:
+                self._teller.tell("waiting for the server")
+                self._sleep(_RETRY_S)
+            except Refused as refusal:
+                raise Unpreparable(f"{what} can't be fetched: {refusal}") from refusal
+
+
+class Wheel:
+    """A package as a wheel, and what it requires."""
+
+    def __init__(self, path: str, package: Package) -> None:
+        self.path = path
+        self.package = package
+        self.requirements = _read_requirements(path, package.name)
+
+
+def make_wheel(package: Package, interpreter: Interpreter, uv: Uv) -> Wheel:
+    """The package itself if it is a wheel, else what its build makes, beside it.
+
+    Raises Unpreparable: it doesn't build; with the last words of its build.
+    """
+    if package.name.endswith(".whl"):
+        return Wheel(package.path, package)
+    directory = os.path.join(os.path.dirname(package.path), "wheel")
+    options = ["--wheel", "--python", interpreter.path, "--out-dir", directory]
+    try:
+        uv.run(["build", *options, package.path])
+        made = [name for name in os.listdir(directory) if name.endswith(".whl")]
+        return Wheel(os.path.join(directory, made[0]), package)
+    except UvFailed as failure:
+        said = failures.build_output(failure.output)
+        raise Unpreparable(
+            f"{package.name} doesn't build for Python {interpreter.version}: "
+            f"{failures.reason(failure.output).replace(package.path, package.name)}"
+            f"{'; its build said: ' if said else ''}{said}"
+        ) from failure
+    except (OSError, IndexError) as error:
+        raise Unpreparable(f"the build of {package.name} made no wheel") from error
+
+
+def _read_requirements(path: str, name: str) -> list[str]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for member in archive.namelist():
+                if member.count("/") == 1 and member.endswith(".dist-info/METADATA"):
+                    text = archive.read(member).decode("utf-8", "replace")
+                    return list(read_requirements(text.replace("\r\n", "\n")))
+    except (OSError, zipfile.BadZipFile, RuntimeError, ValueError) as error:
+        raise Unpreparable(f"{name} is not a wheel that can be read: {error}") from error
+    raise Unpreparable(f"{name} is not a wheel: it has no METADATA")
+
+
+def _digest(path: str) -> str:
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        for chunk in iter(lambda: file.read(1 << 20), b""):
+            digest.update(chunk)
+    return digest.hexdigest()

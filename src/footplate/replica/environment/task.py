@@ -1,0 +1,54 @@
+"""What the task says about the environment of its program."""
+
+from __future__ import annotations
+
+from footplate.replica.environment.errors import Unpreparable
+from footplate.replica.environment.slices import VARIABLE, Slice
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_NO_DEVICES = ("", "-1", "NoDevFiles")
+
+
+class Task:
+    """The part of a task's JSON that matters here."""
+
+    def __init__(self, described: dict[str, Any]) -> None:
+        try:
+            runtime = described["runtime"]
+            self.runtime = str(runtime["name"])
+            self.python = str(runtime["python"])
+            self._variants = {
+                str(name): [Slice(piece) for piece in slices]
+                for name, slices in runtime["variants"].items()
+            }
+            self.packages = [str(package["file"]) for package in described.get("packages") or ()]
+            self.module = str(described["program"].get("module") or "")
+            self._environment = {
+                str(name): str(value) for name, value in described.get("environment") or ()
+            }
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise Unpreparable(f"the task can't be read: {error!r}") from error
+
+    @property
+    def forced_slice(self) -> str:
+        return self._environment.get(VARIABLE, "")
+
+    def uses_gpus(self, devices: list[str]) -> bool:
+        """Whether the replica is to see GPUs, where the host has ``devices``."""
+        visible = self._environment.get("CUDA_VISIBLE_DEVICES")
+        return bool(devices) and visible not in _NO_DEVICES
+
+    def choose_slices(self, devices: list[str]) -> tuple[list[Slice], str]:
+        """The slices for this host, and a note if its GPUs stay unused."""
+        note = ""
+        if self.uses_gpus(devices):
+            if self._variants.get("gpu"):
+                return self._variants["gpu"], ""
+            note = f"runtime {self.runtime} is for the CPU: its programs use no GPU"
+        slices = self._variants.get("cpu") or []
+        if all(piece.fallback for piece in slices):
+            raise Unpreparable(f"runtime {self.runtime} has no packages for this machine")
+        return slices, note

@@ -1,0 +1,202 @@
+"""Run uv: its settings, its progress, its words when it fails."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+import termios
+
+from footplate.replica.environment.errors import Unpreparable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Callable, Iterator, Mapping, Sequence
+
+    Progress = Callable[[int, int], None]
+
+_CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_RESOLVED = re.compile(r"Resolved (\d+) packages?")
+_PREPARING = re.compile(r"Preparing packages\.\.\. \((\d+)/(\d+)\)")
+_DONE = re.compile(r"(?:Installed|Audited|Checked) (\d+) packages?")
+_ROWS_AND_COLUMNS = struct.pack("HHHH", 50, 300, 0, 0)
+_LOST_MODULE = "No module named 'pkg_resources'"
+_BEFORE_THE_LOSS = "setuptools<81\n"
+_TAIL_CHARACTERS = 64 << 10
+
+
+class UvFailed(Exception):
+    """uv ended with an error; ``output`` is all that it said."""
+
+    def __init__(self, output: str) -> None:
+        super().__init__(output)
+        self.output = output
+
+
+class Uv:
+    """uv with the settings of ``environment``, which may be pip's.
+
+    ``held`` is a descriptor that its processes inherit.
+    """
+
+    def __init__(self, program: str, environment: Mapping[str, str], held: int = -1) -> None:
+        found = program if os.access(program, os.X_OK) else shutil.which("uv")
+        if found is None:
+            raise Unpreparable(
+                f"uv, which makes environments, is neither at {program or '?'} nor on PATH; "
+                "install footplate again, or uv beside it"
+            )
+        self._program = found
+        self._environment = translate_settings(environment)
+        self._held = held
+
+    def holding(self, descriptor: int) -> Uv:
+        """The same, with a descriptor that its processes inherit."""
+        made = object.__new__(Uv)
+        made.__dict__.update(self.__dict__, _held=descriptor)
+        return made
+
+    def run(self, arguments: Sequence[str], variables: Mapping[str, str] | None = None) -> str:
+        """Everything that it said. Raises UvFailed."""
+        return _build_as_before(lambda more: self._run(arguments, more), variables or {})
+
+    def install(
+        self,
+        arguments: Sequence[str],
+        progress: Progress,
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
+        """``uv pip install``, telling how many packages are there of how many.
+
+        Raises UvFailed.
+        """
+        command = ["pip", "install", *arguments]
+        _build_as_before(
+            lambda more: self._run_on_terminal(command, progress, more), variables or {}
+        )
+
+    def _run(self, arguments: Sequence[str], variables: Mapping[str, str]) -> str:
+        ended = subprocess.run(
+            [self._program, *arguments],
+            env={**self._environment, **variables},
+            cwd="/",  # where no project's settings are found
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            pass_fds=self._passed(),
+            check=False,
+        )
+        output = (ended.stdout + ended.stderr).decode("utf-8", "replace")
+        if ended.returncode != 0:
+            raise UvFailed(output)
+        return output
+
+    def _run_on_terminal(
+        self, arguments: Sequence[str], progress: Progress, variables: Mapping[str, str]
+    ) -> str:
+        """Only on a terminal does uv show its progress; so it gets one of its own."""
+        try:
+            master, slave = pty.openpty()
+        except OSError:
+            return self._run(arguments, variables)
+        environment = {**self._environment, **variables, "TERM": "xterm"}
+        environment.pop("UV_NO_PROGRESS", None)
+        try:
+            fcntl.ioctl(slave, termios.TIOCSWINSZ, _ROWS_AND_COLUMNS)
+            process = subprocess.Popen(
+                [self._program, *arguments],
+                env=environment,
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=slave,
+                stderr=slave,
+                pass_fds=self._passed(),
+            )
+        except BaseException:
+            os.close(master)
+            raise
+        finally:
+            os.close(slave)
+        output = _follow(master, progress)
+        if process.wait() != 0:
+            raise UvFailed(output)
+        return output
+
+    def _passed(self) -> tuple[int, ...]:
+        return (self._held,) if self._held >= 0 else ()
+
+
+def _build_as_before(attempt: Callable[[Mapping[str, str]], str], given: Mapping[str, str]) -> str:
+    """Try, and where a build misses what setuptools lost since, try with an older one."""
+    try:
+        return attempt(given)
+    except UvFailed as failure:
+        if _LOST_MODULE not in failure.output:
+            raise
+    with tempfile.TemporaryDirectory() as directory:
+        constraints = os.path.join(directory, "build-constraints.txt")
+        with open(constraints, "w", encoding="utf-8") as file:
+            file.write(_BEFORE_THE_LOSS)
+        return attempt({**given, "UV_BUILD_CONSTRAINT": constraints})
+
+
+def translate_settings(host: Mapping[str, str]) -> dict[str, str]:
+    """The host's environment, where pip's settings for indexes hold for uv as well."""
+    environment = {name: value for name, value in host.items() if name not in _UNWANTED}
+    environment["NO_COLOR"] = "1"
+    index = host.get("PIP_INDEX_URL")
+    if index and "UV_DEFAULT_INDEX" not in host and "UV_INDEX_URL" not in host:
+        environment["UV_DEFAULT_INDEX"] = index
+    more = host.get("PIP_EXTRA_INDEX_URL", "").split()
+    if more and "UV_INDEX" not in host and "UV_EXTRA_INDEX_URL" not in host:
+        environment["UV_INDEX"] = " ".join(more)
+        # As pip does: the best of all indexes, not the first that has the package.
+        environment.setdefault("UV_INDEX_STRATEGY", "unsafe-best-match")
+    if "UV_FIND_LINKS" not in host and host.get("PIP_FIND_LINKS"):
+        environment["UV_FIND_LINKS"] = ",".join(host["PIP_FIND_LINKS"].split())
+    return environment
+
+
+_UNWANTED = frozenset({"VIRTUAL_ENV", "CONDA_PREFIX", "UV_PROJECT_ENVIRONMENT", "UV_PYTHON"})
+
+
+def _follow(master: int, progress: Progress) -> str:
+    """Read the terminal to its end; its last words without what only moves the cursor."""
+    resolved = 0
+    text = ""
+    pending = b""
+    for data in _read(master):
+        pending += data
+        *lines, pending = re.split(rb"[\r\n]+", pending)
+        for line in lines:
+            words = _CONTROL.sub("", line.decode("utf-8", "replace"))
+            match = _RESOLVED.search(words)
+            if match:
+                resolved = int(match.group(1))
+            match = _PREPARING.search(words)
+            if match and int(match.group(2)):
+                ready, missing = int(match.group(1)), int(match.group(2))
+                total = max(resolved, missing)
+                progress(total - missing + ready, total)
+                continue
+            match = _DONE.match(words.strip())
+            if match:
+                progress(int(match.group(1)), int(match.group(1)))
+            text = f"{text}{words.rstrip()}\n"[-_TAIL_CHARACTERS:]
+    return text + pending.decode("utf-8", "replace")
+
+
+def _read(master: int) -> Iterator[bytes]:
+    with open(master, "rb", buffering=0) as terminal:
+        while True:
+            try:
+                data = terminal.read(65536)
+            except OSError:  # Linux says so when the last process has closed its side
+                return
+            if not data:
+                return
+            yield data

@@ -1,0 +1,36 @@
+"""A bench whose only index is a folder of handmade wheels: nothing is fetched from anywhere."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from uv import find_uv_bin
+
+from footplate.testing.environments import Bench, TaskServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    server = TaskServer(tmp_path)
+    (tmp_path / "wheels").mkdir()
+    variables = {
+        "UV_FIND_LINKS": str(tmp_path / "wheels"),
+        "UV_NO_INDEX": "1",
+        "UV_OFFLINE": "1",
+        "UV_CACHE_DIR": str(tmp_path / "uv-cache"),
+    }
+    base = f"{sys.base_prefix}/bin/python3"
+    yield Bench(tmp_path, server, find_uv_bin(), tmp_path / "cache", variables, [base])
+    server.close()
+
+
+@pytest.fixture
+def wheels(tmp_path: Path) -> Path:
+    """The folder that stands for an index."""
+    return tmp_path / "wheels"

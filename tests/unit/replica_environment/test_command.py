@@ -1,0 +1,337 @@
+"""Environments as the supervisor gets them: cached, shared, layered, refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.domain.runtimes import Runtime, Slice
+from footplate.testing.environments import (
+    BACKEND,
+    digest,
+    finish,
+    lock,
+    make_sdist,
+    make_wheel,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from footplate.testing.environments import Bench
+
+PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def make_runtime(bench: Bench, *slices: tuple[str, str, tuple[str, ...]]) -> Runtime:
+    """A runtime of slices given by name, lock and the words that rule them out."""
+    made = []
+    for name, text, unless in slices:
+        bench.server.locks[digest(text)] = text
+        made.append(Slice(name, digest(text), unless))
+    return Runtime("9.9", PYTHON, tuple(made))
+
+
+@pytest.fixture
+def runtime(bench: Bench, wheels: Path) -> Runtime:
+    """Two packages, alpha and beta, and a command that says which interpreter runs it."""
+    program = "import sys\ndef main(): print(sys.prefix)\n"
+    alpha = make_wheel(
+        wheels,
+        "alpha",
+        "1.0",
+        files={"alpha.py": f"version = '1.0'\n{program}"},
+        scripts={"alpha-where": "alpha:main"},
+    )
+    beta = make_wheel(wheels, "beta", "2.0", files={"beta.py": ""}, requires=["alpha"])
+    return make_runtime(bench, ("whole", lock(alpha, beta), ()))
+
+
+TRAINER = {"trainer/__init__.py": "", "trainer/task.py": "import alpha\nprint(alpha.version)\n"}
+
+
+def test_without_packages_the_base_itself(bench: Bench, runtime: Runtime) -> None:
+    outcome = bench.prepare(bench.make_home(runtime))
+    assert outcome.code == 0, outcome
+    assert outcome.messages[-1] == "runtime 9.9: 2 of 2 packages"
+    assert outcome.run("import alpha, beta; print(alpha.version)") == "1.0"
+    assert outcome.result["bin"] == [str(os.path.dirname(outcome.python))]  # noqa: PTH120
+
+
+def test_the_second_start_asks_nobody(bench: Bench, runtime: Runtime, tmp_path: Path) -> None:
+    trainer = make_sdist(tmp_path, "trainer", files=TRAINER)
+    first = bench.prepare(bench.make_home(runtime, trainer))
+    assert first.code == 0, first
+    bench.uv = "/bin/false"
+    requests = len(bench.server.requests)
+    second = bench.prepare(bench.make_home(runtime, trainer))
+    assert second.result == first.result
+    assert second.messages == []
+    assert bench.server.requests[requests:] == ["/replica/v1/packages/0"]
+
+
+def test_a_layer_adds_and_copies_nothing(bench: Bench, runtime: Runtime, tmp_path: Path) -> None:
+    trainer = make_sdist(tmp_path, "trainer", files=TRAINER, requires=["alpha>=1", "beta"])
+    outcome = bench.prepare(bench.make_home(runtime, trainer))
+    assert outcome.code == 0, outcome
+    assert outcome.run("import trainer.task") == "1.0"
+    where = outcome.run("import alpha; print(alpha.__file__)")
+    assert where.startswith(str(bench.cache / "runtimes"))
+    layer = outcome.python.removesuffix("/bin/python")
+    assert outcome.run("import subprocess; subprocess.run(['alpha-where'])") == layer
+    assert not list(bench.cache.glob("layers/*/lib/*/site-packages/alpha*"))
+
+
+def test_own_versions_shadow_and_say_so(
+    bench: Bench, runtime: Runtime, wheels: Path, tmp_path: Path
+) -> None:
+    make_wheel(wheels, "alpha", "0.5", files={"alpha.py": "version = '0.5'\n"})
+    trainer = make_wheel(tmp_path, "trainer", files=TRAINER, requires=["alpha<1", "beta"])
+    outcome = bench.prepare(bench.make_home(runtime, trainer))
+    assert "alpha 0.5 from your requirements shadows 1.0 of runtime 9.9" in outcome.messages
+    assert outcome.run("import trainer.task, beta") == "0.5"
+    again = bench.prepare(bench.make_home(runtime, trainer))
+    assert again.messages == ["alpha 0.5 from your requirements shadows 1.0 of runtime 9.9"]
+
+
+def test_two_packages_of_one_name(bench: Bench, runtime: Runtime, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    one = make_sdist(tmp_path / "a", "trainer", files=TRAINER)
+    two = make_sdist(tmp_path / "b", "extra", files={"extra.py": ""})
+    home = bench.make_home(runtime, one, two, names=["p.tar.gz", "p.tar.gz"])
+    outcome = bench.prepare(home)
+    assert outcome.code == 0, outcome
+    assert outcome.run("import trainer.task, extra") == "1.0"
+
+
+def test_ten_at_once_build_one(bench: Bench, runtime: Runtime, tmp_path: Path) -> None:
+    trainer = make_sdist(tmp_path, "trainer", files=TRAINER)
+    homes = [bench.make_home(runtime, trainer) for _ in range(10)]
+    outcomes = [finish(process) for process in [bench.start(home) for home in homes]]
+    assert [outcome.code for outcome in outcomes] == [0] * 10, outcomes
+    assert len({outcome.python for outcome in outcomes}) == 1
+    builders = [o for o in outcomes if "building trainer-0.1.tar.gz" in o.messages]
+    assert len(builders) == 1
+    assert len(list(bench.cache.glob("runtimes/*/complete.json"))) == 1
+
+
+def test_a_build_that_was_killed_is_made_anew(
+    bench: Bench, runtime: Runtime, tmp_path: Path
+) -> None:
+    waiting = tmp_path / "waiting"
+    backend = f"import pathlib, time\npathlib.Path({str(waiting)!r}).touch()\ntime.sleep(600)\n"
+    stuck = make_sdist(tmp_path, "trainer", files=TRAINER, backend=backend)
+    home = bench.make_home(runtime, stuck)
+    process = bench.start(home)
+    deadline = time.monotonic() + 60
+    while not waiting.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert waiting.exists()
+    half = bench.cache / "runtimes" / "half"
+    half.mkdir(parents=True)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    trainer = make_sdist(tmp_path, "trainer", files=TRAINER)
+    outcome = bench.prepare(bench.make_home(runtime, trainer))
+    assert outcome.run("import trainer.task") == "1.0"
+
+
+def test_a_half_built_runtime_is_made_anew(bench: Bench, runtime: Runtime) -> None:
+    first = bench.prepare(bench.make_home(runtime))
+    (marker,) = bench.cache.glob("runtimes/*/complete.json")
+    marker.unlink()
+    (site,) = marker.parent.glob("lib/*/site-packages")
+    (site / "alpha.py").unlink()
+    second = bench.prepare(bench.make_home(runtime))
+    assert second.result == first.result
+    assert second.run("import alpha; print(alpha.version)") == "1.0"
+
+
+def test_a_layer_whose_runtime_was_removed(bench: Bench, runtime: Runtime, tmp_path: Path) -> None:
+    trainer = make_sdist(tmp_path, "trainer", files=TRAINER)
+    first = bench.prepare(bench.make_home(runtime, trainer))
+    (marker,) = bench.cache.glob("runtimes/*/complete.json")
+    marker.unlink()
+    second = bench.prepare(bench.make_home(runtime, trainer))
+    assert second.result == first.result
+    assert second.run("import trainer.task") == "1.0"
+
+
+def test_slices(bench: Bench, wheels: Path, tmp_path: Path) -> None:
+    small = make_wheel(wheels, "small", files={"small.py": ""})
+    large = make_wheel(wheels, "large", files={"large.py": ""})
+    needy = make_wheel(wheels, "needy", files={"needy.py": ""}, requires=["large"])
+    runtime = make_runtime(
+        bench, ("part", lock(small), ("large",)), ("whole", lock(small, large), ())
+    )
+    plain = make_sdist(tmp_path, "plain", files={"plain.py": "import small\n"})
+    outcome = bench.prepare(bench.make_home(runtime, plain, module="plain"))
+    assert outcome.messages[-1] == (
+        "runtime 9.9: part, for nothing names what it lacks of the whole runtime; "
+        "FOOTPLATE_RUNTIME_SLICE=full in the job's environment forces that"
+    )
+    naming = make_sdist(tmp_path, "naming", files={"naming.py": "name = 'large.module'\n"})
+    outcome = bench.prepare(bench.make_home(runtime, naming, module="naming"))
+    assert outcome.messages[-1] == (
+        "runtime 9.9: whole, for naming.py of naming-0.1.tar.gz names large"
+    )
+    assert outcome.run("import large, naming") == ""
+    module = bench.prepare(bench.make_home(runtime, module="large.main"))
+    assert module.messages[-1] == "runtime 9.9: whole, for the module to run names large"
+    forced = bench.make_home(runtime, environment={"FOOTPLATE_RUNTIME_SLICE": "full"})
+    assert bench.prepare(forced).python == module.python
+    wrong = bench.make_home(runtime, environment={"FOOTPLATE_RUNTIME_SLICE": "huge"})
+    assert bench.prepare(wrong).error == (
+        "FOOTPLATE_RUNTIME_SLICE is 'huge' in the job's environment; allowed: full, part, whole"
+    )
+    indirect = make_sdist(tmp_path, "indirect", files={"i.py": ""}, requires=[needy.name[:5]])
+    outcome = bench.prepare(bench.make_home(runtime, indirect, module="i"))
+    assert outcome.messages[-1].endswith("the list of what your packages require names large")
+    assert not list(bench.cache.glob("layers/*/lib/*/site-packages/large*"))
+
+
+def test_builds_for_the_cpu_that_nobody_has(bench: Bench, wheels: Path) -> None:
+    plain = make_wheel(wheels, "alpha", "1.0", files={"alpha.py": ""})
+    local = f"alpha==1.0+cpu --hash=sha256:{'0' * 64}\n"
+    runtime = make_runtime(bench, ("cpu", local, ()), ("cuda", lock(plain), ()))
+    fallback = Slice("cuda", digest(lock(plain)), fallback=True)
+    runtime = Runtime("9.9", PYTHON, (runtime.cpu[0], fallback))
+    outcome = bench.prepare(bench.make_home(runtime))
+    assert outcome.code == 0, outcome
+    assert "runtime 9.9: alpha==1.0+cpu can't be had from this machine's indexes" in (
+        outcome.messages
+    )
+    assert "UV_FIND_LINKS" in outcome.messages[-1]
+    only = bench.prepare(bench.make_home(Runtime("9.9", PYTHON, runtime.cpu[:1])))
+    assert only.error.startswith("runtime 9.9 can't be made: cpu: alpha==1.0+cpu can't be had")
+
+
+def test_stand_ins(bench: Bench, wheels: Path, tmp_path: Path) -> None:
+    real = make_wheel(wheels, "tensorflow-cpu", "2.5", files={"tensorflow/__init__.py": "n = 2"})
+    runtime = make_runtime(bench, ("whole", lock(real), ()))
+    trainer = make_sdist(
+        tmp_path,
+        "trainer",
+        files={"t.py": ""},
+        requires=["tensorflow>=2,<3", "tensorflow-gpu==2.4.0"],
+    )
+    outcome = bench.prepare(bench.make_home(runtime, trainer, module="t"))
+    assert outcome.code == 0, outcome
+    assert (
+        "tensorflow-gpu==2.4.0 of trainer-0.1.tar.gz counts as satisfied by TensorFlow of "
+        "runtime 9.9"
+    ) in outcome.messages
+    version = "from importlib.metadata import version; import tensorflow; "
+    assert outcome.run(f"{version}print(version('tensorflow'), tensorflow.n)") == "2.5 2"
+
+
+@pytest.mark.parametrize(
+    ("requires", "words"),
+    [
+        (["alpha==7"], "the requirement alpha==7 of trainer-0.1.tar.gz can't be had for Python 3."),
+        (["nowhere"], "the requirement nowhere of trainer-0.1.tar.gz can't be had for Python 3."),
+        (["alpha<1", "alpha>1"], "what trainer-0.1.tar.gz requires can't be had"),
+    ],
+)
+def test_requirements_that_nobody_has(
+    bench: Bench, runtime: Runtime, tmp_path: Path, requires: list[str], words: str
+) -> None:
+    trainer = make_sdist(tmp_path, "trainer", files=TRAINER, requires=requires)
+    outcome = bench.prepare(bench.make_home(runtime, trainer))
+    assert outcome.code == 1
+    assert words in outcome.error
+    assert "another runtime version or a container image" in outcome.error
+    assert not list(bench.cache.glob("layers/*/"))
+
+
+def test_an_old_pin_without_wheels(
+    bench: Bench, runtime: Runtime, wheels: Path, tmp_path: Path
+) -> None:
+    old = make_wheel(wheels, "old", "1.0")
+    old.rename(wheels / "old-1.0-cp27-cp27m-manylinux1_x86_64.whl")
+    make_sdist(wheels, "source", "1.0", backend="raise SystemExit('no longer works')\n")
+    for requirement in ("old==1.0", "source==1.0"):
+        trainer = make_sdist(tmp_path, "trainer", files=TRAINER, requires=[requirement])
+        outcome = bench.prepare(bench.make_home(runtime, trainer))
+        assert f"the requirement {requirement} of trainer-0.1.tar.gz" in outcome.error
+        assert f"Python {PYTHON}." in outcome.error
+        assert "container image" in outcome.error
+
+
+def test_a_package_that_does_not_build(bench: Bench, runtime: Runtime, tmp_path: Path) -> None:
+    backend = "print('so far so good')\nraise RuntimeError('no compiler')\n"
+    trainer = make_sdist(tmp_path, "trainer", files=TRAINER, backend=backend)
+    outcome = bench.prepare(bench.make_home(runtime, trainer))
+    assert outcome.error.startswith(f"trainer-0.1.tar.gz doesn't build for Python {PYTHON}")
+    assert outcome.error.endswith("RuntimeError: no compiler")
+
+
+def test_nothing_is_built_from_a_hostile_archive(
+    bench: Bench, runtime: Runtime, tmp_path: Path
+) -> None:
+    (tmp_path / "trainer-0.1.tar.gz").write_text("no archive")
+    outcome = bench.prepare(bench.make_home(runtime, tmp_path / "trainer-0.1.tar.gz"))
+    assert "trainer-0.1.tar.gz is broken, or not an archive" in outcome.error
+    for name in ("../evil.tar.gz", "..", "", "a/b.tar.gz"):
+        home = bench.make_home(runtime, tmp_path / "trainer-0.1.tar.gz", names=[name])
+        if name:
+            assert "is not the name of a file" in bench.prepare(home).error
+    assert not (tmp_path / "evil.tar.gz").exists()
+
+
+def test_a_package_that_is_gone(bench: Bench, runtime: Runtime) -> None:
+    home = bench.make_home(runtime, names=["trainer.tar.gz"])
+    assert bench.prepare(home).error.startswith("trainer.tar.gz can't be fetched: HTTP 404")
+
+
+def test_an_interpreter_that_is_not_there(bench: Bench, runtime: Runtime) -> None:
+    bench.variables["UV_PYTHON_DOWNLOADS"] = "never"
+    outcome = bench.prepare(bench.make_home(Runtime("0.9", "2.6", runtime.cpu)))
+    assert outcome.error.startswith("Python 2.6, which runtime 0.9 needs, isn't on this machine")
+    assert "python2.6 on PATH" in outcome.error
+    assert "container image" in outcome.error
+
+
+def test_a_lock_that_is_another(bench: Bench, runtime: Runtime) -> None:
+    sha256 = runtime.cpu[0].lock_sha256
+    bench.server.locks[sha256] += "# changed\n"
+    assert "another lock" in bench.prepare(bench.make_home(runtime)).error
+
+
+def test_a_wheel_that_is_not_the_locked_one(bench: Bench, runtime: Runtime, wheels: Path) -> None:
+    make_wheel(wheels, "alpha", "1.0", files={"alpha.py": "evil = 1"})
+    outcome = bench.prepare(bench.make_home(runtime))
+    assert outcome.error.startswith("runtime 9.9 can't be made")
+    assert "ash mismatch" in outcome.error
+
+
+def test_the_server_may_be_away_for_a_while(bench: Bench, runtime: Runtime, tmp_path: Path) -> None:
+    home = bench.make_home(runtime)
+    address = bench.server.file.read_text()
+    bench.server.file.write_text(json.dumps({"url": "http://127.0.0.1:9"}))
+    process = bench.start(home)
+    assert process.stdout is not None
+    assert json.loads(process.stdout.readline()) == {"m": "waiting for the server"}
+    bench.server.file.write_text(address)
+    assert finish(process).code == 0
+
+
+def test_a_task_that_makes_no_sense(bench: Bench, runtime: Runtime) -> None:
+    home = bench.make_home(runtime)
+    (home / "task.json").write_text('{"runtime": {"name": "x"}}')
+    assert bench.prepare(home).error.startswith("the task can't be read: ")
+
+
+def test_builds_with_what_setuptools_lost(bench: Bench, runtime: Runtime, tmp_path: Path) -> None:
+    """It is tried again under a constraint to an older setuptools."""
+    first = "import os\nif 'UV_BUILD_CONSTRAINT' not in os.environ:\n    import pkg_resources\n"
+    trainer = make_sdist(tmp_path, "trainer", files=TRAINER, backend=first + BACKEND)
+    outcome = bench.prepare(bench.make_home(runtime, trainer))
+    assert outcome.run("import trainer.task") == "1.0"
