@@ -1,6 +1,6 @@
 """The composition root: settings to adapters to loops to the app."""
 
-from footplate.server.data_dir import DataDir
+from footplate.server.absence import end_left_behind, left_behind
 from footplate.server.serving import serve
 
-__all__ = ["DataDir", "serve"]
+__all__ = ["end_left_behind", "left_behind", "serve"]

@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import secrets
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from footplate import __version__
 from footplate.domain.errors import FailedPrecondition
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -42,8 +44,9 @@ class DataDir:
         for folder in (self.buckets, self.logs, self.replicas):
             folder.mkdir(exist_ok=True)
 
-    def claim(self) -> int:
-        """Own the directory until this process ends; returns the lock's descriptor.
+    @contextmanager
+    def claimed(self) -> Iterator[None]:
+        """Own the directory for a while; the kernel ends it with the process at the latest.
 
         Raises:
             FailedPrecondition: another server owns it; says which and the way out.
@@ -54,7 +57,10 @@ class DataDir:
         except BlockingIOError:
             os.close(descriptor)
             raise FailedPrecondition(self._taken()) from None
-        return descriptor
+        try:
+            yield
+        finally:
+            os.close(descriptor)
 
     def _taken(self) -> str:
         other = self.announcement()

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-import os
 import socket
-from contextlib import suppress
+from contextlib import closing, suppress
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
@@ -37,18 +36,14 @@ def serve(settings: Settings, on_ready: Callable[[str], None]) -> int:
     """
     data_dir = DataDir(settings.data_dir)
     data_dir.make()
-    lock = data_dir.claim()
-    listener = _listen(settings.host, settings.port)
-    url = _url(listener)
-    service = Service(settings, data_dir, url)
-    try:
-        _Server(service, data_dir, url, on_ready).serve_on(listener)
-        return sum(service.status.active().values())
-    finally:
-        data_dir.withdraw()
-        service.close()
-        listener.close()
-        os.close(lock)
+    with data_dir.claimed(), closing(_listen(settings.host, settings.port)) as listener:
+        url = _url(listener)
+        with closing(Service(settings, data_dir, url)) as service:
+            try:
+                _Server(service, data_dir, url, on_ready).serve_on(listener)
+            finally:
+                data_dir.withdraw()
+            return sum(service.status.active().values())
 
 
 class _Server(uvicorn.Server):

@@ -1,0 +1,51 @@
+"""What goes on while no server runs, and how to end it."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from footplate.client.service import Service as Client
+from footplate.server.data_dir import DataDir
+from footplate.server.serving import serve
+from footplate.store import open_store
+
+if TYPE_CHECKING:
+    from footplate.domain.states import State
+    from footplate.settings import Settings
+
+
+def left_behind(settings: Settings) -> dict[State, int]:
+    """The jobs that the last server left, by the state that it left them in.
+
+    Raises:
+        FailedPrecondition: a server runs; ask that one.
+    """
+    data_dir = DataDir(settings.data_dir)
+    if not data_dir.root.exists():
+        return {}
+    with data_dir.claimed():
+        store = open_store(settings.database)
+        try:
+            return dict(Counter(job.state for job in store.active()))
+        finally:
+            store.close()
+
+
+def end_left_behind(settings: Settings) -> None:
+    """Serve once more, only until every job has been cancelled and has ended.
+
+    Raises:
+        FailedPrecondition: a server runs; ask that one.
+    """
+    serve(replace(settings, host="127.0.0.1", port=0), _end_all)
+
+
+def _end_all(url: str) -> None:
+    def call() -> None:
+        with Client(url) as client:
+            client.down()
+
+    threading.Thread(target=call, name="down", daemon=True).start()

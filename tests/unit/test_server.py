@@ -1,0 +1,73 @@
+"""The data directory's owner and announcement; the whole server is tested in tests/e2e/service."""
+
+from __future__ import annotations
+
+import stat
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.domain.errors import FailedPrecondition
+from footplate.server.data_dir import DataDir
+from footplate.server.machine import RandomIds, free_port, memory_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> DataDir:
+    data_dir = DataDir(tmp_path / "data")
+    data_dir.make()
+    return data_dir
+
+
+def test_one_owner_at_a_time(data_dir: DataDir) -> None:
+    data_dir.announce("http://127.0.0.1:1")
+    with data_dir.claimed():
+        with (
+            pytest.raises(FailedPrecondition, match=r"another server \(process \d+, http://"),
+            DataDir(data_dir.root).claimed(),
+        ):
+            pass
+    with DataDir(data_dir.root).claimed():
+        pass
+
+
+def test_the_announcement_is_there_or_not_and_never_half(data_dir: DataDir) -> None:
+    assert data_dir.announcement() is None
+    data_dir.announce("http://127.0.0.1:1")
+    data_dir.announce("http://127.0.0.1:2")
+
+    found = data_dir.announcement()
+    assert found is not None
+    assert found.url == "http://127.0.0.1:2"
+    data_dir.server_file.write_text('{"url": ')
+    assert data_dir.announcement() is None
+    data_dir.withdraw()
+    data_dir.withdraw()
+    assert not data_dir.server_file.exists()
+
+
+def test_secrets_are_this_users_alone_and_last(data_dir: DataDir) -> None:
+    secret = data_dir.secret()
+    data_dir.announce("http://127.0.0.1:1")
+
+    assert len(secret) == 32
+    assert DataDir(data_dir.root).secret() == secret
+    for path in (data_dir.root, data_dir.root / "secret", data_dir.server_file):
+        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0
+
+
+def test_ids_look_like_the_real_ones() -> None:
+    ids = RandomIds()
+    numbers = {ids.number() for _ in range(100)}
+
+    assert len(numbers) == 100
+    assert all(len(str(number)) == 19 for number in numbers)
+    assert len({ids.uid() for _ in range(100)}) == 100
+
+
+def test_the_machine_is_measured() -> None:
+    assert memory_bytes() > 1 << 20
+    assert 0 < free_port() < 65536
