@@ -49,9 +49,9 @@ class Supervised:
     def __init__(
         self,
         directory: Path,
-        archive: Path,
         task: Mapping[str, Any],
         *,
+        archive: Path,
         python: str = sys.executable,
         **ticket: Any,
     ) -> None:

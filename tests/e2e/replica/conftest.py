@@ -29,7 +29,8 @@ def make_replica(tmp_path: Path, archive: Path) -> Iterator[Callable[..., Superv
     made: list[Supervised] = []
 
     def make(task: Mapping[str, Any], **options: Any) -> Supervised:
-        replica = Supervised(tmp_path / f"replica-{len(made)}", archive, task, **options)
+        options.setdefault("archive", archive)
+        replica = Supervised(tmp_path / f"replica-{len(made)}", task, **options)
         made.append(replica)
         return replica
 
@@ -45,7 +46,9 @@ def rung(
     """Each rung that works here; under CI as root all of them must."""
     name: str = request.param
     task = command_task(["true"])
-    replica = Supervised(tmp_path_factory.mktemp("rung") / "r", archive, task, isolation=name)
+    replica = Supervised(
+        tmp_path_factory.mktemp("rung") / "r", task, archive=archive, isolation=name
+    )
     try:
         end = replica.supervise()
     finally:

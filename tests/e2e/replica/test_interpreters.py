@@ -1,0 +1,80 @@
+"""The archive runs under each Python from 3.8 on, small and soon ready."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.testing.supervised import Supervised, python_task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Make = Callable[..., Supervised]
+
+MEMORY_LIMIT_KB = 15_000
+HEAVY = {"argparse", "ctypes", "dataclasses", "http", "inspect", "logging", "random", "subprocess"}
+"""Modules that the long-lived process must do without; so must typing, in our own code."""
+
+
+def find_interpreters() -> list[str]:
+    """This one, and one of each other version that pyenv or the system has."""
+    found = {sys.version_info[:2]: sys.executable}
+    places = [
+        *Path.home().glob(".pyenv/versions/*/bin/python3.*"),
+        *Path("/usr/bin").glob("python3.*"),
+    ]
+    for path in sorted(places):
+        if match := re.fullmatch(r"python3\.(\d+)", path.name):
+            version = (3, int(match.group(1)))
+            if version >= (3, 8):
+                found.setdefault(version, str(path))
+    return [found[version] for version in sorted(found)]
+
+
+@pytest.mark.parametrize("python", find_interpreters())
+@pytest.mark.parametrize("isolation", ["cgroup", "namespace", "subreaper", "best-effort"])
+def test_a_replica_under_each_python(make_replica: Make, python: str, isolation: str) -> None:
+    code = "for i in range(1000): print(i)\nraise ValueError('bad')"
+    task = python_task(code)
+    task["program"]["argv"][0] = python
+    replica = make_replica(task, python=python, isolation=isolation)
+    end = replica.supervise()
+    if end["kind"] == "UNPREPARED":
+        pytest.skip(end["cause"])
+    assert (end["kind"], end["code"], end["cause"]) == ("EXITED", 1, "ValueError: bad")
+    assert replica.api.lines() == [str(i) for i in range(1000)]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_memory_while_a_program_prints(make_replica: Make, rung: str) -> None:
+    """Resident at most, with a busy pipe and delivery; says how much."""
+    code = "for i in range(100_000): print('a line of the usual length, number', i)"
+    waiting = "import os, time\nwhile not os.path.exists('go'): time.sleep(0.01)"
+    replica = make_replica(python_task(f"{code}\n{waiting}"), isolation=rung)
+    replica.api.start()
+    replica.run()
+    replica.api.wait_for(lambda: len(replica.api.lines()) == 100_000)
+    status = Path(f"/proc/{replica.process.pid}/status").read_text()
+    (replica.home / "work" / "go").touch()
+    replica.finish()
+    resident_kb, highest_kb = (
+        int(line.split()[1])
+        for name in ("VmRSS:", "VmHWM:")
+        for line in status.splitlines()
+        if line.startswith(name)
+    )
+    print(f"{rung}: resident {resident_kb} kB, at most {highest_kb} kB")
+    assert highest_kb < MEMORY_LIMIT_KB
+
+
+def test_the_long_lived_process_imports_nothing_heavy(archive: Path) -> None:
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import footplate.replica.run"
+    command = [sys.executable, "-I", "-S", "-c", f"{code}; print(*sys.modules)", str(archive)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert not HEAVY & set(done.stdout.split())

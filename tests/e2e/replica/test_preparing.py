@@ -1,0 +1,147 @@
+"""Between the task and the program: the environment command, here one that plays a role."""
+
+from __future__ import annotations
+
+import os
+import signal
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.testing.supervised import Supervised, find_living, python_task, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Make = Callable[..., Supervised]
+
+ROLES = """
+import json, os, sys, time
+
+def main(home):
+    task = json.load(open(home + "/task.json"))
+    role = task["runtime"]["role"]
+    return globals()[role](task)
+
+def say(**words):
+    print(json.dumps(words), flush=True)
+
+def good(task):
+    for i in (1, 1, 2):
+        say(m="%d of 2 packages" % i)
+    print("noise that is no JSON")
+    say(python=sys.executable, bin=["/first", "/second"])
+    return 0
+
+def showing(task):
+    say(m=" ".join(os.environ))
+    return good_end()
+
+def good_end():
+    say(python=sys.executable, bin=[])
+    return 0
+
+def refusing(task):
+    say(error="no wheel of frobnicate for Python 3.7: use a runtime version")
+    return 1
+
+def dying(task):
+    raise KeyError("lost")
+
+def killed(task):
+    os.kill(os.getpid(), 9)
+
+def lying(task):
+    say(python=7)
+    return 0
+
+def silent(task):
+    return 0
+
+def hanging(task):
+    if os.fork() == 0:
+        os.setsid()
+    say(m="hanging")
+    os.execv(sys.executable, [sys.executable, "-c", "import time; time.sleep(600)", task["word"]])
+"""
+
+
+@pytest.fixture(scope="session")
+def acting_archive(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The supervisor with another environment command."""
+    path = tmp_path_factory.mktemp("archive") / "acting.pyz"
+    with zipfile.ZipFile(archive) as source, zipfile.ZipFile(path, "w") as target:
+        for name in source.namelist():
+            if not name.startswith("footplate/replica/environment"):
+                target.writestr(name, source.read(name))
+        target.writestr("footplate/replica/environment.py", ROLES)
+    return path
+
+
+@pytest.fixture
+def play(make_replica: Make, acting_archive: Path) -> Make:
+    def make(role: str, **fields: object) -> Supervised:
+        code = "import os; print(os.environ['PATH'])"
+        task = python_task(code, runtime={"role": role}, **fields)
+        return make_replica(task, archive=acting_archive)
+
+    return make
+
+
+def test_progress_is_told_and_the_program_starts_in_what_was_made(play: Make) -> None:
+    replica = play("good")
+    assert replica.supervise()["code"] == 0
+    assert replica.api.events("PREPARING") == ["1 of 2 packages", "2 of 2 packages"]
+    assert replica.api.phases() == ["PREPARING", "RUNNING"]
+    assert replica.api.lines()[0].startswith("/first:/second:")
+
+
+@pytest.mark.parametrize(
+    ("role", "cause"),
+    [
+        ("refusing", "no wheel of frobnicate for Python 3.7: use a runtime version"),
+        ("dying", "preparing the environment ended with code 1: KeyError: 'lost'"),
+        ("killed", "preparing the environment was ended by signal 9"),
+        ("lying", "the environment was answered as {'python': 7}"),
+        ("silent", "the environment was answered as {}"),
+    ],
+)
+def test_what_cannot_be_prepared_says_why(play: Make, role: str, cause: str) -> None:
+    replica = play(role)
+    end = replica.supervise()
+    assert (end["kind"], end["cause"]) == ("UNPREPARED", cause)
+    assert replica.api.phases() == ["PREPARING"]
+
+
+def test_a_stop_ends_the_preparation_with_all_it_started(play: Make) -> None:
+    word = f"footplate-test-{os.getpid()}-preparing"
+    replica = play("hanging", word=word)
+    replica.api.start()
+    replica.run()
+    wait_until(lambda: len(find_living(word)) == 2, "the preparation")
+    replica.process.send_signal(signal.SIGTERM)
+    assert replica.finish()["kind"] == "STOPPED"
+    assert not find_living(word)
+
+
+def test_a_preparation_that_leaves_a_daemon_behind(play: Make) -> None:
+    """setup.py may start one; it must not live on with the program."""
+    word = f"footplate-test-{os.getpid()}-daemon"
+    replica = play("hanging", word=word)
+    replica.api.start()
+    replica.run()
+    wait_until(lambda: len(find_living(word)) == 2, "the preparation")
+    os.kill(min(find_living(word)), signal.SIGKILL)
+    assert replica.finish()["kind"] == "UNPREPARED"
+    assert not find_living(word)
+
+
+def test_the_command_gets_no_settings_of_the_server(play: Make) -> None:
+    replica = play("showing")
+    hidden = {"PYTHONPATH": "/x", "VIRTUAL_ENV": "/x", "FOOTPLATE_PORT": "1"}
+    assert replica.supervise(SHOWN="1", **hidden)["code"] == 0
+    names = replica.api.events("PREPARING")[-1].split()
+    assert "SHOWN" in names
+    assert not hidden.keys() & set(names)
