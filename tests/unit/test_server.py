@@ -24,12 +24,9 @@ def data_dir(tmp_path: Path) -> DataDir:
 
 def test_one_owner_at_a_time(data_dir: DataDir) -> None:
     data_dir.announce("http://127.0.0.1:1")
-    with data_dir.claimed():
-        with (
-            pytest.raises(FailedPrecondition, match=r"another server \(process \d+, http://"),
-            DataDir(data_dir.root).claimed(),
-        ):
-            pass
+    refusal = pytest.raises(FailedPrecondition, match=r"another server \(process \d+, http://")
+    with data_dir.claimed(), refusal, DataDir(data_dir.root).claimed():
+        pass
     with DataDir(data_dir.root).claimed():
         pass
 
