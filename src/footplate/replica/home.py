@@ -42,6 +42,11 @@ class Home:
         """The program's private /tmp."""
         return self / "tmp"
 
+    @property
+    def metrics(self) -> str:
+        """The file that cloudml-hypertune writes in the program."""
+        return os.path.join(self.path, "metrics", "output.metrics")
+
     def take(self) -> None:
         """Become the supervisor; raises Locked."""
         descriptor = os.open(self / "lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -53,7 +58,7 @@ class Home:
         self._lock = descriptor
 
     def make_directories(self) -> None:
-        for name in ("work", "tmp", "root", "packages"):
+        for name in ("work", "tmp", "root", "packages", "metrics"):
             os.makedirs(self / name, exist_ok=True)
         os.chmod(self.tmp, _TMP_MODE)
 

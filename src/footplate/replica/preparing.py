@@ -123,7 +123,8 @@ def start_program(desk: Desk, prepared: Prepared) -> Stage:
     if view is None:
         desk.journal.event("ISOLATION", f"no private /tmp, only TMPDIR: {fault}")
     tmp = desk.home.tmp if view is None else "/tmp"  # noqa: S108  it is private
-    environment = compose_environment(desk.task, prepared.bins, desk.host, tmp, desk.mark)
+    places = {"TMPDIR": tmp, "CLOUD_ML_HP_METRIC_FILE": desk.home.metrics}
+    environment = compose_environment(desk.task, prepared.bins, desk.host, places, desk.mark)
     output, errors = Running.make_streams(desk)
     try:
         launch = Launch(argv, environment, desk.home.work, output.writing, errors.writing)

@@ -68,14 +68,20 @@ def compose_argv(task: dict[str, Any], python: str) -> list[str]:
 
 
 def compose_environment(
-    task: dict[str, Any], bins: list[str], host: Mapping[str, str], tmp: str, mark: str
+    task: dict[str, Any],
+    bins: list[str],
+    host: Mapping[str, str],
+    places: Mapping[str, str],
+    mark: str,
 ) -> dict[str, str]:
     """The whole environment: the host's few variables, ours, then the task's in their order.
+
+    ``places`` are variables that lead to the replica's own files.
 
     Raises TaskError.
     """
     environment = {name: value for name, value in host.items() if _is_passed_on(name)}
-    environment.update({"PYTHONUNBUFFERED": "1", "TMPDIR": tmp})
+    environment.update({"PYTHONUNBUFFERED": "1", **places})
     for pair in task.get("environment") or ():
         name, value = _check_variable(pair)
         environment[name] = value
