@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -244,6 +245,57 @@ def test_locks_that_a_program_removed_make_no_second_supervisor(rig: LocalRig) -
     rig.backend.start(request)
     assert only(rig).presence is Presence.LIVE
     assert rig.runs(request.attempt_id) == 1
+
+
+def test_a_log_that_a_program_replaced_stops_no_sweep(rig: LocalRig, tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("mine")
+    start_live(rig)
+    log = rig.home("u-1", CHIEF) / "supervisor.log"
+    log.unlink()
+    log.symlink_to(tmp_path / "precious")
+    (rig.folder / "break-sweep").touch()
+    rig.kill(AttemptId("u-1"), CHIEF)
+    rig.settle(lambda: "tried again" in only(rig).reason)
+    (rig.folder / "break-sweep").unlink()
+    rig.settle(lambda: only(rig).presence is Presence.GONE)
+    assert (tmp_path / "precious").read_text() == "mine"
+
+
+def test_a_lock_that_a_program_replaced_makes_nobody_lost(rig: LocalRig) -> None:
+    start_live(rig)
+    pid = rig.pid("u-1", CHIEF)
+    lock = rig.home("u-1", CHIEF) / "lock"
+    lock.unlink()
+    lock.symlink_to("/nowhere")
+    rig.reopen()
+    rig.backend.watch(lambda _: None)
+    assert only(rig).presence is Presence.LIVE
+    assert rig.pid("u-1", CHIEF) in find_processes(rig.archive)
+    os.kill(pid, signal.SIGUSR1)
+    rig.settle(lambda: only(rig).presence is Presence.GONE)
+    assert only(rig).reason == "it ended"
+
+
+def test_many_that_were_lost_at_once_are_swept_up_after(rig: LocalRig) -> None:
+    gangs = [make_request(f"u{number}-1", WORKERS) for number in range(8)]
+    for gang in gangs:
+        rig.backend.start(gang)
+    for gang in gangs:
+        rig.settle(partial(all_are, rig.backend, gang, Presence.LIVE))
+    rig.backend.close()
+    for gang in gangs:
+        for replica in WORKERS:
+            rig.kill(gang.attempt_id, replica)
+    rig.reopen()
+    rig.backend.watch(lambda _: None)
+    rig.settle(lambda: {s.presence for s in rig.backend.list()} == {Presence.GONE})
+
+
+def test_stop_of_a_closed_backend_is_for_the_next_one(rig: LocalRig) -> None:
+    start_live(rig)
+    rig.backend.close()
+    rig.backend.stop(AttemptId("u-1"))
+    assert only(rig).presence is Presence.LIVE
 
 
 def test_forget_follows_no_link_that_a_program_left(rig: LocalRig, tmp_path: Path) -> None:

@@ -88,7 +88,11 @@ class LocalBackend:
 
     def stop(self, attempt_id: AttemptId) -> None:
         with self._mutex:
-            self._open()
+            try:
+                self._open()
+            except Unavailable as error:
+                log.warning("can't stop %s: %s", attempt_id, error.message)
+                return
             self._tend(attempt_id, stop=True)
 
     def list(self) -> tuple[Sighting, ...]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 LONGEST_START_S = 1.0
 LONGEST_RETRY_S = 30.0
+MOST_SWEEPS = 8
+"""At once: after a reboot all that had been running is lost."""
 BLIND_S = 2.0
 """How often at least a supervisor is looked at whose pid isn't there or can't be trusted."""
 
@@ -168,23 +170,30 @@ class Keeper:
         to_stop = care.stop_wanted or care.home.to_stop
         if to_stop and not care.signalled:
             care.signalled = self._launcher.terminate(care.home)
-        if care.watched is None:
-            pid = care.home.pid()
-            if pid is not None and self._launcher.is_supervisor(pid, care.home):
-                self._watch(care, pid)
+        self._find_supervisor(care)
         if care.watched is not None and care.signalled == to_stop:
             care.settle()
         else:
             care.postpone(self._monotonic(), BLIND_S)
 
     def _sweep(self, care: Care) -> None:
-        if care.due_s is not None or care.sweeping:
+        if care.due_s is not None or care.sweeping or self._find_supervisor(care):
+            return
+        if sum(other.sweeping for other in self._cares.values()) >= MOST_SWEEPS:
+            care.postpone(self._monotonic(), LONGEST_START_S)
             return
         self._watch(care, self._launcher.sweep(care.home))
         care.trouble = ""
         care.sweeping = care.watched is not None
         if not care.sweeping:
             care.postpone(self._monotonic(), LONGEST_RETRY_S)
+
+    def _find_supervisor(self, care: Care) -> bool:
+        """Watch the process that wrote its pid, if it is what it says; whether one is watched."""
+        pid = care.home.pid() if care.watched is None else None
+        if pid is not None and self._launcher.is_supervisor(pid, care.home):
+            self._watch(care, pid)
+        return care.watched is not None
 
     def _watch(self, care: Care, pid: int) -> None:
         """Raises:

@@ -54,7 +54,7 @@ class Launcher:
         return self._spawn("sweep", home, ())
 
     def _spawn(self, verb: str, home: Home, descriptors: tuple[int, ...]) -> int:
-        log = untrusted.append_to(home.log)
+        log = _open_log(home)
         try:
             process = subprocess.Popen(
                 [self.python, "-I", "-S", self.archive, verb, home.path],
@@ -98,6 +98,14 @@ class Launcher:
             return self.is_supervisor(pid, home) and untrusted.is_locked(home.lock)
 
         return _send_sigterm(pid, is_right)
+
+
+def _open_log(home: Home) -> int:
+    """Neither a full disk nor what a program put there may keep a sweep from its work."""
+    try:
+        return untrusted.append_to(home.log)
+    except OSError:
+        return os.open(os.devnull, os.O_WRONLY)
 
 
 def _send_sigterm(pid: int, is_right: Callable[[], bool]) -> bool:

@@ -45,7 +45,11 @@ def append_to(path: Path) -> int:
     Raises:
         OSError: it can't be, or something else stands in its place.
     """
-    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _OPEN, 0o600)
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _OPEN, 0o600)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise FileExistsError(errno.EEXIST, "something else stands there", str(path))
+    return descriptor
 
 
 def is_locked(path: Path) -> bool:
