@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import click
 
 from footplate.cli.session import Session, with_session
-from footplate.domain.errors import DeadlineExceeded, Unavailable
+from footplate.domain.errors import DeadlineExceeded, FailedPrecondition, Unavailable
+
+if TYPE_CHECKING:
+    from footplate.client.service import Service
 
 PAUSE_S = 0.1
 
@@ -24,20 +28,47 @@ PAUSE_S = 0.1
 )
 @with_session
 def command(session: Session, timeout_s: float) -> None:
-    """Cancel all jobs, wait for their end, and stop the service."""
-    with session.connect() as service:
-        cancelled = service.down()
-        noun = "1 job" if cancelled == 1 else f"{cancelled} jobs"
-        click.echo(f"Ending {noun}.", err=True)
-        deadline = time.monotonic() + timeout_s
-        while time.monotonic() < deadline:
-            try:
-                service.health()
-            except Unavailable:
-                click.echo("The service has stopped.", err=True)
-                return
-            time.sleep(PAUSE_S)
+    """Cancel all jobs, wait for their end, and stop the service.
+
+    Where no server runs, its jobs that go on without it are ended.
+    """
+    try:
+        with session.connect() as service:
+            _say(service.down())
+            _wait(service, timeout_s)
+    except Unavailable:
+        if session.url:
+            raise
+        _end_left_behind(session)
+
+
+def _say(count: int) -> None:
+    click.echo(f"Ending {'1 job' if count == 1 else f'{count} jobs'}.", err=True)
+
+
+def _wait(service: Service, timeout_s: float) -> None:
+    deadline = time.monotonic() + timeout_s
+    while time.monotonic() < deadline:
+        try:
+            service.health()
+        except (Unavailable, FailedPrecondition):
+            click.echo("The service has stopped.", err=True)
+            return
+        time.sleep(PAUSE_S)
     raise DeadlineExceeded(
         f"the service still waits for its jobs after {timeout_s:g} s; "
         "it stops by itself when they have ended"
     )
+
+
+def _end_left_behind(session: Session) -> None:
+    # Imported here: a server takes longer to import than a help text may take.
+    from footplate.server import end_left_behind, left_behind
+
+    settings = session.settings()
+    count = sum(left_behind(settings).values())
+    if not count:
+        click.echo("No server runs, and no job goes on without it.", err=True)
+        return
+    _say(count)
+    end_left_behind(settings)

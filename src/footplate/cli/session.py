@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from footplate.client.service import Service
     from footplate.domain.names import JobName
+    from footplate.settings import Settings
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -53,7 +54,14 @@ class Session:
         """
         if self.url:
             return Target(self.url.rstrip("/"), os.environ.get("FOOTPLATE_TOKEN") or None)
-        return _find(self.data_dir)
+        return _find(self.settings())
+
+    def settings(self) -> Settings:
+        """Those of the server that the data directory belongs to, whether it runs or not."""
+        # Imported here: a help text has no use for the settings.
+        from footplate.settings import load_settings
+
+        return load_settings(os.environ, {"data_dir": self.data_dir})
 
     def connect(self) -> Service:
         # Imported here: httpx takes longer than everything else that a help text needs.
@@ -81,11 +89,7 @@ class Session:
         return name
 
 
-def _find(data_dir: str | None) -> Target:
-    # Imported here: a help text has no use for the settings.
-    from footplate.settings import load_settings
-
-    settings = load_settings(os.environ, {"data_dir": data_dir})
+def _find(settings: Settings) -> Target:
     try:
         text = (settings.data_dir / "server.json").read_text(encoding="utf-8")
         url = str(json.loads(text)["url"])

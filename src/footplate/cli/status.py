@@ -8,8 +8,12 @@ import click
 
 from footplate.cli.session import Session, with_session
 from footplate.cli.show import format_option, render
+from footplate.domain.errors import Unavailable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from footplate.client.resources import Status
     from footplate.wire.json_text import JsonObject
 
 
@@ -17,21 +21,57 @@ if TYPE_CHECKING:
 @format_option("table")
 @with_session
 def command(session: Session, layout: str) -> None:
-    """Show where the service answers, and how many jobs it has in which state."""
-    with session.connect() as service:
-        status = service.status()
-    if layout != "table":
-        document: JsonObject = {
-            "version": status.version,
-            "url": status.url,
-            "pid": status.pid,
-            "dataDir": status.data_dir,
-            "activeJobs": dict(status.active_jobs),
-        }
+    """Show where the service answers, and how many jobs it has in which state.
+
+    Where no server runs, show the jobs that go on without it.
+    """
+    document = _ask(session)
+    if layout == "table":
+        _show(document)
+    else:
         click.echo(render(document, layout, {}))
-        return
-    click.echo(f"Footplate {status.version} answers at {status.url}")
-    click.echo(f"  process  {status.pid}")
-    click.echo(f"  data     {status.data_dir}")
-    counts = [f"{count} {state}" for state, count in status.active_jobs.items() if count]
-    click.echo(f"  jobs     {', '.join(counts) or 'none active'}")
+
+
+def _ask(session: Session) -> JsonObject:
+    try:
+        with session.connect() as service:
+            return _running(service.status())
+    except Unavailable:
+        if session.url:
+            raise
+    return _stopped(session)
+
+
+def _running(status: Status) -> JsonObject:
+    return {
+        "version": status.version,
+        "url": status.url,
+        "pid": status.pid,
+        "dataDir": status.data_dir,
+        "activeJobs": dict(status.active_jobs),
+    }
+
+
+def _stopped(session: Session) -> JsonObject:
+    # Imported here: a server takes longer to import than a help text may take.
+    from footplate.server import left_behind
+
+    settings = session.settings()
+    jobs: JsonObject = {s.value: count for s, count in left_behind(settings).items()}
+    return {"url": None, "dataDir": str(settings.data_dir), "activeJobs": jobs}
+
+
+def _show(document: JsonObject) -> None:
+    jobs = document["activeJobs"]
+    counts = _counts(jobs if isinstance(jobs, dict) else {})
+    if document["url"] is None:
+        click.echo("No server runs; `footplate up` starts it.")
+    else:
+        click.echo(f"Footplate {document['version']} answers at {document['url']}")
+        click.echo(f"  process  {document['pid']}")
+    click.echo(f"  data     {document['dataDir']}")
+    click.echo(f"  jobs     {counts}")
+
+
+def _counts(jobs: Mapping[str, object]) -> str:
+    return ", ".join(f"{count} {state}" for state, count in jobs.items() if count) or "none active"

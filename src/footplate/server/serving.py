@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 import socket
 from contextlib import closing, suppress
 from ipaddress import ip_address
@@ -16,9 +17,11 @@ from footplate.server.service import Service
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import FrameType
 
     from footplate.settings import Settings
 
+_ENDINGS = (signal.SIGINT, signal.SIGTERM)
 _GRACE_S = 2
 """How long open connections (followers of logs) may hold up the end of the server."""
 
@@ -69,8 +72,12 @@ class _Server(uvicorn.Server):
     def serve_on(self, listener: socket.socket) -> None:
         logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
         self._service.on_drained(self._stop)
-        with suppress(KeyboardInterrupt):  # raised again once uvicorn has ended in order
+        # uvicorn ends in order on these two, and then raises them again for whoever called it.
+        handlers = {number: signal.signal(number, _interrupt) for number in _ENDINGS}
+        with suppress(KeyboardInterrupt):
             self.run(sockets=[listener])
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)
@@ -80,6 +87,10 @@ class _Server(uvicorn.Server):
 
     def _stop(self) -> None:
         self.should_exit = True
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -107,6 +109,34 @@ def test_down_ends_the_jobs_too(desk: Desk) -> None:
     desk.service.start()
 
     assert desk.job(name).state is State.CANCELLED
+
+
+def footplate(desk: Desk, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "from footplate.cli.main import main; main()", *words],
+        env=desk.service.environment(FOOTPLATE_CACHE_DIR=str(CACHE)),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+
+
+def test_what_goes_on_without_a_server_is_shown_and_ended(desk: Desk) -> None:
+    name = desk.submit("import time\nprint('up', flush=True)\ntime.sleep(600)")
+    desk.wait_for(name, State.RUNNING)
+    desk.service.kill()
+
+    shown = footplate(desk, "status").stdout
+    assert "No server runs; `footplate up` starts it." in shown
+    assert "jobs     1 RUNNING" in shown
+
+    assert footplate(desk, "down").stderr == "Ending 1 job.\n"
+    assert "jobs     none active" in footplate(desk, "status").stdout
+    assert "no job goes on" in footplate(desk, "down").stderr
+    desk.service.start()
+    assert desk.job(name).state is State.CANCELLED
+    assert desk.messages(name) == ["up"]
 
 
 def test_a_second_server_is_refused(desk: Desk) -> None:
