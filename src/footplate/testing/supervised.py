@@ -53,8 +53,10 @@ class Supervised:
         *,
         archive: Path,
         python: str = sys.executable,
+        user: int | None = None,
         **ticket: Any,
     ) -> None:
+        """``user`` owns the home and is who runs the supervisor, if it isn't this one."""
         self.directory = directory
         self.home = directory / "home"
         self.home.mkdir(parents=True)
@@ -66,6 +68,11 @@ class Supervised:
             ticket.setdefault(name, str(directory / name))
         ticket = {"server_file": str(self.api.server_file), "token": TOKEN, **ticket}
         (self.home / "ticket.json").write_text(json.dumps(ticket))
+        self._identity: dict[str, Any] = {}
+        if user is not None:
+            self._identity = {"user": user, "group": user, "extra_groups": []}
+            for path in (directory, *directory.rglob("*")):
+                os.chown(path, user, user)
 
     @property
     def process(self) -> subprocess.Popen[bytes]:
@@ -80,6 +87,7 @@ class Supervised:
                 stderr=log,
                 env={**os.environ, **environment},
                 start_new_session=True,
+                **self._identity,
             )
         self._processes.append(process)
         return process

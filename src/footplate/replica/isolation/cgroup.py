@@ -17,8 +17,10 @@ from footplate.replica.isolation.spawn import SpawnFailed, spawn
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any, Iterator
+    from typing import Any, Iterator, Sequence
 
+KINDS = ("cgroup2", "freezer")
+"""Hierarchies that can kill: the unified one by itself, version 1's freezer with our help."""
 _PAUSE_S = 0.002
 
 
@@ -28,18 +30,18 @@ class CgroupCage(Cage):
 
     def __init__(self, groups: list[str], killer: str) -> None:
         """``groups`` are all directories of the program, ``killer`` the one that kills."""
-        self._groups = groups
+        self.groups = groups
         self._killer = killer
 
     @classmethod
-    def open(cls, name: str) -> CgroupCage:
-        """Make groups called ``name``, in the first hierarchy that lets us.
+    def open(cls, name: str, kinds: Sequence[str] = KINDS) -> CgroupCage:
+        """Make groups called ``name``, in the first kind of hierarchy that lets us.
 
         Raises Unavailable.
         """
         hierarchies = dict(_find_hierarchies())
         reasons = []
-        for kind in ("cgroup2", "freezer"):
+        for kind in kinds:
             if kind not in hierarchies:
                 reasons.append(f"no {kind} hierarchy is mounted")
                 continue
@@ -64,7 +66,7 @@ class CgroupCage(Cage):
         return cls(list(record["groups"]), record["killer"])
 
     def record(self) -> dict[str, object]:
-        return {"groups": self._groups, "killer": self._killer}
+        return {"groups": self.groups, "killer": self._killer}
 
     def kill(self) -> bool:
         if not os.path.isdir(self._killer):
@@ -76,17 +78,17 @@ class CgroupCage(Cage):
     def oom_kills(self) -> int:
         return sum(
             _read_counter(os.path.join(group, name), "oom_kill")
-            for group in self._groups
+            for group in self.groups
             for name in ("memory.events", "memory.oom_control")
         )
 
     def close(self) -> None:
-        for group in self._groups:
+        for group in self.groups:
             for directory, _, _ in os.walk(group, topdown=False):
                 _remove(directory)
 
     def _join(self) -> None:
-        for group in self._groups:
+        for group in self.groups:
             _write(os.path.join(group, "cgroup.procs"), "0")
 
     def _probe(self, kind: str) -> None:
@@ -111,7 +113,7 @@ class CgroupCage(Cage):
         """Best effort: without it being out of memory isn't recognised."""
         if "memory" in hierarchies:
             try:
-                self._groups.append(_make(hierarchies["memory"], name))
+                self.groups.append(_make(hierarchies["memory"], name))
             except OSError:
                 return
 

@@ -52,7 +52,10 @@ class NamespaceChild(Child):
         self.init = first if first is not None and first.parent == pid else None
 
     def terminate(self) -> None:
-        os.write(self._leash, bytes([signal.SIGTERM]))
+        try:
+            os.write(self._leash, bytes([signal.SIGTERM]))
+        except BrokenPipeError:  # init is gone already
+            return
 
     def kill(self) -> bool:
         """Kill init, and with it all in the namespace."""

@@ -1,0 +1,80 @@
+"""The ladder for a user who isn't root: for himself, or, run by root, for nobody."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from footplate.replica.isolation import ladder
+from footplate.testing.supervised import Supervised, find_living, python_task, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NOBODY = 65534
+SYSTEM_PYTHON = "/usr/bin/python3"
+
+CODE = """
+import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    argv = [sys.executable, "-c", "import time; time.sleep(600)", sys.argv[1]]
+    os.execve(sys.executable, argv, {})
+while not any(sys.argv[1].encode() in open(f"/proc/{p}/cmdline", "rb").read()
+              for p in os.listdir("/proc") if p.isdigit() and p != str(os.getpid())
+              and os.path.exists(f"/proc/{p}/cmdline")):
+    time.sleep(0.01)
+open("/tmp/x", "w")
+print(os.getuid(), os.listdir("/tmp"))
+"""
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux" or (os.geteuid() == 0 and not Path(SYSTEM_PYTHON).exists()),
+    reason="needs Linux, and for root an interpreter that others may use",
+)
+
+
+@pytest.fixture
+def ordinary(archive: Path) -> Iterator[dict[str, Any]]:
+    """What makes a replica one of an ordinary user."""
+    directory = Path(tempfile.mkdtemp(dir="/var/tmp"))
+    directory.chmod(0o755)
+    shutil.copy(archive, directory)
+    options: dict[str, Any] = {"archive": directory / archive.name}
+    if os.geteuid() == 0:
+        options.update(user=NOBODY, python=SYSTEM_PYTHON)
+    yield {"directory": directory / "replica", **options}
+    shutil.rmtree(directory)
+
+
+@pytest.mark.parametrize("isolation", ["auto", *ladder.RUNGS])
+def test_each_rung_keeps_its_word_or_says_why_it_cannot(
+    ordinary: dict[str, Any], isolation: str
+) -> None:
+    word = f"footplate-test-{uuid.uuid4().hex}"
+    task = python_task(CODE, word)
+    task["program"]["argv"][0] = ordinary.get("python", sys.executable)
+    replica = Supervised(task=task, isolation=isolation, **ordinary)
+    try:
+        end = replica.supervise()
+    finally:
+        replica.close()
+    if end["kind"] == "UNPREPARED":
+        assert isolation in ("cgroup", "namespace")
+        assert isolation in end["cause"]
+        return
+    user = ordinary.get("user", os.geteuid())
+    assert (end["kind"], end["code"]) == ("EXITED", 0), replica.api.lines("stderr")
+    assert replica.api.lines()[0].startswith(f"{user} [")
+    if isolation != "best-effort":
+        assert not find_living(word)
+    for pid in find_living(word):
+        os.kill(pid, 9)
+    wait_until(lambda: not find_living(word), "the end of the test's processes")

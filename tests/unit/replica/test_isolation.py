@@ -1,0 +1,97 @@
+"""The parts of the ladder that the replicas' own tests don't reach."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import uuid
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.replica.isolation import ladder, processes
+from footplate.replica.isolation.cage import Unavailable
+from footplate.replica.isolation.cgroup import KINDS, CgroupCage
+from footplate.replica.isolation.processes import MARK_VARIABLE, Process
+from footplate.replica.isolation.spawn import Launch, SpawnFailed
+from footplate.testing.supervised import find_living, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+SLEEP = "import time; time.sleep(600)"
+
+
+@pytest.fixture
+def word() -> str:
+    return f"footplate-test-{uuid.uuid4().hex}"
+
+
+@pytest.fixture
+def sleeper(word: str) -> Iterator[subprocess.Popen[bytes]]:
+    environment = {**os.environ, MARK_VARIABLE: word}
+    process = subprocess.Popen([sys.executable, "-c", SLEEP, word], env=environment)
+    wait_until(lambda: bool(find_living(word)), "the process")
+    yield process
+    process.kill()
+    process.wait()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_of_control_group_kills(word: str, tmp_path: Path, kind: str) -> None:
+    """Where it is mounted, and may be written: the rung needs only one of them."""
+    try:
+        cage = CgroupCage.open(word, kinds=(kind,))
+    except Unavailable:
+        return
+    code = f"import os; os.fork() or os.setsid(); os.fork(); {SLEEP}"
+    null = os.open(os.devnull, os.O_WRONLY)
+    launch = Launch([sys.executable, "-c", code, word], {}, str(tmp_path), null, null)
+    child = cage.start(launch, None)
+    os.close(null)
+    wait_until(lambda: len(find_living(word)) == 4, "the processes")
+    again = CgroupCage.reopen(cage.record())
+    assert again.kill()
+    assert not find_living(word)
+    assert os.WTERMSIG(child.reap()) == 9
+    again.close()
+    assert not [group for group in cage.groups if os.path.exists(group)]  # noqa: PTH110
+    assert again.kill()
+
+
+def test_a_mark_is_found_and_nothing_else(sleeper: subprocess.Popen[bytes], word: str) -> None:
+    assert [process.pid for process in processes.find_marked(word)] == [sleeper.pid]
+    assert processes.find_marked("no such mark") == []
+
+
+def test_a_number_that_was_given_anew_is_left_alone(sleeper: subprocess.Popen[bytes]) -> None:
+    known = processes.find(sleeper.pid)
+    assert known is not None
+    processes.kill(Process(sleeper.pid, 0, known.start - 1, zombie=False))
+    assert sleeper.poll() is None
+    processes.kill(known)
+    assert sleeper.wait(10) == -9
+
+
+def test_a_zombie_is_not_alive(sleeper: subprocess.Popen[bytes]) -> None:
+    known = processes.find(sleeper.pid)
+    assert known is not None
+    sleeper.kill()
+    wait_until(lambda: not processes.is_alive(known), "its end")
+
+
+def test_a_rung_that_is_none_is_refused() -> None:
+    with pytest.raises(Unavailable, match="allowed: auto, cgroup, namespace, subreaper"):
+        ladder.choose("magic", "m")
+
+
+def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
+    cage, _ = ladder.choose("best-effort", "m")
+    null = os.open(os.devnull, os.O_WRONLY)
+    with pytest.raises(SpawnFailed, match="No such file"):
+        cage.start(Launch(["/nowhere"], {}, str(tmp_path), null, null), None)
+    os.close(null)
