@@ -109,7 +109,7 @@ def test_without_a_server_the_way_out_is_named(
 ) -> None:
     data_dir = tmp_path_factory.mktemp("data")
     monkeypatch.delenv("FOOTPLATE_URL")
-    result = invoke("status", f"--data-dir={data_dir}")
+    result = invoke("ai", "custom-jobs", "list", f"--data-dir={data_dir}")
     assert result.exit_code == 1
     assert result.stderr == (
         f"Error: no Footplate server runs with the data directory {data_dir}; "

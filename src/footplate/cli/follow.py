@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import queue
 import threading
 import time
@@ -39,6 +40,9 @@ class Follower:
         self._replica = replica
         self._queue: queue.SimpleQueue[Item | Job] = queue.SimpleQueue()
         self._stop = threading.Event()
+        self._events = threading.Lock()
+        self._event_number = 0
+        self._events_due = 0.0
 
     def run(self, *, events: bool = True) -> Job:
         """Print until the job has ended; the job as it ended.
@@ -46,6 +50,8 @@ class Follower:
         Raises:
             ServiceError: the job is gone, or the server stayed away too long.
         """
+        if not events:
+            self._events_due = math.inf
         readers = [self._read_lines, *([self._read_events] if events else [])]
         for reader in readers:
             threading.Thread(target=reader, daemon=True).start()
@@ -76,6 +82,7 @@ class Follower:
                     away_since = 0.0
                     for line in service.logs(self._name, cursor=cursor, follow=True):
                         cursor = line.cursor
+                        self._put_events(service)
                         self._queue.put(line)
                     job = service.job(self._name)
                     if job.state.terminal:
@@ -99,14 +106,21 @@ class Follower:
         for line in service.logs(self._name, cursor=cursor):
             self._queue.put(line)
 
+    def _put_events(self, service: Service) -> None:
+        """What happened before a line is told before it; looked for now and then only."""
+        with self._events:
+            if time.monotonic() < self._events_due:
+                return
+            for event in service.events(self._name, after=self._event_number):
+                self._event_number = event.number
+                self._queue.put(event)
+            self._events_due = time.monotonic() + RETRY_S / 2
+
     def _read_events(self) -> None:
-        cursor = 0
         while not self._stop.is_set():
             try:
                 with self._connect() as service:
-                    for event in service.events(self._name, after=cursor):
-                        cursor = event.number
-                        self._queue.put(event)
+                    self._put_events(service)
             except Unavailable:
                 pass
             except ServiceError:
