@@ -111,8 +111,8 @@ class Keeper:
         if care.watched is None and not untrusted.exists(care.home.path):
             self.forget(care.home)
             return
-        self._mark_stop(care)
         standing = care.standing()
+        self._mark_stop(care, standing)
         match standing:
             case Standing.UNSPAWNED:
                 self._start(care)
@@ -127,13 +127,14 @@ class Keeper:
             case _:
                 assert_never(standing)
 
-    def _mark_stop(self, care: Care) -> None:
+    def _mark_stop(self, care: Care, standing: Standing) -> None:
         """The mark comes first; but a full disk must not keep anybody from being told."""
+        if not care.stop_wanted or standing in (Standing.LOST, Standing.GONE):
+            return
         try:
-            if care.stop_wanted:
-                care.home.mark_stop()
+            care.home.mark_stop()
         except OSError:
-            if care.standing() is Standing.LIVE:
+            if standing is Standing.LIVE:
                 self._accompany(care)
             raise
 
