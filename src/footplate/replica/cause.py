@@ -30,7 +30,7 @@ class CauseFinder:
     @property
     def cause(self) -> str:
         """The last exception, or else the last line that wasn't empty."""
-        return self._exception or self._last
+        return self._exception or _without_interpreter(self._last)
 
     def see(self, line: str) -> None:
         if line.strip():
@@ -48,3 +48,10 @@ class CauseFinder:
         if body.strip() and not body[0].isspace():
             self._exception = body.strip()[:_LIMIT]
             self._prefix = None
+
+
+def _without_interpreter(line: str) -> str:
+    """``python -m MODULE`` begins what it says itself with the path of the interpreter."""
+    path, colon, words = line.partition(": ")
+    is_interpreter = path.startswith("/") and path.rpartition("/")[2].startswith("python")
+    return words if colon and is_interpreter else line

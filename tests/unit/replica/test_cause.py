@@ -52,6 +52,8 @@ LOGGED = "ERROR:root:failed\n" + PLAIN + "INFO:root:shutting down\n\n"
         (LOGGED, "ValueError: could not convert string to float: 'abc'", None),
         (SYNTAX, "", "SyntaxError: '(' was never closed"),
         ("usage: task.py\ntask.py: error: no --x\n\n", "", "task.py: error: no --x"),
+        ("/r/bin/python3.11: No module named a.b", "", "No module named a.b"),
+        ("/r/bin/tool: No such thing", "", "/r/bin/tool: No such thing"),
         ("", "", ""),
     ],
 )

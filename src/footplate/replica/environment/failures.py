@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Iterator
+
 _ERROR = re.compile("^\\s*(?:error:|\u00d7)")
 _LEADER = re.compile("^\\s*(?:error:|cause:|[\u00d7\u2570\u251c\u2502\u2500\u25b6]+)\\s*")
 _MISSING = (
@@ -13,6 +17,8 @@ _MISSING = (
 )
 _FAILED_BUILD = re.compile(r"Failed to (?:build|download and build) `([^`]+)`")
 _OUTPUT = re.compile(r"^\s*\[(?:stderr|stdout)\]\s*$")
+_TRACEBACK = "Traceback (most recent call last):"
+_PROGRESS = "Building wheel from source distribution..."
 _FRAME = " \u2502^~"
 _BUILD_LINES = 8
 _WORDS_LENGTH = 1500
@@ -57,7 +63,7 @@ def reason(output: str) -> str:
 
 
 def build_output(output: str) -> str:
-    """The last lines that the build itself printed."""
+    """The last lines that the build itself printed, without the frames of tracebacks."""
     lines = output.splitlines()
     starts = [index for index, line in enumerate(lines) if _OUTPUT.match(line)]
     if starts:
@@ -67,5 +73,17 @@ def build_output(output: str) -> str:
         said = lines[: next(error, len(lines))]
     hint = (i for i, line in enumerate(said) if line.startswith("hint:"))
     said = said[: next(hint, len(said))]
-    kept = [line.strip() for line in said if line.strip(_FRAME)]
+    kept = [line.strip() for line in _without_noise(said) if line.strip(_FRAME)]
     return " | ".join(kept[-_BUILD_LINES:])[-_WORDS_LENGTH:]
+
+
+def _without_noise(lines: list[str]) -> Iterator[str]:
+    margin, in_traceback = 0, False
+    for line in lines:
+        if line.strip() == _PROGRESS:
+            continue
+        if line.strip() == _TRACEBACK:
+            margin, in_traceback = line.index(_TRACEBACK), True
+        elif not in_traceback or not line[margin : margin + 1].isspace():
+            in_traceback = False
+            yield line

@@ -111,11 +111,10 @@ def make_wheel(package: Package, interpreter: Interpreter, uv: Uv) -> Wheel:
         made = [name for name in os.listdir(directory) if name.endswith(".whl")]
         return Wheel(os.path.join(directory, made[0]), package)
     except UvFailed as failure:
-        said = failures.build_output(failure.output)
+        said = failures.build_output(failure.output) or failures.reason(failure.output)
         raise Unpreparable(
             f"{package.name} doesn't build for Python {interpreter.version}: "
-            f"{failures.reason(failure.output).replace(package.path, package.name)}"
-            f"{'; its build said: ' if said else ''}{said}"
+            f"{said.replace(package.path, package.name)}"
         ) from failure
     except (OSError, IndexError) as error:
         raise Unpreparable(f"the build of {package.name} made no wheel") from error
