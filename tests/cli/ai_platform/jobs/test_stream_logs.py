@@ -136,7 +136,7 @@ def test_a_server_that_was_away_is_found_again(
             yield line(1, "one")
             broken.set()
             server_file.unlink()
-            threading.Timer(0.1, server_file.write_text, [f'{{"url": "{fake.url}"}}']).start()
+            threading.Timer(1, server_file.write_text, [f'{{"url": "{fake.url}"}}']).start()
 
     fake.lines[NAME] = Lines()
     result = invoke("ai-platform", "jobs", "stream-logs", "census_1", f"--data-dir={tmp_path}")
