@@ -129,3 +129,10 @@ def test_a_python_that_the_runtime_does_not_have_is_refused() -> None:
     with pytest.raises(InvalidArgument, match=r"'2\.21 with Python 3\.7' given") as caught:
         catalogue.load().resolve("version:2.21/3.7", "trainingInput")
     assert caught.value.violations[0].field == "trainingInput.runtimeVersion"
+
+
+def test_what_every_package_names_rules_no_slice_out() -> None:
+    for runtime in OFFERED:
+        for variant in slices(runtime):
+            for piece in variant:
+                assert not {"setuptools", "wheel", "packaging", "six", "tf"} & set(piece.unless)

@@ -84,7 +84,9 @@ class Assembly:
 
     def _make_key(self, packages: list[Package], root: str) -> str:
         """All that a layer depends on; what its requirements came to then, holds from then on."""
-        slices = [part for s in self._slices for part in (s.name, s.lock_sha256, *s.unless, "")]
+        slices = [
+            part for s in self._slices for part in (s.name, s.lock_sha256, *sorted(s.unless), "")
+        ]
         given = [part for package in packages for part in (package.name, package.sha256)]
         place = os.path.realpath(root)
         task = (self._task.runtime, self._task.forced_slice, self._task.module)

@@ -1,0 +1,38 @@
+"""A bench for the catalogue's own runtimes, in a cache that outlives the tests.
+
+``FOOTPLATE_TEST_CACHE`` names it; else it lies in the checkout, under ``.cache``.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from uv import find_uv_bin
+
+from footplate import catalogue
+from footplate.testing.environments import Bench, TaskServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from footplate.domain.runtimes import Runtimes
+
+_CHECKOUT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="session")
+def runtimes() -> Runtimes:
+    return catalogue.load()
+
+
+@pytest.fixture
+def bench(tmp_path: Path, runtimes: Runtimes) -> Iterator[Bench]:
+    server = TaskServer(tmp_path)
+    server.locks.update(runtimes.locks)
+    given = os.environ.get("FOOTPLATE_TEST_CACHE")
+    cache = Path(given) if given else _CHECKOUT / ".cache" / "footplate"
+    yield Bench(tmp_path, server, find_uv_bin(), cache)
+    server.close()
