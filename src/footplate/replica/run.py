@@ -28,7 +28,7 @@ UNUSABLE = 4
 
 def main(path: str) -> int:
     """Returns when the server has everything, and nothing of the program is left."""
-    _fill_standard_descriptors()
+    _own_descriptors()
     home = Home(path)
     try:
         home.take()
@@ -89,8 +89,17 @@ def vary() -> float:
     return os.urandom(1)[0] / 255
 
 
-def _fill_standard_descriptors() -> None:
-    """Were one of them closed, a pipe of ours could get its number."""
+def _own_descriptors() -> None:
+    """Keep from the program what we were given; and have the standard three.
+
+    Were one of these closed, a pipe of ours could get its number.
+    """
+    for name in os.listdir("/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd"):
+        if int(name) > 2:
+            try:
+                os.set_inheritable(int(name), False)
+            except OSError:  # that of the listing itself
+                continue
     while os.open(os.devnull, os.O_RDWR) <= 2:
         continue
 

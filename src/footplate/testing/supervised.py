@@ -78,7 +78,9 @@ class Supervised:
     def process(self) -> subprocess.Popen[bytes]:
         return self._processes[-1]
 
-    def run(self, command: str = "run", **environment: str) -> subprocess.Popen[bytes]:
+    def run(
+        self, command: str = "run", *, pass_fds: Sequence[int] = (), **environment: str
+    ) -> subprocess.Popen[bytes]:
         with (self.directory / "supervisor.log").open("ab") as log:
             process = subprocess.Popen(
                 [*self._command, command, str(self.home)],
@@ -87,6 +89,7 @@ class Supervised:
                 stderr=log,
                 env={**os.environ, **environment},
                 start_new_session=True,
+                pass_fds=pass_fds,
                 **self._identity,
             )
         self._processes.append(process)

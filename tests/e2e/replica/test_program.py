@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 from typing import TYPE_CHECKING
@@ -63,6 +64,19 @@ def test_nothing_of_the_servers_environment_leaks(make_replica: Make) -> None:
     assert not {"PYTHONPATH", "FOOTPLATE_PORT", "SECRET"} & set(environment)
     ticket = (replica.home / "ticket.json").read_text()
     assert not [name for name, value in environment.items() if json.loads(ticket)["token"] in value]
+
+
+def test_a_program_gets_no_descriptor_but_its_three(make_replica: Make, rung: str) -> None:
+    code = "import os; print([fd for fd in range(3, 200) if os.path.exists(f'/proc/self/fd/{fd}')])"
+    replica = make_replica(python_task(code), isolation=rung)
+    replica.api.start()
+    reading, writing = os.pipe()
+    replica.run(pass_fds=(writing,))
+    os.close(writing)
+    replica.finish()
+    assert replica.api.lines() == ["[]"]
+    assert os.read(reading, 1) == b""
+    os.close(reading)
 
 
 def test_a_module_is_run_with_arguments_from_its_directory(make_replica: Make) -> None:
