@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import JSONResponse, Response
 
 from footplate.api.storage_v1.answers import error_answer
-from footplate.api.storage_v1.resources import bucket_resource
+from footplate.api.storage_v1.resources import LOCATION, LOCATION_TYPE, bucket_resource
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, Violation
 
 if TYPE_CHECKING:
@@ -38,6 +38,23 @@ class BucketHandlers:
     def get(self, request: Request) -> Response:
         bucket = self._buckets.bucket(request.path_params["bucket"])
         return JSONResponse(bucket_resource(bucket, str(request.base_url)))
+
+    def layout(self, request: Request) -> Response:
+        """gcloud asks for it before it copies or removes trees."""
+        bucket = self._buckets.bucket(request.path_params["bucket"])
+        answer = {
+            "kind": "storage#storageLayout",
+            "bucket": bucket.name,
+            "location": LOCATION,
+            "locationType": LOCATION_TYPE,
+            "hierarchicalNamespace": {"enabled": False},
+        }
+        return JSONResponse(answer)
+
+    def managed_folders(self, request: Request) -> Response:
+        """There are none; gcloud looks for them before it removes a bucket."""
+        self._buckets.bucket(request.path_params["bucket"])
+        return JSONResponse({"kind": "storage#managedFolders"})
 
     def delete(self, request: Request) -> Response:
         try:

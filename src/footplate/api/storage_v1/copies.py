@@ -11,7 +11,7 @@ from footplate.api.storage_v1.names import ObjectName, composed_in, copied_in
 from footplate.api.storage_v1.parameters import conditions_in, number_in
 from footplate.api.storage_v1.resources import draft_of, object_resource
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, NotFound, Violation
-from footplate.ports.object_storage import Conditions, Draft
+from footplate.ports.object_storage import Checksums, Conditions, Draft
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,7 @@ class CopyHandlers:
         )
         with file:
             draft = draft_of(target.bucket, target.name, given) if given else _same(info, target)
-            draft = replace(draft, conditions=conditions_in(query))
+            draft = replace(draft, conditions=conditions_in(query), checksums=Checksums())
             made = self._buckets.put(draft, _chunks(file, info.size_bytes))
         resource = object_resource(made, str(request.base_url))
         if "/copyTo/" in request.url.path:
@@ -64,7 +64,9 @@ class CopyHandlers:
         described = given.get("destination")
         described = described if isinstance(described, dict) else {}
         draft = replace(
-            draft_of(target.bucket, target.name, described), conditions=conditions_in(query)
+            draft_of(target.bucket, target.name, described),
+            conditions=conditions_in(query),
+            checksums=Checksums(),  # gcloud says those of a part
         )
         parts = [_part(target.bucket, value) for value in _parts(given.get("sourceObjects"))]
         made = self._buckets.put(draft, self._joined(parts))

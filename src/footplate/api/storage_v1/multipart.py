@@ -28,7 +28,9 @@ class RelatedParts:
         found = _BOUNDARY.search(content_type)
         if found is None:
             raise InvalidArgument("Content-Type: multipart/related; boundary=... is required")
-        self._dashes = b"--" + (found[1] or found[2]).encode()
+        boundary = found[1] or found[2]
+        self._dashes = b"--" + boundary.encode()
+        self._or_dashes = b"--" + boundary.strip("'").encode()  # apitools puts it in such quotes
         self._chunks = chunks
         self._buffer = b""
         self._newline = b""
@@ -36,8 +38,11 @@ class RelatedParts:
     def description(self) -> bytes:
         """The first part, whole."""
         line = self._line()
-        if line.rstrip() != self._dashes:
+        while not line.strip():
+            line = self._line()
+        if line.rstrip() not in (self._dashes, self._or_dashes):
             raise _broken("it doesn't begin with the boundary that Content-Type says")
+        self._dashes = line.rstrip()
         self._newline = b"\r\n" if line.endswith(b"\r\n") else b"\n"
         self._headers()
         content = b""

@@ -28,6 +28,8 @@ HEADERS = {
 }
 MAX_METADATA_BYTES = 8 << 10
 """Keys and values of an object's custom metadata. Source: cloud.google.com/storage/quotas."""
+LOCATION = "US"
+LOCATION_TYPE = "multi-region"
 DEFAULT_TYPE = "application/octet-stream"
 
 
@@ -41,8 +43,8 @@ def bucket_resource(bucket: Bucket, base_url: str) -> JsonObject:
         "projectNumber": "0",
         "generation": "1",
         "metageneration": "1",
-        "location": "US",
-        "locationType": "multi-region",
+        "location": LOCATION,
+        "locationType": LOCATION_TYPE,
         "storageClass": "STANDARD",
         "etag": "CAE=",
         "timeCreated": time,

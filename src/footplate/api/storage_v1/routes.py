@@ -34,6 +34,8 @@ def storage_routes(buckets: ObjectStorage) -> list[Route]:
         Route(_BUCKETS, receiving(bucket.create), methods=["POST"]),
         Route(_BUCKET, answering(bucket.get), methods=["GET"]),
         Route(_BUCKET, answering(bucket.delete), methods=["DELETE"]),
+        Route(f"{_BUCKET}/storageLayout", answering(bucket.layout), methods=["GET"]),
+        Route(f"{_BUCKET}/managedFolders", answering(bucket.managed_folders), methods=["GET"]),
         Route(_OBJECTS, answering(objects.list), methods=["GET"]),
         Route(_OBJECT, answering(objects.get), methods=["GET"]),
         Route(_OBJECT, answering(objects.delete), methods=["DELETE"]),
