@@ -103,6 +103,15 @@ def test_own_versions_shadow_and_say_so(
     assert again.messages == ["alpha 0.5 from your requirements shadows 1.0 of runtime 9.9"]
 
 
+@pytest.mark.parametrize("name", ["mine-7.tar.gz", "trainer_v2.tgz", "p.tar.gz"])
+def test_a_package_under_another_name(
+    bench: Bench, runtime: Runtime, tmp_path: Path, name: str
+) -> None:
+    trainer = make_sdist(tmp_path, "trainer", files=TRAINER)
+    outcome = bench.prepare(bench.make_home(runtime, trainer, names=[name]))
+    assert outcome.run("import trainer.task") == "1.0"
+
+
 def test_two_packages_of_one_name(bench: Bench, runtime: Runtime, tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()

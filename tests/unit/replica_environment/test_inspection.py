@@ -6,6 +6,7 @@ import gzip
 import io
 import tarfile
 import zipfile
+from pathlib import PurePath
 from typing import IO, TYPE_CHECKING
 
 import pytest
@@ -14,10 +15,13 @@ from hypothesis import strategies as st
 
 from footplate.replica.environment import inspection
 from footplate.replica.environment.errors import Unpreparable
-from footplate.replica.environment.inspection import inspect
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+def look(path: str, read: inspection.Reader) -> None:
+    inspection.inspect(path, PurePath(path).name, read)
 
 
 def ignore(name: str, stream: IO[bytes]) -> None:
@@ -83,7 +87,7 @@ BAD = [
 
 def test_accepts_what_is_packed_every_day(tmp_path: Path) -> None:
     seen: list[str] = []
-    inspect(make_tar(tmp_path, *GOOD), lambda name, stream: seen.append(name))
+    look(make_tar(tmp_path, *GOOD), lambda name, stream: seen.append(name))
     assert seen == ["./p-1/setup.py", "p-1/a..b/..c"]
 
 
@@ -92,7 +96,7 @@ def test_refuses_members_of_a_tar(
     tmp_path: Path, members: list[tarfile.TarInfo], words: str
 ) -> None:
     with pytest.raises(Unpreparable, match=r"^p-1\.tar\.gz can't be accepted: its ") as raised:
-        inspect(make_tar(tmp_path, *members), ignore)
+        look(make_tar(tmp_path, *members), ignore)
     assert words in str(raised.value)
 
 
@@ -112,14 +116,14 @@ def test_refuses_members_of_a_zip(
     tmp_path: Path, members: list[tuple[str, int, str]], words: str, name: str
 ) -> None:
     with pytest.raises(Unpreparable, match=r"^p-1\S+ can't be accepted: its member") as raised:
-        inspect(make_zip(tmp_path, *members, name=name), ignore)
+        look(make_zip(tmp_path, *members, name=name), ignore)
     assert words in str(raised.value)
 
 
 def test_shows_text_of_a_zip(tmp_path: Path) -> None:
     seen = []
     path = make_zip(tmp_path, ("p/", 0, ""), ("p/a.py", 0o100644, "import b"))
-    inspect(path, lambda name, stream: seen.append((name, stream.read())))
+    look(path, lambda name, stream: seen.append((name, stream.read())))
     assert seen == [("p/a.py", b"import b")]
 
 
@@ -134,22 +138,22 @@ def test_refuses_bombs(tmp_path: Path) -> None:
     large = member("p/zeros")
     large.size = 2 << 20
     with pytest.raises(Unpreparable, match="'p/zeros' makes it larger than 1 MiB when unpacked"):
-        inspect(make_tar(tmp_path, large), ignore)
+        look(make_tar(tmp_path, large), ignore)
     with pytest.raises(Unpreparable, match="larger than 1 MiB when unpacked"):
-        inspect(make_zip(tmp_path, ("p/zeros", 0, "0" * (2 << 20))), ignore)
+        look(make_zip(tmp_path, ("p/zeros", 0, "0" * (2 << 20))), ignore)
     tail = tmp_path / "tail.tar.gz"
     tail.write_bytes(gzip.compress(bytes(4 << 20)))
     with pytest.raises(Unpreparable, match="larger than 1 MiB when unpacked"):
-        inspect(str(tail), ignore)
+        look(str(tail), ignore)
 
 
 @pytest.mark.usefixtures("small_limits")
 def test_refuses_too_many_members(tmp_path: Path) -> None:
     many = [member(f"p/{number}") for number in range(11)]
     with pytest.raises(Unpreparable, match="more than 10 members"):
-        inspect(make_tar(tmp_path, *many), ignore)
+        look(make_tar(tmp_path, *many), ignore)
     with pytest.raises(Unpreparable, match="more than 10 members"):
-        inspect(make_zip(tmp_path, *((f"p/{n}", 0, "") for n in range(11))), ignore)
+        look(make_zip(tmp_path, *((f"p/{n}", 0, "") for n in range(11))), ignore)
 
 
 def test_refuses_a_zip_that_lies_about_its_size(tmp_path: Path) -> None:
@@ -160,7 +164,7 @@ def test_refuses_a_zip_that_lies_about_its_size(tmp_path: Path) -> None:
     sizes = (100_000).to_bytes(4, "little")
     path.write_bytes(path.read_bytes().replace(sizes, (10).to_bytes(4, "little")))
     with pytest.raises(Unpreparable, match="broken, or not an archive"):
-        inspect(str(path), ignore)
+        look(str(path), ignore)
 
 
 def test_refuses_headers_that_would_fill_the_memory(tmp_path: Path) -> None:
@@ -168,19 +172,19 @@ def test_refuses_headers_that_would_fill_the_memory(tmp_path: Path) -> None:
     header.size = 2 << 30
     (tmp_path / "p.tar.gz").write_bytes(gzip.compress(header.tobuf(tarfile.PAX_FORMAT)))
     with pytest.raises(Unpreparable, match="a header of 2147483648 bytes"):
-        inspect(str(tmp_path / "p.tar.gz"), ignore)
+        look(str(tmp_path / "p.tar.gz"), ignore)
 
 
 @pytest.mark.parametrize("name", ["p.tar.gz", "p.tgz", "p.zip", "p.whl"])
 def test_refuses_what_is_no_archive(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"not an archive" * 100)
     with pytest.raises(Unpreparable, match=f"^{name} is broken, or not an archive of its kind"):
-        inspect(str(tmp_path / name), ignore)
+        look(str(tmp_path / name), ignore)
 
 
 def test_refuses_other_kinds(tmp_path: Path) -> None:
     with pytest.raises(Unpreparable, match=r"p\.egg is not a package .*\.tar\.gz, \.tgz"):
-        inspect(str(tmp_path / "p.egg"), ignore)
+        look(str(tmp_path / "p.egg"), ignore)
 
 
 def test_refuses_half_an_archive(tmp_path: Path) -> None:
@@ -189,7 +193,7 @@ def test_refuses_half_an_archive(tmp_path: Path) -> None:
     path = tmp_path / make_tar(tmp_path, large)
     path.write_bytes(path.read_bytes()[:500])
     with pytest.raises(Unpreparable, match="broken"):
-        inspect(str(path), ignore)
+        look(str(path), ignore)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
@@ -207,6 +211,6 @@ def test_damage_is_refused_or_harmless(tmp_path: Path, data: st.DataObject) -> N
             file.seek(0)
             file.write(content)
         try:
-            inspect(path, ignore)
+            look(path, ignore)
         except Unpreparable as refusal:
             assert "p-1" in str(refusal)  # noqa: PT017

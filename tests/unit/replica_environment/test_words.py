@@ -77,6 +77,15 @@ def test_reads_the_last_words_of_a_build() -> None:
     assert failures.build_output(NO_BUILD) == "ModuleNotFoundError: No module named 'numpy'"
 
 
+def test_explains() -> None:
+    said = failures.build_output(NO_BUILD)
+    assert failures.explain_build(NO_BUILD) == said
+    assert failures.explain(NO_BUILD) == f"scikit-learn==0.20.4 doesn't build: {said}"
+    assert failures.explain(NO_WHEELS) == failures.reason(NO_WHEELS)
+    fault = "copying a.py\nerror: Failed to build `x.tar.gz`\n  cause: There is no setup.py\n"
+    assert failures.explain_build(fault) == "Failed to build `x.tar.gz`: There is no setup.py"
+
+
 def test_reads_plans() -> None:
     output = """\
 Would install 3 packages

@@ -117,7 +117,7 @@ class Assembly:
         def read(name: str, stream: IO[bytes]) -> None:
             words.see_file(package.name, name, stream)
 
-        inspect(package.path, read)
+        inspect(package.path, package.name, read)
 
     def _make_wheel(self, package: Package, uv: Uv) -> Wheel:
         if not package.name.endswith(".whl"):

@@ -101,11 +101,9 @@ class Bases:
             uv.run(["venv", "--quiet", "--no-project", "--python", self._interpreter.path, path])
             self._install(runtime, path, lock, uv)
         except UvFailed as failure:
-            said = failures.build_output(failure.output)
-            built = failures.failed_to_build(failure.output)
             raise Unpreparable(
                 f"runtime {runtime} can't be made for Python {self._interpreter.version}: "
-                f"{failures.reason(failure.output)}{f'; the build said: {said}' if built else ''}"
+                f"{failures.explain(failure.output)}"
             ) from failure
         add_stand_ins(find_site(path, self._interpreter))
         return {"runtime": runtime, "slice": piece.name, "lock_sha256": piece.lock_sha256}

@@ -62,6 +62,19 @@ def reason(output: str) -> str:
     return words.rstrip(".") if len(words) <= _WORDS_LENGTH else f"{words[:_WORDS_LENGTH]}..."
 
 
+def explain(output: str) -> str:
+    """Why an installation failed; with what was to be built, where that is it."""
+    if failed_to_build(output):
+        return f"{find_missing(output)} doesn't build: {explain_build(output)}"
+    return reason(output)
+
+
+def explain_build(output: str) -> str:
+    """Why something doesn't build: the build's own last words, unless uv found fault itself."""
+    why = reason(output)
+    return build_output(output) or why if "build backend" in why.lower() else why
+
+
 def build_output(output: str) -> str:
     """The last lines that the build itself printed, without the frames of tracebacks."""
     lines = output.splitlines()

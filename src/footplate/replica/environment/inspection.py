@@ -41,13 +41,12 @@ _BROKEN = (
 )
 
 
-def inspect(path: str, read: Reader) -> None:
-    """Check the archive ``path``, and show each file in it to ``read``, by name.
+def inspect(path: str, name: str, read: Reader) -> None:
+    """Check the archive ``path``, which the user knows as ``name``; show its files to ``read``.
 
     Raises:
         Unpreparable: naming the archive and the member that can't be accepted.
     """
-    name = posixpath.basename(path)
     if not name.endswith(SUFFIXES):
         raise Unpreparable(
             f"{name} is not a package that can be installed; allowed: {', '.join(SUFFIXES)}"

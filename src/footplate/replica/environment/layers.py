@@ -141,10 +141,9 @@ class Layers:
         python = f"Python {self._interpreter.version} (runtime {self._runtime})"
         reason = failures.reason(output)
         if failures.failed_to_build(output):
-            said = failures.build_output(output)
             return Unpreparable(
                 f"{what or archives} has no wheel for {python} and doesn't build: "
-                f"{said or reason}; {_WAYS_OUT}"
+                f"{failures.explain_build(output)}; {_WAYS_OUT}"
             )
         if failures.is_unavailable(output):
             what = what or f"what {archives} requires"

@@ -11,6 +11,7 @@ from footplate.replica.connection import Refused, ServerAway
 from footplate.replica.environment import failures
 from footplate.replica.environment.distributions import read_requirements
 from footplate.replica.environment.errors import Unpreparable
+from footplate.replica.environment.inspection import SUFFIXES
 from footplate.replica.environment.uv import UvFailed
 
 TYPE_CHECKING = False
@@ -72,7 +73,7 @@ class Server:
             raise Unpreparable(f"{name!r} is not the name of a file, and can't be a package")
         own = os.path.join(directory, str(index))
         os.makedirs(own, exist_ok=True)
-        path = os.path.join(own, name)
+        path = os.path.join(own, _file_name(name))
         url = f"/replica/v1/packages/{index}"
         self._ask(lambda: self._connection.download(url, path), name)
         return Package(path, name, _digest(path))
@@ -111,13 +112,22 @@ def make_wheel(package: Package, interpreter: Interpreter, uv: Uv) -> Wheel:
         made = [name for name in os.listdir(directory) if name.endswith(".whl")]
         return Wheel(os.path.join(directory, made[0]), package)
     except UvFailed as failure:
-        said = failures.build_output(failure.output) or failures.reason(failure.output)
+        said = failures.explain_build(failure.output)
         raise Unpreparable(
             f"{package.name} doesn't build for Python {interpreter.version}: "
             f"{said.replace(package.path, package.name)}"
         ) from failure
     except (OSError, IndexError) as error:
         raise Unpreparable(f"the build of {package.name} made no wheel") from error
+
+
+def _file_name(name: str) -> str:
+    """A source archive's name here: one that says nothing, for uv believes names.
+
+    Users rename their archives, and a name that isn't the package's own would be refused.
+    """
+    suffix = next((suffix for suffix in SUFFIXES if name.endswith(suffix)), "")
+    return name if suffix in (".whl", "") else f"package{suffix}"
 
 
 def _read_requirements(path: str, name: str) -> list[str]:
