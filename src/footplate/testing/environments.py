@@ -259,7 +259,7 @@ class Bench:
         return home
 
     def start(self, home: Path) -> subprocess.Popen[str]:
-        """The command, not waited for."""
+        """The command, not waited for, in a process group of its own."""
         archive = build_archive(self.directory)
         return subprocess.Popen(
             [self.interpreter, "-I", "-S", str(archive), "environment", str(home)],
@@ -268,6 +268,7 @@ class Bench:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            start_new_session=True,
         )
 
     def prepare(self, home: Path) -> Outcome:

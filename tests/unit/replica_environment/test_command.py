@@ -137,22 +137,37 @@ def test_ten_at_once_build_one(bench: Bench, runtime: Runtime, tmp_path: Path) -
 def test_a_build_that_was_killed_is_made_anew(
     bench: Bench, runtime: Runtime, tmp_path: Path
 ) -> None:
-    waiting = tmp_path / "waiting"
-    backend = f"import pathlib, time\npathlib.Path({str(waiting)!r}).touch()\ntime.sleep(600)\n"
-    stuck = make_sdist(tmp_path, "trainer", files=TRAINER, backend=backend)
-    home = bench.make_home(runtime, stuck)
-    process = bench.start(home)
+    """Not before the last process of the killed one is gone."""
+    begun = tmp_path / "begun"
+    first = (
+        "import pathlib, time\n"
+        f"begun = pathlib.Path({str(begun)!r})\n"
+        "if not begun.exists():\n"
+        "    begun.touch()\n"
+        "    time.sleep(600)\n"
+    )
+    trainer = make_sdist(tmp_path, "trainer", files=TRAINER, backend=first + BACKEND)
+    killed = bench.start(bench.make_home(runtime, trainer))
+    try:
+        wait_for(begun)
+        killed.kill()
+        killed.wait()
+        second = bench.start(bench.make_home(runtime, trainer))
+        assert second.stdout is not None
+        waiting = "waiting for another job that makes the same environment"
+        assert json.loads(second.stdout.readline()) == {"m": waiting}
+        assert second.poll() is None
+    finally:
+        os.killpg(killed.pid, signal.SIGKILL)
+        killed.communicate()
+    assert finish(second).run("import trainer.task") == "1.0"
+
+
+def wait_for(path: Path) -> None:
     deadline = time.monotonic() + 60
-    while not waiting.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert waiting.exists()
-    half = bench.cache / "runtimes" / "half"
-    half.mkdir(parents=True)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    trainer = make_sdist(tmp_path, "trainer", files=TRAINER)
-    outcome = bench.prepare(bench.make_home(runtime, trainer))
-    assert outcome.run("import trainer.task") == "1.0"
+    while not path.exists():
+        assert time.monotonic() < deadline, f"{path} didn't come"
+        time.sleep(0.02)
 
 
 def test_a_half_built_runtime_is_made_anew(bench: Bench, runtime: Runtime) -> None:
