@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -136,3 +137,12 @@ def test_what_every_package_names_rules_no_slice_out() -> None:
         for variant in slices(runtime):
             for piece in variant:
                 assert not {"setuptools", "wheel", "packaging", "six", "tf"} & set(piece.unless)
+
+
+def test_every_name_is_documented() -> None:
+    page = Path(__file__).parents[3] / "docs" / "reference" / "runtimes.md"
+    text = page.read_text("utf-8")
+    for offer in RUNTIMES.offers:
+        for name in (*offer.versions, *offer.images):
+            assert f"`{name}`" in text
+        assert f"| {offer.runtime.python} |" in text
