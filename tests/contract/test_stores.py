@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from footplate.domain.names import JobUid
 from footplate.ports.store import Store
-from footplate.store import open_store
+from footplate.store import TellingStore, open_store
 from footplate.testing.filter_contract import FilterContract
 from footplate.testing.postgresql import Postgresql
 from footplate.testing.store import MemoryStore
@@ -22,6 +23,21 @@ class TestMemoryStore(WholeContract):
     @pytest.fixture
     def store(self) -> Store:
         return MemoryStore()
+
+    @pytest.fixture
+    def elsewhere(self, store: Store) -> Store:
+        return store
+
+
+class TestTellingStore(WholeContract):
+    """Whoever listens hears of every job that was written to."""
+
+    @pytest.fixture
+    def store(self) -> Iterator[Store]:
+        inner, told = MemoryStore(), set[JobUid]()
+        store = TellingStore(inner, told.add)
+        yield store
+        assert {job.uid for job in inner.active()} <= told
 
     @pytest.fixture
     def elsewhere(self, store: Store) -> Store:

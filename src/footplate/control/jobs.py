@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from footplate.domain.filters import Filter
+    from footplate.domain.runtimes import Runtimes
     from footplate.domain.submission import Submission
     from footplate.ports.buckets import Buckets
     from footplate.ports.clock import Clock
     from footplate.ports.logs import Logs
-    from footplate.domain.runtimes import Runtimes
     from footplate.ports.store import Page, Store
 
 

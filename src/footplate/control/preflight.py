@@ -11,8 +11,8 @@ from footplate.domain.names import GcsUri
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from footplate.ports.buckets import Buckets
     from footplate.domain.runtimes import Runtimes
+    from footplate.ports.buckets import Buckets
 
 
 def check(spec: JobSpec, buckets: Buckets, runtimes: Runtimes) -> None:

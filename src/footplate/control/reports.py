@@ -21,10 +21,17 @@ if TYPE_CHECKING:
     from footplate.ports.logs import Logs
     from footplate.ports.store import Store
 
+_ALL = 100_000
+"""More events than any job has."""
+
 
 @dataclass(frozen=True)
 class Receipt:
-    """``acknowledged``: everything up to this sequence is kept. ``stop``: end the program."""
+    """``acknowledged``: everything up to this sequence is kept. ``stop``: end the program.
+
+    In the answer to a report without records ``acknowledged`` is the number that whoever goes on
+    for a dead supervisor must go on from.
+    """
 
     acknowledged: int
     stop: bool
@@ -58,8 +65,16 @@ class Reports:
             self._logs.append(job.uid, job.attempt, replica, lines)
         for record in records:
             job = self._happen(job, replica, record)
-        acknowledged = max((record.sequence for record in records), default=0)
+        acknowledged = records[-1].sequence if records else self._last(job, replica)
         return Receipt(acknowledged, stop=job.ending is not None)
+
+    def _last(self, job: Job, replica: str) -> int:
+        """The highest number that is kept with something of the replica's current attempt."""
+        entries = self._logs.tail(job.uid, job.attempt, replica, 1)
+        prefix = f"{job.attempt}/{replica}/"
+        keys = (stored.event.key or "" for stored in self._store.events(job.uid, limit=_ALL))
+        numbers = [int(key.removeprefix(prefix)) for key in keys if key.startswith(prefix)]
+        return max((*numbers, *(entry.line.sequence for entry in entries)), default=0)
 
     def _happen(self, job: Job, replica: str, record: Record) -> Job:
         now = self._clock.now()

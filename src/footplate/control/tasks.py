@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from footplate.domain.jobs import Job, JobSpec
     from footplate.domain.names import AttemptId
-    from footplate.ports.buckets import Buckets
     from footplate.domain.runtimes import Runtimes
+    from footplate.ports.buckets import Buckets
     from footplate.ports.store import Store
 
 

@@ -42,7 +42,7 @@ from footplate.domain.states import State
 from footplate.logs.files import FileLogs
 from footplate.replica.archive import build_archive
 from footplate.server.machine import RandomIds, SystemClock, free_port, memory_bytes
-from footplate.store import open_store
+from footplate.store import TellingStore, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,8 +58,8 @@ class Service:
 
     def __init__(self, settings: Settings, data_dir: DataDir, url: str) -> None:
         self._clock = clock = SystemClock()
-        self.store = open_store(settings.database)
         self.logs = FileLogs(data_dir.logs, clock.now)
+        self.store = TellingStore(open_store(settings.database), self.logs.wake)
         self.buckets = FolderBuckets(data_dir.buckets, clock)
         self.backend = _local_backend(settings, data_dir)
         runtimes = catalogue.load()

@@ -7,5 +7,6 @@ from __future__ import annotations
 
 from footplate.store.jobs import SqlStore
 from footplate.store.opening import open_store
+from footplate.store.telling import TellingStore
 
-__all__ = ["SqlStore", "open_store"]
+__all__ = ["SqlStore", "TellingStore", "open_store"]

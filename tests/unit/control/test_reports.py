@@ -99,6 +99,15 @@ def test_a_heartbeat_learns_that_the_end_is_wanted(desk: Desk) -> None:
     assert (receipt.acknowledged, receipt.stop) == (0, True)
 
 
+def test_who_goes_on_for_a_dead_supervisor_learns_where(desk: Desk) -> None:
+    records: list[Record] = [desk.line(1), EventRecord(2, desk.clock.now(), "PREPARING", "x")]
+    desk.reports.accept(desk.job.attempt_id, MASTER, records)
+    assert desk.reports.accept(desk.job.attempt_id, MASTER, ()).acknowledged == 2
+
+    desk.reports.accept(desk.job.attempt_id, MASTER, [desk.line(3)])
+    assert desk.reports.accept(desk.job.attempt_id, MASTER, ()).acknowledged == 3
+
+
 def test_lines_that_can_not_be_kept_are_not_acknowledged(desk: Desk) -> None:
     desk.logs.full = True
     exit_ = ExitRecord(2, desk.clock.now(), Exit(ExitKind.EXITED, 0))

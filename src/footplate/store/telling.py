@@ -1,0 +1,56 @@
+"""A store that tells of what is written: followers needn't look whether a job has changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from footplate.domain.filters import Filter
+    from footplate.domain.jobs import Job, JobEvent
+    from footplate.domain.names import JobName, JobUid
+    from footplate.ports.store import Page, Store, StoredEvent
+
+
+class TellingStore:
+    """``inner``, which calls ``changed`` with the job after each write to it or its events."""
+
+    def __init__(self, inner: Store, changed: Callable[[JobUid], None]) -> None:
+        self._inner = inner
+        self._changed = changed
+
+    def create(self, job: Job, events: Sequence[JobEvent]) -> None:
+        self._inner.create(job, events)
+        self._changed(job.uid)
+
+    def update(self, job: Job, events: Sequence[JobEvent]) -> None:
+        self._inner.update(job, events)
+        self._changed(job.uid)
+
+    def append(self, uid: JobUid, events: Sequence[JobEvent]) -> None:
+        self._inner.append(uid, events)
+        self._changed(uid)
+
+    def delete(self, name: JobName, version: int) -> None:
+        uid = self._inner.get(name).uid
+        self._inner.delete(name, version)
+        self._changed(uid)
+
+    def get(self, name: JobName) -> Job:
+        return self._inner.get(name)
+
+    def get_by_uid(self, uid: JobUid) -> Job:
+        return self._inner.get_by_uid(uid)
+
+    def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
+        return self._inner.list(collection, where=where, limit=limit, after=after)
+
+    def active(self) -> tuple[Job, ...]:
+        return self._inner.active()
+
+    def events(self, uid: JobUid, after: int = 0, limit: int = 1000) -> tuple[StoredEvent, ...]:
+        return self._inner.events(uid, after, limit)
+
+    def close(self) -> None:
+        self._inner.close()
