@@ -1,0 +1,65 @@
+"""A running service for benchmarks, and trainers that need no packages but their own."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import itertools
+import tarfile
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from footplate.client.service import Service
+from footplate.domain.names import GcsUri, TrainingJobName
+from footplate.testing.service import running_service
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from footplate.testing.service import RunningService
+
+ROOT = Path(__file__).resolve().parents[1]
+CACHE = ROOT / ".cache" / "footplate"
+BUCKET = "bench"
+_NUMBERS = itertools.count(1)
+
+
+@contextmanager
+def service() -> Iterator[tuple[RunningService, Service]]:
+    with tempfile.TemporaryDirectory() as folder:
+        data_dir = Path(folder) / "data"
+        with running_service(data_dir, CACHE) as running, Service(running.url) as client:
+            client.storage.create_bucket("bench", BUCKET)
+            yield running, client
+
+
+def submit(client: Service, source: str) -> TrainingJobName:
+    """Send ``source`` as the module of a package; the same source is built only once."""
+    name = TrainingJobName("bench", f"job_{next(_NUMBERS)}")
+    package = GcsUri(BUCKET, f"{name.job_id}.tar.gz")
+    client.storage.upload(package, _archive(source))
+    training_input = {
+        "scaleTier": "BASIC",
+        "region": "us-central1",
+        "packageUris": [str(package)],
+        "pythonModule": "trainer.task",
+    }
+    client.training_jobs.create("bench", {"jobId": name.job_id, "trainingInput": training_input})
+    return name
+
+
+def _archive(source: str) -> bytes:
+    members = {
+        "trainer-1/setup.py": "from setuptools import setup\nsetup(packages=['trainer'])\n",
+        "trainer-1/trainer/__init__.py": "",
+        "trainer-1/trainer/task.py": source,
+    }
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as tar:
+        for name, text in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(text)
+            tar.addfile(member, io.BytesIO(text.encode()))
+    return gzip.compress(file.getvalue(), mtime=0)
