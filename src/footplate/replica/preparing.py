@@ -104,7 +104,7 @@ def begin(desk: Desk) -> Stage:
     desk.home.write("task.json", desk.task)
     wanted = str(desk.ticket.get("isolation") or "auto")
     desk.cage, reasons = ladder.choose(wanted, desk.mark)
-    words = f"isolation: {desk.cage.name}: {desk.cage.guarantee}"
+    words = f"{desk.cage.name}: {desk.cage.guarantee}"
     desk.journal.event("ISOLATION", f"{words} ({'; '.join(reasons)})" if reasons else words)
     if desk.task.get("runtime") is not None:
         return Preparing(desk)
