@@ -1,5 +1,4 @@
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +10,8 @@ from starlette.applications import Starlette
 
 from footplate.api.storage_v1 import storage_routes
 from footplate.buckets.folders import FolderBuckets
+from footplate.server.machine import SystemClock
 from footplate.testing.http_server import serve
-
-
-class SystemClock:
-    def now(self) -> datetime:
-        return datetime.now(UTC)
 
 
 @pytest.fixture

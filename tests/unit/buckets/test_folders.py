@@ -1,0 +1,316 @@
+"""What is special about buckets that are folders: names, links, and programs that write there."""
+
+import errno
+import os
+import shutil
+import threading
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import google_crc32c
+import pytest
+
+from footplate.buckets.folders import FolderBuckets
+from footplate.domain.errors import (
+    Aborted,
+    AlreadyExists,
+    FailedPrecondition,
+    InvalidArgument,
+    NotFound,
+    Unavailable,
+)
+from footplate.domain.names import GcsUri
+from footplate.ports.object_storage import Checksums, Draft
+
+UNHOLDABLE = (
+    "/a",
+    "a//b",
+    "//",
+    "../a",
+    "a/../b",
+    "a/..",
+    "./a",
+    "a/./b",
+    "a\0b",
+    "x" * 256,
+    "a/" + "é" * 128,
+)
+
+
+class SetClock:
+    def __init__(self, now: datetime) -> None:
+        self.time = now
+
+    def now(self) -> datetime:
+        return self.time
+
+
+def names(buckets: FolderBuckets) -> list[str]:
+    return [found.name for found in buckets.list("stage").objects]
+
+
+def read(buckets: FolderBuckets, name: str) -> bytes:
+    with buckets.read("stage", name) as file:
+        return file.read()
+
+
+@pytest.mark.parametrize("name", UNHOLDABLE)
+def test_what_a_folder_cannot_hold(buckets: FolderBuckets, tmp_path: Path, name: str) -> None:
+    (tmp_path / "a").write_bytes(b"outside")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(InvalidArgument, match="GCS would take it, but this bucket is a folder"):
+        buckets.write("stage", name, [b"x"])
+    with pytest.raises(InvalidArgument):
+        buckets.read("stage", name)
+    with pytest.raises(InvalidArgument):
+        buckets.delete("stage", name)
+    with pytest.raises(InvalidArgument):
+        buckets.local_path(GcsUri("stage", name))
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("bucket", ["..", ".footplate", "stage/../stage", "/", "stage\0"])
+def test_no_bucket_leads_elsewhere(buckets: FolderBuckets, bucket: str) -> None:
+    with pytest.raises(InvalidArgument):
+        buckets.write(bucket, "a", [b"x"])
+    with pytest.raises(InvalidArgument):
+        buckets.local_path(GcsUri(bucket, "a"))
+
+
+def test_no_name_is_an_object_and_a_directory(buckets: FolderBuckets) -> None:
+    buckets.write("stage", "a", [b"file"])
+    buckets.write("stage", "d/e", [b"file"])
+    for name in ("a/b", "a/", "a/b/c", "d"):
+        with pytest.raises(InvalidArgument, match="at once"):
+            buckets.write("stage", name, [b""])
+    assert names(buckets) == ["a", "d/e"]
+    buckets.delete("stage", "d/e")
+    buckets.write("stage", "d", [b"the folder was empty"])
+    buckets.write("stage", "k/", [])
+    with pytest.raises(InvalidArgument, match="at once"):
+        buckets.write("stage", "k", [b"x"])
+    with pytest.raises(InvalidArgument, match="can have no bytes"):
+        buckets.write("stage", "f/", [b"x"])
+    assert names(buckets) == ["a", "d", "k/"]
+
+
+def test_links_out_of_the_bucket_are_not_followed(
+    buckets: FolderBuckets, folder: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret").write_bytes(b"secret")
+    (folder / "file").symlink_to(outside / "secret")
+    (folder / "dir").symlink_to(outside)
+    (folder / "up").symlink_to("../../outside/secret")
+    (folder / "chain").symlink_to("file")
+    assert names(buckets) == []
+    assert buckets.list("stage", prefix="dir/").objects == ()
+    for name in ("file", "up", "chain", "dir/secret"):
+        with pytest.raises(NotFound):
+            buckets.read("stage", name)
+        with pytest.raises(NotFound):
+            buckets.delete("stage", name)
+    with pytest.raises(InvalidArgument, match="link"):
+        buckets.write("stage", "dir/new", [b"x"])
+    with pytest.raises(InvalidArgument, match="link"):
+        buckets.local_path(GcsUri("stage", "dir/new"))
+    buckets.write("stage", "file", [b"mine"])
+    assert (outside / "secret").read_bytes() == b"secret"
+    assert read(buckets, "file") == b"mine"
+    assert [path.name for path in outside.iterdir()] == ["secret"]
+
+
+def test_a_bucket_that_became_a_link_is_not_there(
+    buckets: FolderBuckets, folder: Path, tmp_path: Path
+) -> None:
+    folder.rmdir()
+    folder.symlink_to(tmp_path)
+    with pytest.raises(NotFound):
+        buckets.write("stage", "a", [b"x"])
+    with pytest.raises(AlreadyExists):
+        buckets.create_bucket("stage")
+
+
+def test_a_link_to_a_file_of_the_bucket_is_an_object(buckets: FolderBuckets, folder: Path) -> None:
+    buckets.write("stage", "ckpt/7", [b"seven"])
+    (folder / "ckpt" / "last").symlink_to("7")
+    (folder / "best").symlink_to("ckpt/7")
+    (folder / "loop").symlink_to("loop")
+    assert names(buckets) == ["best", "ckpt/7", "ckpt/last"]
+    assert read(buckets, "ckpt/last") == b"seven"
+    buckets.delete("stage", "best")
+    assert names(buckets) == ["ckpt/7", "ckpt/last"]
+
+
+def test_only_regular_files_are_objects(buckets: FolderBuckets, folder: Path) -> None:
+    os.mkfifo(folder / "pipe")
+    (folder / "line\nbreak").touch()
+    (folder / "empty" / "tree").mkdir(parents=True)
+    (folder / os.fsdecode(b"not-utf-8-\xff")).touch()
+    assert buckets.list("stage", delimiter="/").prefixes == ()
+    assert names(buckets) == []
+    with pytest.raises(NotFound):
+        buckets.read("stage", "pipe")
+    with pytest.raises(FailedPrecondition, match="can't be objects"):
+        buckets.delete_bucket("stage")
+
+
+def test_what_a_program_rewrites_is_another_object(buckets: FolderBuckets, folder: Path) -> None:
+    first = buckets.write("stage", "m.json", [b"one"], content_type="x/y", metadata={"k": "v"})
+    (folder / "m.json").write_bytes(b"two!")
+    second = buckets.stat("stage", "m.json")
+    assert (second.size_bytes, second.crc32c) == (4, google_crc32c.value(b"two!"))
+    assert (second.content_type, second.metadata) == ("application/json", {})
+    assert second.generation > first.generation
+    assert buckets.stat("stage", "m.json") == second
+    assert buckets.list("stage").objects == (second,)
+    with pytest.raises(FailedPrecondition):
+        buckets.write("stage", "m.json", [b""], if_generation=first.generation)
+    (folder / "new").write_bytes(b"two!")
+    (folder / "new").replace(folder / "m.json")
+    assert buckets.stat("stage", "m.json").generation > second.generation
+
+
+def test_a_change_right_after_the_last_is_noticed(buckets: FolderBuckets, folder: Path) -> None:
+    path = folder / "same-size"
+    path.write_bytes(b"0")
+    status = path.stat()
+    for number in range(1, 5):
+        path.write_bytes(b"%d" % number)
+        os.utime(path, ns=(status.st_atime_ns, path.stat().st_mtime_ns))
+        assert buckets.stat("stage", "same-size").crc32c == google_crc32c.value(b"%d" % number)
+
+
+def test_a_file_that_grows_is_served_as_it_was(buckets: FolderBuckets, folder: Path) -> None:
+    with (folder / "log").open("wb", buffering=0) as log:
+        log.write(b"one")
+        info, file = buckets.open("stage", "log")
+        log.write(b"two")
+        with file:
+            assert file.read(info.size_bytes) == b"one"
+    assert buckets.stat("stage", "log").size_bytes == 6
+
+
+def test_a_folder_that_a_program_removed_is_no_object(buckets: FolderBuckets, folder: Path) -> None:
+    buckets.write("stage", "d/", [])
+    shutil.rmtree(folder / "d")
+    assert names(buckets) == []
+    with pytest.raises(NotFound):
+        buckets.stat("stage", "d/")
+
+
+def test_a_listing_reads_no_large_file(buckets: FolderBuckets, folder: Path) -> None:
+    with (folder / "large").open("wb") as file:
+        file.truncate(1 << 29)
+    (folder / "small").write_bytes(b"x")
+    large, small = buckets.list("stage").objects
+    assert (large.name, large.crc32c) == ("large", None)
+    assert small.crc32c == google_crc32c.value(b"x")
+    assert buckets.stat("stage", "small") == small
+
+
+def test_where_programs_find_objects(buckets: FolderBuckets, folder: Path) -> None:
+    assert buckets.local_path(GcsUri("stage", "")) == folder
+    assert buckets.local_path(GcsUri("stage", "a/b")) == folder / "a/b"
+    assert buckets.local_path(GcsUri("stage", "a/b/")) == folder / "a/b"
+    with pytest.raises(NotFound, match="elsewhere"):
+        buckets.local_path(GcsUri("elsewhere", "a"))
+
+
+def test_a_folder_made_by_hand_is_a_bucket(buckets: FolderBuckets, root: Path) -> None:
+    (root / "by-hand").mkdir()
+    (root / "Not a bucket").mkdir()
+    (root / "file").touch()
+    assert [bucket.name for bucket in buckets.buckets()] == ["by-hand", "stage"]
+
+
+def test_a_full_disk_leaves_nothing(
+    buckets: FolderBuckets, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.write
+
+    def write(descriptor: int, chunk: bytes) -> int:
+        if bytes(chunk) == b"too much":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(descriptor, chunk)
+
+    upload_id = buckets.begin_upload(Draft("stage", "a"))
+    monkeypatch.setattr(os, "write", write)
+    with pytest.raises(Unavailable, match="full"):
+        buckets.write("stage", "a", [b"fits", b"too much"])
+    with pytest.raises(Unavailable, match="full"):
+        buckets.append(upload_id, 0, [b"fits", b"too much"])
+    assert names(buckets) == []
+    assert list((root / ".footplate" / "staging").iterdir()) == []
+    assert buckets.append(upload_id, 4, [b" again"]) == 10
+    buckets.finish_upload(upload_id, Checksums())
+    assert read(buckets, "a") == b"fits again"
+
+
+def test_a_restart_keeps_all_that_was_said(root: Path) -> None:
+    clock = SetClock(datetime(2026, 1, 31, tzinfo=UTC))
+    first = FolderBuckets(root, clock)
+    first.create_bucket("stage")
+    info = first.write("stage", "a", [b"x"], content_type="x/y", metadata={"k": "v"})
+    first.write("stage", "d/", [])
+    draft = Draft("stage", "b", "x/z", {"m": "n"}, {"cacheControl": "private"}, Checksums(7))
+    upload_id = first.begin_upload(draft)
+    first.append(upload_id, 0, [b"one "])
+    (root / ".footplate" / "staging" / "left").write_bytes(b"of a write that broke off")
+    first.close()
+    second = FolderBuckets(root, clock)
+    assert second.stat("stage", "a") == info
+    assert second.bucket("stage").create_time == clock.time
+    assert names(second) == ["a", "d/"]
+    assert second.upload(upload_id).received_bytes == 4
+    second.append(upload_id, 4, [b"two"])
+    with pytest.raises(InvalidArgument, match="crc32c"):
+        second.finish_upload(upload_id, Checksums())
+    assert list((root / ".footplate" / "staging").iterdir()) == []
+    second.close()
+
+
+def test_generations_grow_though_the_clock_goes_back(root: Path) -> None:
+    clock = SetClock(datetime(2026, 1, 31, tzinfo=UTC))
+    buckets = FolderBuckets(root, clock)
+    buckets.create_bucket("stage")
+    first = buckets.write("stage", "a", [b"x"]).generation
+    buckets.delete("stage", "a")
+    clock.time -= timedelta(days=1)
+    assert buckets.write("stage", "a", [b"x"]).generation > first
+    buckets.close()
+
+
+def test_uploads_that_nobody_goes_on_with_are_forgotten(root: Path) -> None:
+    first = FolderBuckets(root, SetClock(datetime.now(UTC)))
+    first.create_bucket("stage")
+    upload_id = first.begin_upload(Draft("stage", "a"))
+    first.close()
+    FolderBuckets(root, SetClock(datetime.now(UTC) + timedelta(days=6))).close()
+    later = FolderBuckets(root, SetClock(datetime.now(UTC) + timedelta(days=8)))
+    with pytest.raises(NotFound, match="begin again"):
+        later.upload(upload_id)
+    assert list((root / ".footplate" / "uploads").iterdir()) == []
+    later.close()
+
+
+def test_programs_that_remove_folders_meanwhile(buckets: FolderBuckets, folder: Path) -> None:
+    ended = threading.Event()
+
+    def remove() -> None:
+        while not ended.is_set():
+            shutil.rmtree(folder / "d", ignore_errors=True)
+
+    thread = threading.Thread(target=remove)
+    thread.start()
+    try:
+        for number in range(50):
+            with suppress(Aborted):  # "try again"
+                buckets.write("stage", f"d/e/{number}", [b"x"])
+    finally:
+        ended.set()
+        thread.join()
+    buckets.write("stage", "d/e/last", [b"x"])
+    assert "d/e/last" in names(buckets)
