@@ -98,7 +98,7 @@ class Supervised:
     def supervise(self, **environment: str) -> Record:
         """Run to the end with a server that is there; the exit record."""
         self.api.start()
-        self.run(**environment)
+        self.run("run", pass_fds=(), **environment)
         return self.finish()
 
     def finish(self, timeout_s: float = 60.0) -> Record:

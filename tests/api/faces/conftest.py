@@ -17,7 +17,7 @@ from footplate.api.operations import operation_routes
 from footplate.api.security import Access
 from footplate.api.training_v1 import training_routes
 from footplate.api.vertex_v1 import vertex_routes
-from footplate.domain.regions import REGIONS
+from footplate.catalogue.regions import load_regions
 from footplate.testing.http_server import serve
 from footplate.testing.jobs_service import MemoryJobs
 
@@ -40,7 +40,7 @@ def build(jobs: MemoryJobs, access: Access) -> Starlette:
         *training_routes(jobs),
         *vertex_routes(jobs, jobs.clock),
         *operation_routes(jobs),
-        *location_routes(REGIONS),
+        *location_routes(load_regions()),
         Route("/v1/crash", crash),
         Route("/replica/v1/crash", crash),
     ]
