@@ -176,7 +176,7 @@ class FolderBuckets:
                     following = name
                     break
                 (prefixes if is_prefix else names).append(name)
-        return Listing(tuple(self._objects.describe(bucket, names)), tuple(prefixes), following)
+        return Listing(self._objects.describe(bucket, names), tuple(prefixes), following)
 
     def local_path(self, uri: GcsUri) -> Path:
         folder = self._objects.folder(uri.bucket)

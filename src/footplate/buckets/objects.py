@@ -23,7 +23,7 @@ from footplate.ports.buckets import ObjectInfo
 from footplate.ports.object_storage import Conditions, Draft
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from footplate.buckets.digest import Digest
@@ -65,12 +65,14 @@ class Objects:
             state, record, file = self._open(bucket, name)
             try:
                 with told_to_clients():
-                    record = self._with_checksum(bucket, name, state, record, file)
+                    summed, lasting = self._with_checksum(state, record, file)
+                    if lasting and record.crc32c is None:
+                        self._records.add_checksums(bucket, {name: summed})
             except BaseException:
                 file.close()
                 raise
-            if record.crc32c is not None:
-                return _info(bucket, name, state, record), file
+            if summed.crc32c is not None:
+                return _info(bucket, name, state, summed), file
             file.close()
         raise Aborted(f"a program keeps rewriting object {name!r} of bucket {bucket!r}; try again")
 
@@ -141,22 +143,35 @@ class Objects:
                     os.fsync(parent)
             self._records.drop(bucket, name)
 
-    def describe(self, bucket: str, names: Sequence[str]) -> Iterator[ObjectInfo]:
+    def describe(self, bucket: str, names: Sequence[str]) -> tuple[ObjectInfo, ...]:
         """The metadata of those of the names that are objects, in the same order."""
         found = self._find(bucket, names)
+        new: dict[str, Record] = {}
         budget = _UNKNOWN_BYTES
-        for name in names:
-            if name not in found:
-                continue
-            state, record = found[name]
+        for name, (state, record) in found.items():
             if record.crc32c is None and state.size_bytes <= budget:
                 budget -= state.size_bytes
-                try:
-                    yield self.stat(bucket, name)
-                    continue
-                except (NotFound, Aborted):
-                    pass  # it has changed in this moment; the listing tells of the one before
-            yield _info(bucket, name, state, record)
+                found[name] = state, self._summed(bucket, name, state, record, new)
+        if new:
+            self._records.add_checksums(bucket, new)
+        return tuple(_info(bucket, name, *found[name]) for name in names if name in found)
+
+    def _summed(
+        self, bucket: str, name: str, state: FileState, record: Record, new: dict[str, Record]
+    ) -> Record:
+        """With its checksum, if the file is still in that state; ``new`` gets what will last."""
+        with told_to_clients():
+            try:
+                now, file = self._file(bucket, name)
+            except NotFound:
+                return record
+            with file:
+                if now != state:
+                    return record
+                summed, lasting = self._with_checksum(state, record, file)
+        if lasting:
+            new[name] = summed
+        return summed
 
     def _find(self, bucket: str, names: Sequence[str]) -> dict[str, tuple[FileState, Record]]:
         folder = self.folder(bucket)
@@ -218,18 +233,19 @@ class Objects:
         return known
 
     def _with_checksum(
-        self, bucket: str, name: str, state: FileState, record: Record, file: BinaryIO
-    ) -> Record:
-        """It stays unknown if the file has become shorter meanwhile."""
+        self, state: FileState, record: Record, file: BinaryIO
+    ) -> tuple[Record, bool]:
+        """The record with the checksum, and whether it holds for as long as the state does.
+
+        It stays unknown if the file has become shorter meanwhile.
+        """
         if record.crc32c is not None:
-            return record
+            return record, True
         crc32c = checksum_file(file, state.size_bytes)
         file.seek(0)
         unchanged = FileState.of(os.fstat(file.fileno())) == state
         settled = self._clock.now() - state.changed > _CLOCK_TICK
-        if crc32c is not None and unchanged and settled:
-            self._records.add_checksum(bucket, name, state.identity, crc32c)
-        return replace(record, crc32c=crc32c)
+        return replace(record, crc32c=crc32c), crc32c is not None and unchanged and settled
 
     def _require(self, draft: Draft) -> None:
         if draft.conditions == Conditions():

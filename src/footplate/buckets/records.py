@@ -111,11 +111,12 @@ class Records:
             )
             self._insert(bucket, name, record)
 
-    def add_checksum(self, bucket: str, name: str, identity: str, crc32c: int) -> None:
+    def add_checksums(self, bucket: str, found: Mapping[str, Record]) -> None:
+        """Keep the checksums of these records, if they are still kept themselves."""
         with self._transaction():
-            self._connection.execute(
+            self._connection.executemany(
                 "UPDATE objects SET crc32c = ? WHERE bucket = ? AND name = ? AND identity = ?",
-                (crc32c, bucket, name, identity),
+                [(r.crc32c, bucket, name, r.identity) for name, r in found.items()],
             )
 
     def drop(self, bucket: str, name: str) -> None:
