@@ -1,0 +1,157 @@
+"""The grammar that list filters (AIP-160) and log queries (Cloud Logging) have in common.
+
+filter      = sequence {"AND" sequence}
+sequence    = factor {factor}                   side by side is AND
+factor      = term {"OR" term}                  OR binds stronger than AND
+term        = ["NOT" | "-"] ("(" filter ")" | restriction)
+restriction = field ("=" | "!=" | "<" | "<=" | ">" | ">=" | ":") value
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar
+
+from footplate.domain.filters import Comparator
+from footplate.wire.filter_tokens import Kind, Token, refuse_at, tokenize
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+MAX_DEPTH = 50
+
+
+@dataclass(frozen=True)
+class Joints(Generic[T]):
+    """What joins expressions to an expression of the same kind."""
+
+    all_of: Callable[[tuple[T, ...]], T]
+    any_of: Callable[[tuple[T, ...]], T]
+    negation_of: Callable[[T], T]
+
+
+@dataclass(frozen=True)
+class Restriction:
+    """A field, how it is compared, and the value, as the text ``source`` spells them."""
+
+    source: str
+    name: Token
+    comparator: Comparator
+    value: Token
+
+    @property
+    def field(self) -> str:
+        return self.name.text.removeprefix("-")
+
+    def refuse_name(self, problem: str) -> NoReturn:
+        refuse_at(self.source, self.name.at, problem)
+
+    def refuse_value(self, problem: str) -> NoReturn:
+        refuse_at(self.source, self.value.at, problem)
+
+
+def parse_expression(
+    text: str, compare: Callable[[Restriction], T], joints: Joints[T], max_comparisons: int
+) -> T:
+    """The expression that ``text`` spells; ``compare`` makes one of each restriction.
+
+    Raises:
+        InvalidArgument: naming the place, what is wrong there and what is allowed.
+    """
+    return _Parser(text, compare, joints, max_comparisons).parse()
+
+
+class _Parser(Generic[T]):
+    """Recursive descent, with its depth bounded."""
+
+    def __init__(
+        self,
+        text: str,
+        compare: Callable[[Restriction], T],
+        joints: Joints[T],
+        max_comparisons: int,
+    ) -> None:
+        self._text = text
+        self._compare = compare
+        self._joints = joints
+        self._left = self._max_comparisons = max_comparisons
+        self._tokens = tokenize(text)
+        self._index = 0
+        self._depth = 0
+
+    def parse(self) -> T:
+        found = self._conjunction()
+        if self._token.kind is not Kind.END:
+            self._refuse("unexpected text")
+        return found
+
+    @property
+    def _token(self) -> Token:
+        return self._tokens[self._index]
+
+    def _take(self, problem: str, *kinds: Kind) -> Token:
+        """The next token; ``problem`` if it isn't one of ``kinds``."""
+        token = self._token
+        if token.kind not in kinds:
+            self._refuse(problem)
+        self._index += 1
+        return token
+
+    def _skip_word(self, word: str) -> bool:
+        if self._token.kind is not Kind.WORD or self._token.text != word:
+            return False
+        self._index += 1
+        return True
+
+    def _refuse(self, problem: str, token: Token | None = None) -> NoReturn:
+        refuse_at(self._text, (token or self._token).at, problem)
+
+    def _conjunction(self) -> T:
+        parts = [self._disjunction()]
+        while self._token.kind not in (Kind.END, Kind.CLOSE):
+            self._skip_word("AND")
+            parts.append(self._disjunction())
+        return parts[0] if len(parts) == 1 else self._joints.all_of(tuple(parts))
+
+    def _disjunction(self) -> T:
+        parts = [self._term()]
+        while self._skip_word("OR"):
+            parts.append(self._term())
+        return parts[0] if len(parts) == 1 else self._joints.any_of(tuple(parts))
+
+    def _term(self) -> T:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            self._refuse(f"nested deeper than {MAX_DEPTH} levels")
+        if self._negates() and (self._skip_word("NOT") or self._skip_word("-")):
+            found = self._joints.negation_of(self._term())
+        elif self._token.kind is Kind.OPEN:
+            found = self._group()
+        else:
+            found = self._restriction()
+        self._depth -= 1
+        return found
+
+    def _negates(self) -> bool:
+        """``NOT`` before a comparator is the name of a field."""
+        is_word = self._token.kind is Kind.WORD
+        return is_word and self._tokens[self._index + 1].kind is not Kind.COMPARATOR
+
+    def _group(self) -> T:
+        self._index += 1
+        found = self._conjunction()
+        self._take("a closing parenthesis is missing", Kind.CLOSE)
+        return found
+
+    def _restriction(self) -> T:
+        name = self._take("the name of a field is missing", Kind.WORD)
+        comparator = self._take("a comparator (= != : < <= > >=) is missing", Kind.COMPARATOR)
+        value = self._take("a value is missing", Kind.WORD, Kind.QUOTED)
+        self._left -= 1
+        if self._left < 0:
+            self._refuse(f"more than {self._max_comparisons} comparisons", name)
+        restriction = Restriction(self._text, name, Comparator(comparator.text), value)
+        found = self._compare(restriction)
+        return self._joints.negation_of(found) if name.text.startswith("-") else found
