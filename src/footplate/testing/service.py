@@ -49,7 +49,10 @@ class RunningService:
 
     def environment(self, **variables: str) -> dict[str, str]:
         """For ``footplate`` commands that mean this service."""
-        return {**outside(os.environ), "FOOTPLATE_DATA_DIR": str(self.data_dir), **variables}
+        own = {"FOOTPLATE_DATA_DIR": str(self.data_dir)}
+        if "token" in self._settings:
+            own["FOOTPLATE_TOKEN"] = str(self._settings["token"])
+        return {**outside(os.environ), **own, **variables}
 
     def start(self) -> None:
         """Return when it answers."""

@@ -1,0 +1,76 @@
+"""Who gets in, on the real thing: health, metrics, foreign pages, tokens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+from tests.e2e.service.conftest import CACHE
+
+from footplate.testing.service import running_service
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from footplate.testing.service import RunningService
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
+
+JOBS = "/v1/projects/demo/jobs"
+
+
+@pytest.fixture(scope="module")
+def open_door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
+    with running_service(tmp_path_factory.mktemp("open") / "data", CACHE) as service:
+        yield service
+
+
+@pytest.fixture
+def locked_door(tmp_path: Path) -> Iterator[RunningService]:
+    service = running_service(tmp_path / "data", CACHE, token="s3cret", host="0.0.0.0")
+    with service as running:
+        yield running
+
+
+def test_health_and_metrics(open_door: RunningService) -> None:
+    health = httpx.get(f"{open_door.url}/healthz").json()
+    metrics = httpx.get(f"{open_door.url}/metrics").text
+
+    assert health["status"] == "ok"
+    assert 'footplate_jobs{state="RUNNING"} 0.0' in metrics
+    assert "process_resident_memory_bytes" in metrics
+
+
+@pytest.mark.parametrize(
+    ("header", "value"), [("Host", "evil.example"), ("Origin", "https://evil.example")]
+)
+def test_a_foreign_page_is_refused(open_door: RunningService, header: str, value: str) -> None:
+    answer = httpx.get(f"{open_door.url}{JOBS}", headers={header: value})
+
+    assert answer.status_code == 403
+    assert answer.json()["error"]["status"] == "PERMISSION_DENIED"
+
+
+def test_a_form_of_a_page_is_refused(open_door: RunningService) -> None:
+    answer = httpx.post(f"{open_door.url}{JOBS}", data={"jobId": "x"})
+
+    assert answer.status_code in (400, 415)
+    assert "application/json" in answer.json()["error"]["message"]
+
+
+def test_errors_of_the_router_have_googles_shape(open_door: RunningService) -> None:
+    for method, path, status in (("GET", "/nowhere", 404), ("PUT", JOBS, 405)):
+        answer = httpx.request(method, open_door.url + path)
+        assert answer.status_code == status
+        assert answer.json()["error"]["code"] == status
+
+
+def test_a_token_is_wanted_from_everyone(locked_door: RunningService) -> None:
+    url = f"{locked_door.url}{JOBS}"
+
+    assert httpx.get(url).status_code == 403
+    assert httpx.get(url, headers={"Authorization": "Bearer wrong"}).status_code == 403
+    assert httpx.get(url, headers={"Authorization": "Bearer s3cret"}).json() == {}
+    assert httpx.get(f"{locked_door.url}/healthz").status_code == 200
