@@ -129,7 +129,7 @@ def test_errors_have_the_form_of_cloud_storage(http: httpx.Client) -> None:
         ("POST", f"{OBJECTS}/a", 404),
         ("POST", f"{OBJECTS}/a/compose", 400),
         ("POST", f"{OBJECTS}/a/rewriteTo/b/stage/o/b", 404),
-        ("POST", "/storage/v1/b", 400),
+        ("POST", "/storage/v1/b", 415),
         ("POST", UPLOAD, 400),
         ("POST", f"{UPLOAD}?uploadType=other", 400),
         ("POST", f"{UPLOAD}?uploadType=media", 400),

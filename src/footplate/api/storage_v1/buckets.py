@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import JSONResponse, Response
 
+from footplate.api.bodies import require_json
 from footplate.api.storage_v1.answers import error_answer
 from footplate.api.storage_v1.resources import LOCATION, LOCATION_TYPE, bucket_resource
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, Violation
@@ -29,6 +30,7 @@ class BucketHandlers:
         return JSONResponse({"kind": "storage#buckets", "items": items})
 
     def create(self, request: Request, body: Body) -> Response:
+        require_json(request)
         name = body.json().get("name")
         if not isinstance(name, str):
             raise InvalidArgument.of((Violation("name", "required: the name of the bucket"),))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import JSONResponse, Response
 
+from footplate.api.bodies import require_json
 from footplate.api.storage_v1.media import media_answer
 from footplate.api.storage_v1.names import object_in
 from footplate.api.storage_v1.parameters import conditions_in, flag_in, limit_in, number_in
@@ -68,6 +69,7 @@ class ObjectHandlers:
         return media_answer(info, file, request.headers.get("range", ""))
 
     def update(self, request: Request, body: Body) -> Response:
+        require_json(request)
         found, given = object_in(request), body.json()
         info = self._buckets.stat(found.bucket, found.name)
         if request.method == "PATCH":
