@@ -14,23 +14,28 @@ BIN = pathlib.Path(sys.executable).parent
 FOOTPLATE = str(BIN / "footplate")
 CACHE = ROOT / ".cache" / "demo"
 PROJECT, BUCKET = "demo", "demo-bucket"
+ACCURACIES = []
 
 
 def say(text):
     print(f"\n\033[1m== {text}\033[0m" if sys.stdout.isatty() else f"\n== {text}", flush=True)
 
 
-def footplate(*args, capture=False):
-    """Run the command line; it finds the server through the data directory."""
+def footplate(*args):
+    """Run the command line; it finds the server through the data directory. Its last line."""
     shown = " ".join(str(a).replace(f"{ROOT}/", "") for a in args)
     print(f"$ footplate {shown}", flush=True)
-    result = subprocess.run(
-        [FOOTPLATE, *map(str, args)],
-        check=True,
-        text=True,
-        stdout=subprocess.PIPE if capture else None,
-    )
-    return result.stdout.strip().splitlines()[-1] if capture else ""
+    command = [FOOTPLATE, *map(str, args)]
+    last = ""
+    with subprocess.Popen(command, text=True, stdout=subprocess.PIPE) as process:
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            last = line.strip() or last
+            if "accuracy:" in line:
+                ACCURACIES.append(line.rpartition("accuracy:")[2].strip())
+    if process.returncode:
+        sys.exit(f"that ended with {process.returncode}; what it said is above")
+    return last
 
 
 def start(data_dir):
@@ -45,9 +50,10 @@ def start(data_dir):
 
 
 def show(data_dir):
-    """The models that came out of it, and what the programs said of them."""
-    for model in sorted((data_dir / "buckets" / BUCKET).rglob("model.joblib")):
-        print(f"   {model}  {model.stat().st_size:,} bytes")
+    """The models that came out of it, oldest first, and their accuracy on unseen digits."""
+    models = (data_dir / "buckets" / BUCKET).rglob("model.joblib")
+    for model, accuracy in zip(sorted(models, key=os.path.getmtime), ACCURACIES, strict=True):
+        print(f"   accuracy {accuracy}  {model.stat().st_size:,} bytes  {model}")
 
 
 def run(data_dir):
@@ -55,12 +61,12 @@ def run(data_dir):
 
     say("1. The AI Platform way: googleapiclient, examples/digits/submit_ai_platform.py")
     script = DIGITS / "submit_ai_platform.py"
-    job = footplate("run", "--", sys.executable, script, PROJECT, BUCKET, capture=True)
+    job = footplate("run", "--", sys.executable, script, PROJECT, BUCKET)
     footplate("ai-platform", "jobs", "stream-logs", job, "--project", PROJECT)
 
     say("2. The Vertex AI way: the SDK, examples/digits/submit_vertex.py")
     script = DIGITS / "submit_vertex.py"
-    job = footplate("run", "--", sys.executable, script, PROJECT, BUCKET, capture=True)
+    job = footplate("run", "--", sys.executable, script, PROJECT, BUCKET)
     footplate("ai", "custom-jobs", "stream-logs", job)
 
     say("The models:")
