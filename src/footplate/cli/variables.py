@@ -64,6 +64,7 @@ def google_variables(target: Target, project: str, region: str, account: Path) -
         "GCE_METADATA_HOST": NOWHERE,
         "GCE_METADATA_IP": NOWHERE,
         "GCE_METADATA_ROOT": NOWHERE,
+        "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT": "false",  # else gcsfs asks each bucket over gRPC
         "GOOGLE_API_USE_CLIENT_CERTIFICATE": "false",
         "GOOGLE_API_USE_MTLS_ENDPOINT": "never",
         "GOOGLE_APPLICATION_CREDENTIALS": str(account),

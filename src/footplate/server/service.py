@@ -117,6 +117,7 @@ class Service:
         """Stop following. Jobs go on."""
         self.loop.close()
         self.backend.close()
+        self.buckets.close()
         self.logs.close()
         self.store.close()
 
