@@ -88,7 +88,8 @@ def test_help_of_the_root_imports_no_command_and_no_http() -> None:
 
 
 def test_ml_engine_is_another_name_for_ai_platform(invoke: Callable[..., Result]) -> None:
-    assert invoke("ml-engine", "jobs", "list").stderr == "Listed 0 items.\n"
+    told = "Listed 0 items in project demo; --project names another one.\n"
+    assert invoke("ml-engine", "jobs", "list").stderr == told
 
 
 def test_errors_of_the_service_are_told_without_a_traceback(

@@ -40,25 +40,22 @@ def describe(session: Session, name: JobName, layout: str, columns: Mapping[str,
         click.secho(f"{event.kind}: {event.message}", err=True, dim=True)
 
 
-def print_jobs(
-    jobs: Iterable[Job],
-    layout: str,
-    columns: Mapping[str, str],
-    *,
-    limit: int | None,
-    sort_by: str | None,
-    uri: bool,
-) -> None:
+def select_jobs(jobs: Iterable[Job], *, limit: int | None, sort_by: str | None) -> list[Job]:
     if sort_by:
         path = sort_by.removeprefix("~")
         jobs = sorted(jobs, key=lambda j: cell(j.resource, path), reverse=path != sort_by)
-    shown = list(islice(jobs, limit))
-    if not shown:
-        click.echo("Listed 0 items.", err=True)
+    return list(islice(jobs, limit))
+
+
+def print_jobs(
+    jobs: list[Job], project: str, layout: str, columns: Mapping[str, str], *, uri: bool
+) -> None:
+    if not jobs:
+        click.echo(f"Listed 0 items in project {project}; --project names another one.", err=True)
     elif uri:
-        click.echo("\n".join(str(job.name) for job in shown))
+        click.echo("\n".join(str(job.name) for job in jobs))
     else:
-        click.echo(render_list((job.resource for job in shown), layout, columns))
+        click.echo(render_list((job.resource for job in jobs), layout, columns))
 
 
 def cancel(session: Session, name: JobName) -> None:

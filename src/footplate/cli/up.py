@@ -45,7 +45,7 @@ def command(port: int | None, data_dir: str | None, host: str | None) -> None:
     click.echo("\nThe service has stopped.", err=True)
     if left:
         noun = "1 job goes" if left == 1 else f"{left} jobs go"
-        click.echo(f"{noun} on without it; `footplate up` takes up what they report.", err=True)
+        click.echo(f"{noun} on without it; the next `footplate up` takes over again.", err=True)
 
 
 def _greet(url: str, data_dir: str) -> None:

@@ -35,4 +35,5 @@ def command(
     """
     with session.connect() as service:
         jobs = service.training_jobs.list(session.project, condition=condition, page_size=page_size)
-        job_commands.print_jobs(jobs, layout, COLUMNS, limit=limit, sort_by=sort_by, uri=uri)
+        shown = job_commands.select_jobs(jobs, limit=limit, sort_by=sort_by)
+        job_commands.print_jobs(shown, session.project, layout, COLUMNS, uri=uri)
