@@ -44,7 +44,9 @@ class Desk:
     def client(self) -> Service:
         return Service(self.service.url)
 
-    def submit(self, source: str, *args: str, **training_input: object) -> TrainingJobName:
+    def submit(
+        self, source: str, *args: str, setup: str = SETUP, **training_input: object
+    ) -> TrainingJobName:
         """Send ``source`` as ``trainer/task.py`` of a package; its job directory is OUT/ID."""
         self.sent += 1
         name = TrainingJobName("demo", f"job_{self.sent}")
@@ -62,7 +64,7 @@ class Desk:
             },
         }
         with self.client() as client:
-            client.storage.upload(package, archive(source))
+            client.storage.upload(package, archive(source, setup))
             client.training_jobs.create("demo", job)  # type: ignore[arg-type]  # JSON by hand
         return name
 
@@ -99,10 +101,10 @@ class Desk:
             time.sleep(0.05)
 
 
-def archive(source: str) -> bytes:
+def archive(source: str, setup: str) -> bytes:
     """A source distribution of a package ``trainer`` whose module ``task`` is ``source``."""
     members = {
-        "trainer-1/setup.py": SETUP,
+        "trainer-1/setup.py": setup,
         "trainer-1/trainer/__init__.py": "",
         "trainer-1/trainer/task.py": source,
     }
