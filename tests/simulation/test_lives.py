@@ -63,6 +63,8 @@ def check_attempts(job: Job, supervisors: list[Supervisor]) -> None:
     assert attempts == sorted(set(attempts))
     assert all(1 <= attempt <= job.spec.scheduling.max_attempts for attempt in attempts)
     assert job.attempt >= max(attempts, default=0)
+    if job.state is not State.CANCELLED:
+        assert attempts == list(range(1, job.attempt + 1)), "no attempt is spent on nothing"
 
 
 def check_outcome(job: Job, supervisors: list[Supervisor]) -> None:

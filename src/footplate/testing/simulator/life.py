@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from footplate.control.decisions import apply
@@ -63,7 +64,7 @@ class _Life:
 
     def _things(self) -> list[Callable[[], object]]:
         ordinary = [self.submit, self.work, self.work, self.work, self.pass_, self.pass_]
-        return [*ordinary, self.cancel, self.lose, self.time_passes, self.kill]
+        return [*ordinary, self.cancel, self.lose, self.echo, self.time_passes, self.kill]
 
     def come_to_rest(self) -> None:
         """No more faults: programs end, reports arrive, until nothing is left to do."""
@@ -118,6 +119,17 @@ class _Life:
             self._deliver(supervisor)
         if supervisor.delivered:
             self._leave(supervisor, "its supervisor was lost")
+
+    def echo(self) -> None:
+        """A report of a supervisor that is no more arrives once more, late."""
+        if not self.world.history:
+            return
+        dead = self.rng.choice(self.world.history)
+        batch = dead.kept()[-self.rng.randint(1, 3) :]
+        with suppress(PermissionDenied):
+            self.world.attempt(
+                lambda service: service.reports.accept(dead.attempt_id, dead.replica, batch)
+            )
 
     def _begin(self) -> None:
         """Supervisors that were asked for come to life, or learn that they are to stop."""
