@@ -5,6 +5,8 @@ Fetching ─ Preparing ─ Running ─ Draining ─ Delivering
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Sequence
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 NEVER = float("inf")
 
 
-class Stage:
+class Stage(ABC):
     streams: Sequence[Stream] = ()
     """What is to be read."""
 
@@ -26,13 +28,13 @@ class Stage:
         """When there is something to do, if nothing happens before."""
         return NEVER
 
+    @abstractmethod
     def advance(self) -> Stage | None:
         """Do what is due; the stage that follows, often this one; None: the end."""
-        raise NotImplementedError
 
+    @abstractmethod
     def stop(self) -> Stage:
         """An end is asked for from outside, perhaps not for the first time."""
-        raise NotImplementedError
 
 
 class Delivering(Stage):
