@@ -89,11 +89,12 @@ def _data_dir(environ: Mapping[str, str]) -> str:
 def _file(path: Path) -> dict[str, object]:
     try:
         text = path.read_text(encoding="utf-8")
+        return dict(tomllib.loads(text))
     except FileNotFoundError:
         return {}
-    try:
-        return dict(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
+    except OSError as error:
+        raise InvalidArgument.of((Violation(str(path), f"{error.strerror}"),)) from None
+    except ValueError as error:
         raise InvalidArgument.of((Violation(str(path), f"is not TOML: {error}"),)) from None
 
 

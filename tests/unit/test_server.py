@@ -46,6 +46,13 @@ def test_the_announcement_is_there_or_not_and_never_half(data_dir: DataDir) -> N
     assert not data_dir.server_file.exists()
 
 
+def test_a_place_that_can_hold_nothing_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(FailedPrecondition, match=r"file.*: Not a directory; choose another"):
+        DataDir(tmp_path / "file" / "data").make()
+
+
 def test_secrets_are_this_users_alone_and_last(data_dir: DataDir) -> None:
     secret = data_dir.secret()
     data_dir.announce("http://127.0.0.1:1")

@@ -64,6 +64,13 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
         load_settings({}, {"data_dir": tmp_path})
 
 
+def test_a_file_in_the_place_of_the_directory_is_named(tmp_path: Path) -> None:
+    (tmp_path / "data").touch()
+
+    with pytest.raises(InvalidArgument, match=r"data/footplate\.toml: Not a directory"):
+        load_settings({}, {"data_dir": tmp_path / "data"})
+
+
 def test_every_setting_is_documented_and_nothing_else() -> None:
     documented = re.findall(r"^\| `(\w+)` \|", REFERENCE.read_text(), re.MULTILINE)
 

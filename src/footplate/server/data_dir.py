@@ -39,10 +39,20 @@ class DataDir:
         self._secret_file = root / "secret"
 
     def make(self) -> None:
-        """Make the directory, for this user alone."""
-        self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for folder in (self.buckets, self.logs, self.replicas):
-            folder.mkdir(exist_ok=True)
+        """Make the directory, for this user alone.
+
+        Raises:
+            FailedPrecondition: it can't be made; says why and the way out.
+        """
+        try:
+            self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            for folder in (self.buckets, self.logs, self.replicas):
+                folder.mkdir(exist_ok=True)
+        except OSError as error:
+            reason = f"{error.filename}: {error.strerror}"
+            raise FailedPrecondition(
+                f"nothing can be kept in {self.root}: {reason}; choose another --data-dir"
+            ) from None
 
     @contextmanager
     def claimed(self) -> Iterator[None]:

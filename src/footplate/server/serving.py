@@ -41,12 +41,20 @@ def serve(settings: Settings, on_ready: Callable[[str], None]) -> int:
     data_dir.make()
     with data_dir.claimed(), closing(_listen(settings.host, settings.port)) as listener:
         url = _url(listener)
-        with closing(Service(settings, data_dir, url)) as service:
+        with closing(_make_service(settings, data_dir, url)) as service:
             try:
                 _Server(service, data_dir, url, on_ready).serve_on(listener)
             finally:
                 data_dir.withdraw()
             return sum(service.status.active().values())
+
+
+def _make_service(settings: Settings, data_dir: DataDir, url: str) -> Service:
+    try:
+        return Service(settings, data_dir, url)
+    except OSError as error:
+        reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        raise FailedPrecondition(f"the service can't start: {reason}") from None
 
 
 class _Server(uvicorn.Server):
