@@ -39,11 +39,24 @@ def _directory(directory: Directory, buckets: Buckets) -> Iterator[Violation]:
         return
     uri = GcsUri.parse(directory.uri, directory.field)
     try:
+        buckets.bucket(uri.bucket)
         buckets.local_path(uri)
+        taken = bool(uri.path) and _is_object(uri, buckets)
     except NotFound:
         yield Violation(directory.field, _missing_bucket(uri))
     except InvalidArgument as error:
         yield Violation(directory.field, error.message)
+    else:
+        if taken:
+            yield Violation(directory.field, f"{uri} is an object; allowed: a directory")
+
+
+def _is_object(uri: GcsUri, buckets: Buckets) -> bool:
+    try:
+        buckets.stat(uri.bucket, uri.path.rstrip("/"))
+    except NotFound:
+        return False
+    return True
 
 
 def _program(

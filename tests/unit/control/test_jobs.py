@@ -122,6 +122,12 @@ def test_all_that_is_missing_is_said_at_once_and_nothing_is_made(desk: Desk) -> 
     assert desk.woken == 0
 
 
+@pytest.mark.parametrize("end", ["", "/"])
+def test_a_job_directory_that_is_an_object(desk: Desk, end: str) -> None:
+    with pytest.raises(InvalidArgument, match=r"trainingInput\.jobDir: .* is an object"):
+        desk.jobs.submit(submission(job_dir=PACKAGE + end))
+
+
 @pytest.mark.parametrize("uri", ["s3://demo-bucket/x", "gs://demo-bucket/../x", "gs://no-bucket/x"])
 def test_bad_packages(desk: Desk, uri: str) -> None:
     with pytest.raises(InvalidArgument, match=r"trainingInput\.packageUris\[0\]"):
