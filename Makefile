@@ -1,7 +1,7 @@
 # Two commands do everything on a machine that has Python 3.11 (with pip and venv), git and make:
 #   make demo    a real training job, sent by Google's own clients, on this machine
 #   make test    every check and every test
-PYTHON ?= python3.11
+PYTHON ?= $(or $(shell command -v python3.11),python3)
 VENV := .venv
 BIN := $(VENV)/bin
 UV := $(BIN)/uv
