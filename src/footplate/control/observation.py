@@ -56,9 +56,14 @@ def _waited_too_long(job: Job, now: datetime) -> bool:
 
 
 def seconds_to_wait(job: Job, now: datetime) -> float | None:
-    """How long the job may still wait for RUNNING; None: for ever, or it waits no longer."""
+    """How long the job may still wait for RUNNING; None: for ever, or it waits no longer.
+
+    A job that was RUNNING once has waited: starting it again is no wait of that kind.
+    """
     limit_s = job.spec.scheduling.max_wait_time_s
-    if limit_s is None or job.state not in (State.QUEUED, State.PREPARING):
+    if limit_s is None or job.start_time is not None:
+        return None
+    if job.state not in (State.QUEUED, State.PREPARING):
         return None
     return limit_s - (now - job.create_time).total_seconds()
 

@@ -80,7 +80,7 @@ class CancelRequested:
 
 @dataclass(frozen=True)
 class WaitExpired:
-    """The longest waiting time is over and the job isn't RUNNING."""
+    """The longest waiting time is over and the job was never RUNNING."""
 
     at: datetime
 
@@ -181,7 +181,7 @@ def _next_attempt(job: Job) -> Job:
 
 
 def _expire(job: Job) -> Change:
-    if job.state not in (State.QUEUED, State.PREPARING):
+    if job.state not in (State.QUEUED, State.PREPARING) or job.start_time is not None:
         return job, ()
     limit_s = job.spec.scheduling.max_wait_time_s or 0.0
     message = f"cancelled: it was not running within its longest waiting time of {limit_s:g} s"

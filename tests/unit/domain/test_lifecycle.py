@@ -10,6 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from footplate.control.observation import seconds_to_wait
 from footplate.domain.errors import Code
 from footplate.domain.jobs import Exit, ExitKind, Job, Scheduling
 from footplate.domain.lifecycle import (
@@ -165,6 +166,15 @@ def test_the_wait_is_over_once_it_runs() -> None:
     job = after(*started())
 
     assert react(job, WaitExpired(T0)).job is job
+
+
+def test_a_job_that_ran_once_waits_no_longer_when_it_starts_again() -> None:
+    job = make_job(spec=make_spec(scheduling=Scheduling(max_wait_time_s=1800)))
+    job = after(*started(), ReplicaGone(T0, 1, MASTER, "lost"), job=job)
+    assert job.state is State.PREPARING
+
+    assert react(job, WaitExpired(T0)).job is job
+    assert seconds_to_wait(job, T0 + timedelta(days=1)) is None
 
 
 def test_a_worker_may_end_early_and_may_not_fail() -> None:
