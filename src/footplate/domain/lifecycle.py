@@ -265,7 +265,12 @@ OWN_SIGNALS = frozenset({4, 5, 6, 7, 8, 11, 31})
 
 
 def _restartable(end: Exit) -> bool:
-    """Death by a foreign signal isn't the program's own failure; all other ends are."""
+    """Death by a foreign signal isn't the program's own failure; all other ends are.
+
+    A supervisor stops for whoever asks it. Where the job isn't to end, that wasn't us.
+    """
+    if end.kind is ExitKind.STOPPED:
+        return True
     return end.kind is ExitKind.SIGNALLED and end.code not in OWN_SIGNALS
 
 

@@ -37,6 +37,7 @@ MASTER = "master-replica-0"
 OK = Exit(ExitKind.EXITED, 0)
 FAILED = Exit(ExitKind.EXITED, 1, "ValueError: bad")
 KILLED = Exit(ExitKind.SIGNALLED, 9)
+STOPPED = Exit(ExitKind.STOPPED, 0, "stopped by the service")
 SEGFAULT = Exit(ExitKind.SIGNALLED, 11)
 
 
@@ -144,6 +145,15 @@ def test_a_foreign_signal_is_no_failure_of_the_program() -> None:
     job = after(*started(), *ended(KILLED))
 
     assert (job.state, job.attempt) == (State.PREPARING, 2)
+
+
+def test_a_stop_that_nobody_asked_for_is_no_failure_of_the_program() -> None:
+    """As when the machine is shut down."""
+    job = after(*started(), *ended(STOPPED))
+    assert (job.state, job.attempt) == (State.PREPARING, 2)
+
+    job = after(*started(), CancelRequested(T0), *ended(STOPPED))
+    assert job.state is State.CANCELLED
 
 
 def test_late_reports_of_an_old_attempt_change_nothing() -> None:
