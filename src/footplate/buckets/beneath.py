@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_MOST_LEVELS = 512
+"""No name of an object has more; each level that is looked into costs a descriptor."""
 
 
 @contextmanager
@@ -57,7 +59,10 @@ def open_file(root: Path, parts: Sequence[str]) -> int:
 
 
 def remove_empty_tree(name: str, parent: int) -> bool:
-    """Remove a directory that has nothing but directories in it; False: it has more."""
+    """Remove a directory that has nothing but directories in it.
+
+    False: it has more, or so many levels that no object can have led to them.
+    """
     child = os.open(name, _DIRECTORY, dir_fd=parent)
     try:
         return (
@@ -69,15 +74,16 @@ def remove_empty_tree(name: str, parent: int) -> bool:
         os.close(child)
 
 
-def _remove_below(current: int, *, dry: bool = False) -> bool:
+def _remove_below(current: int, levels: int = _MOST_LEVELS, *, dry: bool = False) -> bool:
     with os.scandir(current) as entries:
         inner = [(e.name, e.is_dir(follow_symlinks=False)) for e in entries]
-    if not all(is_directory for _, is_directory in inner):
+    if not all(is_directory for _, is_directory in inner) or (inner and not levels):
         return False
     for name, _ in inner:
         child = os.open(name, _DIRECTORY, dir_fd=current)
         try:
-            if not _remove_below(child, dry=dry) or not (dry or remove_directory(name, current)):
+            cleared = _remove_below(child, levels - 1, dry=dry)
+            if not cleared or not (dry or remove_directory(name, current)):
                 return False
         finally:
             os.close(child)

@@ -76,8 +76,13 @@ class Walk:
         yield from self._below(top, collapse=collapse)
 
     def _below(self, directory: str, *, collapse: bool) -> Iterator[tuple[str, bool]]:
-        for name in self._read(directory):
-            if not name.endswith("/"):
+        """Without recursion: a program may make more levels than Python has frames."""
+        levels = [iter(self._read(directory))]
+        while levels:
+            name = next(levels[-1], None)
+            if name is None:
+                levels.pop()
+            elif not name.endswith("/"):
                 if self.window.holds(name):
                     yield name, False
             elif not self.window.meets(name):
@@ -86,15 +91,14 @@ class Walk:
                 if self._has_objects(name):
                     yield name, True
             else:
-                yield from self._tree(name, collapse=collapse)
-
-    def _tree(self, directory: str, *, collapse: bool) -> Iterator[tuple[str, bool]]:
-        if self._is_object(directory):
-            yield directory, False
-        yield from self._below(directory, collapse=collapse)
+                if self._is_object(name):
+                    yield name, False
+                levels.append(iter(self._read(name)))
 
     def _has_objects(self, directory: str) -> bool:
-        return next(self._tree(directory, collapse=False), None) is not None
+        return self._is_object(directory) or any(
+            True for _ in self._below(directory, collapse=False)
+        )
 
     def _is_object(self, directory: str) -> bool:
         return directory in self.placeholders and self.window.holds(directory)

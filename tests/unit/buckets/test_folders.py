@@ -3,7 +3,9 @@
 import errno
 import os
 import shutil
+import subprocess
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -155,6 +157,46 @@ def test_only_regular_files_are_objects(buckets: FolderBuckets, folder: Path) ->
         buckets.read("stage", "pipe")
     with pytest.raises(FailedPrecondition, match="can't be objects"):
         buckets.delete_bucket("stage")
+
+
+@pytest.fixture
+def abyss(folder: Path) -> Iterator[Path]:
+    """More levels of directories than Python has frames, or a process descriptors."""
+    top = folder / "d"
+    top.mkdir()
+    current = os.open(top, os.O_RDONLY)
+    for _ in range(3000):
+        os.mkdir("d", dir_fd=current)
+        below = os.open("d", os.O_RDONLY, dir_fd=current)
+        os.close(current)
+        current = below
+    os.close(current)
+    yield top
+    subprocess.run(["rm", "-rf", top], check=True)  # shutil.rmtree can't do it
+
+
+@pytest.mark.usefixtures("abyss")
+def test_a_bucket_stays_usable_however_deep_its_directories_are(buckets: FolderBuckets) -> None:
+    buckets.write("stage", "e", [b"x"])
+
+    assert names(buckets) == ["e"]
+    assert buckets.list("stage", delimiter="/").prefixes == ()
+    with pytest.raises(InvalidArgument, match="an object and a directory"):
+        buckets.write("stage", "d", [b"x"])
+    buckets.delete("stage", "e")
+    with pytest.raises(FailedPrecondition, match="files in it that can't be objects"):
+        buckets.delete_bucket("stage")
+
+
+def test_an_object_as_deep_as_its_name_allows(buckets: FolderBuckets) -> None:
+    name = "/".join("d" * 512)
+    buckets.write("stage", name, [b"x"])
+
+    assert names(buckets) == [name]
+    assert buckets.list("stage", delimiter="/").prefixes == ("d/",)
+    buckets.delete("stage", name)
+    assert names(buckets) == []
+    buckets.delete_bucket("stage")
 
 
 def test_what_a_program_rewrites_is_another_object(buckets: FolderBuckets, folder: Path) -> None:
