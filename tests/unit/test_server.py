@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.domain.errors import FailedPrecondition
+from footplate.replica.archive import build_archive
 from footplate.server.data_dir import DataDir
 from footplate.server.machine import RandomIds, free_port, memory_bytes
 
@@ -61,6 +63,18 @@ def test_secrets_are_this_users_alone_and_last(data_dir: DataDir) -> None:
     assert DataDir(data_dir.root).secret() == secret
     for path in (data_dir.root, data_dir.root / "secret", data_dir.server_file):
         assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0
+
+
+def test_a_directory_of_everyones_holds_nothing_that_others_can_read(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        DataDir(tmp_path).make()
+        build_archive(tmp_path / "cache")
+    finally:
+        os.umask(before)
+
+    for name in ("buckets", "logs", "replicas", "cache"):
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o700
 
 
 def test_ids_look_like_the_real_ones() -> None:

@@ -36,7 +36,7 @@ def build_archive(destination: Path) -> Path:
     content = _pack(sorted(_collect()))
     path = destination / f"supervisor-{hashlib.sha256(content).hexdigest()[:20]}.pyz"
     if not path.exists():
-        destination.mkdir(parents=True, exist_ok=True)
+        destination.mkdir(parents=True, exist_ok=True, mode=0o700)  # what is run lies there
         part = path.with_suffix(f".{os.getpid()}.part")
         part.write_bytes(content)
         part.replace(path)

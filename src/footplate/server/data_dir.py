@@ -39,7 +39,7 @@ class DataDir:
         self._secret_file = root / "secret"
 
     def make(self) -> None:
-        """Make the directory, for this user alone.
+        """Make the directory, and what is missing in it, for this user alone.
 
         Raises:
             FailedPrecondition: it can't be made; says why and the way out.
@@ -47,7 +47,7 @@ class DataDir:
         try:
             self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
             for folder in (self.buckets, self.logs, self.replicas):
-                folder.mkdir(exist_ok=True)
+                folder.mkdir(exist_ok=True, mode=0o700)
         except OSError as error:
             reason = f"{error.filename}: {error.strerror}"
             raise FailedPrecondition(
