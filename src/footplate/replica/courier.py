@@ -19,6 +19,7 @@ FIRST_REST_S = 0.05
 LONGEST_REST_S = 5.0
 _PATIENCE_S = 30.0
 _BATCH_BYTES = 262144
+_FINAL = ("INVALID_ARGUMENT", "NOT_FOUND", "FAILED_PRECONDITION", "UNIMPLEMENTED")
 _HTTP_FORBIDDEN = 403
 _HTTP_TOO_LARGE = 413
 
@@ -33,6 +34,8 @@ class Courier:
 
     def __init__(self, exchange: Exchange, spool: Spool, vary: Callable[[], float]) -> None:
         self.task: dict[str, Any] | None = None
+        self.task_fault = ""
+        """Why the server has no task for us, and never will."""
         self.heartbeat_s = 30.0
         self.stop_wanted = False
         """The server wants the program to end."""
@@ -131,7 +134,8 @@ class Courier:
         if answer.status == _HTTP_TOO_LARGE:
             self._batch_bytes = max(1024, self._batch_bytes // 2)
         if answer.status != 200:
-            return False
+            self.task_fault = find_fault(answer.body) if self._path == TASK_PATH else ""
+            return bool(self.task_fault)
         value = parse_object(answer.body)
         if value is None:
             return False
@@ -149,6 +153,17 @@ class Courier:
         self.stop_wanted = self.stop_wanted or value.get("stop") is True
         self._spool.acknowledge(number)
         return True
+
+
+def find_fault(answer: bytes) -> str:
+    """Why a request will fail however often it is made; empty if it may succeed later.
+
+    Only an error as our server spells it counts: whoever else has its port knows nothing of us.
+    """
+    error = (parse_object(answer) or {}).get("error")
+    if not isinstance(error, dict) or error.get("status") not in _FINAL:
+        return ""
+    return str(error.get("message"))
 
 
 def parse_object(text: bytes) -> dict[str, Any] | None:

@@ -32,6 +32,8 @@ _HIDDEN_PREFIXES = ("PYTHON", "VIRTUAL_ENV", "FOOTPLATE_")
 
 class Fetching(Stage):
     def advance(self) -> Stage:
+        if self.desk.courier.task_fault:
+            return fail(self.desk, f"its task can't be had: {self.desk.courier.task_fault}")
         if self.desk.courier.task is None:
             return self
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import zipfile
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.testing.replica_api import Reply
 from footplate.testing.supervised import Supervised, find_living, python_task, wait_until
 
 if TYPE_CHECKING:
@@ -145,3 +147,31 @@ def test_the_command_gets_no_settings_of_the_server(play: Make) -> None:
     names = replica.api.events("PREPARING")[-1].split()
     assert "SHOWN" in names
     assert not hidden.keys() & set(names)
+
+
+def refusal(status: int, name: str) -> Reply:
+    error = {"code": status, "status": name, "message": "the job's bucket 'b' is not there"}
+    return Reply(status, json.dumps({"error": error}).encode())
+
+
+@pytest.mark.parametrize(
+    ("status", "name"),
+    [(404, "NOT_FOUND"), (400, "INVALID_ARGUMENT"), (501, "UNIMPLEMENTED")],
+)
+def test_a_server_that_can_not_give_the_task_ends_the_replica(
+    make_replica: Make, status: int, name: str
+) -> None:
+    replica = make_replica(python_task("print(1)"))
+    replica.api.script = lambda number: refusal(status, name) if number == 1 else None
+
+    end = replica.supervise()
+    assert end["kind"] == "UNPREPARED"
+    assert end["cause"] == "its task can't be had: the job's bucket 'b' is not there"
+
+
+def test_a_server_that_is_none_of_ours_is_asked_again(make_replica: Make) -> None:
+    replica = make_replica(python_task("print(1)"))
+    answers = {1: Reply(404, b"<h1>Not Found</h1>"), 2: refusal(503, "UNAVAILABLE"), 3: Reply(501)}
+    replica.api.script = answers.get
+
+    assert replica.supervise()["kind"] == "EXITED"

@@ -176,3 +176,18 @@ def test_a_second_server_is_refused(desk: Desk) -> None:
     with pytest.raises(RuntimeError, match=r"another server .* already uses"):
         other.__enter__()
     assert desk.service.alive
+
+
+def test_a_bucket_that_goes_while_the_job_waits_ends_it_with_a_reason(tmp_path: Path) -> None:
+    with running_service(tmp_path / "data", CACHE, stop_grace_s=1, max_replicas=1) as service:
+        desk = Desk(service)
+        with desk.client() as client:
+            client.storage.create_bucket("demo", "short-lived")
+        first = desk.submit("import time; time.sleep(600)")
+        name = desk.submit("print('never')", jobDir="gs://short-lived/out")
+        (service.data_dir / "buckets" / "short-lived").rmdir()
+        with desk.client() as client:
+            client.training_jobs.cancel(first)
+
+        job = desk.wait_for(name, State.FAILED)
+        assert "short-lived" in job.error_message
