@@ -50,7 +50,11 @@ class Exchange:
         """Raises ServerAway."""
         self._reset(method, path, body)
         self._reused = self._socket is not None
-        self._connect()
+        try:
+            self._connect()
+        except ServerAway:
+            self.abort()
+            raise
         self._outgoing = memoryview(format_request(method, path, self._host, self._token, body))
 
     def step(self) -> Answer | None:
@@ -93,6 +97,7 @@ class Exchange:
         self._reused = False
 
     def _connect(self) -> None:
+        """Raises ServerAway, and leaves it to the caller to ``abort``."""
         if self._socket is not None:
             return
         host, port = read_address(self._server_file)
@@ -105,12 +110,10 @@ class Exchange:
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             failure = self._socket.connect_ex(address)
         except OSError as error:
-            self.abort()
             raise ServerAway(f"{self._host}: {error}") from error
         finally:
             self._attempts += 1
         if failure not in (0, errno.EINPROGRESS):
-            self.abort()
             raise ServerAway(f"{self._host}: {errno.errorcode.get(failure, failure)}")
 
     def _step(self) -> Answer | None:

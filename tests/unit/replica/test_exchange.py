@@ -1,0 +1,48 @@
+"""Exchanges whose server is away."""
+
+from __future__ import annotations
+
+import json
+import socket
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.replica.connection import ServerAway
+from footplate.replica.exchange import Exchange
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_request_without_a_server_is_over_at_once(tmp_path: Path) -> None:
+    exchange = Exchange(str(tmp_path / "server.json"), "token")
+    with pytest.raises(ServerAway):
+        exchange.begin("POST", "/replica/v1/reports", b"{}")
+    assert not exchange.busy
+
+
+def test_the_next_request_finds_the_server_that_came(tmp_path: Path) -> None:
+    server_file = tmp_path / "server.json"
+    exchange = Exchange(str(server_file), "token")
+    with pytest.raises(ServerAway):
+        exchange.begin("GET", "/replica/v1/task", None)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        server_file.write_text(json.dumps({"url": f"http://127.0.0.1:{port}"}), encoding="utf-8")
+        exchange.begin("GET", "/replica/v1/task", None)
+        assert exchange.busy
+        server.accept()[0].close()
+        exchange.abort()
+
+
+def test_a_refused_connection_is_over_at_once_too(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    server_file = tmp_path / "server.json"
+    server_file.write_text(json.dumps({"url": f"http://127.0.0.1:{port}"}), encoding="utf-8")
+    exchange = Exchange(str(server_file), "token")
+    with pytest.raises(ServerAway):  # noqa: PT012 - a refusal may come at either call
+        exchange.begin("GET", "/replica/v1/task", None)
+        exchange.step()
+    assert not exchange.busy
