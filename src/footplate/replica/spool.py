@@ -230,8 +230,7 @@ class Spool:
 
     def _recover(self) -> None:
         """Take up what an earlier process left, as far as it is whole."""
-        names = sorted(name for name in os.listdir(self._directory) if name.endswith(".jsonl"))
-        for name in names:
+        for name in sorted(filter(_is_segment, os.listdir(self._directory))):
             segment = _Segment(int(name[:-6]))
             path = os.path.join(self._directory, name)
             if self._segments and segment.first != self.last + 1:
@@ -273,6 +272,12 @@ class _Segment:
     @property
     def last(self) -> int:
         return self.first + self.count - 1
+
+
+def _is_segment(name: str) -> bool:
+    """Whether the file is one of ours: the program can put others there."""
+    number, _, kind = name.partition(".")
+    return kind == "jsonl" and len(number) == 16 and number.isdecimal()
 
 
 def _scan(segment: _Segment, path: str) -> None:

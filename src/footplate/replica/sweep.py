@@ -15,7 +15,7 @@ from footplate.replica.spool import Spool
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Callable
+    from typing import Any, Callable
 
 DEFAULT_PATIENCE_S = 60.0
 """How long to wait for the server in all; the ticket may say another ``sweep_patience_s``."""
@@ -35,8 +35,7 @@ def main(path: str) -> int:
         return NOTHING_TO_DO
     if home.finished:
         return OK
-    record = home.read("isolation.json")
-    if record is not None and not ladder.sweep(record):
+    if not _kill_rest(home):
         print("something of the program can't be killed", file=sys.stderr)
         return AGAIN
     if not os.path.isdir(home.spool):
@@ -45,8 +44,33 @@ def main(path: str) -> int:
     return _deliver(home)
 
 
+def _kill_rest(home: Home) -> bool:
+    """Whether nothing of the program is left, as far as its home still tells."""
+    try:
+        record = _read(home, "isolation.json")
+        return not record or ladder.sweep(record)
+    except (KeyError, TypeError) as error:
+        print(f"what was left of the program is not known: {error!r}", file=sys.stderr)
+        return True
+
+
+def _read(home: Home, name: str) -> dict[str, Any]:
+    """Empty where there is no such file, or it was spoilt: by the program, or a power cut.
+
+    To try again would not help, and the job would never end.
+    """
+    try:
+        return home.read(name) or {}
+    except (ValueError, RecursionError, IsADirectoryError, PermissionError) as error:
+        print(f"{name} can't be read: {error!r}", file=sys.stderr)
+        return {}
+
+
 def _deliver(home: Home) -> int:
-    ticket = home.read("ticket.json") or {}
+    ticket = _read(home, "ticket.json")
+    if "server_file" not in ticket or "token" not in ticket:
+        home.finish("its supervisor died, and nobody can tell for it: its ticket is spoilt")
+        return OK
     limit_bytes = int(ticket.get("spool_limit_bytes") or DEFAULT_SPOOL_LIMIT_BYTES)
     spool = Spool(home.spool, limit_bytes)
     if spool.empty:

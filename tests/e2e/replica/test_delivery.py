@@ -337,3 +337,35 @@ def spooled(replica: Supervised) -> bytes:
         except FileNotFoundError:
             continue
     return content
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("ticket.json", "{}"),
+        ("ticket.json", "torn"),
+        ("ticket.json", None),
+        ("isolation.json", ""),
+        ("isolation.json", "{}"),
+        ("spool/others.jsonl", "x"),
+    ],
+)
+def test_a_home_whose_files_were_spoilt_is_given_up_by_the_sweep(
+    make_replica: Make, name: str, content: str | None
+) -> None:
+    replica = make_replica(python_task("import time; time.sleep(600)"))
+    replica.api.start()
+    replica.run()
+    replica.api.wait_for(lambda: replica.api.phases() == ["PREPARING", "RUNNING"])
+    record = (replica.home / "isolation.json").read_text()
+    replica.process.kill()
+    replica.process.wait()
+    if content is None:
+        (replica.home / name).unlink()
+    else:
+        (replica.home / name).write_text(content)
+
+    assert replica.sweep() == 0, replica.log()
+    assert replica.gone is not None
+    (replica.home / "gone").unlink()
+    (replica.home / "isolation.json").write_text(record)  # what the program is ended by
