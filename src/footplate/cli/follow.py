@@ -8,6 +8,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+from footplate.cli.terminal import disarm
 from footplate.client.resources import Event, LogLine
 from footplate.domain.errors import ServiceError, Unavailable
 from footplate.domain.states import State
@@ -130,7 +131,7 @@ class Follower:
 
 def verdict(job: Job) -> str:
     """One sentence on the state of a job, with the cause where there is one."""
-    cause = f": {job.error_message}" if job.error_message else ""
+    cause = f": {disarm(job.error_message)}" if job.error_message else ""
     identity = job.name.job_id
     match job.state:
         case State.SUCCEEDED:

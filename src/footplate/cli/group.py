@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
+from footplate.cli.terminal import disarm
 from footplate.domain.errors import ServiceError
 
 if TYPE_CHECKING:
@@ -48,6 +50,16 @@ class Group(click.Group):
         command: click.Command = importlib.import_module(entry.module).command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """click suggests only commands that it has imported; this does without."""
+        if not ctx.resilient_parsing and self.get_command(ctx, args[0]) is None:
+            near = difflib.get_close_matches(args[0], self.entries, n=1)
+            if near:
+                ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
             formatter.write_dl([(entry.name, entry.summary) for entry in self.entries.values()])
@@ -58,7 +70,7 @@ class Failure(click.ClickException):
 
     def show(self, file: object = None) -> None:  # noqa: ARG002 - click's signature
         click.secho("Error: ", nl=False, err=True, fg="red")
-        click.echo(self.message, err=True)
+        click.echo(disarm(self.message), err=True)
 
 
 class Root(Group):

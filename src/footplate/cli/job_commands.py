@@ -10,6 +10,7 @@ import click
 
 from footplate.cli.session import job_commands
 from footplate.cli.show import cell, render, render_list
+from footplate.cli.terminal import disarm
 from footplate.domain.states import State
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def describe(session: Session, name: JobName, layout: str, columns: Mapping[str,
             return
         latest = list(service.events(name))[-1:]
     for event in latest:
-        click.secho(f"{event.kind}: {event.message}", err=True, dim=True)
+        click.secho(disarm(f"{event.kind}: {event.message}"), err=True, dim=True)
 
 
 def select_jobs(jobs: Iterable[Job], *, limit: int | None, sort_by: str | None) -> list[Job]:

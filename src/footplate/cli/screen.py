@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from footplate.cli.terminal import disarm
 from footplate.domain.states import State
 
 if TYPE_CHECKING:
@@ -32,19 +33,20 @@ class Screen:
         self._width = 0
         self._progress = False
         self._live = sys.stderr.isatty()
+        self._shown = sys.stdout.isatty()
 
     def line(self, line: LogLine) -> None:
         self._clear()
         self._width = max(self._width, len(line.replica))
         text = f"{line.replica:<{self._width}}  {line.message}"
-        click.secho(text, fg=_COLOURS.get(line.severity))
+        click.secho(disarm(text) if self._shown else text, fg=_COLOURS.get(line.severity))
 
     def event(self, event: Event) -> None:
         """Progress passes, warnings stay; the end is for the verdict to tell."""
         if event.kind in _ENDS:
             return
         text = ": ".join(part for part in (event.kind, event.message) if part)
-        text = f"{event.replica}  {text}" if event.replica else text
+        text = disarm(f"{event.replica}  {text}" if event.replica else text)
         if event.kind == "WARNING":
             self._clear()
             click.secho(text, err=True, fg="yellow")

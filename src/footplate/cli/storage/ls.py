@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from footplate.cli.session import Session, with_session
 from footplate.cli.show import table
+from footplate.cli.terminal import disarm
 from footplate.domain.names import GcsUri
 
 
@@ -24,8 +27,9 @@ def command(session: Session, place: str, *, long_form: bool) -> None:
         objects = list(service.storage.objects(GcsUri.parse(place, "place")))
     if not objects:
         click.echo("Listed 0 items.", err=True)
-    elif long_form:
+        return
+    text = "\n".join(o.uri for o in objects)
+    if long_form:
         rows = [[str(o.size_bytes), o.update_time, o.uri] for o in objects]
-        click.echo(table(["SIZE", "UPDATED", "OBJECT"], rows))
-    else:
-        click.echo("\n".join(o.uri for o in objects))
+        text = table(["SIZE", "UPDATED", "OBJECT"], rows)
+    click.echo(disarm(text) if sys.stdout.isatty() else text)

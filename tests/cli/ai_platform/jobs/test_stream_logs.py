@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -155,6 +156,32 @@ def test_a_server_that_stays_away_is_given_up(
     fake.refusals["GET", "/healthz"] = Answer(503, away)
     result = invoke("ai-platform", "jobs", "stream-logs", "census_1")
     assert (result.exit_code, result.stderr.splitlines()[-1]) == (1, "Error: not now")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")
+def test_a_program_gives_no_commands_to_the_terminal(fake: FakeService) -> None:
+    hostile = "\x1b]0;title\x07\x1b]52;c;cm0gLXJm\x07\x1b[2J\x9b6n\x1bc"
+    fake.events[NAME] = [{"number": 1, "kind": "WARNING", "message": hostile}]
+    fake.jobs[NAME]["errorMessage"] = f"exited with code 1: {hostile}"
+    fake.lines[NAME] = ending(fake, "FAILED", line(1, f"\x1b[31mred\x1b[0m 50%\r{hostile}"))
+    words = ["ai-platform", "jobs", "stream-logs", "census_1", f"--url={fake.url}"]
+    ours, terminal = os.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-c", "from footplate.cli.main import main; main()", *words],
+        stdout=terminal,
+        stderr=terminal,
+    ) as process:
+        os.close(terminal)
+        shown = b""
+        with suppress(OSError), os.fdopen(ours, "rb", buffering=0) as screen:
+            while chunk := screen.read(65_536):
+                shown += chunk
+        assert process.wait(WAIT_S) == 1
+    text = shown.decode()
+    assert "\x1b[31mred\x1b[0m 50%\r\\x1b]0;title\\x07" in text
+    assert "Job census_1 failed: exited with code 1: \\x1b]0;title" in text
+    assert not set("\x07\x9b") & set(text)
+    assert set(re.findall("\x1b(.[0-9;]*.)", text)) <= {"[0m", "[31m", "[33m", "[2m", "[2K"}
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")

@@ -1,0 +1,13 @@
+"""Text of others, as it may go to a terminal."""
+
+from __future__ import annotations
+
+import re
+
+_COMMANDS = re.compile(r"\x1b(?!\[[0-9;:]*m)|[\x00-\x07\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f]")
+"""Control characters, but for colours, and what moves within the line: tabs, progress bars."""
+
+
+def disarm(text: str) -> str:
+    """``text`` with what would make a terminal act (retitle, clear, paste, report) written out."""
+    return _COMMANDS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
