@@ -156,10 +156,7 @@ def _without_gpu(runtime: Runtime) -> Runtime:
 
 
 def _refuse(field: str, given: str, allowed: str) -> InvalidArgument:
-    description = (
-        f"{given!r} given, which the catalogue doesn't have; allowed: {allowed}; "
-        "a container image of your own is another way"
-    )
+    description = f"{given!r} given, which the catalogue doesn't have; allowed: {allowed}"
     return InvalidArgument.of((Violation(field, description),))
 
 

@@ -64,7 +64,7 @@ def test_an_image_for_the_cpu_uses_no_gpu() -> None:
         (
             f"image:{PREFIX}tf-cpu.2-12.py310:latest",
             "trainingInput.executorImageUri",
-            "tf-cpu.2-21.py311, tf-cpu.1-15.py37;",
+            "tf-cpu.2-21.py311, tf-cpu.1-15.py37",
         ),
         (f"image:{PREFIX}tf-cpu.1-14", "trainingInput.executorImageUri", "is tf-cpu.1-15.py37, "),
         (f"image:{PREFIX}jax-cpu.0-4", "trainingInput.executorImageUri", "pytorch-gpu.2-13.py311"),

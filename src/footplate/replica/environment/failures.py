@@ -20,6 +20,11 @@ _OUTPUT = re.compile(r"^\s*\[(?:stderr|stdout)\]\s*$")
 _TRACEBACK = "Traceback (most recent call last):"
 _PROGRESS = "Building wheel from source distribution..."
 _FRAME = " \u2502^~"
+_PREAMBLE = re.compile(r"^No solution found when resolving dependencies:+ ")
+_CONCLUSION = re.compile(
+    r"(?: And because only \S+ is available(?: and you require [^,]*, we can conclude that|,)"
+    r"|, we can conclude that) your requirements are unsatisfiable$"
+)
 _BUILD_LINES = 8
 _WORDS_LENGTH = 1500
 
@@ -59,7 +64,8 @@ def reason(output: str) -> str:
         elif keeping:
             clauses[-1] += f" {line.strip()}"
     words = ": ".join(clauses) or " ".join(output.split())[-_WORDS_LENGTH:]
-    return words.rstrip(".") if len(words) <= _WORDS_LENGTH else f"{words[:_WORDS_LENGTH]}..."
+    words = _CONCLUSION.sub("", _PREAMBLE.sub("", words.rstrip("."))).rstrip(".")
+    return words if len(words) <= _WORDS_LENGTH else f"{words[:_WORDS_LENGTH]}..."
 
 
 def explain(output: str) -> str:

@@ -72,7 +72,7 @@ class Interpreters:
         raise Unpreparable(
             f"Python {version}, which {wanted_by} needs, isn't on this machine (looked at: "
             f"{self._looked(version)}); install it (`uv python install {version}`, or pyenv), "
-            "name it in the setting pythons, or use another runtime version or a container image"
+            "name it in the setting pythons, or use another runtime version"
         )
 
     def _candidates(self, version: str) -> Iterator[str]:

@@ -28,7 +28,7 @@ _CHANGE = re.compile(
     r"^ ([+~-]) ([A-Za-z0-9._-]+)(?:==(\S+))?(?: @ (\S+)| \(from (\S+)\))?\s*$", re.MULTILINE
 )
 _NO_GPU_BUILD = 'tensorflow-gpu ; sys_platform == "never"\n'
-_WAYS_OUT = "another version of it, another runtime version or a container image are ways out"
+_WAYS_OUT = "another version of it or another runtime version are ways out"
 
 
 class Change:
