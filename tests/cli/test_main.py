@@ -168,3 +168,14 @@ def test_down_says_when_jobs_take_long(invoke: Callable[..., Result]) -> None:
 def test_completion_is_that_of_the_shell(shell: str, invoke: Callable[..., Result]) -> None:
     result = invoke("completion", shell)
     assert f"_FOOTPLATE_COMPLETE={shell}_complete" in result.stdout
+
+
+def test_a_mistyped_command_gets_a_suggestion(invoke: Callable[..., Result]) -> None:
+    result = invoke("ai-platform", "jobs", "lst")
+    assert result.exit_code == 2
+    assert "Error: No such command 'lst'. Did you mean 'list'?" in result.stderr
+
+
+def test_the_usage_of_submit_fits_a_line(invoke: Callable[..., Result]) -> None:
+    usage = invoke("ai-platform", "jobs", "submit", "training", "--help").stdout.splitlines()[0]
+    assert usage.endswith("training [OPTIONS] JOB [-- ARGS...]")

@@ -31,7 +31,7 @@ def list_options(function: Callable[P, R]) -> Callable[P, R]:
             "condition",
             default="",
             metavar="EXPRESSION",
-            help="Only jobs that match, such as state=FAILED.",
+            help="Only jobs that match; see the examples.",
         ),
     ):
         function = option(function)

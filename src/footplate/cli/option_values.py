@@ -83,4 +83,4 @@ class UserArgsCommand(click.Command):
         return rest
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        return [*super().collect_usage_pieces(ctx), "[-- USER_ARGS...]"]
+        return [*super().collect_usage_pieces(ctx), "[-- ARGS...]"]

@@ -124,7 +124,7 @@ def with_session(function: Callable[Concatenate[Session, P], R]) -> Callable[P, 
         default=DEFAULT_PROJECT,
         show_default=True,
         metavar="PROJECT",
-        help="Project of the job; any name will do.",
+        help="Project; any name will do.",
     )
     @click.option(
         "--url",
@@ -161,5 +161,5 @@ def region_option() -> Callable[[Callable[P, R]], Callable[P, R]]:
         default=DEFAULT_REGION,
         show_default=True,
         metavar="REGION",
-        help="Region of the job.",
+        help="Region; any name will do.",
     )

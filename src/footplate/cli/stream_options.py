@@ -22,7 +22,7 @@ def stream_options(function: Callable[P, R]) -> Callable[P, R]:
             "--task-name",
             default="",
             metavar="REPLICA",
-            help="Only the lines of one replica, such as master-replica-0.",
+            help="Only the lines of one replica; see the examples.",
         ),
     ):
         function = option(function)

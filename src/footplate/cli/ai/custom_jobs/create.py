@@ -63,8 +63,8 @@ if TYPE_CHECKING:
 @click.option("--service-account", metavar="EMAIL", help="Kept, of no effect here.")
 @click.option("--network", metavar="NETWORK", help="Kept, of no effect here.")
 @click.option("--persistent-resource-id", metavar="ID", help="Kept, of no effect here.")
-@click.option("--enable-web-access", is_flag=True, help="Ask for interactive shells.")
-@click.option("--enable-dashboard-access", is_flag=True, help="Ask for the dashboard.")
+@click.option("--enable-web-access", is_flag=True, help="Kept, of no effect here.")
+@click.option("--enable-dashboard-access", is_flag=True, help="Kept, of no effect here.")
 @kms_options
 @format_option("yaml")
 @region_option()
@@ -86,7 +86,7 @@ def command(
     A worker pool wants machine-type, and one of these sets of keys:
 
     \b
-      container-image-uri                       a container of yours
+      container-image-uri                       a container of yours (not yet)
       executor-image-uri, python-module         packages in buckets (--python-package-uris)
       executor-image-uri, local-package-path,   code in a folder here, with requirements,
         and script or python-module             extra-packages, extra-dirs (parted by ;)

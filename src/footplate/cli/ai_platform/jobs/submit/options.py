@@ -28,7 +28,7 @@ def program_options(function: Callable[P, R]) -> Callable[P, R]:
         click.option(
             "--runtime-version",
             metavar="VERSION",
-            help="AI Platform runtime, such as 2.11 or 1.15; without it the newest.",
+            help="AI Platform runtime, such as 2.21 or 1.15; without it the newest.",
         ),
         click.option(
             "--staging-bucket",
@@ -102,7 +102,7 @@ def account_options(function: Callable[P, R]) -> Callable[P, R]:
             metavar="BOOL",
             help="Call the master `chief` in TF_CONFIG (containers only).",
         ),
-        click.option("--enable-web-access", is_flag=True, help="Ask for interactive shells."),
+        click.option("--enable-web-access", is_flag=True, help="Kept, of no effect here."),
         click.option("--network", metavar="NETWORK", help="Kept and shown, of no effect here."),
         click.option("--service-account", metavar="EMAIL", help="Kept, of no effect here."),
         click.option(
