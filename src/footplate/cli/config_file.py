@@ -38,6 +38,14 @@ _Loader.yaml_implicit_resolvers = {
 }
 
 
+def _fault(error: yaml.YAMLError) -> str:
+    """Where and what in one line; PyYAML's own words take seven."""
+    if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
+        return " ".join(str(error).split())
+    mark = error.problem_mark
+    return f"line {mark.line + 1}, column {mark.column + 1}: {error.problem}"
+
+
 def read_config(path: Path) -> JsonObject:
     """The object in the file; an empty file is an empty one.
 
@@ -54,7 +62,7 @@ def read_config(path: Path) -> JsonObject:
         # S506 would want SafeLoader by name; this is one.
         content = yaml.load(text, _Loader)  # noqa: S506
     except yaml.YAMLError as error:
-        raise InvalidArgument(f"--config: {path} is not YAML: {error}") from None
+        raise InvalidArgument(f"--config: {path} is not YAML: {_fault(error)}") from None
     if content is None:
         return {}
     if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
