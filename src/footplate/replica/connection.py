@@ -43,6 +43,19 @@ def read_address(server_file: str) -> tuple[str, int]:
         raise ServerAway(f"{server_file} names no server: {error}") from error
 
 
+def is_server_there(server_file: str) -> bool:
+    """Whether the process lives that says to be our server: else another may have its port."""
+    try:
+        with open(server_file, encoding="utf-8") as file:
+            pid = json.load(file).get("pid")
+        os.kill(int(pid or os.getpid()), 0)
+    except PermissionError:
+        return True
+    except (OSError, ValueError, TypeError, AttributeError, OverflowError):
+        return False
+    return True
+
+
 def _parse_url(url: str) -> tuple[str, int]:
     scheme, _, rest = url.partition("://")
     host, _, port = rest.partition("/")[0].rpartition(":")

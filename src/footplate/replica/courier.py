@@ -101,7 +101,10 @@ class Courier:
             return
         if answer is None:
             return
-        if answer.status == _HTTP_FORBIDDEN:
+        if answer.status != 200 and not self._exchange.is_ours():
+            self._exchange.abort()
+            self._rest(now)
+        elif answer.status == _HTTP_FORBIDDEN:
             self.refused = True
         elif self._take(answer):
             self._failures, self._due, self._contact = 0, now, now

@@ -6,7 +6,7 @@ import errno
 import select
 import socket
 
-from footplate.replica.connection import ServerAway, format_host, read_address
+from footplate.replica.connection import ServerAway, format_host, is_server_there, read_address
 from footplate.replica.http1 import BadResponse, Response, format_request
 
 _ANSWER_LIMIT_BYTES = 64 * 1024 * 1024
@@ -78,6 +78,10 @@ class Exchange:
                 self.begin(method, path, body)
                 return None
             raise ServerAway(f"{method} {path}: {error}") from error
+
+    def is_ours(self) -> bool:
+        """Whether an answer can be our server's; a server of others knows nothing of us."""
+        return is_server_there(self._server_file)
 
     def abort(self) -> None:
         """Give up the request and the connection."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import threading
 from contextlib import suppress
@@ -37,14 +38,16 @@ class ReplicaApi:
     """Keeps records as the real server does: each number once, in order, for ever.
 
     It listens between ``start`` and ``stop``, each time on another port, which it writes into
-    ``server_file``. ``script`` is asked for each request in turn (its number, from 0): None
-    means an honest answer. What doesn't follow the protocol is in ``faults``.
+    ``server_file``, with ``pid`` as its own. ``script`` is asked for each request in turn (its
+    number, from 0): None means an honest answer. What doesn't follow the protocol is in
+    ``faults``.
     """
 
     server_file: Path
     task: dict[str, Any]
     token: str = TOKEN
     script: Callable[[int], Reply | None] = lambda _: None
+    pid: int = field(default_factory=os.getpid)
     records: list[Record] = field(default_factory=list)
     duplicates: int = 0
     heartbeats: int = 0
@@ -59,7 +62,8 @@ class ReplicaApi:
     def start(self) -> None:
         self._server = _Server(self)
         part = self.server_file.with_suffix(".part")
-        part.write_text(json.dumps({"url": f"http://127.0.0.1:{self._server.server_address[1]}"}))
+        url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        part.write_text(json.dumps({"url": url, "pid": self.pid}))
         part.replace(self.server_file)
 
     def stop(self) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.testing.replica_api import Reply
+from footplate.testing.replica_api import TOKEN, Reply
 from footplate.testing.supervised import Supervised, python_task, wait_until
 
 if TYPE_CHECKING:
@@ -369,3 +369,24 @@ def test_a_home_whose_files_were_spoilt_is_given_up_by_the_sweep(
     assert replica.gone is not None
     (replica.home / "gone").unlink()
     (replica.home / "isolation.json").write_text(record)  # what the program is ended by
+
+
+def test_a_server_of_others_at_the_port_of_a_dead_one_ends_nothing(make_replica: Make) -> None:
+    """The file still names the dead server, whose port somebody else's server has got."""
+    replica = make_replica(python_task(WAIT_FOR_GO), heartbeat_s=0.1)
+    replica.api.start()
+    replica.run()
+    replica.api.wait_for(lambda: replica.api.lines() == ["ready"])
+    replica.api.stop()
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    replica.api.pid, replica.api.token = dead.pid, "of others"
+    replica.api.start()
+    go(replica)
+    replica.api.wait_for(lambda: len(replica.api.faults) > 2)
+    replica.api.stop()
+    replica.api.pid, replica.api.token = os.getpid(), TOKEN
+    replica.api.faults.clear()
+    replica.api.start()
+
+    assert replica.finish()["kind"] == "EXITED"
