@@ -327,3 +327,38 @@ def test_broken_batches(http: httpx.Client) -> None:
             headers={"Content-Type": content_type},
         )
         assert answer.status_code == 400
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        b"GET http://[ HTTP/1.1\r\n",
+        b"GET /storage/v1/b HTTP/1.1\r\nX-A: =?utf-8?b?4oKs?=\r\n",
+        b"GET /storage/v1/b HTTP/1.1\r\nX-A: \xe2\x82\xac\r\n",
+        b"".join(
+            b"--b%d\r\nContent-Type: multipart/mixed; boundary=b%d\r\n\r\n" % (n, n + 1)
+            for n in range(2000)
+        ),
+    ],
+    ids=["address", "encoded word", "header", "depth"],
+)
+def test_batches_that_hold_no_requests(http: httpx.Client, part: bytes) -> None:
+    content = b"--b\r\nContent-Type: %b\r\n\r\n%b\r\n--b--"
+    for kind in (b"application/http", b"multipart/mixed; boundary=b0"):
+        answer = http.post(
+            "/batch/storage/v1",
+            content=content % (kind, part),
+            headers={"Content-Type": "multipart/mixed; boundary=b"},
+        )
+        assert answer.status_code == 400, answer.text
+
+
+def test_a_batch_that_is_broken_at_its_end_changes_nothing(http: httpx.Client) -> None:
+    put_object(http, "kept", b"x")
+    parts = (f"DELETE {OBJECTS}/kept HTTP/1.1", "DELETE http://[ HTTP/1.1")
+    head = "--b\r\nContent-Type: application/http\r\n\r\n"
+    content = "".join(f"{head}{part}\r\n\r\n\r\n" for part in parts) + "--b--"
+    headers = {"Content-Type": "multipart/mixed; boundary=b"}
+    answer = http.post("/batch/storage/v1", content=content.encode(), headers=headers)
+    assert answer.status_code == 400
+    assert http.get(f"{OBJECTS}/kept").status_code == 200

@@ -8,6 +8,7 @@ from email.policy import HTTP
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.routing import Router
 
@@ -58,23 +59,29 @@ class Batch:
             if len(content) > MAX_BYTES:
                 return error_answer(InvalidArgument(f"a batch has at most {MAX_BYTES} bytes"))
         try:
-            parts = _parts(request.headers.get("content-type", ""), content)
-            answers = [await self._answer(request.scope, part) for part in parts]
+            inner = await run_in_threadpool(_requests, request, content)  # may take its time
         except InvalidArgument as error:
             return error_answer(error)
+        except (ValueError, RecursionError):
+            return error_answer(InvalidArgument("the batch can't be read as HTTP requests"))
+        answers = [await self._answer(*each) for each in inner]
         body = b"".join(b"--%s\r\n%s\r\n" % (_BOUNDARY.encode(), answer) for answer in answers)
         media_type = f"multipart/mixed; boundary={_BOUNDARY}"
         return Response(body + b"--%s--\r\n" % _BOUNDARY.encode(), media_type=media_type)
 
-    async def _answer(self, scope: Scope, part: Message) -> bytes:
-        inner, content = _request(scope, part)
+    async def _answer(self, part: Message, scope: Scope, content: bytes) -> bytes:
         exchange = _Exchange(content)
-        await self._router(inner, exchange.receive, exchange.send)
+        await self._router(scope, exchange.receive, exchange.send)
         number = part.get("Content-ID", "").strip("<>")
         head = f"Content-Type: application/http\r\nContent-ID: <response-{number}>\r\n\r\n"
         lines = [f"HTTP/1.1 {exchange.status} -\r\n".encode()]
         lines += [name + b": " + value + b"\r\n" for name, value in exchange.headers]
         return head.encode() + b"".join(lines) + b"\r\n" + exchange.answer
+
+
+def _requests(request: Request, content: bytes) -> list[tuple[Message, Scope, bytes]]:
+    parts = _parts(request.headers.get("content-type", ""), content)
+    return [(part, *_request(request.scope, part)) for part in parts]
 
 
 def _parts(content_type: str, content: bytes) -> list[Message]:
