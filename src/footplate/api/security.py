@@ -28,8 +28,10 @@ _NO_TOKEN_PREFIXES = ("/replica/",)
 _PROTECTION = {
     "x-content-type-options": "nosniff",
     "content-security-policy": "sandbox; default-src 'none'",
+    "cross-origin-resource-policy": "same-origin",
 }
-"""Stored objects are the users' files: shown by a browser they must not act as this origin."""
+"""Stored objects are the users' files: shown by a browser they must not act as this origin, nor
+be drawn into pages of others as scripts or pictures, which browsers ask for without ``Origin``."""
 
 
 @dataclass(frozen=True)

@@ -172,6 +172,7 @@ def test_answers_protect_browsers(http: httpx.Client) -> None:
     headers = http.get(JOBS).headers
     assert headers["x-content-type-options"] == "nosniff"
     assert "sandbox" in headers["content-security-policy"]
+    assert headers["cross-origin-resource-policy"] == "same-origin"
 
 
 def test_without_the_token_the_answer_is_403(guarded: httpx.Client) -> None:
