@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from footplate.ports.store import Store, StoredEvent
     from footplate.wire.json_text import JsonObject
 
+_MANY_DIGITS = 19
+"""More than a database's 64 bits are sure to hold."""
+
 
 @dataclass(frozen=True)
 class About:
@@ -78,7 +81,7 @@ class _FootplateApi:
 
 
 def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() else 0
+    return int(text) if text.isascii() and text.isdigit() and len(text) < _MANY_DIGITS else 0
 
 
 def _document(stored: StoredEvent) -> dict[str, object]:

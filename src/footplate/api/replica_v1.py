@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, BinaryIO
 
 from starlette.concurrency import run_in_threadpool
@@ -9,7 +10,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, StreamingRespon
 from starlette.routing import Route
 
 from footplate.api.bodies import read_body
-from footplate.domain.errors import PermissionDenied
+from footplate.domain.errors import NotFound, PermissionDenied
 from footplate.wire.replica_v1 import decode_reports, encode_answer, encode_task
 
 if TYPE_CHECKING:
@@ -26,13 +27,14 @@ if TYPE_CHECKING:
 MAX_REPORT_BYTES = 8 << 20
 """More than any supervisor sends at once."""
 _CHUNK_BYTES = 1 << 20
+_INDEX = re.compile(r"[0-9]{1,9}")
 
 
 def replica_routes(tasks: Tasks, reports: Reports, tokens: Tokens) -> list[Route]:
     api = _ReplicaApi(tasks, reports, tokens)
     return [
         Route("/replica/v1/task", api.task, methods=["GET"]),
-        Route("/replica/v1/packages/{index:int}", api.package, methods=["GET"]),
+        Route("/replica/v1/packages/{index}", api.package, methods=["GET"]),
         Route("/replica/v1/locks/{sha256}", api.lock, methods=["GET"]),
         Route("/replica/v1/reports", api.report, methods=["POST"]),
     ]
@@ -49,7 +51,10 @@ class _ReplicaApi:
 
     def package(self, request: Request) -> Response:
         attempt_id, replica = self._bearer(request)
-        file = self._tasks.package(attempt_id, replica, request.path_params["index"])
+        index = request.path_params["index"]
+        if not _INDEX.fullmatch(index):
+            raise NotFound(f"there is no package {index[:20]!r}")
+        file = self._tasks.package(attempt_id, replica, int(index))
         return StreamingResponse(_chunks(file), media_type="application/octet-stream")
 
     def lock(self, request: Request) -> Response:

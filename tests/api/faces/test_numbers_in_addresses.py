@@ -1,0 +1,65 @@
+"""Numbers that no database holds, nor Python reads, in addresses: answered, not crashed at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+
+from footplate.api.app import create_app
+from footplate.api.footplate_v1 import About, footplate_routes
+from footplate.api.replica_v1 import replica_routes
+from footplate.api.security import Access
+from footplate.buckets.folders import FolderBuckets
+from footplate.catalogue import load
+from footplate.control.reports import Reports
+from footplate.control.status import Status
+from footplate.control.tasks import Limits, Tasks
+from footplate.control.tokens import Tokens
+from footplate.domain.lifecycle import Admitted, react
+from footplate.store import open_store
+from footplate.testing.clock import FakeClock
+from footplate.testing.http_server import serve
+from footplate.testing.jobs import make_job
+from footplate.testing.logs import MemoryLogs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+TOKENS = Tokens(b"key")
+JOB = react(make_job(), Admitted(FakeClock().now())).job
+HUGE = [pytest.param(str(1 << 63), id="64 bits"), pytest.param("9" * 5000, id="5000 digits")]
+
+
+@pytest.fixture
+def http(tmp_path: Path) -> Iterator[httpx.Client]:
+    store, clock = open_store(f"sqlite:///{tmp_path}/jobs.db"), FakeClock()
+    store.create(JOB, ())
+    buckets = FolderBuckets(tmp_path / "buckets", clock)
+    tasks = Tasks(store, buckets, load(), Limits(1, 1), lambda: 1)
+    reports = Reports(store, MemoryLogs(clock.now), clock, lambda: None)
+    status = Status(store, clock, lambda: None)
+    routes = [
+        *replica_routes(tasks, reports, TOKENS),
+        *footplate_routes(status, store, About("1", "", 1, ""), lambda: None),
+    ]
+    with serve(create_app(routes, Access())) as url, httpx.Client(base_url=url) as client:
+        yield client
+    buckets.close()
+    store.close()
+
+
+@pytest.mark.parametrize("number", HUGE)
+def test_events_after_a_huge_number(http: httpx.Client, number: str) -> None:
+    answer = http.get(f"/footplate/v1/{JOB.name}/events", params={"after": number})
+    assert answer.status_code == 200
+
+
+@pytest.mark.parametrize("number", [*HUGE, "-1", "x"])
+def test_a_package_with_a_huge_number(http: httpx.Client, number: str) -> None:
+    path = f"/replica/v1/packages/{number}"
+    token = TOKENS.issue(JOB.attempt_id, "master-replica-0")
+    assert http.get(path).status_code == 403
+    assert http.get(path, headers={"Authorization": f"Bearer {token}"}).status_code == 404
