@@ -180,6 +180,11 @@ def test_bad_input_names_what_is_wrong(
     assert not any(call.startswith("POST") for call in fake.calls())
 
 
+def test_nothing_is_packaged_where_nothing_is(invoke: Callable[..., Result]) -> None:
+    result = invoke(*SUBMIT, "j", "--package-path=/nowhere", "--job-dir=gs://stage/x")
+    assert result.stderr == "Error: --package-path: /nowhere is not a folder\n"
+
+
 def test_a_bucket_that_is_not_there(
     invoke: Callable[..., Result], trainer: Path, fake: FakeService
 ) -> None:

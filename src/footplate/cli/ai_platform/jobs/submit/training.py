@@ -136,8 +136,10 @@ def _stage(
 def _build(package_path: str) -> Archive:
     from footplate.cli.packaging.trainer import build_package
 
-    click.secho(f"Packaging {package_path}", err=True, dim=True)
-    package = build_package(Path(package_path).expanduser())
+    folder = Path(package_path).expanduser()
+    if folder.is_dir():  # else the refusal says all
+        click.secho(f"Packaging {package_path}", err=True, dim=True)
+    package = build_package(folder)
     for note in package.notes:
         click.secho(f"Note: {note}", err=True, fg="yellow")
     return package.archive
