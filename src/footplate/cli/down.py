@@ -72,3 +72,4 @@ def _end_left_behind(session: Session) -> None:
         return
     _say(count)
     end_left_behind(settings)
+    click.echo("No job goes on any more.", err=True)

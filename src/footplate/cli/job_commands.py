@@ -38,7 +38,8 @@ def describe(session: Session, name: JobName, layout: str, columns: Mapping[str,
             return
         latest = list(service.events(name))[-1:]
     for event in latest:
-        click.secho(disarm(f"{event.kind}: {event.message}"), err=True, dim=True)
+        text = ": ".join(part for part in (event.kind, event.message) if part)
+        click.secho(disarm(text), err=True, dim=True)
 
 
 def select_jobs(jobs: Iterable[Job], *, limit: int | None, sort_by: str | None) -> list[Job]:

@@ -162,7 +162,7 @@ def test_what_goes_on_without_a_server_is_shown_and_ended(desk: Desk) -> None:
     assert "No server runs; `footplate up` starts it." in shown
     assert "jobs     1 RUNNING" in shown
 
-    assert footplate(desk, "down").stderr == "Ending 1 job.\n"
+    assert footplate(desk, "down").stderr == "Ending 1 job.\nNo job goes on any more.\n"
     assert "jobs     none active" in footplate(desk, "status").stdout
     assert "no job goes on" in footplate(desk, "down").stderr
     desk.service.start()

@@ -50,6 +50,13 @@ def test_describe_shows_the_resource_and_what_happens(
     assert result.stderr == "PREPARING: 38 of 52 packages\n"
 
 
+def test_describe_shows_an_event_without_words(
+    invoke: Callable[..., Result], fake: FakeService
+) -> None:
+    fake.events[NAME] = [{"number": 1, "kind": "RUNNING", "message": ""}]
+    assert invoke("ai-platform", "jobs", "describe", "census_1").stderr == "RUNNING\n"
+
+
 def test_describe_says_why_a_job_failed(invoke: Callable[..., Result]) -> None:
     result = invoke("ai-platform", "jobs", "describe", "census_2", "--format=json")
     assert json.loads(result.stdout)["errorMessage"] == CAUSE
