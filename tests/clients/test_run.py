@@ -12,10 +12,15 @@ import shutil
 import signal
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.x509.oid import NameOID
 
 from footplate.testing.fake_service import FakeService
 
@@ -233,6 +238,10 @@ ATTEMPTS = {
         "import grpc.aio; grpc.aio.secure_channel('dns:///ml.googleapis.com', "
         "grpc.ssl_channel_credentials())"
     ),
+    "grpc by the name of a port": (
+        "import grpc; grpc.secure_channel('ml.googleapis.com:https', "
+        "grpc.ssl_channel_credentials())"
+    ),
     "another client": "from google.cloud import bigquery; list(bigquery.Client().list_datasets())",
     "a session": (
         "import google.auth, google.auth.transport.requests as t; "
@@ -265,6 +274,52 @@ from cryptography.x509 import load_pem_x509_certificate
 print(load_pem_x509_certificate(pem.encode()).subject.rfc4514_string())
 """
     assert script(run, text) == ["CN=Nobody: trusts no server,O=Footplate"]
+
+
+HANDSHAKE = """
+import sys, grpc
+from pathlib import Path
+key, certificate = (Path(name).read_bytes() for name in ("tls.key", "tls.pem"))
+from concurrent.futures import ThreadPoolExecutor
+server = grpc.server(ThreadPoolExecutor(1))
+port = server.add_secure_port("127.0.0.1:0", grpc.ssl_server_credentials([(key, certificate)]))
+server.start()
+def connects(roots):
+    credentials = grpc.ssl_channel_credentials(roots)
+    with grpc.secure_channel(f"localhost:{port}", credentials) as channel:
+        call = channel.unary_unary("/any/method")
+        try:
+            call(b"", timeout=20)
+        except grpc.RpcError as error:
+            return error.code().name, "CERTIFICATE_VERIFY_FAILED" in error.details()
+print(connects(certificate))
+print(connects(None))
+server.stop(0)
+"""
+
+
+def test_no_tls_server_gets_past_the_handshake_of_grpc(run: Run, tmp_path: Path) -> None:
+    """The server is there (it lets in who trusts its own authority), but not for whoever asks
+    with the roots that the program finds."""
+    key = rsa.generate_private_key(65537, 2048)
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    private = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    (tmp_path / "tls.key").write_bytes(key.private_bytes(pem, *private))
+    (tmp_path / "tls.pem").write_bytes(certificate.public_bytes(pem))
+
+    trusted, ours = script(run, HANDSHAKE)
+
+    assert trusted == "('UNIMPLEMENTED', False)"  # it answered: there is no such method
+    assert ours == "('UNAVAILABLE', True)"
 
 
 def test_secrets_are_taken_out_of_the_environment(run: Run, fake: FakeService) -> None:

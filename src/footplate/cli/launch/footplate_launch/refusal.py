@@ -29,10 +29,10 @@ def check_host(host: str) -> None:
 
 
 def check_target(target: str) -> None:
-    """The same for a target of gRPC, such as ``dns:///host:443``."""
-    host = target.rpartition("/")[2]
-    name, colon, port = host.rpartition(":")
-    check_host(name if colon and port.isdigit() else host)
+    """The same for a target of gRPC: ``dns:///host:443``, ``dns:host:https``, ``[address]:443``."""
+    address = target.rpartition("/")[2]
+    for host in (address, address.rpartition(":")[0], *address.split(":")):
+        check_host(host)
 
 
 def _canonical(name: str) -> str:
