@@ -40,6 +40,13 @@ def test_a_gang_is_made_for_this_user_alone(attempts: Attempts, root: Path) -> N
         assert stat.S_IMODE(home.path.parent.stat().st_mode) == 0o700
 
 
+def test_a_root_that_was_removed_is_made_again(attempts: Attempts, root: Path) -> None:
+    root.rmdir()
+    attempts.make(make_request("u-1", WORKERS))
+    assert len(attempts.homes()) == len(WORKERS)
+    assert stat.S_IMODE(root.stat().st_mode) == 0o700
+
+
 def test_a_gang_is_made_once(attempts: Attempts, root: Path) -> None:
     attempts.make(make_request("u-1", WORKERS[:1]))
     (root / "u-1" / WORKERS[0] / "gone").write_text("{}")

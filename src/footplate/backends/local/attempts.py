@@ -33,8 +33,7 @@ class Attempts:
 
     def open(self) -> None:
         """Throw away what an earlier server left half-made or half-removed."""
-        self._root.mkdir(parents=True, exist_ok=True)
-        self._root.chmod(0o700)
+        self._make_root()
         self._trash.throw(self._making)
         self._trash.open()
 
@@ -63,6 +62,7 @@ class Attempts:
         if self.of(request.attempt_id):
             return
         try:
+            self._make_root()
             self._trash.throw(self._making)
             self._fill(self._making / request.attempt_id, request)
             (self._making / request.attempt_id).rename(self._root / request.attempt_id)
@@ -72,6 +72,11 @@ class Attempts:
                 raise FailedPrecondition("the path of its directory would be too long") from error
             message = f"the directory of its replicas can't be made: {error.strerror}"
             raise Unavailable(message) from error
+
+    def _make_root(self) -> None:
+        """At any time: somebody may have removed it to make room."""
+        self._root.mkdir(parents=True, exist_ok=True)
+        self._root.chmod(0o700)
 
     def _fill(self, path: Path, request: AttemptStart) -> None:
         path.mkdir(parents=True, mode=0o700)
