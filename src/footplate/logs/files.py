@@ -59,8 +59,8 @@ class FileLogs:
     """Logs in ``directory``, which this process alone writes to."""
 
     def __init__(self, directory: Path, now: Callable[[], datetime], open_files: int = 128) -> None:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._directory = directory
+        self._make_directory()
         self._now = now
         self._open_files = open_files
         self._lock = threading.Lock()
@@ -134,6 +134,9 @@ class FileLogs:
             self._trim(0)
         self._watchers.wake_all()
 
+    def _make_directory(self) -> None:
+        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+
     def _path(self, uid: JobUid) -> Path:
         if not _UID.fullmatch(uid):
             raise InvalidArgument(f"{uid!r} is not the uid of a job")
@@ -184,6 +187,8 @@ class FileLogs:
     def _opened(self, uid: JobUid, slot: _Slot, *, create: bool) -> Journal:
         """The slot's journal, opened where it isn't. Its lock is held."""
         if slot.journal is None:
+            if create:  # somebody may have removed the directory to make room
+                self._make_directory()
             slot.journal = Journal(self._path(uid), create=create)
         return slot.journal
 

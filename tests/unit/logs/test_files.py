@@ -50,6 +50,14 @@ def test_lines_are_for_their_owner_only(tmp_path: Path) -> None:
     assert (tmp_path / "logs" / f"{JOB}.jsonl").stat().st_mode & 0o077 == 0
 
 
+def test_a_directory_that_was_removed_is_made_again(tmp_path: Path) -> None:
+    logs = FileLogs(tmp_path / "logs", SettableClock().now)
+    (tmp_path / "logs").rmdir()
+    logs.append(JOB, 1, MASTER, make_lines(1, 1))
+    assert len(logs.read(JOB).entries) == 1
+    logs.close()
+
+
 @pytest.mark.parametrize("uid", ["../up", "a/b", "", "a\n", "x" * 200])
 def test_a_uid_that_could_leave_the_directory_is_refused(tmp_path: Path, uid: str) -> None:
     logs = FileLogs(tmp_path, SettableClock().now)
