@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
+from footplate.cli.terminal import disarm
 from footplate.domain.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -99,4 +101,5 @@ def cell(resource: Resource, path: str) -> str:
             return ""
     if value is None:
         return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return disarm(text) if sys.stdout.isatty() else text

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 NAME = "projects/demo/jobs/census_1"
 WAIT_S = 20
+JOBS = ("ai-platform", "jobs")
 
 
 @pytest.fixture(autouse=True)
@@ -158,16 +159,11 @@ def test_a_server_that_stays_away_is_given_up(
     assert (result.exit_code, result.stderr.splitlines()[-1]) == (1, "Error: not now")
 
 
-@pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")
-def test_a_program_gives_no_commands_to_the_terminal(fake: FakeService) -> None:
-    hostile = "\x1b]0;title\x07\x1b]52;c;cm0gLXJm\x07\x1b[2J\x9b6n\x1bc"
-    fake.events[NAME] = [{"number": 1, "kind": "WARNING", "message": hostile}]
-    fake.jobs[NAME]["errorMessage"] = f"exited with code 1: {hostile}"
-    fake.lines[NAME] = ending(fake, "FAILED", line(1, f"\x1b[31mred\x1b[0m 50%\r{hostile}"))
-    words = ["ai-platform", "jobs", "stream-logs", "census_1", f"--url={fake.url}"]
+def on_a_terminal(*words: str) -> tuple[int, str]:
+    """The exit code of ``footplate ai-platform jobs WORDS``, and what a terminal got."""
     ours, terminal = os.openpty()
     with subprocess.Popen(
-        [sys.executable, "-c", "from footplate.cli.main import main; main()", *words],
+        [sys.executable, "-c", "from footplate.cli.main import main; main()", *JOBS, *words],
         stdout=terminal,
         stderr=terminal,
     ) as process:
@@ -176,12 +172,31 @@ def test_a_program_gives_no_commands_to_the_terminal(fake: FakeService) -> None:
         with suppress(OSError), os.fdopen(ours, "rb", buffering=0) as screen:
             while chunk := screen.read(65_536):
                 shown += chunk
-        assert process.wait(WAIT_S) == 1
-    text = shown.decode()
+        return process.wait(WAIT_S), shown.decode()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")
+def test_a_program_gives_no_commands_to_the_terminal(fake: FakeService) -> None:
+    hostile = "\x1b]0;title\x07\x1b]52;c;cm0gLXJm\x07\x1b[2J\x9b6n\x1bc"
+    fake.events[NAME] = [{"number": 1, "kind": "WARNING", "message": hostile}]
+    fake.jobs[NAME]["errorMessage"] = f"exited with code 1: {hostile}"
+    fake.lines[NAME] = ending(fake, "FAILED", line(1, f"\x1b[31mred\x1b[0m 50%\r{hostile}"))
+    code, text = on_a_terminal("stream-logs", "census_1", f"--url={fake.url}")
+    assert code == 1
     assert "\x1b[31mred\x1b[0m 50%\r\\x1b]0;title\\x07" in text
     assert "Job census_1 failed: exited with code 1: \\x1b]0;title" in text
     assert not set("\x07\x9b") & set(text)
     assert set(re.findall("\x1b(.[0-9;]*.)", text)) <= {"[0m", "[31m", "[33m", "[2m", "[2K"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")
+@pytest.mark.parametrize("words", [("describe", "census_1"), ("list",)])
+def test_nor_does_the_error_of_a_job(fake: FakeService, words: tuple[str, ...]) -> None:
+    fake.jobs[NAME]["errorMessage"] = "no\x1b]0;title\x07"
+    layout = "--format=value(jobId,errorMessage)"
+    _, text = on_a_terminal(*words, layout, f"--url={fake.url}")
+    assert "census_1\tno\\x1b]0;title\\x07" in text
+    assert "\x07" not in text
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
