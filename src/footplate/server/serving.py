@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import signal
 import socket
@@ -78,7 +79,9 @@ class _Server(uvicorn.Server):
         self._on_ready = on_ready
 
     def serve_on(self, listener: socket.socket) -> None:
-        logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
+        log = logging.getLogger("uvicorn.error")
+        log.setLevel(logging.WARNING)
+        log.addFilter(_is_news)
         self._service.on_drained(self._stop)
         # uvicorn ends in order on these two, and then raises them again for whoever called it.
         handlers = {number: signal.signal(number, _interrupt) for number in _ENDINGS}
@@ -95,6 +98,12 @@ class _Server(uvicorn.Server):
 
     def _stop(self) -> None:
         self.should_exit = True
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Followers that outstay the end of the server are cut off on purpose: nobody need know."""
+    cause = record.exc_info[1] if record.exc_info else None
+    return not (isinstance(cause, asyncio.CancelledError) or str(record.msg).startswith("Cancel "))
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.e2e.service.conftest import CACHE, Desk
 
+from footplate.domain.errors import Unavailable
 from footplate.domain.states import State
 from footplate.testing.service import running_service
 
@@ -168,6 +169,23 @@ def test_what_goes_on_without_a_server_is_shown_and_ended(desk: Desk) -> None:
     desk.service.start()
     assert desk.job(name).state is State.CANCELLED
     assert desk.messages(name) == ["up"]
+
+
+def test_the_end_of_the_server_cuts_followers_off_without_noise(desk: Desk) -> None:
+    name = desk.submit("import time\nprint('up', flush=True)\ntime.sleep(600)")
+    with desk.client() as client:
+        lines = client.logs(name, follow=True)
+        assert next(lines).message == "up"
+        told = desk.service.log.stat().st_size
+        desk.service.stop()
+        with pytest.raises((Unavailable, StopIteration)):
+            next(lines)
+
+    said = desk.service.log.read_bytes()[told:].decode()
+    assert said.splitlines()[1:] == [
+        "The service has stopped.",
+        "1 job goes on without it; the next `footplate up` takes over again.",
+    ]
 
 
 def test_a_second_server_is_refused(desk: Desk) -> None:
