@@ -362,3 +362,22 @@ def test_a_batch_that_is_broken_at_its_end_changes_nothing(http: httpx.Client) -
     answer = http.post("/batch/storage/v1", content=content.encode(), headers=headers)
     assert answer.status_code == 400
     assert http.get(f"{OBJECTS}/kept").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"/download{OBJECTS}/big",
+        f"/%64ownload{OBJECTS}/big",
+        f"{OBJECTS}/big?alt=media",
+        f"{OBJECTS}/big?%61lt=media",
+    ],
+)
+def test_a_batch_downloads_nothing(http: httpx.Client, path: str) -> None:
+    """Nor does Google's; a small request would have the server hold any number of copies."""
+    put_object(http, "big", b"x")
+    content = f"--b\r\nContent-Type: application/http\r\n\r\nGET {path} HTTP/1.1\r\n\r\n\r\n--b--"
+    headers = {"Content-Type": "multipart/mixed; boundary=b"}
+    answer = http.post("/batch/storage/v1", content=content.encode(), headers=headers)
+    assert answer.status_code == 400
+    assert "can't download" in answer.json()["error"]["message"]

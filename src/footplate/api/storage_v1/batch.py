@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import QueryParams
 from starlette.responses import Response
 from starlette.routing import Router
 
@@ -102,6 +103,8 @@ def _request(scope: Scope, part: Message) -> tuple[Scope, bytes]:
     message = BytesParser(policy=HTTP).parsebytes(rest)
     inner = message.get_payload(decode=True)
     url = urlsplit(words[1])
+    if unquote(url.path).startswith("/download") or QueryParams(url.query).get("alt") == "media":
+        raise InvalidArgument("a batch can't download objects: it would hold all of them at once")
     headers = [(k.lower().encode("latin-1"), str(v).encode("latin-1")) for k, v in message.items()]
     host = [(name, value) for name, value in scope["headers"] if name == b"host"]
     return {
