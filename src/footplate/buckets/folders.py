@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -59,7 +60,8 @@ class FolderBuckets:
         self._staging = self._root / _OWN / "staging"
         self._staging.mkdir(parents=True, exist_ok=True)
         for path in self._staging.iterdir():
-            path.unlink()
+            with suppress(OSError):  # a program put a directory there: it is in nobody's way
+                path.unlink()
         uploads = self._root / _OWN / "uploads"
         uploads.mkdir(exist_ok=True)
         self._uploads = Uploads(uploads, new_id)

@@ -10,7 +10,7 @@ import json
 import os
 import re
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -43,8 +43,9 @@ class Uploads:
     def sweep(self, now: datetime) -> None:
         """Forget the uploads that nobody goes on with."""
         for path in self._directory.iterdir():
-            if now - datetime.fromtimestamp(path.stat().st_mtime, UTC) > KEPT:
-                path.unlink(missing_ok=True)
+            with suppress(OSError, ValueError, OverflowError):  # what a program put there
+                if now - datetime.fromtimestamp(path.lstat().st_mtime, UTC) > KEPT:
+                    path.unlink()
 
     def begin(self, draft: Draft) -> str:
         upload_id = self._new_id()

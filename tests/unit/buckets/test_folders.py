@@ -338,6 +338,22 @@ def test_uploads_that_nobody_goes_on_with_are_forgotten(root: Path) -> None:
     later.close()
 
 
+def test_a_restart_bears_what_programs_put_among_its_own(root: Path) -> None:
+    clock = SetClock(datetime.now(UTC))
+    FolderBuckets(root, clock).close()
+    own = root / ".footplate"
+    for folder in (own / "staging", own / "uploads"):
+        (folder / "directory").mkdir()
+        (folder / "dangling").symlink_to("nowhere")
+        os.utime(folder / "directory", (0, 0))
+
+    buckets = FolderBuckets(root, clock)
+    buckets.create_bucket("stage")
+    buckets.write("stage", "a", [b"x"])
+    assert names(buckets) == ["a"]
+    buckets.close()
+
+
 def test_programs_that_remove_folders_meanwhile(buckets: FolderBuckets, folder: Path) -> None:
     ended = threading.Event()
 
