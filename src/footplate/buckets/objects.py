@@ -57,7 +57,10 @@ class Objects:
                 return path
         except FileNotFoundError:
             pass
-        raise NotFound(f"bucket {bucket!r} is not there")
+        raise NotFound(
+            f"bucket {bucket!r} is not there; "
+            f"make it with `footplate storage buckets create gs://{bucket}`"
+        )
 
     def open(self, bucket: str, name: str) -> tuple[ObjectInfo, BinaryIO]:
         """As the port says."""

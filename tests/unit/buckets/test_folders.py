@@ -80,6 +80,11 @@ def test_no_bucket_leads_elsewhere(buckets: FolderBuckets, bucket: str) -> None:
         buckets.local_path(GcsUri(bucket, "a"))
 
 
+def test_the_way_to_a_missing_bucket_is_named(buckets: FolderBuckets) -> None:
+    with pytest.raises(NotFound, match="`footplate storage buckets create gs://elsewhere`"):
+        buckets.stat("elsewhere", "a")
+
+
 def test_no_name_is_an_object_and_a_directory(buckets: FolderBuckets) -> None:
     buckets.write("stage", "a", [b"file"])
     buckets.write("stage", "d/e", [b"file"])

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from footplate.cli.packaging.archive import Archive
-from footplate.domain.errors import InvalidArgument, NotFound
+from footplate.domain.errors import InvalidArgument
 from footplate.domain.names import GcsUri
 
 if TYPE_CHECKING:
@@ -47,19 +47,13 @@ def stage(storage: Storage, location: GcsUri, archives: Sequence[Archive]) -> li
     """Upload each to a folder named by its content; their URIs, in order.
 
     Raises:
-        NotFound: the bucket isn't there; says how to make it.
+        NotFound: the bucket isn't there; the server says how to make it.
     """
     uris = []
     for archive in archives:
         path = _join(location.path, f"{archive.sha256}/{archive.name}")
         uri = GcsUri(location.bucket, path)
-        try:
-            storage.upload(uri, archive.content, "application/gzip")
-        except NotFound as error:
-            raise NotFound(
-                f"{error.message}; make it with "
-                f"`footplate storage buckets create gs://{location.bucket}`"
-            ) from None
+        storage.upload(uri, archive.content, "application/gzip")
         uris.append(str(uri))
     return uris
 
