@@ -72,7 +72,7 @@ class Running(Stage):
 
     def stop(self) -> Stage:
         if self._ended_by is None:
-            self._end("STOPPED", "stopped by the service")
+            self._end("STOPPED", "its supervisor was told to end it")
         return self
 
     def _end(self, kind: str, cause: str) -> None:

@@ -37,7 +37,7 @@ MASTER = "master-replica-0"
 OK = Exit(ExitKind.EXITED, 0)
 FAILED = Exit(ExitKind.EXITED, 1, "ValueError: bad")
 KILLED = Exit(ExitKind.SIGNALLED, 9)
-STOPPED = Exit(ExitKind.STOPPED, 0, "stopped by the service")
+STOPPED = Exit(ExitKind.STOPPED, 0, "its supervisor was told to end it")
 SEGFAULT = Exit(ExitKind.SIGNALLED, 11)
 
 
