@@ -16,6 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+_YEAR_9999_S = 253_402_300_799
+
+
+def time_of(status: os.stat_result) -> datetime:
+    """When a file was changed; a program may set any time, also one that no calendar has."""
+    seconds = status.st_mtime_ns // 1000 / 1e6
+    return datetime.fromtimestamp(min(max(seconds, 0), _YEAR_9999_S), UTC)
+
 
 @dataclass(frozen=True)
 class FileState:
@@ -27,7 +35,7 @@ class FileState:
 
     @classmethod
     def of(cls, status: os.stat_result) -> FileState:
-        changed = datetime.fromtimestamp(status.st_mtime_ns // 1000 / 1e6, UTC)
+        changed = time_of(status)
         if stat.S_ISDIR(status.st_mode):  # its size and time change with what is put into it
             return cls(f"d{status.st_ino}", 0, changed)
         identity = f"f{status.st_ino}-{status.st_size}-{status.st_mtime_ns}"

@@ -11,11 +11,11 @@ from __future__ import annotations
 import os
 import secrets
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, BinaryIO
 
 from footplate.buckets.beneath import remove_empty_tree
 from footplate.buckets.disk_errors import told_to_clients
+from footplate.buckets.file_state import time_of
 from footplate.buckets.names import check_bucket_name, parse_object_name
 from footplate.buckets.objects import Objects
 from footplate.buckets.records import Records
@@ -80,7 +80,7 @@ class FolderBuckets:
     def bucket(self, name: str) -> Bucket:
         folder = self._objects.folder(name)
         created = self._records.bucket_time(name)
-        return Bucket(name, created or datetime.fromtimestamp(folder.stat().st_mtime, UTC))
+        return Bucket(name, created or time_of(folder.stat()))
 
     def create_bucket(self, name: str) -> Bucket:
         check_bucket_name(name)

@@ -3,6 +3,7 @@
 import errno
 import os
 import shutil
+import stat
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 import google_crc32c
 import pytest
 
+from footplate.buckets.file_state import FileState
 from footplate.buckets.folders import FolderBuckets
 from footplate.domain.errors import (
     Aborted,
@@ -357,6 +359,15 @@ def test_a_restart_bears_what_programs_put_among_its_own(root: Path) -> None:
     buckets.write("stage", "a", [b"x"])
     assert names(buckets) == ["a"]
     buckets.close()
+
+
+@pytest.mark.parametrize("seconds", [10**12, 253_402_300_800, -(10**12), -1])
+def test_a_time_that_no_calendar_has(seconds: int) -> None:
+    """Which only some file systems keep: btrfs, tmpfs, xfs."""
+    status = os.stat_result(
+        (stat.S_IFREG, 1, 0, 1, 0, 0, 1, 0, seconds, 0), {"st_mtime_ns": seconds * 10**9}
+    )
+    assert FileState.of(status).changed.year in (1970, 9999)
 
 
 def test_programs_that_remove_folders_meanwhile(buckets: FolderBuckets, folder: Path) -> None:
