@@ -38,6 +38,7 @@ from footplate.control.status import Status
 from footplate.control.tasks import Limits, Tasks
 from footplate.control.tokens import Tokens
 from footplate.domain.capacity import replicas_for
+from footplate.domain.errors import Unavailable
 from footplate.domain.states import State
 from footplate.logs.files import FileLogs
 from footplate.replica.archive import build_archive
@@ -109,9 +110,15 @@ class Service:
         threading.Thread(target=self._wait_until_idle, name="drain", daemon=True).start()
 
     def _wait_until_idle(self) -> None:
-        while self.status.active():
+        while not self._idle():
             time.sleep(_IDLE_CHECK_S)
         self._drained()
+
+    def _idle(self) -> bool:
+        try:
+            return not self.status.active()
+        except Unavailable:  # the database is away: nobody knows, so wait on
+            return False
 
     def close(self) -> None:
         """Stop following. Jobs go on."""
