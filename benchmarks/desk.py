@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
-import io
 import itertools
-import tarfile
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +11,7 @@ from typing import TYPE_CHECKING
 from footplate.client.service import Service
 from footplate.domain.names import GcsUri, TrainingJobName
 from footplate.testing.service import running_service
+from footplate.testing.trainers import pack_trainer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +37,7 @@ def submit(client: Service, source: str) -> TrainingJobName:
     """Send ``source`` as the module of a package; the same source is built only once."""
     name = TrainingJobName("bench", f"job_{next(_NUMBERS)}")
     package = GcsUri(BUCKET, f"{name.job_id}.tar.gz")
-    client.storage.upload(package, _archive(source))
+    client.storage.upload(package, pack_trainer(source))
     training_input = {
         "scaleTier": "BASIC",
         "region": "us-central1",
@@ -48,18 +46,3 @@ def submit(client: Service, source: str) -> TrainingJobName:
     }
     client.training_jobs.create("bench", {"jobId": name.job_id, "trainingInput": training_input})
     return name
-
-
-def _archive(source: str) -> bytes:
-    members = {
-        "trainer-1/setup.py": "from setuptools import setup\nsetup(packages=['trainer'])\n",
-        "trainer-1/trainer/__init__.py": "",
-        "trainer-1/trainer/task.py": source,
-    }
-    file = io.BytesIO()
-    with tarfile.open(fileobj=file, mode="w") as tar:
-        for name, text in members.items():
-            member = tarfile.TarInfo(name)
-            member.size = len(text)
-            tar.addfile(member, io.BytesIO(text.encode()))
-    return gzip.compress(file.getvalue(), mtime=0)

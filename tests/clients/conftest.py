@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ from google.auth.credentials import AnonymousCredentials
 from google.cloud import storage
 from googleapiclient import discovery
 
+from footplate.testing.gcloud import find_gcloud
 from footplate.testing.service import outside, running_service
 from footplate.testing.trainers import Trainers
 
@@ -139,13 +139,10 @@ def gcloud(
     pointed: dict[str, str], tmp_path: Path
 ) -> Callable[..., subprocess.CompletedProcess[str]]:
     """The real one of PATH, in a directory of its own."""
-    if shutil.which("gcloud") is None:
-        if os.environ.get("CI"):
-            pytest.fail("gcloud is not on PATH")
-        pytest.skip("gcloud is not on PATH")
+    program = find_gcloud()
 
     def run(*words: object) -> subprocess.CompletedProcess[str]:
-        return _run(["gcloud", "--quiet", *map(str, words)], pointed, tmp_path)
+        return _run([program, "--quiet", *map(str, words)], pointed, tmp_path)
 
     return run
 

@@ -23,6 +23,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.x509.oid import NameOID
 
 from footplate.testing.fake_service import FakeService
+from footplate.testing.gcloud import find_gcloud
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -414,10 +415,7 @@ def test_without_a_server_nothing_runs(run: Run) -> None:
 
 
 def test_the_real_gcloud(run: Run, fake: FakeService) -> None:
-    if shutil.which("gcloud") is None:
-        if os.environ.get("CI"):
-            pytest.fail("gcloud is not on PATH")
-        pytest.skip("gcloud is not on PATH")
+    find_gcloud()
     fake.jobs["projects/p/jobs/census_1"] = {"jobId": "census_1", "state": "QUEUED"}
     done = run("gcloud", "ai-platform", "jobs", "list", "--project=p", "--format=value(jobId)")
     assert (done.returncode, done.stdout) == (0, "census_1\n"), done.stderr

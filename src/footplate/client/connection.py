@@ -15,7 +15,6 @@ from footplate.wire.json_text import parse_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from types import TracebackType
 
     from footplate.wire.json_text import JsonObject
 
@@ -38,17 +37,6 @@ class Connection:
             # A proxy of the environment knows nothing of this machine's loopback.
             trust_env=split.hostname not in _LOOPBACK,
         )
-
-    def __enter__(self) -> Connection:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         self._http.close()

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import re
 import threading
-import time
 from collections import OrderedDict
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -99,22 +98,6 @@ class FileLogs:
     def tail(self, uid: JobUid, attempt: int, replica: str, count: int) -> tuple[Entry, ...]:
         with self._journal(uid) as journal:
             return () if journal is None else journal.tail(attempt, replica, count)
-
-    def wait(self, uid: JobUid, cursor: int, timeout_s: float) -> bool:
-        deadline = time.monotonic() + timeout_s
-        changed = threading.Event()
-        unwatch = self.watch(uid, changed.set)
-        try:
-            while not self._closed:
-                changed.clear()
-                with self._journal(uid) as journal:
-                    if journal is not None and journal.size > cursor:
-                        return True
-                if not changed.wait(max(0.0, deadline - time.monotonic())):
-                    return False
-        finally:
-            unwatch()
-        return False
 
     def watch(self, uid: JobUid, changed: Callable[[], None]) -> Callable[[], None]:
         return self._watchers.add(uid, changed)

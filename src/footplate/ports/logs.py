@@ -45,10 +45,6 @@ class Logs(Protocol):
         """The cursor before the first entry whose timestamp is ``time`` or later."""
         ...
 
-    def wait(self, uid: JobUid, cursor: int, timeout_s: float) -> bool:
-        """Block until there is an entry after ``cursor``: True; False at the timeout."""
-        ...
-
     def watch(self, uid: JobUid, changed: Callable[[], None]) -> Callable[[], None]:
         """From now on call ``changed``, on any thread, after each append; it must not block.
 

@@ -44,7 +44,6 @@ class Running(Stage):
     def __init__(self, desk: Desk, streams: tuple[Stream, Errors]) -> None:
         super().__init__(desk)
         self.streams = streams
-        self._errors = streams[1]
         self._limit_s = desk.seconds("time_limit_s", NEVER)
         self._limit_at = desk.monotonic() + self._limit_s
         self._kill_at = NEVER

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import io
 import json
 import os
 import subprocess
 import sys
-import tarfile
 import threading
 import zipfile
 from dataclasses import dataclass, field
@@ -17,6 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 from footplate.replica.archive import build_archive
+from footplate.testing.trainers import pack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -80,11 +79,7 @@ def make_sdist(
         "backend.py": backend.format(name=name.replace("-", "_"), version=version),
         **{f"content/{m}": t for m, t in _wheel_files(name, version, files or {}, requires, {})},
     }
-    with tarfile.open(path, "w:gz") as archive:
-        for member, text in members.items():
-            info = tarfile.TarInfo(f"{name}-{version}/{member}")
-            info.size = len(text.encode())
-            archive.addfile(info, io.BytesIO(text.encode()))
+    path.write_bytes(pack({f"{name}-{version}/{member}": text for member, text in members.items()}))
     return path
 
 

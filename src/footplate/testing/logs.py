@@ -27,17 +27,15 @@ class MemoryLogs:
         self._now = now
         self._entries: dict[JobUid, list[Entry]] = {}
         self._watchers: dict[JobUid, list[Callable[[], None]]] = {}
-        self._changed = threading.Condition()
-        self._closed = False
+        self._lock = threading.Lock()
         self.full = False
 
     def append(self, uid: JobUid, attempt: int, replica: str, lines: Sequence[Line]) -> None:
         if self.full:
             raise Unavailable("log lines can't be kept: the disk is full")
-        with self._changed:
+        with self._lock:
             for line in lines:
                 self._keep(self._entries.setdefault(uid, []), attempt, replica, line)
-            self._changed.notify_all()
         self.wake(uid)
 
     def _keep(self, entries: list[Entry], attempt: int, replica: str, line: Line) -> None:
@@ -68,13 +66,6 @@ class MemoryLogs:
     def seek(self, uid: JobUid, time: datetime) -> int:
         return bisect_left(self._entries.get(uid, []), time, key=lambda entry: entry.timestamp)
 
-    def wait(self, uid: JobUid, cursor: int, timeout_s: float) -> bool:
-        def ready() -> bool:
-            return self._closed or len(self._entries.get(uid, ())) > cursor
-
-        with self._changed:
-            return self._changed.wait_for(ready, timeout_s) and not self._closed
-
     def watch(self, uid: JobUid, changed: Callable[[], None]) -> Callable[[], None]:
         watchers = self._watchers.setdefault(uid, [])
         watchers.append(changed)
@@ -93,6 +84,4 @@ class MemoryLogs:
         self._entries.pop(uid, None)
 
     def close(self) -> None:
-        with self._changed:
-            self._closed = True
-            self._changed.notify_all()
+        """Nothing to give back."""

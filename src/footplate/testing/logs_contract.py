@@ -189,29 +189,6 @@ class LogsContract(ABC):
         assert logs.tail(JOB, 2, WORKER, 1) == ()
         assert logs.tail(JOB, 1, MASTER, 0) == ()
 
-    def test_wait_ends_when_a_line_comes(self, logs: Logs) -> None:
-        logs.append(JOB, 1, MASTER, [make_line(1)])
-        assert logs.wait(JOB, 0, 0.0)
-        cursor = logs.read(JOB).cursor
-        assert not logs.wait(JOB, cursor, 0.0)
-        answers: list[bool] = []
-        waiter = threading.Thread(
-            target=lambda: answers.append(logs.wait(JOB, cursor, _PATIENCE_S))
-        )
-        waiter.start()
-        logs.append(OTHER, 1, MASTER, [make_line(1)])
-        logs.append(JOB, 1, MASTER, [make_line(2)])
-        waiter.join(_PATIENCE_S)
-        assert answers == [True]
-
-    def test_close_sends_away_who_waits(self, logs: Logs) -> None:
-        answers: list[bool] = []
-        waiter = threading.Thread(target=lambda: answers.append(logs.wait(JOB, 0, _PATIENCE_S)))
-        waiter.start()
-        logs.close()
-        waiter.join(_PATIENCE_S)
-        assert answers == [False]
-
     def test_watchers_are_told_until_they_leave(self, logs: Logs) -> None:
         told: list[str] = []
         leave = logs.watch(JOB, lambda: told.append("changed"))

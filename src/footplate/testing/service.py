@@ -78,11 +78,6 @@ class RunningService:
         """End the server in the middle of whatever it does. Its jobs go on."""
         self._end(signal.SIGKILL)
 
-    def restart(self) -> None:
-        """Start again after ``stop`` or ``kill``, or instead of a server that runs. New URL."""
-        self.stop()
-        self.start()
-
     def down(self) -> None:
         """End the jobs, then the server, as ``footplate down`` does."""
         if self.alive:

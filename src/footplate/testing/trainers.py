@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import subprocess
 import sys
@@ -9,12 +10,34 @@ import tarfile
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 SETUP = """\
 from setuptools import find_packages, setup
 setup(name="trainer", version="0.1.0", packages=find_packages(), install_requires={requires!r})
 """
+
+
+def pack(members: Mapping[str, str]) -> bytes:
+    """A .tar.gz of these members, however hostile their names; the same ones, the same bytes."""
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        for path, text in members.items():
+            member = tarfile.TarInfo(path)
+            member.size = len(text.encode())
+            archive.addfile(member, io.BytesIO(text.encode()))
+    return gzip.compress(file.getvalue(), mtime=0)
+
+
+def pack_trainer(task: str, setup: str | None = None) -> bytes:
+    """A source distribution whose module ``trainer.task`` is ``task``, made without a build."""
+    files = {
+        "setup.py": setup or SETUP.format(requires=[]),
+        "trainer/__init__.py": "",
+        "trainer/task.py": task,
+    }
+    return pack({f"trainer-0.1.0/{path}": text for path, text in files.items()})
 
 
 class Blob(Protocol):
@@ -54,11 +77,7 @@ class Trainers:
         """The address of a tar archive with these members, however hostile their names."""
         root = self._root()
         root.mkdir(parents=True)
-        with tarfile.open(root / name, "w:gz") as archive:
-            for path, text in members.items():
-                member = tarfile.TarInfo(path)
-                member.size = len(text.encode())
-                archive.addfile(member, io.BytesIO(text.encode()))
+        (root / name).write_bytes(pack(members))
         return self.upload(root / name)
 
     def upload(self, package: Path) -> str:

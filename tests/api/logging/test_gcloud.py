@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import threading
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ import pytest
 from tests.api.logging.conftest import build
 
 from footplate.domain.submission import Location
+from footplate.testing.gcloud import find_gcloud
 from footplate.testing.http_server import serve
 
 if TYPE_CHECKING:
@@ -21,11 +21,7 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
     from tests.api.logging.conftest import World
 
-GCLOUD = shutil.which("gcloud")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(GCLOUD is None and "CI" not in os.environ, reason="there is no gcloud"),
-]
+pytestmark = pytest.mark.slow
 _PATIENCE_S = 90.0
 TEXTS = (
     "plain",
@@ -86,7 +82,7 @@ class Gcloud:
             **{f"CLOUDSDK_API_ENDPOINT_OVERRIDES_{name}": f"{url}/" for name in endpoints},
         }
         self._process = subprocess.Popen(
-            [GCLOUD or "gcloud", *words, "--polling-interval", "1"],
+            [find_gcloud(), *words, "--polling-interval", "1"],
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -1,7 +1,6 @@
 """The real gcloud, as it is found on PATH, pointed at a real server."""
 
 import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from footplate.buckets.folders import FolderBuckets
+from footplate.testing.gcloud import find_gcloud
 
 MEBIBYTE = 1 << 20
 Gcloud = Callable[..., str]
@@ -16,11 +16,7 @@ Gcloud = Callable[..., str]
 
 @pytest.fixture
 def gcloud(url: str, tmp_path: Path) -> Gcloud:
-    program = shutil.which("gcloud")
-    if program is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("gcloud is not on PATH")
-        pytest.skip("gcloud is not on PATH")
+    program = find_gcloud()
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(tmp_path),

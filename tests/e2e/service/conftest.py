@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import tarfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +11,7 @@ import pytest
 from footplate.client.service import Service
 from footplate.domain.names import GcsUri, TrainingJobName
 from footplate.testing.service import running_service
+from footplate.testing.trainers import pack_trainer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,7 +24,6 @@ CACHE = Path(__file__).parents[3] / ".cache" / "footplate"
 """Shared by all tests: environments are built once."""
 PATIENCE_S = 240.0
 BUCKET = "stage"
-SETUP = "from setuptools import setup\nsetup(name='trainer', version='1', packages=['trainer'])\n"
 
 
 class Desk:
@@ -45,7 +43,11 @@ class Desk:
         return Service(self.service.url)
 
     def submit(
-        self, source: str, *args: str, setup: str = SETUP, **training_input: object
+        self,
+        source: str,
+        *args: str,
+        setup: str | None = None,
+        **training_input: object,
     ) -> TrainingJobName:
         """Send ``source`` as ``trainer/task.py`` of a package; its job directory is OUT/ID."""
         self.sent += 1
@@ -64,7 +66,7 @@ class Desk:
             },
         }
         with self.client() as client:
-            client.storage.upload(package, archive(source, setup))
+            client.storage.upload(package, pack_trainer(source, setup))
             client.training_jobs.create("demo", job)  # type: ignore[arg-type]  # JSON by hand
         return name
 
@@ -99,22 +101,6 @@ class Desk:
         while not true():
             assert time.monotonic() < deadline, self.service.log.read_text()
             time.sleep(0.05)
-
-
-def archive(source: str, setup: str) -> bytes:
-    """A source distribution of a package ``trainer`` whose module ``task`` is ``source``."""
-    members = {
-        "trainer-1/setup.py": setup,
-        "trainer-1/trainer/__init__.py": "",
-        "trainer-1/trainer/task.py": source,
-    }
-    file = io.BytesIO()
-    with tarfile.open(fileobj=file, mode="w:gz") as tar:
-        for name, text in members.items():
-            member = tarfile.TarInfo(name)
-            member.size = len(text.encode())
-            tar.addfile(member, io.BytesIO(text.encode()))
-    return file.getvalue()
 
 
 @pytest.fixture
