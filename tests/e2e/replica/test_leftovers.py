@@ -40,8 +40,14 @@ for _ in range(3):
         os._exit(0)
 if os.fork() == 0:
     linger()
-while sum(word.encode() in open(f"/proc/{p}/cmdline", "rb").read()
-          for p in os.listdir("/proc") if p.isdigit() and os.path.exists(f"/proc/{p}")) < 5:
+def is_ours(process):
+    try:
+        with open(f"/proc/{process}/cmdline", "rb") as file:
+            return word.encode() in file.read()
+    except OSError:  # it ended meanwhile
+        return False
+
+while sum(is_ours(name) for name in os.listdir("/proc") if name.isdigit()) < 5:
     time.sleep(0.01)
 print("all there")
 if end == "wait":
