@@ -27,9 +27,15 @@ if os.fork() == 0:
     os.setsid()
     argv = [sys.executable, "-c", "import time; time.sleep(600)", sys.argv[1]]
     os.execve(sys.executable, argv, {})
-while not any(sys.argv[1].encode() in open(f"/proc/{p}/cmdline", "rb").read()
-              for p in os.listdir("/proc") if p.isdigit() and p != str(os.getpid())
-              and os.path.exists(f"/proc/{p}/cmdline")):
+def is_ours(process):
+    try:
+        with open(f"/proc/{process}/cmdline", "rb") as file:
+            return sys.argv[1].encode() in file.read()
+    except OSError:  # it ended meanwhile
+        return False
+
+others = lambda: (p for p in os.listdir("/proc") if p.isdigit() and p != str(os.getpid()))
+while not any(map(is_ours, others())):
     time.sleep(0.01)
 open("/tmp/x", "w")
 print(os.getuid(), os.listdir("/tmp"))
