@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.quotas import ANY, Quota
+from footplate.domain.sites import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -36,7 +38,13 @@ class Settings:
     cache_dir: Path | None = None
     allowed_hosts: tuple[str, ...] = ()
     isolation: str = "auto"
+    mode: Mode = Mode.EMULATE
     max_replicas: int | None = None
+    gpus: str = "auto"
+    gpu_type: str | None = None
+    catalogue: Path | None = None
+    quotas: tuple[Quota, ...] = ()
+    patience_s: float = 3600.0
     pythons: tuple[str, ...] = ()
     spool_limit_mb: int = 64
     stop_grace_s: float = 10.0
@@ -177,6 +185,32 @@ def _isolation(value: object) -> str:
     return str(value)
 
 
+def _mode(value: object) -> Mode:
+    try:
+        return Mode(value)
+    except ValueError:
+        raise ValueError(", ".join(mode.value for mode in Mode)) from None
+
+
+def _quotas(value: object) -> tuple[Quota, ...]:
+    """Tables such as ``{project = "ads", region = "*", vcpus = 64, NVIDIA_TESLA_T4 = 4}``."""
+    if not isinstance(value, list):
+        raise TypeError("[[quotas]] tables in the file")
+    return tuple(_quota(table) for table in value)
+
+
+def _quota(table: object) -> Quota:
+    allowed = "tables of project, region, and limits that are whole numbers from 0"
+    if not isinstance(table, dict):
+        raise TypeError(allowed)
+    limits = {k: v for k, v in table.items() if k not in ("project", "region")}
+    named = [table.get("project", ANY), table.get("region", ANY)]
+    whole = (isinstance(v, int) and not isinstance(v, bool) and v >= 0 for v in limits.values())
+    if not all(isinstance(name, str) and name for name in named) or not all(whole):
+        raise ValueError(allowed)
+    return Quota(named[0], named[1], limits)
+
+
 _READERS: dict[str, Callable[[object], object]] = {
     "host": _text,
     "port": _whole(0, 65535),
@@ -185,7 +219,13 @@ _READERS: dict[str, Callable[[object], object]] = {
     "cache_dir": _path,
     "allowed_hosts": _texts,
     "isolation": _isolation,
+    "mode": _mode,
     "max_replicas": _whole(1, 100_000),
+    "gpus": _text,
+    "gpu_type": _text,
+    "catalogue": _path,
+    "quotas": _quotas,
+    "patience_s": _seconds,
     "pythons": _texts,
     "spool_limit_mb": _whole(1, 65536),
     "stop_grace_s": _seconds,

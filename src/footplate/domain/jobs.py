@@ -189,6 +189,8 @@ class Replica:
     name: str
     phase: Phase = Phase.WAITING
     exit: Exit | None = None
+    devices: tuple[str, ...] = ()
+    """The GPUs of its host that it alone may use, by their ids, until the job has ended."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ whoever comes after a crash finds the same ones; backends take each of them any 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, assert_never
 
 from footplate.domain.errors import Code
@@ -16,6 +16,7 @@ from footplate.domain.jobs import Ending, Exit, ExitKind, Job, JobEvent, Replica
 from footplate.domain.states import Phase, State
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
 TRANSITIONS: dict[State, frozenset[State]] = {
@@ -34,9 +35,10 @@ TRANSITIONS: dict[State, frozenset[State]] = {
 
 @dataclass(frozen=True)
 class Admitted:
-    """The job's replicas were allotted: its first attempt may start."""
+    """The job's replicas were allotted, with ``devices`` by the names of replicas that get any."""
 
     at: datetime
+    devices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,7 @@ def _apply(job: Job, event: Event) -> Change:
         return job, ()
     match event:
         case Admitted():
-            return _admit(job), ()
+            return _admit(job, event), ()
         case ReplicaPreparing() | ReplicaRunning() | ReplicaExited() | ReplicaGone():
             return _report(job, event)
         case CancelRequested():
@@ -171,12 +173,14 @@ def _apply(job: Job, event: Event) -> Change:
             assert_never(event)
 
 
-def _admit(job: Job) -> Job:
-    return _next_attempt(job) if job.state is State.QUEUED else job
+def _admit(job: Job, event: Admitted) -> Job:
+    return _next_attempt(job, event.devices) if job.state is State.QUEUED else job
 
 
-def _next_attempt(job: Job) -> Job:
-    replicas = tuple(Replica(name) for name in job.spec.replica_names())
+def _next_attempt(job: Job, devices: Mapping[str, tuple[str, ...]]) -> Job:
+    replicas = tuple(
+        Replica(name, devices=devices.get(name, ())) for name in job.spec.replica_names()
+    )
     return replace(job, state=State.PREPARING, attempt=job.attempt + 1, replicas=replicas)
 
 
@@ -291,7 +295,8 @@ def _retry(job: Job, event: ReplicaGone) -> Change:
         ending = Ending(State.FAILED, Code.ABORTED, message)
         return replace(job, ending=ending, state=State.FAILED), ()
     retry = JobEvent(event.at, "RETRY", f"{cause}; starting again", job.attempt, event.replica)
-    return _next_attempt(job), (retry,)
+    devices = {replica.name: replica.devices for replica in job.replicas}
+    return _next_attempt(job, devices), (retry,)
 
 
 def ending_of(replica: str, end: Exit) -> Ending:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from footplate.domain.errors import Violation
     from footplate.domain.jobs import JobSpec
     from footplate.domain.names import TrainingJobName
 
@@ -19,11 +20,21 @@ class Location:
 
 
 @dataclass(frozen=True)
-class Submission:
-    """A job to be made.
+class Tuning:
+    """How much a tuning job is to search; what else it says the search itself reads."""
 
-    ``request`` is the accepted request as canonical JSON; ``warnings`` become the job's first
-    events.
+    parameters: int
+    max_trials: int
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A job to be made, or not, if there are ``violations``.
+
+    ``request`` is the accepted request as canonical JSON. ``warnings`` and ``parity`` become the
+    job's first events: what will go otherwise than one may think, and where Google's service
+    would refuse the job or treat it differently. With violations ``spec`` is as much as could be
+    understood, so that what else is wrong with it can be said at the same time.
     """
 
     name: TrainingJobName | Location
@@ -32,3 +43,6 @@ class Submission:
     request: str
     labels: tuple[tuple[str, str], ...] = ()
     warnings: tuple[str, ...] = ()
+    parity: tuple[str, ...] = ()
+    violations: tuple[Violation, ...] = ()
+    tuning: Tuning | None = None

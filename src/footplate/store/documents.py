@@ -104,6 +104,7 @@ def _replica_document(replica: Replica) -> Json:
         "name": replica.name,
         "phase": replica.phase.value,
         "exit": end and {"kind": end.kind.value, "code": end.code, "cause": end.cause},
+        "devices": replica.devices,
     }
 
 
@@ -113,6 +114,7 @@ def _replica(document: Json) -> Replica:
         name=document["name"],
         phase=Phase(document["phase"]),
         exit=end and Exit(ExitKind(end["kind"]), end["code"], end["cause"]),
+        devices=tuple(document.get("devices", ())),
     )
 
 
