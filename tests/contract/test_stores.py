@@ -35,7 +35,7 @@ class TestTellingStore(WholeContract):
     @pytest.fixture
     def store(self) -> Iterator[Store]:
         inner, told = MemoryStore(), set[JobUid]()
-        store = TellingStore(inner, told.add)
+        store = TellingStore(inner, told.add, told.add)
         yield store
         assert {job.uid for job in inner.active()} <= told
 

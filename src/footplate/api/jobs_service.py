@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from footplate.domain.admission import Explanation
     from footplate.domain.filters import Filter
     from footplate.domain.jobs import Job
     from footplate.domain.names import JobName
@@ -16,11 +17,17 @@ class JobsService(Protocol):
     """Jobs as clients see them; ``footplate.control.jobs.Jobs`` is it."""
 
     def submit(self, submission: Submission) -> Job:
-        """Raises InvalidArgument, AlreadyExists; nothing was made then."""
+        """Raises InvalidArgument, AlreadyExists, ResourceExhausted for a job that its project's
+        quota never allows, Unimplemented; nothing was made then.
+        """
         ...
 
     def get(self, name: JobName) -> Job:
         """Raises NotFound."""
+        ...
+
+    def explain(self, job: Job) -> Explanation | None:
+        """Why a queued job waits; None: it doesn't."""
         ...
 
     def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:

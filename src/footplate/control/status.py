@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from footplate.control.decisions import apply
@@ -26,7 +25,7 @@ class Status:
 
     def active(self) -> dict[State, int]:
         """How many jobs are in each state that isn't terminal."""
-        return dict(Counter(job.state for job in self._store.active()))
+        return self._store.counts()
 
     def cancel_all(self) -> int:
         """Ask for the end of every active job; returns how many there are."""

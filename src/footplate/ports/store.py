@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from footplate.domain.states import State
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from footplate.domain.filters import Filter
     from footplate.domain.jobs import Job, JobEvent
     from footplate.domain.names import JobName, JobUid
+
+ACTIVE = frozenset(state for state in State if not state.terminal)
 
 
 @dataclass(frozen=True)
@@ -81,8 +85,15 @@ class Store(Protocol):
         """
         ...
 
-    def active(self) -> tuple[Job, ...]:
-        """All jobs that aren't in a terminal state, oldest first."""
+    def active(self, states: Collection[State] = ACTIVE) -> tuple[Job, ...]:
+        """All jobs in one of these states, oldest first.
+
+        A job whose record is damaged is left out, and logged: one must not stop all others.
+        """
+        ...
+
+    def counts(self) -> dict[State, int]:
+        """How many jobs there are in each state that isn't terminal; states of none left out."""
         ...
 
     def events(self, uid: JobUid, after: int = 0, limit: int = 1000) -> tuple[StoredEvent, ...]:

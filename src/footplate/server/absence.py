@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -29,7 +28,7 @@ def left_behind(settings: Settings) -> dict[State, int]:
     with data_dir.claimed():
         store = open_store(settings.database)
         try:
-            return dict(Counter(job.state for job in store.active()))
+            return store.counts()
         finally:
             store.close()
 

@@ -100,12 +100,12 @@ def read_replicas(text: str) -> tuple[Replica, ...]:
 
 def _replica_document(replica: Replica) -> Json:
     end = replica.exit
-    return {
+    document = {
         "name": replica.name,
         "phase": replica.phase.value,
         "exit": end and {"kind": end.kind.value, "code": end.code, "cause": end.cause},
-        "devices": replica.devices,
     }
+    return {**document, "devices": replica.devices} if replica.devices else document
 
 
 def _replica(document: Json) -> Replica:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, insert, select, tuple_, update
+from sqlalchemy import delete, func, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
-from footplate.domain.errors import Aborted, AlreadyExists, NotFound
+from footplate.domain.errors import Aborted, AlreadyExists, DataLoss, NotFound
 from footplate.domain.states import State
-from footplate.ports.store import Page
+from footplate.ports.store import ACTIVE, Page
 from footplate.store import codec
 from footplate.store.checks import storable
 from footplate.store.conditions import condition
@@ -23,7 +24,7 @@ from footplate.store.paging import Position
 from footplate.store.tables import job_labels, jobs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from sqlalchemy import ColumnElement, Connection, Engine
 
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
     from footplate.ports.store import StoredEvent
     from footplate.store.codec import Record
 
-_ACTIVE = [state.value for state in State if not state.terminal]
+_ACTIVE = [state.value for state in ACTIVE]
+_log = logging.getLogger(__name__)
 _PLACE = tuple_(jobs.c.create_time, jobs.c.uid)
 
 
@@ -99,11 +101,17 @@ class SqlStore:
         found = tuple(codec.job_of(row) for row in rows[:limit])
         return Page(found, Position.of(found[-1]).key() if len(rows) > limit else None)
 
-    def active(self) -> tuple[Job, ...]:
-        query = select(jobs).where(jobs.c.state.in_(_ACTIVE))
+    def active(self, states: Collection[State] = ACTIVE) -> tuple[Job, ...]:
+        query = select(jobs).where(jobs.c.state.in_([state.value for state in states]))
         with self._reading() as connection:
             rows = connection.execute(query.order_by(jobs.c.create_time, jobs.c.uid)).all()
-        return tuple(codec.job_of(row) for row in rows)
+        return tuple(job for job in map(_readable, rows) if job is not None)
+
+    def counts(self) -> dict[State, int]:
+        query = select(jobs.c.state, func.count()).group_by(jobs.c.state)
+        with self._reading() as connection:
+            rows = connection.execute(query.where(jobs.c.state.in_(_ACTIVE))).all()
+        return {State(state): count for state, count in rows}
 
     def events(self, uid: JobUid, after: int = 0, limit: int = 1000) -> tuple[StoredEvent, ...]:
         if not storable(uid):
@@ -132,6 +140,14 @@ class SqlStore:
     def _writing(self) -> Iterator[Connection]:
         with translated(self._writer.url), self._turn, self._writer.begin() as connection:
             yield connection
+
+
+def _readable(row: Record) -> Job | None:
+    try:
+        return codec.job_of(row)
+    except DataLoss as error:
+        _log.error("%s; it is left alone", error.message)
+        return None
 
 
 def _lock(connection: Connection, column: ColumnElement[str], value: str) -> Record:

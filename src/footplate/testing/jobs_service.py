@@ -7,7 +7,8 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from footplate.domain.errors import Aborted, FailedPrecondition
+from footplate.domain.admission import Explanation
+from footplate.domain.errors import Aborted, FailedPrecondition, InvalidArgument
 from footplate.domain.jobs import Ending, Job
 from footplate.domain.lifecycle import CancelRequested, react
 from footplate.domain.names import CustomJobName, JobUid, TrainingJobName
@@ -50,6 +51,8 @@ class MemoryJobs:
         self._made = 0
 
     def submit(self, submission: Submission) -> Job:
+        if submission.violations:
+            raise InvalidArgument.of(submission.violations)
         with self._lock:
             self._made += 1
             now = self.clock.now()
@@ -75,6 +78,11 @@ class MemoryJobs:
 
     def get(self, name: JobName) -> Job:
         return self._store.get(name)
+
+    def explain(self, job: Job) -> Explanation | None:
+        if job.state is not State.QUEUED:
+            return None
+        return Explanation(1, "waits", f"{job.name.job_id} waits for a test")
 
     def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
         return self._store.list(collection, where=where, limit=limit, after=after)

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Aborted, AlreadyExists, NotFound
-from footplate.ports.store import Page, StoredEvent
+from footplate.ports.store import ACTIVE, Page, StoredEvent
 from footplate.store.checks import check_filter, check_texts
 from footplate.store.paging import Position
 from footplate.testing.matching import matches
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from footplate.domain.filters import Filter
     from footplate.domain.jobs import Job, JobEvent
     from footplate.domain.names import JobName, JobUid
+    from footplate.domain.states import State
 
 
 class MemoryStore:
@@ -77,10 +79,13 @@ class MemoryStore:
         found = tuple(rest[:limit])
         return Page(found, Position.of(found[-1]).key() if len(rest) > limit else None)
 
-    def active(self) -> tuple[Job, ...]:
+    def active(self, states: Collection[State] = ACTIVE) -> tuple[Job, ...]:
         with self._lock:
-            jobs = [job for job in self._jobs.values() if not job.state.terminal]
+            jobs = [job for job in self._jobs.values() if job.state in states]
         return tuple(sorted(jobs, key=Position.of))
+
+    def counts(self) -> dict[State, int]:
+        return dict(Counter(job.state for job in self.active()))
 
     def events(self, uid: JobUid, after: int = 0, limit: int = 1000) -> tuple[StoredEvent, ...]:
         with self._lock:

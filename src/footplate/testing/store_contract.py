@@ -71,7 +71,7 @@ def make_ended_job() -> Job:
         attempt=3,
         replicas=(
             Replica("workerpool0-0", Phase.GONE, Exit(ExitKind.SIGNALLED, 9, HOSTILE)),
-            Replica("workerpool1-0", Phase.GONE),
+            Replica("workerpool1-0", Phase.GONE, devices=("0", "GPU-1")),
         ),
         ending=Ending(State.FAILED, Code.INTERNAL, HOSTILE),
         version=17,
@@ -221,6 +221,16 @@ class StoreContract:
             store.delete(job.name, version)
         assert store.get(job.name) == job
         assert _messages(store, job) == ["1"]
+
+    def test_active_jobs_are_counted_and_chosen_by_state(self, store: Store) -> None:
+        jobs = [make_job(f"projects/p/jobs/job_{n}", uid=f"job{n}") for n in range(4)]
+        states = (State.QUEUED, State.QUEUED, State.RUNNING, State.FAILED)
+        for job, state in zip(jobs, states, strict=True):
+            store.create(replace(job, state=state), ())
+
+        assert store.counts() == {State.QUEUED: 2, State.RUNNING: 1}
+        assert [job.uid for job in store.active({State.RUNNING})] == ["job2"]
+        assert store.active(()) == ()
 
     def test_active_jobs_come_oldest_first(self, store: Store) -> None:
         for index, state in enumerate(State):
