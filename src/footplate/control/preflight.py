@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
@@ -9,10 +10,34 @@ from footplate.domain.jobs import Directory, JobSpec, PythonProgram
 from footplate.domain.names import GcsUri
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from footplate.domain.runtimes import Runtimes
     from footplate.ports.buckets import Buckets
+
+
+@dataclass(frozen=True)
+class Staging:
+    """What a client will have uploaded by the time it submits: all that lies below ``prefix``.
+
+    ``makes_bucket``: it makes the bucket, too, if that isn't there.
+    """
+
+    prefix: GcsUri | None = None
+    makes_bucket: bool = False
+
+    def has(self, uri: GcsUri) -> bool:
+        """Whether the object will be there."""
+        prefix = self.prefix
+        return prefix is not None and (
+            uri.bucket == prefix.bucket and uri.path.startswith(prefix.path)
+        )
+
+    def makes(self, bucket: str) -> bool:
+        return self.makes_bucket and self.prefix is not None and self.prefix.bucket == bucket
+
+
+NOTHING = Staging()
 
 
 def check(spec: JobSpec, buckets: Buckets, runtimes: Runtimes) -> None:
@@ -21,76 +46,105 @@ def check(spec: JobSpec, buckets: Buckets, runtimes: Runtimes) -> None:
     Raises:
         InvalidArgument: all that is missing, each with its field, and the way out.
     """
-    violations = tuple(_violations(spec, buckets, runtimes))
-    if violations:
-        raise InvalidArgument.of(violations)
+    found = violations(spec, buckets, runtimes)
+    if found:
+        raise InvalidArgument.of(found)
 
 
-def _violations(spec: JobSpec, buckets: Buckets, runtimes: Runtimes) -> Iterator[Violation]:
-    for directory in spec.directories:
-        yield from _directory(directory, buckets)
-    for pool in spec.pools:
-        if isinstance(pool.program, PythonProgram):
-            yield from _program(pool.program, pool.field, buckets, runtimes)
+def violations(
+    spec: JobSpec, buckets: Buckets, runtimes: Runtimes, staging: Staging = NOTHING
+) -> tuple[Violation, ...]:
+    """Every bucket, package and runtime that the job names and that isn't there.
+
+    One for each field. The spec may be that of a job with violations of its own: what can't be
+    looked for is told as wrong in itself, at the same field.
+    """
+    desk = _Preflight(buckets, runtimes, staging)
+    return joined(desk.violations(spec))
 
 
-def _directory(directory: Directory, buckets: Buckets) -> Iterator[Violation]:
-    if not directory.uri.startswith("gs://"):
-        return
-    uri = GcsUri.parse(directory.uri, directory.field)
-    try:
-        buckets.bucket(uri.bucket)
-        buckets.local_path(uri)
-        taken = bool(uri.path) and _is_object(uri, buckets)
-    except NotFound:
-        yield Violation(directory.field, _missing_bucket(uri))
-    except InvalidArgument as error:
-        yield Violation(directory.field, error.message)
-    else:
-        if taken:
-            yield Violation(directory.field, f"{uri} is an object; allowed: a directory")
+def joined(*groups: Iterable[Violation]) -> tuple[Violation, ...]:
+    """All of them, one for each field: the first that names it."""
+    first: dict[str, Violation] = {}
+    for group in groups:
+        for violation in group:
+            first.setdefault(violation.field, violation)
+    return tuple(first.values())
 
 
-def _is_object(uri: GcsUri, buckets: Buckets) -> bool:
-    try:
-        buckets.stat(uri.bucket, uri.path.rstrip("/"))
-    except NotFound:
-        return False
-    return True
+class _Preflight:
+    def __init__(self, buckets: Buckets, runtimes: Runtimes, staging: Staging) -> None:
+        self._buckets = buckets
+        self._runtimes = runtimes
+        self._staging = staging
+
+    def violations(self, spec: JobSpec) -> Iterator[Violation]:
+        for directory in dict.fromkeys(spec.directories):
+            yield from self._directory(directory)
+        programs = dict.fromkeys((pool.field, pool.program) for pool in spec.pools)
+        for field, program in programs:
+            if isinstance(program, PythonProgram):
+                yield from self._program(program, field)
+
+    def _directory(self, directory: Directory) -> Iterator[Violation]:
+        if not directory.uri.startswith("gs://"):
+            return
+        try:
+            uri = GcsUri.parse(directory.uri, directory.field)
+            if self._staging.makes(uri.bucket):
+                return
+            self._require_bucket(uri)
+            self._buckets.local_path(uri)
+            taken = bool(uri.path) and self._is_object(uri)
+        except (InvalidArgument, NotFound) as error:
+            yield _wrong(directory.field, error)
+        else:
+            if taken:
+                yield Violation(directory.field, f"{uri} is an object; allowed: a directory")
+
+    def _is_object(self, uri: GcsUri) -> bool:
+        try:
+            self._buckets.stat(uri.bucket, uri.path.rstrip("/"))
+        except NotFound:
+            return False
+        return True
+
+    def _program(self, program: PythonProgram, field: str) -> Iterator[Violation]:
+        try:
+            self._runtimes.resolve(program.runtime, field)
+        except InvalidArgument as error:
+            yield from error.violations or (Violation(field, error.message),)
+        for index, uri in enumerate(program.package_uris):
+            yield from self._package(uri, f"{field}.packageUris[{index}]")
+
+    def _package(self, text: str, field: str) -> Iterator[Violation]:
+        try:
+            uri = GcsUri.parse(text, field)
+            if self._staging.makes(uri.bucket):
+                return
+            self._require_bucket(uri)
+            if not self._staging.has(uri):
+                self._require_object(uri)
+        except (InvalidArgument, NotFound) as error:
+            yield _wrong(field, error)
+
+    def _require_bucket(self, uri: GcsUri) -> None:
+        try:
+            self._buckets.bucket(uri.bucket)
+        except NotFound:
+            raise NotFound(
+                f"{uri} given, but there is no bucket {uri.bucket!r} here; "
+                f"make it with `footplate storage buckets create {uri.bucket}`"
+            ) from None
+
+    def _require_object(self, uri: GcsUri) -> None:
+        try:
+            self._buckets.stat(uri.bucket, uri.path)
+        except NotFound:
+            raise NotFound(f"{uri} is not there; upload it first") from None
 
 
-def _program(
-    program: PythonProgram, field: str, buckets: Buckets, runtimes: Runtimes
-) -> Iterator[Violation]:
-    try:
-        runtimes.resolve(program.runtime, field)
-    except InvalidArgument as error:
-        yield from error.violations or (Violation(field, error.message),)
-    for index, uri in enumerate(program.package_uris):
-        yield from _package(uri, f"{field}.packageUris[{index}]", buckets)
-
-
-def _package(uri: str, field: str, buckets: Buckets) -> Iterator[Violation]:
-    try:
-        package = GcsUri.parse(uri, field)
-        buckets.bucket(package.bucket)
-    except NotFound:
-        yield Violation(field, _missing_bucket(package))
-        return
-    except InvalidArgument as error:
-        yield from error.violations or (Violation(field, error.message),)
-        return
-    try:
-        buckets.stat(package.bucket, package.path)
-    except NotFound:
-        yield Violation(field, f"{uri} is not there; upload it first")
-    except InvalidArgument as error:
-        yield Violation(field, error.message)
-
-
-def _missing_bucket(uri: GcsUri) -> str:
-    name = uri.bucket
-    return (
-        f"{uri} given, but there is no bucket {name!r} here; "
-        f"make it with `footplate storage buckets create {name}`"
-    )
+def _wrong(field: str, error: InvalidArgument | NotFound) -> Violation:
+    """At ``field``, whatever the field of the call that found it is called."""
+    described = error.violations[0].description if error.violations else error.message
+    return Violation(field, described)
