@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from footplate.control.attempts import current
-from footplate.domain import cluster_spec, environment
+from footplate.control.paths import local_path
+from footplate.domain import environment, invocation
 from footplate.domain.errors import NotFound, Unimplemented
 from footplate.domain.jobs import PythonProgram, WorkerPool
 from footplate.domain.names import GcsUri
 from footplate.wire.replica_v1 import Package, PythonTask, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from footplate.domain.jobs import Job, JobSpec
     from footplate.domain.names import AttemptId
@@ -57,7 +58,7 @@ class Tasks:
             attempt=job.attempt,
             replica=replica,
             job=str(job.name),
-            program=PythonTask(program.module, self._arguments(job.spec, program)),
+            program=PythonTask(program.module, invocation.arguments(job.spec, program, self._path)),
             packages=tuple(Package(uri.rpartition("/")[2]) for uri in program.package_uris),
             runtime=self._runtimes.resolve(program.runtime, pool.field),
             environment=self._environment(job, replica, pool),
@@ -80,36 +81,13 @@ class Tasks:
         """The pinned requirements of a slice of a runtime. Raises NotFound."""
         return self._runtimes.lock_text(sha256)
 
-    def _arguments(self, spec: JobSpec, program: PythonProgram) -> tuple[str, ...]:
-        """The user's own first, the job directory last, only if one was given."""
-        if spec.job_dir is None:
-            return program.args
-        return (*program.args, "--job-dir", self._path(spec.job_dir))
-
     def _environment(self, job: Job, replica: str, pool: WorkerPool) -> tuple[tuple[str, str], ...]:
-        spec = job.spec
-        addresses = {name: f"127.0.0.1:{self._free_port()}" for name in spec.replica_names()}
-        given = (
-            ("CLOUD_ML_JOB_ID", job.name.job_id),
-            *spec.environment,
-            *self._directory_variables(spec),
-            *cluster_spec.variables(spec, replica, addresses).items(),
-        )
+        addresses = {name: f"127.0.0.1:{self._free_port()}" for name in job.spec.replica_names()}
+        given = invocation.variables(job.spec, replica, job.name.job_id, addresses, self._path)
         return environment.expand(given, pool.environment)
 
-    def _directory_variables(self, spec: JobSpec) -> Iterator[tuple[str, str]]:
-        for directory in spec.directories:
-            if directory.variable is not None:
-                yield directory.variable, self._path(directory.uri)
-
     def _path(self, uri: str) -> str:
-        """What a program of this machine can open; a trailing slash stays."""
-        if not uri.startswith("gs://"):
-            return uri
-        path = self._buckets.local_path(GcsUri.parse(uri, "directory"))
-        if path is None:
-            return uri
-        return f"{path}/" if uri.endswith("/") else str(path)
+        return local_path(uri, self._buckets)
 
 
 def _pool(spec: JobSpec, replica: str) -> WorkerPool:

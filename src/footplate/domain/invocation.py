@@ -1,0 +1,43 @@
+"""How the program of a replica is called: its arguments, and the variables of the service."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain import cluster_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from footplate.domain.jobs import JobSpec, PythonProgram
+
+    OpenPath = Callable[[str], str]
+    """From the URI of a directory to what a program can open."""
+
+
+def arguments(spec: JobSpec, program: PythonProgram, path: OpenPath) -> tuple[str, ...]:
+    """The user's own first, the job directory last, only if one was given."""
+    if spec.job_dir is None:
+        return program.args
+    return (*program.args, "--job-dir", path(spec.job_dir))
+
+
+def variables(
+    spec: JobSpec, replica: str, job_id: str, addresses: Mapping[str, str], path: OpenPath
+) -> tuple[tuple[str, str], ...]:
+    """What the service sets, before the user's own variables; a later name wins.
+
+    ``addresses`` has ``HOST:PORT`` by name for every replica of the job.
+    """
+    return (
+        ("CLOUD_ML_JOB_ID", job_id),
+        *spec.environment,
+        *_directories(spec, path),
+        *cluster_spec.variables(spec, replica, addresses).items(),
+    )
+
+
+def _directories(spec: JobSpec, path: OpenPath) -> Iterator[tuple[str, str]]:
+    for directory in spec.directories:
+        if directory.variable is not None:
+            yield directory.variable, path(directory.uri)
