@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar, Self, get_args
+from typing import TYPE_CHECKING, ClassVar, Generic, Self, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError
 
 from footplate.domain.errors import InvalidArgument, Violation
+from footplate.wire.json_paths import ancestors, json_path
 from footplate.wire.json_text import JsonObject, describe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from pydantic import JsonValue
     from pydantic_core import ErrorDetails
 
 MAX_VIOLATIONS = 50
 """Told at once; a request with more is told so."""
+
+Message = TypeVar("Message", bound="JsonModel", covariant=True)
 
 
 class JsonModel(BaseModel):
@@ -27,7 +31,8 @@ class JsonModel(BaseModel):
 
     Fields are known by their lowerCamelCase and their snake_case name, null counts as not
     given, fields that only the service fills (``OUTPUT_ONLY``, in snake_case) are left out.
-    Unknown fields are kept; the face decides what to make of them.
+    Unknown fields are kept; the face decides what to make of them. The items of lists are
+    messages without required fields, strings or numbers.
     """
 
     model_config = ConfigDict(
@@ -35,41 +40,72 @@ class JsonModel(BaseModel):
     )
     OUTPUT_ONLY: ClassVar[frozenset[str]] = frozenset()
 
-    @model_validator(mode="before")
     @classmethod
-    def _normalise(cls, value: object) -> object:
-        if not isinstance(value, dict):
-            raise ValueError(f"{describe(value)} given; allowed: an object")  # noqa: TRY004
-        names, made = _names(cls), dict[str, object]()
-        for key, item in value.items():
-            name = names.get(key, key)
-            if item is None or name in _output_only(cls):
-                continue
-            if name in made:
-                raise PydanticCustomError("twice", "{name} is given twice", {"name": name})
-            made[name] = item
-        return made
+    def understand(cls, value: JsonObject, *, strict: bool = False) -> Understood[Self]:
+        """As much of a message as ``value`` is, and all that the schema doesn't allow.
+
+        ``strict``: an unknown field is a violation, too. Never raises.
+        """
+        unknown = tuple(unknown_fields(cls, value)) if strict else ()
+        canonical, wrong = _Canonical().read(cls, value)
+        for stand_in in _STAND_INS:
+            try:
+                return Understood(cls.model_validate(canonical), unknown, tuple(wrong.values()))
+            except ValidationError as error:
+                for found in error.errors(include_url=False, include_context=False):
+                    path = json_path(found["loc"])
+                    wrong.setdefault(path, Violation(path, _description(found)))
+                    _leave_out(canonical, found["loc"], stand_in)
+        return Understood(cls.model_validate(canonical), unknown, tuple(wrong.values()))
 
     @classmethod
     def decode(cls, value: JsonObject, *, strict: bool = False) -> Self:
-        """The message that ``value`` is; ``strict``: an unknown field is a violation, too.
+        """The message that ``value`` is, as a whole.
 
         Raises:
             InvalidArgument: with every violation of the schema, each with its JSON path.
         """
-        unknown = tuple(unknown_fields(cls, value)) if strict else ()
-        try:
-            made = cls.model_validate(value)
-        except ValidationError as error:
-            found = error.errors(include_url=False, include_context=False)
-            wrong = tuple(Violation(json_path(e["loc"]), _description(e)) for e in found)
-            raise _refusal((*unknown, *wrong)) from None
-        refuse(unknown)
-        return made
+        understood = cls.understand(value, strict=strict)
+        refuse(understood.violations)
+        return understood.message
 
     def encode(self) -> JsonObject:
         """What was given, in canonical spelling; what wasn't given isn't there."""
         return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
+@dataclass(frozen=True)
+class Understood(Generic[Message]):
+    """A message without the values that the schema doesn't allow (``wrong``).
+
+    They count as not given; an item of a list is replaced, so that those behind it keep their
+    numbers.
+    """
+
+    message: Message
+    unknown: tuple[Violation, ...]
+    """Fields that the message doesn't have, where they were looked for."""
+    wrong: tuple[Violation, ...]
+
+    @property
+    def violations(self) -> tuple[Violation, ...]:
+        return (*self.unknown, *self.wrong)
+
+    def with_rules(self, found: Iterable[Violation]) -> tuple[Violation, ...]:
+        """What the rules found in the message beside the schema's violations, one for a field.
+
+        Nothing is said of a field at, above or below a wrong value: the rules didn't see it as
+        it was given.
+        """
+        wrong = {violation.field for violation in self.wrong}
+        clouded = wrong | {path for field in wrong for path in ancestors(field)}
+        clear = (
+            v for v in found if v.field not in clouded and wrong.isdisjoint(ancestors(v.field))
+        )
+        told: dict[str, Violation] = {}
+        for violation in (*self.violations, *clear):
+            told.setdefault(violation.field, violation)
+        return tuple(told.values())
 
 
 def unknown_fields(
@@ -94,29 +130,75 @@ def unknown_fields(
 def refuse(violations: tuple[Violation, ...]) -> None:
     """Raise InvalidArgument if there are any."""
     if violations:
-        raise _refusal(violations)
+        raise refusal(violations)
 
 
-def _refusal(violations: tuple[Violation, ...]) -> InvalidArgument:
+def refusal(violations: tuple[Violation, ...]) -> InvalidArgument:
+    """The error that tells them all, or so many that it can be read."""
     if len(violations) > MAX_VIOLATIONS:
         more = Violation("request", f"{len(violations) - MAX_VIOLATIONS} more violations")
         violations = (*violations[:MAX_VIOLATIONS], more)
     return InvalidArgument.of(violations)
 
 
-def json_path(location: tuple[str | int, ...]) -> str:
-    """``("a", "b", 0)`` as ``a.b[0]``."""
-    path = ""
-    for part in location:
-        if isinstance(part, int):
-            path += f"[{part}]"
-        else:
-            path += f".{_shorten(part)}" if path else _shorten(part)
-    return path
+class _Canonical:
+    """A copy of a message's JSON with canonical names, without nulls and what is output only."""
+
+    def __init__(self) -> None:
+        self._twice: dict[str, Violation] = {}
+
+    def read(
+        self, model: type[JsonModel], value: JsonObject
+    ) -> tuple[JsonObject, dict[str, Violation]]:
+        """The copy, and the fields that were given in both spellings, by their paths."""
+        return self._message(model, value, ()), self._twice
+
+    def _value(
+        self, model: type[JsonModel] | None, value: JsonValue, path: tuple[str | int, ...]
+    ) -> JsonValue:
+        if isinstance(value, list):
+            return [self._value(model, item, (*path, i)) for i, item in enumerate(value)]
+        if isinstance(value, dict):
+            return dict(value) if model is None else self._message(model, value, path)
+        return value
+
+    def _message(
+        self, model: type[JsonModel], value: JsonObject, path: tuple[str | int, ...]
+    ) -> JsonObject:
+        names, inner = _names(model), _messages(model)
+        made: JsonObject = {}
+        for key, item in value.items():
+            name = names.get(key, key)
+            if item is None or name in _output_only(model):
+                continue
+            if name in made:
+                field = json_path((*path, name))
+                said = "given in two spellings; allowed: lowerCamelCase or snake_case"
+                self._twice[field] = Violation(field, said)
+            else:
+                made[name] = self._value(inner.get(name), item, (*path, name))
+        return made
 
 
-def _shorten(name: str, limit: int = 100) -> str:
-    return name if len(name) <= limit else f"{name[:limit]}..."
+_STAND_INS: tuple[JsonValue, ...] = ({}, "", 0)
+"""One of them is an allowed item of any list that messages have."""
+
+
+def _leave_out(root: JsonObject, location: tuple[str | int, ...], stand_in: JsonValue) -> None:
+    """Remove the value at the location, or the nearest one above it that is there."""
+    parent: JsonValue = root
+    for depth, part in enumerate(location):
+        last = depth == len(location) - 1
+        if isinstance(parent, dict) and isinstance(part, str):
+            if last or not isinstance(parent.get(part), dict | list):
+                parent.pop(part, None)
+                return
+            parent = parent[part]
+        elif isinstance(parent, list) and isinstance(part, int) and part < len(parent):
+            if last or not isinstance(parent[part], dict | list):
+                parent[part] = stand_in
+                return
+            parent = parent[part]
 
 
 def _nearest(name: str, model: type[JsonModel]) -> str:
@@ -153,7 +235,12 @@ def _output_only(model: type[JsonModel]) -> frozenset[str]:
     return frozenset(to_camel(name) for name in model.OUTPUT_ONLY)
 
 
-_EXPECTED = {"list_type": "a list", "dict_type": "an object", "string_type": "a string"}
+_EXPECTED = {
+    "list_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "string_type": "a string",
+}
 
 
 def _description(error: ErrorDetails) -> str:

@@ -1,0 +1,185 @@
+"""Messages: what is understood of a body, and all that its schema doesn't allow."""
+
+import copy
+from typing import ClassVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.wire.json_model import MAX_VIOLATIONS, JsonModel, refuse
+from footplate.wire.json_text import JsonObject
+from footplate.wire.scalars import Double, Flag, Int32, Text
+
+
+class Wheel(JsonModel):
+    size_cm: Int32 | None = None
+    spokes: list[Double] | None = None
+
+
+class Cart(JsonModel):
+    OUTPUT_ONLY: ClassVar[frozenset[str]] = frozenset({"made_at"})
+    name: Text | None = None
+    painted: Flag | None = None
+    wheels: list[Wheel] | None = None
+    spare_wheel: Wheel | None = None
+    tags: list[Text] | None = None
+    labels: dict[str, Text] | None = None
+
+
+def wrong(body: JsonObject) -> dict[str, str]:
+    return {v.field: v.description for v in Cart.understand(body).wrong}
+
+
+def test_what_is_wrong_is_left_out_and_the_rest_understood() -> None:
+    body: JsonObject = {
+        "name": "hand",
+        "painted": "yes",
+        "spare_wheel": {"sizeCm": 4.5, "spokes": [1]},
+        "labels": {"a": "b", "c": 5},
+    }
+    before = copy.deepcopy(body)
+    understood = Cart.understand(body)
+    assert understood.message.encode() == {
+        "name": "hand",
+        "spareWheel": {"spokes": [1.0]},
+        "labels": {"a": "b"},
+    }
+    assert wrong(body) == {
+        "painted": '"yes" given; allowed: true or false',
+        "spareWheel.sizeCm": "4.5 given; allowed: an integer of 32 bits",
+        "labels.c": '5 given; allowed: a string, such as "5"',
+    }
+    assert body == before
+
+
+def test_the_items_behind_a_wrong_one_keep_their_numbers() -> None:
+    understood = Cart.understand(
+        {
+            "wheels": [3, {"sizeCm": 2}, {"spokes": [1, None, "x", 4]}],
+            "tags": ["a", 1, {}, "d"],
+        }
+    )
+    message = understood.message
+    assert [wheel.size_cm for wheel in message.wheels or ()] == [None, 2, None]
+    assert (message.wheels or [Wheel()])[2].spokes == [1, 0, 0, 4]
+    assert message.tags == ["a", "", "", "d"]
+    assert [v.field for v in understood.wrong] == [
+        "wheels[0]",
+        "wheels[2].spokes[1]",
+        "wheels[2].spokes[2]",
+        "tags[1]",
+        "tags[2]",
+    ]
+    assert understood.wrong[0].description == "3 given; allowed: an object"
+
+
+def test_a_field_in_both_spellings() -> None:
+    body: JsonObject = {"spare_wheel": {"sizeCm": 1, "size_cm": 1}}
+    assert list(wrong(body)) == ["spareWheel.sizeCm"]
+    assert "two spellings" in wrong(body)["spareWheel.sizeCm"]
+    assert wrong({"size_cm": 1, "spareWheel": None, "spare_wheel": {}}) == {}
+
+
+def test_unknown_fields_are_violations_only_if_asked_for() -> None:
+    body: JsonObject = {"nme": "x", "wheels": [{"sizes": 1}], "madeAt": {"what": "ever"}}
+    assert Cart.understand(body).violations == ()
+    assert Cart.understand(body, strict=True).violations == (
+        Violation("nme", "unknown field; did you mean name?"),
+        Violation("wheels[0].sizes", "unknown field; did you mean sizeCm?"),
+    )
+
+
+def test_a_whole_message_is_one_without_violations() -> None:
+    assert Cart.decode({"name": "hand"}).name == "hand"
+    with pytest.raises(InvalidArgument, match=r"name: 5 given.*; tags: 6 given; allowed: a list"):
+        Cart.decode({"name": 5, "tags": 6})
+
+
+def found(*fields: str) -> tuple[Violation, ...]:
+    return tuple(Violation(field, "by a rule") for field in fields)
+
+
+@pytest.mark.parametrize(
+    ("field", "told"),
+    [
+        ("wheels[1].sizeCm", False),  # at a wrong value
+        ("wheels[1]", False),  # above it
+        ("wheels", False),
+        ("spareWheel.sizeCm", False),  # below it
+        ("wheels[10].sizeCm", True),
+        ("wheels[1].spokes", True),
+        ("name", True),
+        ("spareWheels", True),
+    ],
+)
+def test_rules_are_silent_where_the_schema_has_spoken(field: str, *, told: bool) -> None:
+    understood = Cart.understand({"wheels": [{}, {"sizeCm": "x"}], "spareWheel": 5})
+    fields = [violation.field for violation in understood.with_rules(found(field))]
+    assert fields == ["wheels[1].sizeCm", "spareWheel", *[field] * told]
+
+
+def test_one_violation_for_each_field() -> None:
+    understood = Cart.understand({"nme": "x"}, strict=True)
+    together = understood.with_rules((*found("name", "tags"), Violation("name", "again")))
+    assert [(v.field, v.description) for v in together] == [
+        ("nme", "unknown field; did you mean name?"),
+        ("name", "by a rule"),
+        ("tags", "by a rule"),
+    ]
+
+
+def test_an_unknown_field_hides_no_rule_above_it() -> None:
+    understood = Cart.understand({"spareWheel": {"x": 1}}, strict=True)
+    assert [v.field for v in understood.with_rules(found("spareWheel"))] == [
+        "spareWheel.x",
+        "spareWheel",
+    ]
+
+
+def test_very_many_violations_are_summed_up() -> None:
+    refuse(())
+    with pytest.raises(InvalidArgument) as refused:
+        refuse(tuple(Violation(f"tags[{i}]", "x") for i in range(MAX_VIOLATIONS + 7)))
+    assert len(refused.value.violations) == MAX_VIOLATIONS + 1
+    assert refused.value.violations[-1] == Violation("request", "7 more violations")
+
+
+SCALARS: st.SearchStrategy[JsonValue] = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=3)
+)
+NAMES = st.sampled_from(
+    [
+        "name",
+        "painted",
+        "wheels",
+        "spareWheel",
+        "spare_wheel",
+        "tags",
+        "labels",
+        "sizeCm",
+        "size_cm",
+        "spokes",
+        "made_at",
+        "other",
+        "__class__",
+        "model_config",
+    ]
+)
+VALUES: st.SearchStrategy[JsonValue] = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=6),
+    max_leaves=30,
+)
+
+
+@given(st.dictionaries(NAMES, VALUES, max_size=8))
+def test_something_is_understood_of_any_object(body: JsonObject) -> None:
+    before = copy.deepcopy(body)
+    understood = Cart.understand(body)
+    assert body == before
+    again = Cart.understand(understood.message.encode())
+    assert again.violations == ()
+    assert again.message.encode() == understood.message.encode()
