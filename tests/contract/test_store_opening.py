@@ -11,18 +11,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, inspect, text, update
+from sqlalchemy import Connection, Engine, insert, inspect, text, update
 
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, Unavailable
+from footplate.domain.quotas import Quota
 from footplate.domain.states import State
 from footplate.store import open_store
+from footplate.store.codec import job_values
 from footplate.store.engines import make_engine, parse_url
 from footplate.store.migrations.running import configuration, migrate
 from footplate.store.opening import alone, stored_revision
-from footplate.store.tables import REVISION, REVISION_TABLE, metadata, revisions
+from footplate.store.tables import REVISION, REVISION_TABLE, jobs, metadata, revisions
 from footplate.testing.jobs import make_job
 from footplate.testing.postgresql import Postgresql
 
@@ -93,6 +96,28 @@ def test_what_the_migrations_made_is_used(engine: Engine, url: str) -> None:
     store.close()
 
 
+def test_a_database_of_the_first_version_keeps_its_jobs(engine: Engine, url: str) -> None:
+    with alone(engine) as connection:
+        migrate(connection, "0001")
+        assert not inspect(connection).has_table("quotas")
+        connection.execute(insert(jobs).values(job_values(make_job())))
+    store = open_store(url)
+    store.quotas.change("ads", "*", {"vcpus": 64})
+    assert [job.name for job in store.active()] == [make_job().name]
+    assert store.quotas.list() == (Quota("ads", "*", {"vcpus": 64}),)
+    store.close()
+
+
+def test_the_quotas_can_be_taken_away_again(engine: Engine) -> None:
+    with alone(engine) as connection:
+        migrate(connection, "0001")
+        before = _describe(connection)
+        migrate(connection)
+        command.downgrade(configuration(connection), "0001")
+        assert _describe(connection) == before
+        assert stored_revision(connection) == "0001"
+
+
 def test_a_failed_migration_changes_nothing(engine: Engine) -> None:
     with pytest.raises(ZeroDivisionError):
         _migrate_and_fail(engine)
@@ -117,8 +142,8 @@ def test_an_opened_database_is_opened_again(url: str) -> None:
 
 def test_alembic_costs_nothing_where_nothing_is_to_do(url: str) -> None:
     for _ in range(2):
-        command = (sys.executable, "-c", OPEN_AND_LIST_ALEMBIC, url)
-        run = subprocess.run(command, check=True, capture_output=True, text=True)
+        words = (sys.executable, "-c", OPEN_AND_LIST_ALEMBIC, url)
+        run = subprocess.run(words, check=True, capture_output=True, text=True)
         assert run.stdout.split() == []
 
 

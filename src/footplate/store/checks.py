@@ -10,6 +10,8 @@ from footplate.domain.filters import And, Comparator, Comparison, Field, Filter,
 from footplate.domain.states import State
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from footplate.domain.jobs import Job
 
 MAX_COMPARISONS = 100
@@ -37,6 +39,19 @@ def check_texts(job: Job) -> None:
         "request": job.request,
         "labels": "".join(key + value for key, value in job.labels),
     }
+    _check_storable(texts)
+
+
+def check_quota_texts(project: str, region: str, resources: Iterable[str]) -> None:
+    """Refuse names that can't be kept.
+
+    Raises:
+        InvalidArgument: naming the field.
+    """
+    _check_storable({"project": project, "region": region, "limits": "".join(resources)})
+
+
+def _check_storable(texts: Mapping[str, str]) -> None:
     for field, text in texts.items():
         if not storable(text):
             violation = Violation(field, f"{text[:80]!a} given; allowed: {_STORABLE}")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from threading import Lock
 from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, func, insert, select, tuple_, update
@@ -17,14 +15,14 @@ from footplate.store import codec
 from footplate.store.checks import storable
 from footplate.store.conditions import condition
 from footplate.store.documents import write_labels
-from footplate.store.engines import TO_WRITE
 from footplate.store.events import append_events, select_events
-from footplate.store.faults import translated
 from footplate.store.paging import Position
+from footplate.store.quotas import SqlQuotas
 from footplate.store.tables import job_labels, jobs
+from footplate.store.transactions import Transactions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Sequence
 
     from sqlalchemy import ColumnElement, Connection, Engine
 
@@ -40,19 +38,18 @@ _PLACE = tuple_(jobs.c.create_time, jobs.c.uid)
 
 
 class SqlStore:
-    """Jobs in SQL. Any number of threads may call it; ``close`` comes after the last call."""
+    """Jobs in SQL, and ``quotas`` in the same database.
+
+    Any number of threads may call it; ``close`` comes after the last call.
+    """
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._writer = engine.execution_options(**TO_WRITE)
-        # SQLite has one writer at a time, and lets others sleep and retry: threads of this
-        # process queue up here instead, and each goes on the moment its turn has come.
-        one_by_one = engine.dialect.name == "sqlite"
-        self._turn: AbstractContextManager[object] = Lock() if one_by_one else nullcontext()
+        self._transactions = Transactions(engine)
+        self.quotas = SqlQuotas(self._transactions)
 
     def create(self, job: Job, events: Sequence[JobEvent]) -> None:
         values = codec.job_values(job)
-        with self._writing() as connection:
+        with self._transactions.writing() as connection:
             try:
                 connection.execute(insert(jobs).values(values))
             except IntegrityError as error:
@@ -68,7 +65,7 @@ class SqlStore:
 
     def update(self, job: Job, events: Sequence[JobEvent]) -> None:
         values = codec.job_values(job)
-        with self._writing() as connection:
+        with self._transactions.writing() as connection:
             stored = _lock(connection, jobs.c.uid, job.uid)
             _guard(stored, job.version - 1)
             connection.execute(update(jobs).where(jobs.c.uid == job.uid).values(values))
@@ -78,12 +75,12 @@ class SqlStore:
             append_events(connection, job.uid, events)
 
     def append(self, uid: JobUid, events: Sequence[JobEvent]) -> None:
-        with self._writing() as connection:
+        with self._transactions.writing() as connection:
             _lock(connection, jobs.c.uid, uid)
             append_events(connection, uid, events)
 
     def delete(self, name: JobName, version: int) -> None:
-        with self._writing() as connection:
+        with self._transactions.writing() as connection:
             stored = _lock(connection, jobs.c.name, str(name))
             _guard(stored, version)
             connection.execute(delete(jobs).where(jobs.c.uid == stored.uid))
@@ -96,50 +93,40 @@ class SqlStore:
         query = query.order_by(jobs.c.create_time.desc(), jobs.c.uid.desc()).limit(limit + 1)
         if not storable(collection):
             return Page((), None)
-        with self._reading() as connection:
+        with self._transactions.reading() as connection:
             rows = connection.execute(query).all()
         found = tuple(codec.job_of(row) for row in rows[:limit])
         return Page(found, Position.of(found[-1]).key() if len(rows) > limit else None)
 
     def active(self, states: Collection[State] = ACTIVE) -> tuple[Job, ...]:
         query = select(jobs).where(jobs.c.state.in_([state.value for state in states]))
-        with self._reading() as connection:
+        with self._transactions.reading() as connection:
             rows = connection.execute(query.order_by(jobs.c.create_time, jobs.c.uid)).all()
         return tuple(job for job in map(_readable, rows) if job is not None)
 
     def counts(self) -> dict[State, int]:
         query = select(jobs.c.state, func.count()).group_by(jobs.c.state)
-        with self._reading() as connection:
+        with self._transactions.reading() as connection:
             rows = connection.execute(query.where(jobs.c.state.in_(_ACTIVE))).all()
         return {State(state): count for state, count in rows}
 
     def events(self, uid: JobUid, after: int = 0, limit: int = 1000) -> tuple[StoredEvent, ...]:
         if not storable(uid):
             return ()
-        with self._reading() as connection:
+        with self._transactions.reading() as connection:
             return select_events(connection, uid, after, limit)
 
     def close(self) -> None:
-        self._engine.dispose()
+        self._transactions.close()
 
     def _get(self, column: ColumnElement[str], value: str) -> Job:
         if not storable(value):
             raise _unknown(value)
-        with self._reading() as connection:
+        with self._transactions.reading() as connection:
             row = connection.execute(select(jobs).where(column == value)).one_or_none()
         if row is None:
             raise _unknown(value)
         return codec.job_of(row)
-
-    @contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        with translated(self._engine.url), self._engine.begin() as connection:
-            yield connection
-
-    @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        with translated(self._writer.url), self._turn, self._writer.begin() as connection:
-            yield connection
 
 
 def _readable(row: Record) -> Job | None:

@@ -16,7 +16,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-REVISION = "0001"
+REVISION = "0002"
 """The newest migration; a database at this revision needs none."""
 
 REVISION_TABLE = "footplate_revision"
@@ -78,6 +78,16 @@ job_events = Table(
     Column("body", Text, nullable=False),
     UniqueConstraint("job_uid", "key", name="job_events_once"),
 )
+
+quotas = Table(
+    "quotas",
+    metadata,
+    Column("project", Bytewise, primary_key=True),
+    Column("region", Bytewise, primary_key=True),
+    Column("resource", Bytewise, primary_key=True),
+    Column("amount", BigInteger, nullable=False),
+)
+"""One row for each limit; ``limit`` itself is a word of SQL."""
 
 revisions = Table(
     REVISION_TABLE,

@@ -1,0 +1,68 @@
+"""The quota port over SQL: a row for each limit."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from sqlalchemy import delete, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from footplate.domain.quotas import Quota
+from footplate.store.checks import check_quota_texts, storable
+from footplate.store.tables import quotas
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sqlalchemy import ColumnElement, Connection
+
+    from footplate.store.transactions import Transactions
+
+_KEY = (quotas.c.project, quotas.c.region, quotas.c.resource)
+
+
+class SqlQuotas:
+    """Any number of threads may call it, and any number of servers."""
+
+    def __init__(self, transactions: Transactions) -> None:
+        self._transactions = transactions
+
+    def list(self) -> tuple[Quota, ...]:
+        with self._transactions.reading() as connection:
+            rows = connection.execute(select(quotas).order_by(*_KEY)).all()
+        return tuple(
+            Quota(project, region, {row.resource: row.amount for row in limits})
+            for (project, region), limits in groupby(rows, lambda row: (row.project, row.region))
+        )
+
+    def change(self, project: str, region: str, limits: Mapping[str, int | None]) -> None:
+        check_quota_texts(project, region, limits)
+        with self._transactions.writing() as connection:
+            # In one order everywhere: else two writers could each wait for the other's row.
+            for resource in sorted(limits):
+                amount = limits[resource]
+                if amount is None:
+                    here = _at(project, region) & (quotas.c.resource == resource)
+                    connection.execute(delete(quotas).where(here))
+                else:
+                    _set(connection, project, region, resource, amount)
+
+    def remove(self, project: str, region: str) -> None:
+        if not (storable(project) and storable(region)):
+            return
+        with self._transactions.writing() as connection:
+            connection.execute(delete(quotas).where(_at(project, region)))
+
+
+def _set(connection: Connection, project: str, region: str, resource: str, amount: int) -> None:
+    values = {"project": project, "region": region, "resource": resource, "amount": amount}
+    sqlite_here = connection.dialect.name == "sqlite"
+    insert = sqlite.insert if sqlite_here else postgresql.insert
+    statement = insert(quotas).values(values)
+    statement = statement.on_conflict_do_update(index_elements=_KEY, set_={"amount": amount})
+    connection.execute(statement)
+
+
+def _at(project: str, region: str) -> ColumnElement[bool]:
+    return (quotas.c.project == project) & (quotas.c.region == region)
