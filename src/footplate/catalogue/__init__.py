@@ -1,5 +1,10 @@
-"""The built-in data: regions, and runtimes with their locked requirements."""
+"""The built-in data: what jobs can ask for, and what they run in.
 
+Machine types, accelerators, regions and scale tiers are tables of TOML, which a file of the
+operator's may add to or replace; runtimes come with their locked requirements.
+"""
+
+from footplate.catalogue.loading import load_catalogue
 from footplate.catalogue.runtimes import load
 
-__all__ = ["load"]
+__all__ = ["load", "load_catalogue"]

@@ -1,0 +1,125 @@
+"""A file of the catalogue, and all that is wrong in it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from footplate.catalogue.positions import Path, lines_of
+from footplate.domain.errors import InvalidArgument, Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path as File
+
+_MAX_BYTES = 4 << 20
+_WHERE = re.compile(r" \(at line (\d+), column \d+\)")
+_BARE = re.compile(r"[A-Za-z0-9_-]{1,80}")
+
+
+class Document:
+    """What a TOML file says; collects what is wrong with it, to be told all at once."""
+
+    def __init__(self, name: str, text: str) -> None:
+        """``name`` is what errors call the file. Raises InvalidArgument: it isn't TOML."""
+        self.name = name
+        self._text = text
+        self._faults: dict[tuple[int, Violation], None] = {}
+        self._origins: dict[Path, Path] = {}
+        self.content: Mapping[str, object] = self._parse()
+
+    @classmethod
+    def read(cls, file: File) -> Document:
+        """Raises InvalidArgument: there is no such file, or it isn't TOML."""
+        name = str(file)
+        try:
+            with file.open("rb") as opened:
+                raw = opened.read(_MAX_BYTES + 1)
+        except OSError as error:
+            raise _refusal(name, f"can't be read: {error.strerror}") from None
+        if len(raw) > _MAX_BYTES:
+            raise _refusal(name, f"is larger than {_MAX_BYTES >> 20} MiB")
+        try:
+            return cls(name, raw.decode())
+        except UnicodeDecodeError:
+            raise _refusal(name, "is not UTF-8 text") from None
+
+    def fault(self, path: Path, description: str) -> None:
+        """Something is wrong at ``path``; the same fault is told once."""
+        origin = self._origin(path)
+        line = self._line(origin)
+        place = f"{self.name}:{line}" if line else self.name
+        violation = Violation(f"{place}: {shown_path(origin)}", description)
+        self._faults[line, violation] = None
+
+    def derive(self, path: Path, origin: Path) -> None:
+        """What is wrong at ``path``, which the file doesn't have, is wrong at ``origin``."""
+        self._origins[path] = origin
+
+    @property
+    def faults(self) -> int:
+        """How many there are so far."""
+        return len(self._faults)
+
+    def refuse_faults(self) -> None:
+        """Raise InvalidArgument with all faults, in the order of the lines, if there are any."""
+        if self._faults:
+            ordered = sorted(self._faults, key=lambda fault: fault[0])
+            raise InvalidArgument.of(tuple(violation for _, violation in ordered))
+
+    def _parse(self) -> Mapping[str, object]:
+        try:
+            return tomllib.loads(self._text)
+        except RecursionError:
+            raise _refusal(self.name, "is nested too deeply") from None
+        except ValueError as error:
+            where = _WHERE.search(str(error))
+            place = f"{self.name}:{where[1]}" if where else self.name
+            raise _refusal(place, f"is not TOML: {_WHERE.sub('', str(error))}") from None
+
+    def _origin(self, path: Path) -> Path:
+        for length in range(len(path), 0, -1):
+            if (origin := self._origins.get(path[:length])) is not None:
+                return (*origin, *path[length:])
+        return path
+
+    def _line(self, path: Path) -> int:
+        """Of the nearest thing around ``path`` that the file has; 0 if it has none."""
+        for length in range(len(path), 0, -1):
+            if line := self._lines.get(path[:length]):
+                return line
+        return 0
+
+    @cached_property
+    def _lines(self) -> Mapping[Path, int]:
+        try:
+            return lines_of(self._text)
+        except RecursionError:
+            return {}
+
+
+def shown_path(path: Path) -> str:
+    """``("a", "b", 0)`` as ``a.b[0]``; keys that need it in quotes."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            key = part if _BARE.fullmatch(part) else shown(part)
+            text += f".{key}" if text else key
+    return text or "(the file)"
+
+
+def shown(value: object) -> str:
+    """What was given, short enough for a message."""
+    try:
+        text = repr(value).replace("\n", " ")
+    except (ValueError, RecursionError):  # a number of thousands of digits
+        text = f"a huge {type(value).__name__}"
+    return text if len(text) <= 80 else f"{text[:80]}..."
+
+
+def _refusal(place: str, description: str) -> InvalidArgument:
+    return InvalidArgument.of((Violation(place, description),))

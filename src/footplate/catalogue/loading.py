@@ -1,0 +1,68 @@
+"""The catalogue: the built-in one, or with a file of the operator's laid over it."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from footplate.catalogue import runtimes
+from footplate.catalogue.document import Document
+from footplate.catalogue.merging import lay_over, sized
+from footplate.catalogue.parts import Parts
+from footplate.catalogue.reading import read_draft
+from footplate.domain.catalogue import Catalogue
+from footplate.domain.consistency import inconsistencies
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_BUILT_IN = ("accelerators.toml", "machine_types.toml", "regions.toml", "scale_tiers.toml")
+
+
+def load_catalogue(extra: Path | None = None) -> Catalogue:
+    """The built-in catalogue, with the file ``extra`` laid over it.
+
+    Raises:
+        InvalidArgument: with everything that is wrong with the file; the field of each violation
+            is ``FILE:LINE: path``.
+    """
+    built_in = _built_in()
+    if extra is None:
+        return _catalogue(built_in)
+    document = Document.read(extra)
+    parts = lay_over(built_in, read_draft(document), document)
+    catalogue = _catalogue(parts, own=_names(parts) - _names(built_in))
+    for found in inconsistencies(catalogue):
+        document.fault(found.path, found.description)
+    document.refuse_faults()
+    return catalogue
+
+
+@cache
+def _built_in() -> Parts:
+    parts = Parts()
+    for name in _BUILT_IN:
+        text = resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+        document = Document(name, text)
+        parts = lay_over(parts, read_draft(document), document)
+        document.refuse_faults()
+    return parts
+
+
+def _catalogue(parts: Parts, own: frozenset[str] = frozenset()) -> Catalogue:
+    return Catalogue(
+        machine_types=sized(parts.machine_types),
+        accelerators=parts.accelerators,
+        regions=parts.regions,
+        scale_tiers=parts.scale_tiers,
+        runtimes=runtimes.load(),
+        own=own,
+    )
+
+
+def _names(parts: Parts) -> frozenset[str]:
+    kinds = (getattr(parts, kind.name) for kind in fields(parts))
+    zones = (zone.name for region in parts.regions.values() for zone in region.zones)
+    return frozenset(zones).union(*kinds)

@@ -1,0 +1,19 @@
+"""What the things of a catalogue may be called."""
+
+from __future__ import annotations
+
+import re
+
+MACHINE_TYPE = re.compile(r"[a-z][a-z0-9_-]{0,62}")
+MACHINE_TYPE_FORM = "small letters, digits, - and _, such as n1-standard-4"
+ACCELERATOR = re.compile(r"[A-Z][A-Z0-9_]{0,62}")
+ACCELERATOR_FORM = "capitals, digits and _, such as NVIDIA_TESLA_T4"
+REGION = re.compile(r"(?=.{1,63}\Z)[a-z]+(-[a-z]+)*[0-9]*")
+REGION_FORM = "small letters and -, then digits, such as us-central1"
+ZONE = re.compile(r"[a-z][a-z0-9]{0,30}")
+ZONE_FORM = "what follows the region in its name, small letters and digits, such as a"
+SCALE_TIERS = ("BASIC", "STANDARD_1", "PREMIUM_1", "BASIC_GPU", "BASIC_TPU")
+"""Those that a job of ml v1 can name, but for CUSTOM."""
+SCALE_TIER = re.compile("|".join(SCALE_TIERS))
+SCALE_TIER_FORM = f"a tier that jobs can name and that isn't CUSTOM: {', '.join(SCALE_TIERS)}"
+VCPUS = re.compile(r"[1-9][0-9]{0,5}")

@@ -1,0 +1,51 @@
+"""What a file of the catalogue says, and what catalogues are put together from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from footplate.catalogue.positions import Path
+    from footplate.domain.catalogue import Accelerator, MachineType, Region, ScaleTier
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Entries by name. Machine types that are ``like`` another have no size of their own yet."""
+
+    machine_types: Mapping[str, MachineType] = field(default_factory=dict)
+    accelerators: Mapping[str, Accelerator] = field(default_factory=dict)
+    regions: Mapping[str, Region] = field(default_factory=dict)
+    scale_tiers: Mapping[str, ScaleTier] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """Machine types, of this file or below it, that take an accelerator in these counts."""
+
+    path: Path
+    machine_types: tuple[str, ...]
+    accelerators: Mapping[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Removals:
+    """Names that are in the catalogue below, and shall not be in this one."""
+
+    machine_types: tuple[str, ...] = ()
+    accelerators: tuple[str, ...] = ()
+    regions: tuple[str, ...] = ()
+    scale_tiers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Draft:
+    """One file: what it adds to the catalogue below it, or puts in its place."""
+
+    replace: bool = False
+    parts: Parts = field(default_factory=Parts)
+    attachments: tuple[Attachment, ...] = ()
+    removals: Removals = field(default_factory=Removals)

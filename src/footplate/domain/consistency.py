@@ -1,0 +1,156 @@
+"""Whether a catalogue is in itself consistent: whatever one entry names, another describes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from footplate.domain.catalogue import AcceleratorKind, Family
+from footplate.domain.suggestion import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from footplate.domain.catalogue import Catalogue, MachineType, Region, ScaleTier
+    from footplate.domain.jobs import MachineSpec
+
+
+@dataclass(frozen=True)
+class Inconsistency:
+    """``path``: the keys that lead to it, such as machine_types, n1-standard-4, accelerators."""
+
+    path: tuple[str | int, ...]
+    description: str
+
+
+def inconsistencies(catalogue: Catalogue) -> Iterator[Inconsistency]:
+    """All of them; none: the catalogue may be used."""
+    for kind, found in (
+        ("machine_types", catalogue.machine_types),
+        ("accelerators", catalogue.accelerators),
+        ("regions", catalogue.regions),
+    ):
+        if not found:
+            yield Inconsistency((kind,), "none is left; a catalogue needs at least one")
+    for machine_type in catalogue.machine_types.values():
+        yield from _in_machine_type(machine_type, catalogue)
+    for region in catalogue.regions.values():
+        yield from _in_region(region, catalogue)
+    for name, tier in catalogue.scale_tiers.items():
+        yield from _in_scale_tier(name, tier, catalogue)
+
+
+def _in_machine_type(machine: MachineType, catalogue: Catalogue) -> Iterator[Inconsistency]:
+    path = ("machine_types", machine.name)
+    if machine.family is Family.LEGACY and machine.accelerators:
+        text = "legacy types take no accelerators; allowed: included = { accelerator, count }"
+        yield Inconsistency((*path, "accelerators"), text)
+    if machine.like is not None:
+        yield from _in_like(machine, catalogue)
+    for name, counts in machine.accelerators.items():
+        where = (*path, "accelerators", name)
+        yield from _unknown(where, name, catalogue.accelerators, "accelerator")
+        for count in counts:
+            yield from _beyond_limits(where, machine, name, count, catalogue)
+    if machine.included is not None:
+        name, count = machine.included
+        yield from _unknown((*path, "included"), name, catalogue.accelerators, "accelerator")
+        yield from _beyond_limits((*path, "included"), machine, name, count, catalogue)
+
+
+def _in_like(machine: MachineType, catalogue: Catalogue) -> Iterator[Inconsistency]:
+    like = machine.like or ""
+    path = ("machine_types", machine.name, "like")
+    model = catalogue.machine_types.get(like)
+    yield from _unknown(path, like, catalogue.machine_types, "machine type")
+    if model is not None and model.family is not Family.COMPUTE_ENGINE:
+        yield Inconsistency(path, f"{like!r} given; allowed: a type of the family COMPUTE_ENGINE")
+
+
+def _beyond_limits(
+    path: tuple[str | int, ...],
+    machine: MachineType,
+    name: str,
+    count: int,
+    catalogue: Catalogue,
+) -> Iterator[Inconsistency]:
+    """What machines with so many of an accelerator can't have."""
+    known = catalogue.accelerators.get(name)
+    for limit in known.limits if known is not None else ():
+        if limit.count != count:
+            continue
+        for have, most, unit in (
+            (machine.vcpus, limit.vcpus, "vCPUs"),
+            (machine.memory_gb, limit.memory_gb, "GB of memory"),
+        ):
+            if most is not None and have > most:
+                text = (
+                    f"{machine.name} has {have:g} {unit}, but a machine with {count} {name} "
+                    f"has at most {most:g}: take more of them, or a smaller machine"
+                )
+                yield Inconsistency(path, text)
+
+
+def _in_region(region: Region, catalogue: Catalogue) -> Iterator[Inconsistency]:
+    path = ("regions", region.name, "zones")
+    if not region.zones:
+        yield Inconsistency(path, "there is no zone; a region needs at least one")
+    for zone in region.zones:
+        for name in sorted(zone.accelerators):
+            where = (*path, zone.name.removeprefix(f"{region.name}-"))
+            yield from _unknown(where, name, catalogue.accelerators, "accelerator")
+
+
+def _in_scale_tier(name: str, tier: ScaleTier, catalogue: Catalogue) -> Iterator[Inconsistency]:
+    families: dict[Family, str] = {}
+    for role, machine in (
+        ("master", tier.master),
+        ("worker", tier.worker),
+        ("parameter_server", tier.parameter_server),
+    ):
+        if machine is None:
+            continue
+        yield from _in_role(("scale_tiers", name, role), machine, catalogue)
+        known = catalogue.machine_types.get(machine.machine_type)
+        if known is not None and known.family is not Family.TPU:
+            families[known.family] = machine.machine_type
+    if len(families) > 1:
+        text = f"legacy and Compute Engine types together: {', '.join(families.values())}"
+        yield Inconsistency(("scale_tiers", name), f"{text}; allowed: types of one family")
+
+
+def _in_role(
+    path: tuple[str | int, ...], machine: MachineSpec, catalogue: Catalogue
+) -> Iterator[Inconsistency]:
+    type_path = (*path, "machine_type")
+    yield from _unknown(type_path, machine.machine_type, catalogue.machine_types, "machine type")
+    name, count = machine.accelerator_type, machine.accelerator_count
+    if name is None:
+        return
+    yield from _unknown((*path, "accelerator"), name, catalogue.accelerators, "accelerator")
+    valid = _valid_counts(machine, name, catalogue)
+    if name in catalogue.accelerators and count not in valid:
+        allowed = ", ".join(map(str, sorted(valid))) or f"none: it takes no {name}"
+        text = f"{count} {name} on {machine.machine_type} given; allowed: {allowed}"
+        yield Inconsistency((*path, "accelerator_count"), text)
+
+
+def _valid_counts(machine: MachineSpec, name: str, catalogue: Catalogue) -> frozenset[int]:
+    """A TPU is a machine of its own beside the one that uses it: so as TPU types have it."""
+    kind = catalogue.machine_types.get(machine.machine_type)
+    types: Iterable[MachineType] = () if kind is None else (kind,)
+    known = catalogue.accelerators.get(name)
+    if known is not None and known.kind is AcceleratorKind.TPU:
+        types = (t for t in catalogue.machine_types.values() if t.family is Family.TPU)
+    return frozenset(chain.from_iterable(t.accelerators.get(name, ()) for t in types))
+
+
+def _unknown(
+    path: tuple[str | int, ...], name: str, known: Iterable[str], what: str
+) -> Iterator[Inconsistency]:
+    names = list(known)
+    if name not in names:
+        hint = did_you_mean(name, names)
+        text = f"there is no {what} {name!r} in the catalogue"
+        yield Inconsistency(path, f"{text}; {hint}" if hint else text)
