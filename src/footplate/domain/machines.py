@@ -1,16 +1,34 @@
-"""What machines a job may ask for, and in which zone it finds them together."""
+"""What machines a job may ask for, and in which zone it finds them together.
+
+Source of the rules: the service's pages on machine types and on GPUs.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
+
+from footplate.domain.attachments import check_accelerators
+from footplate.domain.catalogue import Family
+from footplate.domain.errors import Violation
+from footplate.domain.places import accelerators_of, check_place, zones_for
+from footplate.domain.words import nearest, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.errors import Violation
+    from footplate.domain.catalogue import Catalogue, MachineType
     from footplate.domain.jobs import MachineSpec
+
+__all__ = [
+    "MachineRequest",
+    "accelerators_of",
+    "check_machine",
+    "check_machines",
+    "check_place",
+    "zones_for",
+]
 
 
 @dataclass(frozen=True)
@@ -26,23 +44,58 @@ class MachineRequest:
 def check_machines(
     requests: Sequence[MachineRequest], region: str, region_field: str, catalogue: Catalogue
 ) -> Iterator[Violation]:
-    """Everything that the catalogue doesn't allow of a job's machines in a region."""
-    raise NotImplementedError
+    """Everything that the catalogue doesn't allow of a job's machines in a region, once a field.
+
+    A request without a machine type is left to its face, but for the accelerators that it names.
+    """
+    alone = (violation for request in requests for violation in check_machine(request, catalogue))
+    together = _check_families(requests, catalogue)
+    placed = check_place(requests, region, region_field, catalogue)
+    told: set[str] = set()
+    for violation in chain(alone, together, placed):
+        if violation.field not in told:
+            told.add(violation.field)
+            yield violation
 
 
-def accelerators_of(machine: MachineSpec, catalogue: Catalogue) -> tuple[str | None, int]:
-    """The accelerator that a machine has, asked for or included in its type, and how many."""
-    kind = catalogue.machine_types.get(machine.machine_type)
-    if machine.accelerator_type is None and kind is not None and kind.included is not None:
-        return kind.included
-    return machine.accelerator_type, machine.accelerator_count
+def check_machine(request: MachineRequest, catalogue: Catalogue) -> Iterator[Violation]:
+    """What isn't allowed of a machine wherever it stands."""
+    name = request.machine.machine_type
+    kind = catalogue.machine_types.get(name)
+    if name and kind is None:
+        known = nearest(name, catalogue.machine_types, "machine types")
+        text = f"{quoted(name)} given, which is no machine type of the catalogue; {known}"
+        yield Violation(request.type_field, text)
+    yield from check_accelerators(request, kind, catalogue)
 
 
-def zones_for(
-    machines: Sequence[MachineSpec], region: str, catalogue: Catalogue
-) -> tuple[str, ...]:
-    """The zones of the region that have every accelerator of these machines, in order."""
-    wanted = {accelerators_of(machine, catalogue)[0] for machine in machines} - {None}
-    known = catalogue.regions.get(region)
-    zones = known.zones if known is not None else ()
-    return tuple(zone.name for zone in zones if wanted <= zone.accelerators)
+def _check_families(
+    requests: Sequence[MachineRequest], catalogue: Catalogue
+) -> Iterator[Violation]:
+    """All replicas are of the family of the first one that isn't a TPU."""
+    first: tuple[MachineRequest, MachineType] | None = None
+    for request in requests:
+        kind = catalogue.machine_types.get(request.machine.machine_type)
+        if kind is None or kind.family is Family.TPU:
+            continue
+        if first is None:
+            first = request, kind
+        elif kind.family is not first[1].family:
+            yield Violation(request.type_field, _mixed(kind, *first))
+
+
+def _mixed(kind: MachineType, first: MachineRequest, other: MachineType) -> str:
+    names = {Family.LEGACY: "a legacy machine type", Family.COMPUTE_ENGINE: "a Compute Engine one"}
+    legacy = kind if kind.family is Family.LEGACY else other
+    return (
+        f"{quoted(kind.name)} given, {names.get(kind.family)}, and {first.type_field} "
+        f"{quoted(other.name)} is {names.get(other.family)}; allowed: one kind for all replicas of "
+        f"a job{_instead(legacy)}"
+    )
+
+
+def _instead(legacy: MachineType) -> str:
+    if legacy.like is None:
+        return ""
+    added = " with {1} {0}".format(*legacy.included) if legacy.included else ""
+    return f"; {legacy.name} is like {legacy.like}{added}"
