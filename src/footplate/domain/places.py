@@ -26,7 +26,7 @@ def check_place(
     wanted: dict[str, None] = {}
     for request in requests:
         name, _ = accelerators_of(request.machine, catalogue)
-        if name not in catalogue.accelerators:
+        if name is None or name not in catalogue.accelerators:
             continue
         if name in place.accelerators:
             wanted[name] = None

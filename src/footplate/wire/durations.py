@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
+from footplate.domain.errors import Violation
 from footplate.wire.json_text import describe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _DURATION = re.compile(r"-?[0-9]{1,12}(\.[0-9]{1,9})?s")
 _MAX_S = 315_576_000_000.0
 """Ten thousand years. Source: google/protobuf/duration.proto."""
+
+LONGEST_S = 3_155_760_000.0
+"""A hundred years: what a job may run or wait for. Beyond, there soon are no dates any more."""
 
 
 def check_duration(value: object) -> str:
@@ -20,3 +28,11 @@ def check_duration(value: object) -> str:
 
 def seconds(duration: str) -> float:
     return float(duration.removesuffix("s"))
+
+
+def check_limit(duration: str, field: str, least_s: float = 0) -> Iterator[Violation]:
+    """A limit of a job's time: more than 0, at least ``least_s``, and no more than `LONGEST_S`."""
+    allowed = f"{least_s:.0f}s" if least_s else "more than 0s"
+    if not (least_s or 1e-9) <= seconds(duration) <= LONGEST_S:
+        said = f"{describe(duration)} given; allowed: {allowed} to {LONGEST_S:.0f}s (100 years)"
+        yield Violation(field, said)

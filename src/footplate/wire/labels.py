@@ -6,6 +6,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Violation
+from footplate.domain.words import listed
 from footplate.wire.json_text import describe
 
 if TYPE_CHECKING:
@@ -18,12 +19,13 @@ _RULE = "at most 64 lowercase letters, digits, underscores and dashes"
 
 def check_labels(labels: Mapping[str, str], field: str = "labels") -> Iterator[Violation]:
     """Letters of any script that aren't capitals count, as Google says."""
-    if len(labels) > MAX_LABELS:
-        yield Violation(field, f"{len(labels)} given; allowed: at most {MAX_LABELS}")
+    wrong = [] if len(labels) <= MAX_LABELS else [f"{len(labels)} given; allowed: {MAX_LABELS}"]
+    if keys := [describe(key) for key in labels if not key or not _fits(key)]:
+        wrong.append(f"key {listed(keys)} given; allowed: {_RULE}, at least one")
+    if wrong:
+        yield Violation(field, "; ".join(wrong))
     for key, value in labels.items():
-        if not key or not _fits(key):
-            yield Violation(field, f"key {describe(key)} given; allowed: {_RULE}, at least one")
-        elif not _fits(value):
+        if key and _fits(key) and not _fits(value):
             yield Violation(f"{field}.{key}", f"{describe(value)} given; allowed: {_RULE}")
 
 
