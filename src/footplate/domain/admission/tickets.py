@@ -1,0 +1,96 @@
+"""Claims as the desk keeps them: those that are alike share what is known of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
+
+if TYPE_CHECKING:
+    from footplate.domain.admission.claims import Claim
+    from footplate.domain.admission.room import Needs, Room
+    from footplate.domain.amounts import Amounts
+
+
+@dataclass(eq=False, slots=True, weakref_slot=True)
+class Form:
+    """What claims on one site have in common that hold the same, at most as long."""
+
+    needs: Needs
+    longest_s: float
+    possible: bool
+    """Whether the site as a whole is large enough."""
+    waiting: int = 0
+    live: bool = False
+    """In a round: whether such a job could still start, as far as the site goes."""
+
+
+@dataclass(eq=False, slots=True, weakref_slot=True)
+class Account:
+    """What claims have in common that count the same against the same quota."""
+
+    needs: Needs
+    limited: Needs
+    """Those of the needs that a quota limits."""
+    spent_in: int = 0
+    """The last round in which the quota had no room for such a job."""
+
+
+@dataclass(eq=False, slots=True)
+class Ticket:
+    """One claim that waits, or holds since ``since`` until ``end`` at the latest."""
+
+    claim: Claim
+    form: Form
+    account: Account
+    since: float | None = None
+    end: float = 0.0
+    amounts: dict[int, int] = field(init=False)
+    """All that it takes, of its site and of its quota."""
+
+    def __post_init__(self) -> None:
+        self.amounts = dict(self.form.needs + self.account.needs)
+
+    @property
+    def needs(self) -> Needs:
+        """What must be free for it."""
+        return self.form.needs + self.account.limited
+
+
+class Clerk:
+    """Makes tickets; forms and accounts live as long as a ticket has them."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._forms: WeakValueDictionary[tuple[object, ...], Form] = WeakValueDictionary()
+        self._accounts: WeakValueDictionary[tuple[object, ...], Account] = WeakValueDictionary()
+
+    def ticket(self, claim: Claim) -> Ticket:
+        return Ticket(claim, self._form(claim), self._account(claim))
+
+    def see_limits(self) -> None:
+        """The quotas are others now."""
+        for account in self._accounts.values():
+            account.limited = self._room.limited(account.needs)
+
+    def _form(self, claim: Claim) -> Form:
+        key = (claim.site, claim.longest_s, _key(claim.holds))
+        form = self._forms.get(key)
+        if form is None:
+            needs = self._room.site_needs(claim.site, claim.holds)
+            form = Form(needs, claim.longest_s, self._room.can_ever_fit(needs))
+            self._forms[key] = form
+        return form
+
+    def _account(self, claim: Claim) -> Account:
+        key = (claim.project, claim.region, _key(claim.counts))
+        account = self._accounts.get(key)
+        if account is None:
+            needs = self._room.quota_needs(claim.project, claim.region, claim.counts)
+            account = Account(needs, self._room.limited(needs))
+            self._accounts[key] = account
+        return account
+
+
+def _key(amounts: Amounts) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(amounts.items()))

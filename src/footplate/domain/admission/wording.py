@@ -1,0 +1,212 @@
+"""The sentences in which users read why a job waits."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, assert_never
+
+from footplate.domain.admission.explanation import Explanation
+from footplate.domain.admission.reasons import Behind, NoRoom, OverQuota, Soon, TooLarge
+from footplate.domain.amounts import GPUS, JOBS, MEMORY_MB, REPLICAS, VCPUS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from footplate.domain.admission.claims import Claim
+    from footplate.domain.admission.reasons import Shortage, Why
+
+_HOLDERS = 3
+"""Holders that are named; the others are counted."""
+_MIB_PER_GB = 1024
+_MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
+_WORDS = {VCPUS: ("vCPU", "vCPUs"), GPUS: ("GPU", "GPUs"), JOBS: ("job", "jobs")}
+
+
+def explanation(
+    claim: Claim,
+    why: Why,
+    place: int,
+    length: int,
+    latest: float | None,
+    now: float,
+    way_out: str | None,
+) -> Explanation:
+    """``length`` of its line; ``latest``: the moment that it is promised."""
+    starts_by = latest if latest is not None and latest > now else None
+    sentences = [sentence(claim, why)]
+    if not isinstance(why, Soon | TooLarge):
+        sentences.append(_in_line(place, length, claim.accelerator))
+    if starts_by is not None:
+        by = _time(starts_by, now)
+        sentences.append(f"It starts by {by} at the latest, unless others come before it.")
+    if way_out is not None:
+        sentences.append(f"{way_out[:1].upper()}{way_out[1:]} it would start now.")
+    return Explanation(place, reason(claim, why), " ".join(sentences), starts_by)
+
+
+def reason(claim: Claim, why: Why) -> str:
+    """What is missing, without what changes while it goes on missing."""
+    match why:
+        case TooLarge(shortages):
+            return f"Can never start here: it asks for {_asked(shortages)}"
+        case OverQuota(shortages):
+            names = _and([_name(shortage.resource) for shortage in shortages])
+            return f"Waits for the quota of project {claim.project} in {claim.region}: {names}"
+        case NoRoom(shortages):
+            return f"Waits for {_asked(shortages)} on {claim.site}"
+        case Behind():
+            return "Waits for its turn: others that come first would be delayed"
+        case Soon():
+            return "Starts in a moment"
+        case _:
+            assert_never(why)
+
+
+def sentence(claim: Claim, why: Why) -> str:
+    """What is missing, who has it, and what can be done about it."""
+    match why:
+        case TooLarge(shortages):
+            there = _and([_amount(s.resource, s.total) for s in shortages])
+            return f"{reason(claim, why)}, and {claim.site} has {there} in all."
+        case OverQuota(shortages):
+            return _over_quota(claim, shortages)
+        case NoRoom(shortages, holders):
+            free = _and([_free(shortage) for shortage in shortages])
+            held = _held(claim, shortages[0].resource, holders)
+            return f"{reason(claim, why)}: {free}{held}."
+        case Behind(first, shortages):
+            return _behind(claim, first, shortages)
+        case Soon():
+            return "Starts in a moment."
+        case _:
+            assert_never(why)
+
+
+def whole_limit(seconds: float) -> float:
+    """The longest limit within so many seconds that reads well; 0: there is none."""
+    if seconds == math.inf:
+        return 0.0
+    unit_s = next((unit_s for unit_s in (_DAY_S, _HOUR_S) if seconds >= 2 * unit_s), _MINUTE_S)
+    return float(seconds // unit_s * unit_s)
+
+
+def with_limit(limit_s: float) -> str:
+    return f"with a limit of {_duration(limit_s)} on its running time"
+
+
+def _in_line(place: int, length: int, accelerator: str) -> str:
+    of = f" of {length}" if length > 1 else ""
+    line = f"for {accelerator}" if accelerator else "of jobs without accelerators"
+    return f"It is {_ordinal(place)}{of} in the line {line}."
+
+
+def _over_quota(claim: Claim, shortages: Sequence[Shortage]) -> str:
+    limits = "; ".join(_limit(shortage) for shortage in shortages)
+    more = " ".join(f"{s.resource}={s.held + s.asked}" for s in shortages)
+    command = f"footplate quotas set {more} --project={claim.project} --region={claim.region}"
+    return (
+        f"Waits for the quota of project {claim.project} in {claim.region}: {limits}. "
+        f"`{command}` raises it."
+    )
+
+
+def _limit(short: Shortage) -> str:
+    limit = f"at most {_amount(short.resource, short.total)} at once"
+    if short.resource == JOBS:
+        return f"{limit}, and {_count(short.held, 'has started', 'have started')}"
+    return f"{limit}, {_count(short.held, 'is held', 'are held')}, and it asks for {short.asked}"
+
+
+def _behind(claim: Claim, first: Claim, shortages: Sequence[Shortage]) -> str:
+    waits = f" and waits for {_asked(shortages)}" if shortages else ""
+    return (
+        f"There is room for it on {claim.site}, but it would delay {_job(first, claim.project)}, "
+        f"which comes first{waits}."
+    )
+
+
+def _free(short: Shortage) -> str:
+    if short.resource == MEMORY_MB:
+        return f"{_gb(short.free)} of {_gb(short.total)} GB are free"
+    setting = " (max_replicas)" if short.resource == REPLICAS else ""
+    free = _count(short.free, f"of {short.total} is free", f"of {short.total} are free")
+    return f"{free}{setting}"
+
+
+def _held(claim: Claim, resource: str, holders: Sequence[tuple[Claim, int]]) -> str:
+    """; train_a (project ads) holds 4, train_b 2 and 5 others 9"""
+    parts = [(_job(holder, claim.project), amount) for holder, amount in holders[:_HOLDERS]]
+    others = [amount for _, amount in holders[_HOLDERS:]]
+    if others:
+        parts.append((_count(len(others), "other", "others"), sum(others)))
+    if not parts:
+        return ""
+    (name, amount), *more = parts
+    first = f"{name} holds {_bare(resource, amount)}"
+    return f"; {_and([first, *(f'{name} {_bare(resource, n)}' for name, n in more)])}"
+
+
+def _job(job: Claim, project: str) -> str:
+    return job.name if job.project == project else f"{job.name} (project {job.project})"
+
+
+def _asked(shortages: Sequence[Shortage]) -> str:
+    return _and([_amount(shortage.resource, shortage.asked) for shortage in shortages])
+
+
+def _amount(resource: str, amount: int) -> str:
+    """``4 NVIDIA_TESLA_T4``, ``1 vCPU``, ``60 GB of memory``, ``room for 2 replicas``."""
+    if resource == MEMORY_MB:
+        return f"{_gb(amount)} GB of memory"
+    if resource == REPLICAS:
+        return f"room for {_count(amount, 'replica', 'replicas')}"
+    return f"{amount} {_name(resource, amount)}"
+
+
+def _bare(resource: str, amount: int) -> str:
+    return f"{_gb(amount)} GB" if resource == MEMORY_MB else str(amount)
+
+
+def _name(resource: str, amount: int = 2) -> str:
+    one, many = _WORDS.get(resource, (resource, resource))
+    return one if amount == 1 else many
+
+
+def _gb(mib: int) -> str:
+    return f"{mib / _MIB_PER_GB:.1f}".removesuffix(".0")
+
+
+def _count(number: int, one: str, many: str) -> str:
+    """``none is held``, ``1 is held``, ``2 are held``."""
+    if number == 0:
+        return f"none {one}"
+    return f"{number} {one if number == 1 else many}"
+
+
+def _and(parts: Sequence[str]) -> str:
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _ordinal(number: int) -> str:
+    if number == 1:
+        return "first"
+    suffixes = {1: "st", 2: "nd", 3: "rd"}
+    teen = number // 10 % 10 == 1
+    return f"{number}{'th' if teen else suffixes.get(number % 10, 'th')}"
+
+
+def _time(moment: float, now: float) -> str:
+    """To the minute, rounded up, so that what it promises holds; with the date if not today."""
+    at = datetime.fromtimestamp(math.ceil(moment / _MINUTE_S) * _MINUTE_S, UTC)
+    today = datetime.fromtimestamp(now, UTC).date()
+    date = "" if at.date() == today else f"{at:%Y-%m-%d} "
+    return f"{date}{at:%H:%M} UTC"
+
+
+def _duration(seconds: float) -> str:
+    for unit_s, one, many in ((_DAY_S, "day", "days"), (_HOUR_S, "hour", "hours")):
+        if seconds % unit_s == 0:
+            return _count(int(seconds // unit_s), one, many)
+    return _count(int(seconds // _MINUTE_S), "minute", "minutes")
