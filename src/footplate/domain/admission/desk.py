@@ -183,7 +183,7 @@ class Desk:
     @contextmanager
     def _rehearsal(self, site: str, now: float, *, thorough: bool = False) -> Iterator[Round]:
         """A round of which nothing remains; within the block it has happened."""
-        round_ = self._round(site, now, thorough)
+        round_ = self._round(site, now, thorough=thorough)
         try:
             yield round_
         finally:
