@@ -13,17 +13,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.quota_rules import LIMIT_RULE, is_limit
 from footplate.domain.quotas import ANY, Quota
 from footplate.domain.sites import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 DEFAULT_PORT = 8470
 FILE_NAME = "footplate.toml"
 PREFIX = "FOOTPLATE_"
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 ISOLATIONS = ("auto", "cgroup", "namespace", "subreaper", "best-effort")
+_QUOTA_SCOPE = ("project", "region")
+"""The keys of a ``[[quotas]]`` table that are no limits."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +128,10 @@ def _take(
         return
     try:
         values[name] = reader(value)
+    except InvalidArgument as error:
+        violations.extend(
+            Violation(v.field, f"{origin}: {v.description}") for v in error.violations
+        )
     except (TypeError, ValueError) as error:
         violations.append(Violation(name, f"{origin}: {value!r} given; allowed: {error}"))
 
@@ -193,22 +200,32 @@ def _mode(value: object) -> Mode:
 
 
 def _quotas(value: object) -> tuple[Quota, ...]:
-    """Tables such as ``{project = "ads", region = "*", vcpus = 64, NVIDIA_TESLA_T4 = 4}``."""
-    if not isinstance(value, list):
+    """Tables such as ``{project = "ads", region = "*", vcpus = 64, NVIDIA_TESLA_T4 = 4}``.
+
+    What the names mean is checked where the catalogue is known.
+    """
+    if not isinstance(value, list) or not all(isinstance(table, dict) for table in value):
         raise TypeError("[[quotas]] tables in the file")
+    violations = [wrong for index, table in enumerate(value) for wrong in _bad_quota(index, table)]
+    if violations:
+        raise InvalidArgument.of(tuple(violations))
     return tuple(_quota(table) for table in value)
 
 
-def _quota(table: object) -> Quota:
-    allowed = "tables of project, region, and limits that are whole numbers from 0"
-    if not isinstance(table, dict):
-        raise TypeError(allowed)
-    limits = {k: v for k, v in table.items() if k not in ("project", "region")}
-    named = [table.get("project", ANY), table.get("region", ANY)]
-    whole = (isinstance(v, int) and not isinstance(v, bool) and v >= 0 for v in limits.values())
-    if not all(isinstance(name, str) and name for name in named) or not all(whole):
-        raise ValueError(allowed)
-    return Quota(named[0], named[1], limits)
+def _bad_quota(index: int, table: Mapping[str, object]) -> Iterator[Violation]:
+    quota = f"quotas[{index}]"
+    for name, value in table.items():
+        if name not in _QUOTA_SCOPE and not is_limit(value):
+            yield Violation(f"{quota}.{name}", f"{value!r} given; allowed: {LIMIT_RULE}")
+        if name in _QUOTA_SCOPE and not (isinstance(value, str) and value):
+            yield Violation(f"{quota}.{name}", f"{value!r} given; allowed: a name, or *")
+    if not table.keys() - set(_QUOTA_SCOPE):
+        yield Violation(quota, "has no limit; allowed: one or more such as vcpus = 64")
+
+
+def _quota(table: Mapping[str, Any]) -> Quota:
+    limits = {name: value for name, value in table.items() if name not in _QUOTA_SCOPE}
+    return Quota(table.get("project", ANY), table.get("region", ANY), limits)
 
 
 _READERS: dict[str, Callable[[object], object]] = {

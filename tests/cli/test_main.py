@@ -50,6 +50,7 @@ Commands:
   ai           Vertex AI: custom jobs.
   ai-platform  AI Platform: training jobs.
   storage      Buckets and what lies in them.
+  quotas       What projects may hold at once.
   completion   Print the tab completion of a shell.
 """
 

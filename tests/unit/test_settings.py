@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from footplate.domain.errors import InvalidArgument
+from footplate.domain.quotas import Quota
 from footplate.settings import Settings, load_settings
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
@@ -55,6 +56,76 @@ def test_an_open_door_needs_a_token(tmp_path: Path) -> None:
 
     settings = load_settings({"FOOTPLATE_TOKEN": "t"}, {"data_dir": tmp_path, "host": "0.0.0.0"})
     assert settings.token == "t"
+
+
+def test_quotas_are_tables_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "footplate.toml").write_text(
+        """
+        [[quotas]]
+        project = "ads"
+        region = "us-central1"
+        vcpus = 64
+        NVIDIA_TESLA_T4 = 0
+
+        [[quotas]]
+        jobs = 1_000_000_000
+        """
+    )
+
+    assert load_settings({}, {"data_dir": tmp_path}).quotas == (
+        Quota("ads", "us-central1", {"vcpus": 64, "NVIDIA_TESLA_T4": 0}),
+        Quota("*", "*", {"jobs": 10**9}),
+    )
+
+
+def test_every_wrong_quota_is_named_with_its_table(tmp_path: Path) -> None:
+    (tmp_path / "footplate.toml").write_text(
+        """
+        port = -1
+        [[quotas]]
+        project = 7
+        vcpus = -1
+        jobs = true
+        [[quotas]]
+        region = ""
+        TPU_V2 = 1_000_000_001
+        TPU_V3 = "8"
+        [[quotas]]
+        project = "ads"
+        """
+    )
+
+    with pytest.raises(InvalidArgument) as caught:
+        load_settings({}, {"data_dir": tmp_path})
+
+    number = "allowed: a whole number from 0 to 1000000000"
+    assert [(v.field, v.description) for v in caught.value.violations[1:]] == [
+        (field, f"{tmp_path}/footplate.toml: {text}")
+        for field, text in (
+            ("quotas[0].project", "7 given; allowed: a name, or *"),
+            ("quotas[0].vcpus", f"-1 given; {number}"),
+            ("quotas[0].jobs", f"True given; {number}"),
+            ("quotas[1].region", "'' given; allowed: a name, or *"),
+            ("quotas[1].TPU_V2", f"1000000001 given; {number}"),
+            ("quotas[1].TPU_V3", f"'8' given; {number}"),
+            ("quotas[2]", "has no limit; allowed: one or more such as vcpus = 64"),
+        )
+    ]
+
+
+@pytest.mark.parametrize("text", ["quotas = 3", "quotas = [3]", "[quotas]\nvcpus = 3"])
+def test_quotas_are_nothing_but_tables(tmp_path: Path, text: str) -> None:
+    (tmp_path / "footplate.toml").write_text(text)
+
+    with pytest.raises(InvalidArgument, match=r"quotas: .*allowed: \[\[quotas\]\] tables"):
+        load_settings({}, {"data_dir": tmp_path})
+
+
+def test_quotas_are_not_in_the_environment(tmp_path: Path) -> None:
+    environ = {"FOOTPLATE_DATA_DIR": str(tmp_path), "FOOTPLATE_QUOTAS": "vcpus=3"}
+
+    with pytest.raises(InvalidArgument, match=r"environment: 'vcpus=3' given; allowed: .* file"):
+        load_settings(environ)
 
 
 def test_a_broken_file_is_named(tmp_path: Path) -> None:

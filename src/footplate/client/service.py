@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from footplate.client.connection import Connection
 from footplate.client.jobs import CustomJobs, TrainingJobs, job_path
+from footplate.client.quotas import Quotas
 from footplate.client.resources import Event, Job, LogLine, Status
 from footplate.client.storage import Storage
 from footplate.domain.names import CustomJobName, JobName
@@ -26,6 +27,7 @@ class Service:
         self.training_jobs = TrainingJobs(self._connection)
         self.custom_jobs = CustomJobs(self._connection)
         self.storage = Storage(self._connection)
+        self.quotas = Quotas(self._connection)
 
     def __enter__(self) -> Service:
         return self

@@ -5,11 +5,26 @@ from __future__ import annotations
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from footplate.domain.catalogue import Accelerator, AcceleratorKind, Catalogue, Region
 from footplate.domain.quotas import Quota
+from footplate.domain.runtimes import Runtimes
 from footplate.store.checks import check_quota_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+CATALOGUE = Catalogue(
+    machine_types={},
+    accelerators={
+        "NVIDIA_TESLA_T4": Accelerator("NVIDIA_TESLA_T4", AcceleratorKind.GPU, 16),
+        "TPU_V2": Accelerator("TPU_V2", AcceleratorKind.TPU, 64),
+    },
+    regions={name: Region(name) for name in ("us-central1", "europe-west4")},
+    scale_tiers={},
+    runtimes=Runtimes((), "", {}),
+)
+"""As much of one as quotas know."""
 
 
 class MemoryQuotas:

@@ -1,0 +1,88 @@
+"""Footplate's own API: quotas.
+
+A quota is a part of each project in each region: it is always there, perhaps without limits.
+``*`` (or ``-``) in the place of either stands for each one by itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.api.json_route import json_route
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.wire.json_text import describe
+
+if TYPE_CHECKING:
+    from starlette.routing import Route
+
+    from footplate.api.json_route import Call
+    from footplate.control.quotas import QuotaBook, QuotaInForce
+    from footplate.wire.json_text import JsonObject
+
+
+def quota_routes(book: QuotaBook) -> list[Route]:
+    api = _Quotas(book)
+    return [
+        json_route("/footplate/v1/quotas", {"GET": api.list}),
+        json_route(
+            "/footplate/v1/projects/{project}/locations/{region}/quota",
+            {"GET": api.get, "PATCH": api.change, "DELETE": api.remove},
+        ),
+    ]
+
+
+class _Quotas:
+    def __init__(self, book: QuotaBook) -> None:
+        self._book = book
+
+    def list(self, _call: Call) -> JsonObject:
+        return {"quotas": [_document(quota) for quota in self._book.list()]}
+
+    def get(self, call: Call) -> JsonObject:
+        return _document(self._book.get(call.path["project"], call.path["region"]))
+
+    def change(self, call: Call) -> JsonObject:
+        """Sets the limits that the body names, and leaves others as they are; null unsets."""
+        limits = _limits(call.body())
+        return _document(self._book.change(call.path["project"], call.path["region"], limits))
+
+    def remove(self, call: Call) -> JsonObject:
+        """Unsets all limits. What is answered is in force then: settings are, and ``*``'s."""
+        return _document(self._book.remove(call.path["project"], call.path["region"]))
+
+
+def _limits(body: JsonObject) -> JsonObject:
+    violations = [
+        Violation(name[:100], "can't be set; allowed: limits") for name in body if name != "limits"
+    ]
+    limits = body.get("limits")
+    if not isinstance(limits, dict) or not limits:
+        rule = 'an object such as {"vcpus": 64, "NVIDIA_TESLA_T4": null}'
+        violations.append(Violation("limits", f"{describe(limits)} given; allowed: {rule}"))
+    if violations or not isinstance(limits, dict):
+        raise InvalidArgument.of(tuple(violations))
+    return limits
+
+
+def _document(quota: QuotaInForce) -> JsonObject:
+    document: JsonObject = {
+        "name": _name(quota.project, quota.region),
+        "project": quota.project,
+        "region": quota.region,
+        "limits": {resource: limit.amount for resource, limit in quota.limits.items()},
+        "origins": {
+            resource: {
+                "source": limit.source.value,
+                "project": limit.project,
+                "region": limit.region,
+            }
+            for resource, limit in quota.limits.items()
+        },
+    }
+    if quota.used is not None:
+        document["used"] = dict(quota.used)
+    return document
+
+
+def _name(project: str, region: str) -> str:
+    return f"projects/{project}/locations/{region}/quota"

@@ -1,0 +1,31 @@
+"""``footplate quotas describe``."""
+
+from __future__ import annotations
+
+import click
+
+from footplate.cli.quotas.place import quota_region_option
+from footplate.cli.quotas.rows import show_in_force
+from footplate.cli.session import DEFAULT_REGION, Session, with_session
+from footplate.cli.show import format_option
+
+
+@click.command("describe")
+@quota_region_option(DEFAULT_REGION)
+@format_option("table")
+@with_session
+def command(session: Session, layout: str, region: str) -> None:
+    """Show what a project may hold in a region, and what its jobs hold there now.
+
+    Of several limits for a resource the most specific one counts: the project's in the region,
+    then the project's in '*', then that of '*' in the region, then that of '*' in '*'.
+
+    \b
+    Examples:
+      footplate quotas describe --project=ads --region=us-central1
+      footplate quotas describe --project='*' --region='*'
+      footplate quotas describe --format='value(used.NVIDIA_TESLA_T4)'
+    """
+    with session.connect() as service:
+        quota = service.quotas.get(session.project, region)
+    show_in_force(quota, layout)
