@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from footplate.domain.jobs import MachineSpec
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MOST_OF_A_KIND = 3
 """Of each kind of change, so that none of them pushes out the others."""
+MOST = 12
+"""In all."""
 
 
 def variations(spec: JobSpec, catalogue: Catalogue) -> Variations:
@@ -28,14 +30,15 @@ def variations(spec: JobSpec, catalogue: Catalogue) -> Variations:
     Each of them is allowed by the catalogue, differs from the job in one respect, and asks for
     less, or for something else.
     """
-    for kind in (
+    kinds = (
         _fewer_accelerators,
         _fewer_workers,
         _other_accelerators,
         _smaller_machines,
         _other_regions,
-    ):
-        yield from islice(_valid(kind(spec, catalogue), catalogue), MOST_OF_A_KIND)
+    )
+    some = (islice(_valid(kind(spec, catalogue), catalogue), MOST_OF_A_KIND) for kind in kinds)
+    return islice(chain.from_iterable(some), MOST)
 
 
 def _valid(candidates: Variations, catalogue: Catalogue) -> Variations:

@@ -1,0 +1,172 @@
+"""What a job that is valid would better do otherwise. Pure.
+
+Sources: the service's pages on hyperparameter tuning (ten trials for each parameter), on
+distributed training (parts and their machines) and on Reduction Server (bandwidth).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+from footplate.domain.catalogue import AcceleratorKind
+from footplate.domain.errors import InvalidArgument
+from footplate.domain.jobs import ContainerProgram, PythonProgram
+from footplate.domain.machines import accelerators_of
+from footplate.domain.parts import Part, part_of
+from footplate.domain.sites import Mode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from footplate.domain.catalogue import Catalogue
+    from footplate.domain.jobs import JobSpec, WorkerPool
+    from footplate.domain.sites import Site
+    from footplate.domain.submission import Tuning
+
+TRIALS_PER_PARAMETER = 10
+REDUCER_VCPUS = 16
+_REDUCER_FAMILIES = ("n1-", "n2-")
+_PREBUILT = re.compile(r"(?:/vertex-ai|/cloud-aiplatform)/training/[a-z-]+-(?P<variant>cpu|gpu)\.")
+
+
+def advise(
+    spec: JobSpec, catalogue: Catalogue, site: Site, tuning: Tuning | None = None
+) -> tuple[str, ...]:
+    """One sentence for each thing. The spec may be that of a job that is refused."""
+    pools = [pool for pool in spec.pools if pool.replica_count > 0]
+    return (
+        *_trials(tuning),
+        *(said for pool in pools for said in _accelerators(pool, catalogue)),
+        *_evaluators(pools),
+        *(said for pool in pools for said in _reducers(pool, pools, catalogue)),
+        *_room(pools, catalogue, site),
+    )
+
+
+def _trials(tuning: Tuning | None) -> Iterator[str]:
+    if tuning is None:
+        return
+    wanted = TRIALS_PER_PARAMETER * tuning.parameters
+    if tuning.max_trials < wanted:
+        parameters = "1 parameter" if tuning.parameters == 1 else f"{tuning.parameters} parameters"
+        yield (
+            f"{tuning.max_trials} trials are few for {parameters}: at least "
+            f"{TRIALS_PER_PARAMETER} for each are recommended, {wanted} in all"
+        )
+
+
+def _accelerators(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
+    """GPUs that nothing will use, and programs for GPUs that have none."""
+    gpu = _gpu(pool, catalogue)
+    if gpu is None:
+        if _variant(pool) == "gpu":
+            yield (
+                f"{pool.cluster_role}: its image is made for GPUs and it asks for none, "
+                "so it runs on the CPU"
+            )
+        return
+    part, have = part_of(pool), f"the {gpu} of {pool.cluster_role}"
+    if part in (Part.PARAMETER_SERVER, Part.REDUCER):
+        yield f"{have} would stand idle: {part.value} need a machine type without GPUs"
+    elif part is Part.EVALUATOR:
+        yield f"{have} would be held all the time, and work only while a checkpoint is evaluated"
+    if _without_gpu(pool, catalogue):
+        yield f"{have} would stand idle: what it runs in, {_software(pool)}, has no GPU support"
+
+
+def _gpu(pool: WorkerPool, catalogue: Catalogue) -> str | None:
+    """``4 NVIDIA_TESLA_T4``, of each replica; None: no GPU."""
+    name, count = accelerators_of(pool.machine, catalogue)
+    known = catalogue.accelerators.get(name or "")
+    if known is None or known.kind is not AcceleratorKind.GPU or count <= 0:
+        return None
+    return f"{count} {name}"
+
+
+def _without_gpu(pool: WorkerPool, catalogue: Catalogue) -> bool:
+    """Whether it is certain that the program can't use a GPU."""
+    if isinstance(pool.program, ContainerProgram):
+        return _variant(pool) == "cpu"
+    try:
+        runtime = catalogue.runtimes.resolve(pool.program.runtime, pool.field)
+    except InvalidArgument:
+        return False
+    return "gpu" not in runtime.variants
+
+
+def _variant(pool: WorkerPool) -> str | None:
+    """What Google's prebuilt images say by their names: ``cpu`` or ``gpu``."""
+    match = _PREBUILT.search(_software(pool))
+    return match["variant"] if match else None
+
+
+def _software(pool: WorkerPool) -> str:
+    program = pool.program
+    if isinstance(program, PythonProgram):
+        kind, _, name = program.runtime.partition(":")
+        version = name.partition("/")[0]
+        return name if kind == "image" else f"runtime version {version or 'by default'}"
+    return program.image_uri
+
+
+def _evaluators(pools: Sequence[WorkerPool]) -> Iterator[str]:
+    count = sum(pool.replica_count for pool in pools if part_of(pool) is Part.EVALUATOR)
+    if count > 1:
+        yield f"{count} evaluators are asked for, and TensorFlow expects one"
+
+
+def _reducers(pool: WorkerPool, pools: Sequence[WorkerPool], catalogue: Catalogue) -> Iterator[str]:
+    if part_of(pool) is not Part.REDUCER:
+        return
+    name = pool.machine.machine_type
+    kind = catalogue.machine_types.get(name)
+    if kind is None:
+        return
+    if not name.startswith(_REDUCER_FAMILIES) or kind.vcpus < REDUCER_VCPUS:
+        yield (
+            f"reduction servers want an n1 or n2 machine of at least {REDUCER_VCPUS} vCPUs, "
+            f"such as n1-highcpu-16, for its bandwidth; {pool.cluster_role} has {name}"
+        )
+    sent_gbps = _bandwidth_gbps(pools, catalogue)
+    if sent_gbps is None or not kind.egress_gbps:
+        return
+    matching = math.ceil(sent_gbps / kind.egress_gbps)
+    if pool.replica_count < matching:
+        yield (
+            f"{pool.replica_count} x {name} take {pool.replica_count * kind.egress_gbps:g} Gbps "
+            f"and the workers send {sent_gbps:g} Gbps: {matching} reduction servers would match"
+        )
+
+
+def _bandwidth_gbps(pools: Sequence[WorkerPool], catalogue: Catalogue) -> float | None:
+    """What all workers send together; None: not known of each."""
+    sent = 0.0
+    for pool in pools:
+        if part_of(pool) in (Part.PRIMARY, Part.WORKER):
+            kind = catalogue.machine_types.get(pool.machine.machine_type)
+            if kind is None or kind.egress_gbps is None:
+                return None
+            sent += kind.egress_gbps * pool.replica_count
+    return sent
+
+
+def _room(pools: Sequence[WorkerPool], catalogue: Catalogue, site: Site) -> Iterator[str]:
+    """What an emulating machine does without."""
+    if site.mode is not Mode.EMULATE:
+        return
+    replicas = sum(pool.replica_count for pool in pools)
+    if replicas > site.replicas:
+        yield (
+            f"its {replicas} replicas are more than the {site.replicas} that this machine runs "
+            "at once: it runs when it is alone, and may be short of memory"
+        )
+    gpus = sum(
+        pool.replica_count * accelerators_of(pool.machine, catalogue)[1]
+        for pool in pools
+        if _gpu(pool, catalogue) is not None
+    )
+    if gpus > len(site.gpus):
+        has = f"only {len(site.gpus)}" if site.gpus else "none"
+        yield f"it asks for {gpus} GPUs and this machine has {has}: it does without the others"

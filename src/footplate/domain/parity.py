@@ -1,0 +1,121 @@
+"""Whether Google's own service would take a job. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import InvalidArgument
+from footplate.domain.jobs import PythonProgram
+from footplate.domain.machines import accelerators_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from footplate.domain.catalogue import Catalogue
+    from footplate.domain.errors import Violation
+    from footplate.domain.jobs import JobSpec
+    from footplate.domain.submission import Submission
+
+LAST_RUNTIME = (2, 11)
+"""The last runtime version of AI Platform Training. Source: its runtime version list."""
+LAST_IMAGE_PYTHON = (3, 10)
+"""Of the newest prebuilt training images that are known here. Source: their list."""
+
+
+@dataclass(frozen=True)
+class Parity:
+    """``accepted``: by the rules that its pages state; None: that can't be known here.
+
+    ``reasons`` speak for or against it, or say what would be otherwise there.
+    Quotas, permissions, and whether buckets and packages are there, are another matter.
+    """
+
+    accepted: bool | None
+    reasons: tuple[str, ...] = ()
+
+
+def parity_of(
+    submission: Submission, catalogue: Catalogue, absent: Sequence[Violation] = ()
+) -> Parity:
+    """``absent``: what the job names and isn't here; it may well be there."""
+    spec = submission.spec
+    lacks, doubts = tuple(_lacks(spec, catalogue)), tuple(_doubts(spec, catalogue))
+    same = ("it would be refused there for the same reasons",) if submission.violations else ()
+    away = (f"{violation.field} isn't here, and may be there" for violation in absent)
+    reasons = (*same, *submission.parity, *lacks, *doubts, *away)
+    accepted: bool | None = None if reasons else True
+    if submission.violations or lacks or _differs(spec):
+        accepted = False
+    return Parity(accepted, (*reasons, *_notes(spec)))
+
+
+def _notes(spec: JobSpec) -> Iterator[str]:
+    """What is otherwise there, and neither here nor there a reason to refuse."""
+    directories = (directory.uri for directory in spec.directories)
+    programs = (pool.program for pool in spec.pools)
+    packages = (u for p in programs if isinstance(p, PythonProgram) for u in p.package_uris)
+    if any(uri.startswith("gs://") for uri in chain(directories, packages)):
+        yield f"buckets have no region here; there they had best be in {spec.region} as well"
+
+
+def _differs(spec: JobSpec) -> bool:
+    """What Google's service refuses for certain; the face has said so in words."""
+    paths = any(not directory.uri.startswith("gs://") for directory in spec.directories)
+    return paths or any(runtime in ("version:/", "version:") for runtime in _runtimes(spec))
+
+
+def _lacks(spec: JobSpec, catalogue: Catalogue) -> Iterator[str]:
+    """What isn't in Google's catalogue for certain."""
+    own = "is of this service's own catalogue"
+    machines = dict.fromkeys(pool.machine.machine_type for pool in spec.pools)
+    devices = dict.fromkeys(accelerators_of(pool.machine, catalogue)[0] for pool in spec.pools)
+    for kind, names in (
+        ("region", (spec.region,)),
+        ("machine type", machines),
+        ("accelerator", devices),
+    ):
+        yield from (f"{kind} {name} {own}" for name in names if name in catalogue.own)
+    for runtime in _runtimes(spec):
+        name = _name(runtime)
+        if name in catalogue.own:
+            yield f"runtime {name} {own}"
+        elif runtime.startswith("version:") and _number(name) > LAST_RUNTIME:
+            last = ".".join(str(number) for number in LAST_RUNTIME)
+            yield f"runtime version {name} is newer than Google's last one, {last}"
+
+
+def _doubts(spec: JobSpec, catalogue: Catalogue) -> Iterator[str]:
+    """What Google's catalogue may have by now."""
+    for runtime in _runtimes(spec):
+        name = _name(runtime)
+        if not runtime.startswith("image:") or name in catalogue.own:
+            continue
+        try:
+            python = catalogue.runtimes.resolve(runtime, "").python
+        except InvalidArgument:
+            continue
+        if _number(python) > LAST_IMAGE_PYTHON:
+            yield f"whether Google has the image {name}, for Python {python}, isn't known here"
+
+
+def _runtimes(spec: JobSpec) -> tuple[str, ...]:
+    """Those of Python programs, each once, as they were asked for."""
+    programs = (pool.program for pool in spec.pools)
+    return tuple(dict.fromkeys(p.runtime for p in programs if isinstance(p, PythonProgram)))
+
+
+def _name(runtime: str) -> str:
+    """``2.21`` of ``version:2.21/3.11``, ``tf-cpu.2-21.py311`` of an image's URI."""
+    kind, _, name = runtime.partition(":")
+    if kind == "version":
+        return name.partition("/")[0]
+    return name.rpartition("/")[2].partition("@")[0].partition(":")[0]
+
+
+def _number(version: str) -> tuple[int, int]:
+    """As far as it is one; anything else is older than all."""
+    match = re.fullmatch(r"([0-9]{1,9})\.([0-9]{1,9})", version)
+    return (int(match[1]), int(match[2])) if match else (0, 0)

@@ -1,0 +1,219 @@
+"""What would run where, and what starts when, if a job were submitted. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, assert_never
+
+from footplate.domain import invocation
+from footplate.domain.amounts import JOBS, Amounts
+from footplate.domain.errors import InvalidArgument
+from footplate.domain.jobs import ContainerProgram, PythonProgram
+from footplate.domain.machines import accelerators_of, zones_for
+from footplate.domain.parts import Part, part_of
+from footplate.domain.sites import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from footplate.domain.catalogue import Catalogue
+    from footplate.domain.jobs import DiskSpec, JobSpec, WorkerPool
+    from footplate.domain.sites import Mode, Site
+
+JOB_ID = "JOB_ID"
+"""Stands for an id that the service chooses when the job is made."""
+PORT = "PORT"
+"""Stands for the port of a replica, which is found when it starts."""
+
+_MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
+
+
+@dataclass(frozen=True)
+class PlannedMachine:
+    """The machine of each replica of a pool; ``vcpus`` and ``memory_gb`` of unknown ones: None."""
+
+    machine_type: str
+    vcpus: int | None
+    memory_gb: float | None
+    accelerator: str | None
+    accelerator_count: int
+    disk: DiskSpec
+
+
+@dataclass(frozen=True)
+class PlannedProgram:
+    """Either ``runtime`` with its Python version and the module, or ``image``."""
+
+    runtime: str | None = None
+    python: str | None = None
+    module: str | None = None
+    packages: tuple[str, ...] = ()
+    image: str | None = None
+    command: tuple[str, ...] | None = None
+    args: tuple[str, ...] | None = None
+    """None: the image's own."""
+
+
+@dataclass(frozen=True)
+class PlannedPool:
+    """``variables`` are those that the service sets on the first replica.
+
+    On the others only the ``index`` in the description of the cluster differs.
+    """
+
+    role: str
+    replicas: tuple[str, ...]
+    machine: PlannedMachine
+    program: PlannedProgram
+    variables: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """``pools`` in order, the primary one first; ``steps`` are sentences, in order of time."""
+
+    region: str
+    zone: str | None
+    mode: Mode
+    pools: tuple[PlannedPool, ...]
+    steps: tuple[str, ...]
+    counts: Amounts
+    """Against the project's quota in the region."""
+    holds: Amounts
+    """Of what the region is bound to, while it runs."""
+
+
+def plan(
+    spec: JobSpec,
+    catalogue: Catalogue,
+    site: Site,
+    *,
+    job_id: str = JOB_ID,
+    path: Callable[[str], str] = str,
+) -> Plan:
+    """``path`` says what programs of the site can open, of a directory's URI."""
+    planner = _Planner(spec, catalogue, job_id, path)
+    zones = zones_for([pool.machine for pool in spec.pools], spec.region, catalogue)
+    return Plan(
+        region=spec.region,
+        zone=zones[0] if zones else None,
+        mode=site.mode,
+        pools=tuple(planner.pool(pool) for pool in spec.pools if pool.replica_count),
+        steps=tuple(_steps(spec)),
+        counts={**counted(spec, catalogue), JOBS: 1},
+        holds=site.held_by(spec, catalogue),
+    )
+
+
+class _Planner:
+    def __init__(
+        self, spec: JobSpec, catalogue: Catalogue, job_id: str, path: Callable[[str], str]
+    ) -> None:
+        self._spec = spec
+        self._catalogue = catalogue
+        self._job_id = job_id
+        self._path = path
+        self._addresses = {name: f"{name}:{PORT}" for name in spec.replica_names()}
+
+    def pool(self, pool: WorkerPool) -> PlannedPool:
+        return PlannedPool(
+            role=pool.cluster_role,
+            replicas=pool.replica_names(),
+            machine=self._machine(pool),
+            program=self._program(pool),
+            variables=self._variables(pool),
+        )
+
+    def _machine(self, pool: WorkerPool) -> PlannedMachine:
+        kind = self._catalogue.machine_types.get(pool.machine.machine_type)
+        accelerator, count = accelerators_of(pool.machine, self._catalogue)
+        return PlannedMachine(
+            machine_type=pool.machine.machine_type,
+            vcpus=kind.vcpus if kind else None,
+            memory_gb=kind.memory_gb if kind else None,
+            accelerator=accelerator,
+            accelerator_count=count,
+            disk=pool.disk,
+        )
+
+    def _program(self, pool: WorkerPool) -> PlannedProgram:
+        program = pool.program
+        match program:
+            case PythonProgram():
+                name, python = _runtime(program, pool.field, self._catalogue)
+                return PlannedProgram(
+                    runtime=name,
+                    python=python,
+                    module=program.module,
+                    packages=program.package_uris,
+                    args=invocation.arguments(self._spec, program, self._path),
+                )
+            case ContainerProgram():
+                return PlannedProgram(
+                    image=program.image_uri, command=program.command, args=program.args
+                )
+            case _:
+                assert_never(program)
+
+    def _variables(self, pool: WorkerPool) -> tuple[tuple[str, str], ...]:
+        """The service's, but for those that the user's own take the place of."""
+        own = dict(pool.environment)
+        given = invocation.variables(
+            self._spec, pool.replica_names()[0], self._job_id, self._addresses, self._path
+        )
+        return tuple((name, value) for name, value in dict(given).items() if name not in own)
+
+
+def _runtime(program: PythonProgram, field: str, catalogue: Catalogue) -> tuple[str, str | None]:
+    """Its name and Python; of one that isn't in the catalogue what was asked for."""
+    try:
+        runtime = catalogue.runtimes.resolve(program.runtime, field)
+    except InvalidArgument:
+        return program.runtime, None
+    return runtime.name, runtime.python
+
+
+def _steps(spec: JobSpec) -> Iterator[str]:
+    scheduling, names = spec.scheduling, spec.replica_names()
+    if not names:
+        return
+    room = "for it" if len(names) == 1 else f"for all {len(names)} replicas at once"
+    order = f" with priority {scheduling.priority}" if scheduling.priority else ""
+    yield f"It waits{order} until there is room {room}."
+    if scheduling.max_wait_time_s is not None:
+        yield (
+            f"If it isn't running {words(scheduling.max_wait_time_s)} after it was submitted, "
+            "it is cancelled."
+        )
+    primary = names[0]
+    if len(names) > 1:
+        yield f"All {len(names)} replicas start together, from {primary} to {names[-1]}."
+    yield from _ends(spec, primary, alone=len(names) == 1)
+    if scheduling.max_running_time_s > 0:
+        yield f"After running for {words(scheduling.max_running_time_s)} it is cancelled."
+    retries = scheduling.max_attempts - 1
+    if retries > 0:
+        again = "once" if retries == 1 else f"{retries} times"
+        yield f"If its machine is lost, it starts again, at most {again}."
+
+
+def _ends(spec: JobSpec, primary: str, *, alone: bool) -> Iterator[str]:
+    if alone:
+        yield f"It ends when {primary} ends, with the same result."
+        return
+    yield f"It ends when {primary} ends, with the same result; the others are stopped then."
+    if any(part_of(pool) in _DECISIVE and pool.replica_count for pool in spec.pools[1:]):
+        yield "If another replica fails before that, the job fails; one that succeeds is fine."
+
+
+_DECISIVE = frozenset(Part) - {Part.PRIMARY, Part.EVALUATOR}
+"""Parts whose failure is the job's; an evaluator only looks on."""
+
+
+def words(duration_s: float) -> str:
+    """A length of time in the largest unit that it is a multiple of: ``7 days``."""
+    for unit, name in ((_DAY_S, "day"), (_HOUR_S, "hour"), (_MINUTE_S, "minute")):
+        if duration_s >= unit and duration_s % unit == 0:
+            number = int(duration_s // unit)
+            return f"{number} {name}{'' if number == 1 else 's'}"
+    return f"{duration_s:g} second{'' if duration_s == 1 else 's'}"

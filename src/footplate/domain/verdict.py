@@ -1,0 +1,40 @@
+"""What the service would say to a job, without anything being made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from footplate.domain.errors import Violation
+    from footplate.domain.parity import Parity
+    from footplate.domain.plan import Plan
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """Whether the job would start now; if not, its ``place`` in the queue, and why."""
+
+    starts_now: bool
+    place: int = 0
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """``plan`` is there for jobs that are accepted, ``queue`` for those that can run, too."""
+
+    violations: tuple[Violation, ...]
+    warnings: tuple[str, ...]
+    parity: Parity
+    refusal: str | None = None
+    """Why a job that obeys the rules is refused all the same: its name, its size, a quota."""
+    unsupported: str | None = None
+    """Why a valid job isn't run by this version."""
+    plan: Plan | None = None
+    queue: Outlook | None = None
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the job is valid; whether this version runs it, ``unsupported`` says."""
+        return not self.violations and self.refusal is None

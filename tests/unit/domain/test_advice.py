@@ -1,0 +1,154 @@
+"""What a valid job would better do otherwise, and nothing about jobs that are fine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from footplate.catalogue import load_catalogue
+from footplate.domain.advice import advise
+from footplate.domain.jobs import (
+    ContainerProgram,
+    JobSpec,
+    MachineSpec,
+    Program,
+    PythonProgram,
+    WorkerPool,
+)
+from footplate.domain.sites import Gpu, Mode, Site
+from footplate.domain.submission import Tuning
+
+CATALOGUE = load_catalogue()
+CLUSTER = Site("cluster", Mode.ENFORCE, replicas=1000, vcpus=512, memory_mb=4_000_000)
+T4, V100 = "NVIDIA_TESLA_T4", "NVIDIA_TESLA_V100"
+PROGRAM = PythonProgram("version:2.21/", (), "trainer.task")
+WITH_T4 = MachineSpec("n1-standard-8", T4, 1)
+PLAIN = MachineSpec("n1-standard-4")
+PREBUILT = "us-docker.pkg.dev/vertex-ai/training"
+REDUCER = ContainerProgram(f"{PREBUILT}-restricted/reductionserver:latest")
+
+
+def pool(role: str, machine: MachineSpec, count: int = 1, program: Program = PROGRAM) -> WorkerPool:
+    return WorkerPool(role, role, machine, count, program)
+
+
+def job(*pools: WorkerPool) -> JobSpec:
+    return JobSpec("us-central1", pools)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        job(pool("master", PLAIN)),
+        job(pool("master", WITH_T4), pool("worker", WITH_T4, 9), pool("ps", PLAIN, 3)),
+        job(pool("master", MachineSpec("standard_gpu")), pool("evaluator", PLAIN)),
+        job(pool("master", PLAIN), pool("ps", WITH_T4, 0)),
+        job(),
+        job(pool("master", MachineSpec("unknown", "UNKNOWN", 3))),
+    ],
+)
+def test_nothing_to_say(spec: JobSpec) -> None:
+    assert advise(spec, CATALOGUE, CLUSTER) == ()
+
+
+def test_few_trials() -> None:
+    spec = job(pool("master", PLAIN))
+
+    assert advise(spec, CATALOGUE, CLUSTER, Tuning(3, 30)) == ()
+    assert advise(spec, CATALOGUE, CLUSTER, Tuning(1, 9)) == (
+        "9 trials are few for 1 parameter: at least 10 for each are recommended, 10 in all",
+    )
+    assert (
+        "29 trials are few for 3 parameters" in advise(spec, CATALOGUE, CLUSTER, Tuning(3, 29))[0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("role", "machine", "said"),
+    [
+        ("ps", WITH_T4, "the 1 NVIDIA_TESLA_T4 of ps would stand idle"),
+        ("workerpool2", WITH_T4, "parameter servers need a machine type without GPUs"),
+        ("ps", MachineSpec("complex_model_m_gpu"), "the 4 NVIDIA_TESLA_K80 of ps"),
+        ("evaluator", WITH_T4, "work only while a checkpoint is evaluated"),
+        ("workerpool3", WITH_T4, "would be held all the time"),
+    ],
+)
+def test_gpus_of_replicas_that_do_not_train(role: str, machine: MachineSpec, said: str) -> None:
+    (advice,) = advise(job(pool("master", WITH_T4), pool(role, machine)), CATALOGUE, CLUSTER)
+
+    assert said in advice
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        PythonProgram("version:1.15/", (), "m"),
+        PythonProgram(f"image:{PREBUILT}/tf-cpu.2-21.py311:latest", (), "m"),
+        ContainerProgram(f"{PREBUILT}/tf-cpu.2-11.py310:latest"),
+        ContainerProgram("gcr.io/cloud-aiplatform/training/pytorch-cpu.1-13:latest"),
+    ],
+)
+def test_a_gpu_for_what_has_no_gpu_support(program: Program) -> None:
+    (advice,) = advise(job(pool("master", WITH_T4, program=program)), CATALOGUE, CLUSTER)
+
+    assert "would stand idle" in advice
+    assert "has no GPU support" in advice
+
+
+def test_an_image_for_gpus_without_one() -> None:
+    program = PythonProgram(f"image:{PREBUILT}/tf-gpu.2-21.py311:latest", (), "m")
+
+    (advice,) = advise(job(pool("workerpool0", PLAIN, program=program)), CATALOGUE, CLUSTER)
+
+    assert "workerpool0: its image is made for GPUs and it asks for none" in advice
+
+
+def test_nothing_is_said_of_images_that_nobody_knows() -> None:
+    own = ContainerProgram("gcr.io/me/cpu-trainer")
+    unknown = PythonProgram("version:9.9/", (), "m")
+
+    assert advise(job(pool("master", WITH_T4, program=own)), CATALOGUE, CLUSTER) == ()
+    assert advise(job(pool("master", WITH_T4, program=unknown)), CATALOGUE, CLUSTER) == ()
+
+
+def test_several_evaluators() -> None:
+    (advice,) = advise(job(pool("master", PLAIN), pool("evaluator", PLAIN, 2)), CATALOGUE, CLUSTER)
+
+    assert advice == "2 evaluators are asked for, and TensorFlow expects one"
+
+
+def reduction(machine: str, count: int) -> tuple[str, ...]:
+    """Five workers of 96 vCPUs with 8 V100 each, and ``count`` reducers."""
+    worker = MachineSpec("n1-highmem-96", V100, 8)
+    spec = job(
+        pool("workerpool0", worker),
+        pool("workerpool1", worker, 4),
+        pool("workerpool2", MachineSpec(machine), count, REDUCER),
+    )
+    return advise(spec, CATALOGUE, CLUSTER)
+
+
+def test_reduction_servers_match_the_workers_bandwidth() -> None:
+    """The documentation's own example: 5 x 100 Gbps / 32 Gbps = 16."""
+    assert reduction("n1-highcpu-16", 16) == ()
+    assert reduction("n1-highcpu-16", 20) == ()
+    (few,) = reduction("n1-highcpu-16", 15)
+    assert few.startswith("15 x n1-highcpu-16 take 480 Gbps and the workers send 500 Gbps")
+    assert few.endswith("16 reduction servers would match")
+
+
+def test_reduction_servers_on_small_machines() -> None:
+    assert "want an n1 or n2 machine of at least 16 vCPUs" in reduction("n1-standard-4", 1)[0]
+
+
+def test_an_emulating_machine_says_what_it_does_without() -> None:
+    laptop = Site("laptop", Mode.EMULATE, replicas=4, vcpus=4, memory_mb=8000)
+    workstation = replace(laptop, gpus=(Gpu("GPU-1", T4), Gpu("GPU-2", T4)))
+    spec = job(pool("master", WITH_T4), pool("worker", WITH_T4, 9))
+
+    few, gpus = advise(spec, CATALOGUE, laptop)
+    assert "its 10 replicas are more than the 4 that this machine runs at once" in few
+    assert gpus == "it asks for 10 GPUs and this machine has none: it does without the others"
+    assert "this machine has only 2" in advise(spec, CATALOGUE, workstation)[1]
+    assert advise(job(pool("master", WITH_T4)), CATALOGUE, workstation) == ()

@@ -1,0 +1,177 @@
+"""What would run where, in which order."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from footplate.catalogue import load_catalogue
+from footplate.domain.jobs import (
+    ContainerProgram,
+    Directory,
+    DiskSpec,
+    JobSpec,
+    MachineSpec,
+    PythonProgram,
+    Scheduling,
+    WorkerPool,
+)
+from footplate.domain.plan import PlannedMachine, PlannedProgram, plan, words
+from footplate.domain.sites import Mode, Site
+from footplate.testing.jobs import make_custom_name, make_spec
+
+CATALOGUE = load_catalogue()
+LAPTOP = Site("laptop", Mode.EMULATE, replicas=8, vcpus=4, memory_mb=16_000)
+CLUSTER = Site("cluster", Mode.ENFORCE, replicas=1000, vcpus=512, memory_mb=4_000_000)
+T4 = "NVIDIA_TESLA_T4"
+
+
+def guide() -> JobSpec:
+    """The guide's example: a master and 9 workers with 4 T4 each, 3 parameter servers."""
+    machine = MachineSpec("n1-highcpu-16", T4, 4)
+    program = PythonProgram("version:2.21/", ("gs://b/t.tar.gz",), "trainer.task", ("--x", "1"))
+    base = make_spec(program=program)
+    master = replace(base.primary, machine=machine)
+    worker = replace(
+        master, cluster_role="worker", replica_prefix="worker-replica", replica_count=9
+    )
+    ps = WorkerPool("ps", "ps-replica", MachineSpec("n1-highmem-8"), 3, program)
+    return replace(base, pools=(master, worker, ps), job_dir="gs://b/out")
+
+
+def test_the_guides_example() -> None:
+    made = plan(guide(), CATALOGUE, CLUSTER, job_id="census_1")
+
+    assert made.region == "us-central1"
+    assert T4 in next(
+        zone.accelerators
+        for zone in CATALOGUE.regions["us-central1"].zones
+        if zone.name == made.zone
+    )
+    assert [(pool.role, len(pool.replicas), pool.replicas[-1]) for pool in made.pools] == [
+        ("master", 1, "master-replica-0"),
+        ("worker", 9, "worker-replica-8"),
+        ("ps", 3, "ps-replica-2"),
+    ]
+    assert made.pools[0].machine == PlannedMachine(
+        "n1-highcpu-16", 16, 14.4, T4, 4, DiskSpec("pd-ssd", 100)
+    )
+    assert made.pools[0].program == PlannedProgram(
+        runtime="2.21",
+        python="3.11",
+        module="trainer.task",
+        packages=("gs://b/t.tar.gz",),
+        args=("--x", "1", "--job-dir", "gs://b/out"),
+    )
+    assert made.counts == {"vcpus": 184, "memory_mb": made.counts["memory_mb"], T4: 40, "jobs": 1}
+    assert made.holds[T4] == 40
+
+
+def test_the_variables_are_those_that_the_service_sets_with_names_for_addresses() -> None:
+    variables = dict(plan(guide(), CATALOGUE, CLUSTER, job_id="census_1").pools[2].variables)
+
+    assert variables["CLOUD_ML_JOB_ID"] == "census_1"
+    described = json.loads(variables["TF_CONFIG"])
+    assert described["task"] == {"type": "ps", "index": 0}
+    assert described["cluster"]["master"] == ["master-replica-0:PORT"]
+    assert len(described["cluster"]["worker"]) == 9
+
+
+def test_a_variable_that_the_user_sets_is_not_the_services() -> None:
+    spec = make_spec(make_custom_name())
+    own = replace(spec.primary, environment=(("TF_CONFIG", "{}"), ("MINE", "secret")))
+
+    (pool,) = plan(replace(spec, pools=(own,)), CATALOGUE, LAPTOP).pools
+
+    names = [name for name, _ in pool.variables]
+    assert "TF_CONFIG" not in names
+    assert "MINE" not in names
+    assert {"CLUSTER_SPEC", "AIP_MODEL_DIR", "CLOUD_ML_PROJECT_ID"} <= set(names)
+
+
+def test_directories_are_told_as_programs_get_them() -> None:
+    spec = replace(
+        make_spec(program=PythonProgram("version:/", (), "m")),
+        job_dir="gs://b/out",
+        directories=(Directory("AIP_MODEL_DIR", "gs://b/out/model/"),),
+    )
+
+    (pool,) = plan(spec, CATALOGUE, LAPTOP, path=lambda uri: uri.replace("gs://", "/data/")).pools
+
+    assert pool.program.args == ("--job-dir", "/data/b/out")
+    assert dict(pool.variables)["AIP_MODEL_DIR"] == "/data/b/out/model/"
+
+
+def test_a_container_keeps_what_its_image_says() -> None:
+    spec = make_spec(program=ContainerProgram("gcr.io/p/trainer", args=("--x",)))
+
+    (pool,) = plan(spec, CATALOGUE, LAPTOP).pools
+
+    assert pool.program == PlannedProgram(image="gcr.io/p/trainer", args=("--x",))
+
+
+def test_pools_without_replicas_are_left_out_and_what_is_unknown_is_not_made_up() -> None:
+    spec = make_spec(program=PythonProgram("version:9.9/", (), "m"))
+    machine = MachineSpec("x9-huge")
+    unused = replace(spec.primary, cluster_role="worker", replica_count=0)
+    spec = replace(spec, region="mars", pools=(replace(spec.primary, machine=machine), unused))
+
+    made = plan(spec, CATALOGUE, LAPTOP)
+
+    assert made.zone is None
+    assert [pool.role for pool in made.pools] == ["master"]
+    assert made.pools[0].machine.vcpus is None
+    assert (made.pools[0].program.runtime, made.pools[0].program.python) == ("version:9.9/", None)
+
+
+def test_what_starts_when_with_several_replicas() -> None:
+    scheduling = Scheduling(3600.0, max_wait_time_s=1800.0, priority=500)
+
+    steps = plan(replace(guide(), scheduling=scheduling), CATALOGUE, LAPTOP).steps
+
+    assert steps == (
+        "It waits with priority 500 until there is room for all 13 replicas at once.",
+        "If it isn't running 30 minutes after it was submitted, it is cancelled.",
+        "All 13 replicas start together, from master-replica-0 to ps-replica-2.",
+        "It ends when master-replica-0 ends, with the same result; the others are stopped then.",
+        "If another replica fails before that, the job fails; one that succeeds is fine.",
+        "After running for 1 hour it is cancelled.",
+        "If its machine is lost, it starts again, at most 3 times.",
+    )
+
+
+def test_what_starts_when_with_one_replica() -> None:
+    scheduling = Scheduling(max_attempts=1)
+
+    steps = plan(replace(make_spec(), scheduling=scheduling), CATALOGUE, LAPTOP).steps
+
+    assert steps == (
+        "It waits until there is room for it.",
+        "It ends when master-replica-0 ends, with the same result.",
+        "After running for 7 days it is cancelled.",
+    )
+
+
+def test_a_job_without_pools() -> None:
+    made = plan(JobSpec(region="us-central1", pools=()), CATALOGUE, LAPTOP)
+
+    assert (made.pools, made.steps) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("duration_s", "said"),
+    [
+        (604_800, "7 days"),
+        (86_400, "1 day"),
+        (5400, "90 minutes"),
+        (3600, "1 hour"),
+        (61, "61 seconds"),
+        (1, "1 second"),
+        (0.5, "0.5 seconds"),
+        (0, "0 seconds"),
+    ],
+)
+def test_lengths_of_time(duration_s: float, said: str) -> None:
+    assert words(duration_s) == said

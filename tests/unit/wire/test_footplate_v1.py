@@ -1,0 +1,100 @@
+"""Verdicts as JSON, there and back."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.jobs import DiskSpec
+from footplate.domain.parity import Parity
+from footplate.domain.plan import Plan, PlannedMachine, PlannedPool, PlannedProgram
+from footplate.domain.sites import Mode
+from footplate.domain.verdict import Outlook, Verdict
+from footplate.testing.strategies import texts
+from footplate.wire.footplate_v1 import read_verdict, verdict_json
+
+several = st.lists(texts, max_size=3).map(tuple)
+amounts = st.dictionaries(texts, st.integers(0, 2**53), max_size=3)
+machines = st.builds(
+    PlannedMachine,
+    machine_type=texts,
+    vcpus=st.none() | st.integers(1, 416),
+    memory_gb=st.none() | st.floats(0.5, 4000),
+    accelerator=st.just("NVIDIA_TESLA_T4"),
+    accelerator_count=st.integers(1, 16),
+    disk=st.builds(DiskSpec, texts, st.integers(0, 64_000)),
+) | st.builds(
+    PlannedMachine, texts, st.none(), st.none(), st.none(), st.just(0), st.just(DiskSpec())
+)
+programs = st.builds(
+    PlannedProgram,
+    runtime=texts,
+    python=st.none() | texts,
+    module=texts,
+    packages=several,
+    args=several,
+) | st.builds(PlannedProgram, image=texts, command=st.none() | several, args=st.none() | several)
+pools = st.builds(
+    PlannedPool,
+    role=texts,
+    replicas=several,
+    machine=machines,
+    program=programs,
+    variables=st.lists(st.tuples(texts, texts), max_size=3).map(tuple),
+)
+plans = st.builds(
+    Plan,
+    region=texts,
+    zone=st.none() | texts,
+    mode=st.sampled_from(Mode),
+    pools=st.lists(pools, max_size=3).map(tuple),
+    steps=several,
+    counts=amounts,
+    holds=amounts,
+)
+outlooks = st.just(Outlook(starts_now=True)) | st.builds(
+    Outlook, st.just(value=False), st.integers(0, 100_000), texts
+)
+verdicts = st.builds(
+    Verdict,
+    violations=st.lists(st.builds(Violation, texts, texts), max_size=3).map(tuple),
+    warnings=several,
+    parity=st.builds(Parity, st.none() | st.booleans(), several),
+    refusal=st.none() | texts,
+    unsupported=st.none() | texts,
+    plan=st.none() | plans,
+    queue=st.none() | outlooks,
+)
+
+
+@given(verdicts)
+def test_what_is_written_can_be_read(verdict: Verdict) -> None:
+    written = json.loads(json.dumps(verdict_json(verdict)))
+
+    assert read_verdict(written) == verdict
+    assert (written["verdict"] == "ACCEPTED") is verdict.accepted
+
+
+def test_a_refused_job_has_neither_plan_nor_place_in_the_queue() -> None:
+    verdict = Verdict((Violation("a.b", "required"),), (), Parity(accepted=False, reasons=("x",)))
+
+    assert verdict_json(verdict) == {
+        "verdict": "REJECTED",
+        "violations": [{"field": "a.b", "description": "required"}],
+        "warnings": [],
+        "parity": {"accepted": "NO", "reasons": ["x"]},
+    }
+
+
+@pytest.mark.parametrize("missing", ["verdict", "parity"])
+def test_what_is_no_verdict(missing: str) -> None:
+    verdict = Verdict((), (), Parity(accepted=True))
+    written = verdict_json(verdict)
+    del written[missing]
+
+    with pytest.raises(InvalidArgument, match=missing):
+        read_verdict(written)
