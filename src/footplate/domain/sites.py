@@ -7,13 +7,14 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from footplate.domain.amounts import GPUS, MEMORY_MB, REPLICAS, VCPUS, Amounts, total
+from footplate.domain.catalogue import AcceleratorKind
 from footplate.domain.machines import accelerators_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.jobs import JobSpec
+    from footplate.domain.catalogue import Catalogue, MachineType
+    from footplate.domain.jobs import JobSpec, MachineSpec
 
 
 class Mode(Enum):
@@ -30,9 +31,11 @@ class Gpu:
     """One GPU of a host. ``id`` is what CUDA_VISIBLE_DEVICES calls it."""
 
     id: str
-    accelerator: str
-    """The type that it counts as, by its API name."""
+    accelerator: str | None
+    """The type that it counts as, by its API name; None: its model is like none of them."""
     model: str = ""
+    simulated: bool = False
+    """It is only counted: programs find nothing there."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +49,22 @@ class Site:
     vcpus: int
     memory_mb: int
     gpus: tuple[Gpu, ...] = ()
+    hides_gpus: bool = False
+    """Whether its machine has GPUs, besides, that no program is to see."""
+    notes: tuple[str, ...] = ()
+    """What its operator should know about it."""
+
+    @property
+    def shows_gpus(self) -> bool:
+        """Whether programs must be told which GPUs are theirs, if any."""
+        return bool(self.gpus) or self.hides_gpus
 
     @property
     def capacity(self) -> Amounts:
         """What jobs can hold of it together."""
         if self.mode is Mode.EMULATE:
             return {REPLICAS: self.replicas, GPUS: len(self.gpus)}
-        accelerators = total({gpu.accelerator: 1} for gpu in self.gpus)
+        accelerators = total({gpu.accelerator: 1} for gpu in self.gpus if gpu.accelerator)
         return {VCPUS: self.vcpus, MEMORY_MB: self.memory_mb, **accelerators}
 
     def held_by(self, spec: JobSpec, catalogue: Catalogue) -> Amounts:
@@ -79,15 +91,45 @@ def _machines(spec: JobSpec, catalogue: Catalogue) -> Iterator[Amounts]:
         kind = catalogue.machine_types.get(pool.machine.machine_type)
         one: Amounts = {}
         if kind is not None:
-            one = {VCPUS: kind.vcpus, MEMORY_MB: round(kind.memory_gb * 1024)}
+            one = {VCPUS: kind.vcpus, MEMORY_MB: memory_mb(kind)}
         name, count = accelerators_of(pool.machine, catalogue)
         if name is not None:
             one[name] = count
         yield {resource: amount * pool.replica_count for resource, amount in one.items()}
 
 
+def memory_mb(kind: MachineType) -> int:
+    return round(kind.memory_gb * 1024)
+
+
 def _gpus(spec: JobSpec, catalogue: Catalogue) -> Iterator[int]:
     for pool in spec.pools:
-        name, count = accelerators_of(pool.machine, catalogue)
-        if name is not None and name.startswith("NVIDIA_"):
-            yield count * pool.replica_count
+        _, count = gpus_of(pool.machine, catalogue)
+        yield count * pool.replica_count
+
+
+def gpus_of(machine: MachineSpec, catalogue: Catalogue) -> tuple[str, int]:
+    """The type and the number of the GPUs that a machine has; 0: none."""
+    return _accelerators(machine, catalogue, AcceleratorKind.GPU)
+
+
+def tpus_of(machine: MachineSpec, catalogue: Catalogue) -> tuple[str, int]:
+    """The type and the number of the TPUs that a machine has; 0: none."""
+    return _accelerators(machine, catalogue, AcceleratorKind.TPU)
+
+
+def _accelerators(
+    machine: MachineSpec, catalogue: Catalogue, kind: AcceleratorKind
+) -> tuple[str, int]:
+    name, count = accelerators_of(machine, catalogue)
+    if name is None or count <= 0 or _kind_of(name, catalogue) is not kind:
+        return "", 0
+    return name, count
+
+
+def _kind_of(name: str, catalogue: Catalogue) -> AcceleratorKind:
+    """Of one that has left the catalogue since the job was sent, by its name."""
+    known = catalogue.accelerators.get(name)
+    if known is not None:
+        return known.kind
+    return AcceleratorKind.TPU if name.startswith("TPU") else AcceleratorKind.GPU
