@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from footplate.api.jobs_service import JobsService
     from footplate.api.json_route import Call
+    from footplate.domain.admission import Explanation
     from footplate.domain.jobs import Job
     from footplate.wire.filters import Vocabulary
     from footplate.wire.json_text import JsonObject
@@ -26,7 +27,7 @@ class Listing:
     field: str
     vocabulary: Vocabulary
     pages: PageRule
-    encode: Callable[[Job], JsonObject]
+    encode: Callable[[Job, Explanation | None], JsonObject]
 
     def answer(self, jobs: JobsService, collection: str, call: Call) -> JsonObject:
         """One page of ``collection``; a list without jobs is ``{}``."""
@@ -40,7 +41,7 @@ class Listing:
         )
         answer: JsonObject = {}
         if page.jobs:
-            answer[self.field] = [self.encode(job) for job in page.jobs]
+            answer[self.field] = [self.encode(job, jobs.explain(job)) for job in page.jobs]
         if page.next_key is not None:
             answer["nextPageToken"] = format_token(page.next_key, asked)
         return answer

@@ -1,55 +1,93 @@
-"""Let queued jobs start as far as there is room."""
+"""Let queued jobs start as far as there is room, and tell the others why they wait."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from footplate.control.decisions import apply
-from footplate.domain import admission
+from footplate.domain.devices import done_without
 from footplate.domain.errors import NotFound
 from footplate.domain.jobs import JobEvent
-from footplate.domain.lifecycle import Admitted
+from footplate.domain.lifecycle import Admitted, WaitExpired
+from footplate.domain.states import State
 
 if TYPE_CHECKING:
+    from footplate.control.queue import Queue
+    from footplate.control.regions import Regions
+    from footplate.domain.catalogue import Catalogue
     from footplate.domain.names import JobUid
     from footplate.ports.clock import Clock
     from footplate.ports.store import Store
 
+TELL_AT_ONCE = 100
+"""Jobs that are told why they wait in one pass: what starts doesn't wait for that."""
+
 
 class Admission:
-    """``capacity`` is the number of replicas that may run at once on this machine."""
-
-    def __init__(self, store: Store, clock: Clock, capacity: int) -> None:
+    def __init__(
+        self, store: Store, queue: Queue, regions: Regions, catalogue: Catalogue, clock: Clock
+    ) -> None:
         self._store = store
+        self._queue = queue
+        self._regions = regions
+        self._catalogue = catalogue
         self._clock = clock
-        self._capacity = capacity
-        self._told: set[JobUid] = set()
-        """Only saves writes: the store takes the same event once."""
+        self._more = False
 
-    def admit(self) -> tuple[JobUid, ...]:
-        """Admit what can be admitted now, and say which jobs that were.
+    def admit(self) -> bool:
+        """One pass: end waits that are too long, start what may start, explain the rest.
 
-        Each job that must wait is told why, once.
+        Returns:
+            Whether anything was started.
         """
-        jobs = self._store.active()
-        chosen = admission.admit(jobs, self._capacity)
-        for job in admission.queue(jobs):
-            if job.uid not in chosen and job.uid not in self._told:
-                self._tell(job.uid)
-        return tuple(uid for uid in chosen if self._admit(uid))
-
-    def _tell(self, uid: JobUid) -> None:
-        text = f"waits for room: at most {self._capacity} replicas run at once (max_replicas)"
-        event = JobEvent(self._clock.now(), "WAITING", text, key="waiting for room")
+        for uid in self._queue.take_expired():
+            self._expire(uid)
+        chosen = self._queue.admit()
         try:
-            self._store.append(uid, (event,))
+            started = [uid for uid in chosen if self._start(uid)]
+        finally:
+            for uid in chosen:
+                self._queue.changed(uid)
+        self._tell_new()
+        return bool(started)
+
+    def seconds_to_due(self) -> float | None:
+        """In how many seconds another pass is due for its own sake; None: never."""
+        return 0.0 if self._more else self._queue.seconds_to_due()
+
+    def _expire(self, uid: JobUid) -> None:
+        try:
+            apply(self._store, uid, WaitExpired(self._clock.now()))
         except NotFound:
             return
-        self._told.add(uid)
+        except BaseException:
+            self._queue.changed(uid)
+            raise
 
-    def _admit(self, uid: JobUid) -> bool:
+    def _start(self, uid: JobUid) -> bool:
         try:
-            apply(self._store, uid, Admitted(self._clock.now()))
+            job = self._store.get_by_uid(uid)
+            devices = self._queue.assign(job)
+            if devices is None:
+                return False
+            notes = done_without(job.spec, self._catalogue, self._regions.site(job.spec.region))
+            apply(self._store, uid, Admitted(self._clock.now(), devices, notes))
         except NotFound:
             return False
         return True
+
+    def _tell_new(self) -> None:
+        new = self._queue.take_new(TELL_AT_ONCE)
+        self._more = len(new) == TELL_AT_ONCE
+        for uid in new:
+            self._tell(uid)
+
+    def _tell(self, uid: JobUid) -> None:
+        try:
+            job = self._store.get_by_uid(uid)
+            why = self._queue.explain(job) if job.state is State.QUEUED else None
+            if why is not None:
+                event = JobEvent(self._clock.now(), "WAITING", why.text, key=f"waits: {why.reason}")
+                self._store.append(uid, (event,))
+        except NotFound:
+            return

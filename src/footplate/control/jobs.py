@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from footplate.control.decisions import apply
-from footplate.control.preflight import check
 from footplate.domain.errors import Aborted, FailedPrecondition
 from footplate.domain.jobs import Job, JobEvent
 from footplate.domain.lifecycle import CancelRequested
@@ -16,10 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+    from footplate.control.gate import Gate
+    from footplate.control.queue import Queue
+    from footplate.domain.admission import Explanation
     from footplate.domain.filters import Filter
-    from footplate.domain.runtimes import Runtimes
     from footplate.domain.submission import Submission
-    from footplate.ports.buckets import Buckets
     from footplate.ports.clock import Clock
     from footplate.ports.logs import Logs
     from footplate.ports.store import Page, Store
@@ -44,16 +44,16 @@ class Jobs:
         self,
         store: Store,
         logs: Logs,
-        buckets: Buckets,
-        runtimes: Runtimes,
+        gate: Gate,
+        queue: Queue,
         clock: Clock,
         ids: Ids,
         wake: Callable[[], None],
     ) -> None:
         self._store = store
         self._logs = logs
-        self._buckets = buckets
-        self._runtimes = runtimes
+        self._gate = gate
+        self._queue = queue
         self._clock = clock
         self._ids = ids
         self._wake = wake
@@ -63,9 +63,12 @@ class Jobs:
 
         Raises:
             InvalidArgument: all that is wrong with it, at once; nothing was made.
+            Unimplemented, FailedPrecondition, ResourceExhausted: as Gate.refusal says.
             AlreadyExists: the project has a job of this name; nothing was changed.
         """
-        check(submission.spec, self._buckets, self._runtimes)
+        refusal = self._gate.refusal(submission)
+        if refusal is not None:
+            raise refusal
         now = self._clock.now()
         job = Job(
             uid=self._ids.uid(),
@@ -89,6 +92,9 @@ class Jobs:
 
     def get(self, name: JobName) -> Job:
         return self._store.get(name)
+
+    def explain(self, job: Job) -> Explanation | None:
+        return self._queue.explain(job)
 
     def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
         return self._store.list(collection, where=where, limit=limit, after=after)
@@ -135,5 +141,5 @@ class Jobs:
 
 
 def _first_events(submission: Submission, now: datetime) -> tuple[JobEvent, ...]:
-    warnings = (JobEvent(now, "WARNING", warning) for warning in submission.warnings)
-    return (JobEvent(now, "QUEUED", ""), *warnings)
+    told = (*submission.warnings, *submission.parity)
+    return (JobEvent(now, "QUEUED", ""), *(JobEvent(now, "WARNING", text) for text in told))

@@ -6,6 +6,8 @@ import logging
 import threading
 from typing import TYPE_CHECKING
 
+from footplate.control.reconciler import earliest
+
 if TYPE_CHECKING:
     from footplate.control.admission import Admission
     from footplate.control.reconciler import Reconciler
@@ -50,7 +52,7 @@ class Loop:
         due = self._reconciler.reconcile()
         if self._admission.admit():
             due = self._reconciler.reconcile()
-        return due
+        return earliest((due, self._admission.seconds_to_due()))
 
     def _run(self) -> None:
         while not self._closed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from footplate.domain.lifecycle import Event, ReplicaGone, WaitExpired
+from footplate.domain.lifecycle import Event, ReplicaGone, RunExpired, WaitExpired
 from footplate.domain.states import Phase, State
 from footplate.ports.backend import Presence, Sighting
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from footplate.domain.jobs import Job
     from footplate.domain.names import AttemptId
+
+RUN_LIMIT_SLACK_S = 1.0
+"""What a supervisor gets to see to the running time limit itself, and to report it."""
 
 Attempts = dict["AttemptId", dict[str, Sighting]]
 """Sightings by attempt and replica."""
@@ -36,8 +39,10 @@ def happened(job: Job, seen: Mapping[str, Sighting], now: datetime) -> tuple[Eve
     if job.state.terminal:
         return ()
     events: list[Event] = []
-    if _waited_too_long(job, now):
+    if _over(seconds_to_wait(job, now)):
         events.append(WaitExpired(now))
+    if _over(seconds_to_run(job, now)):
+        events.append(RunExpired(now))
     for replica in job.replicas:
         sighting = seen.get(replica.name)
         if sighting is None:
@@ -50,8 +55,7 @@ def happened(job: Job, seen: Mapping[str, Sighting], now: datetime) -> tuple[Eve
     return tuple(events)
 
 
-def _waited_too_long(job: Job, now: datetime) -> bool:
-    due_s = seconds_to_wait(job, now)
+def _over(due_s: float | None) -> bool:
     return due_s is not None and due_s <= 0
 
 
@@ -66,6 +70,18 @@ def seconds_to_wait(job: Job, now: datetime) -> float | None:
     if job.state not in (State.QUEUED, State.PREPARING):
         return None
     return limit_s - (now - job.create_time).total_seconds()
+
+
+def seconds_to_run(job: Job, now: datetime) -> float | None:
+    """How long the job may still run, all its attempts together; None: it never ran, or ends.
+
+    Its supervisors keep to the limit by themselves. This is for when none of them can: between
+    two attempts, or where nothing is heard of them.
+    """
+    if job.start_time is None or job.ending is not None or job.state.terminal:
+        return None
+    ran_s = (now - job.start_time).total_seconds()
+    return job.spec.scheduling.max_running_time_s + RUN_LIMIT_SLACK_S - ran_s
 
 
 def all_gone(seen: Mapping[str, Sighting]) -> bool:

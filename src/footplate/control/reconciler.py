@@ -9,7 +9,9 @@ from footplate.control.decisions import apply
 from footplate.domain.errors import FailedPrecondition, NotFound, Unavailable
 from footplate.domain.jobs import JobEvent
 from footplate.domain.lifecycle import Start, StartRefused, Stop, commands
+from footplate.domain.states import State
 from footplate.ports.backend import AttemptStart, Ticket
+from footplate.ports.store import ACTIVE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from footplate.ports.backend import Backend, Sighting
     from footplate.ports.clock import Clock
     from footplate.ports.store import Store
+
+_ADMITTED = ACTIVE - {State.QUEUED}
 
 RETRY_S = 5.0
 """How long to wait before a backend that had no time is asked again."""
@@ -41,7 +45,9 @@ class Reconciler:
         self._tokens = tokens
 
     def reconcile(self) -> float | None:
-        """One pass over all active jobs and all attempts that any backend knows.
+        """One pass over all admitted jobs and all attempts that any backend knows.
+
+        What waits in the queue is the business of admission.
 
         Returns:
             In how many seconds another pass is due for its own sake; None: never.
@@ -50,7 +56,7 @@ class Reconciler:
             id(backend): observation.by_attempt(backend.list())
             for backend in self._regions.backends()
         }
-        due = [self._job(job, seen) for job in self._store.active()]
+        due = [self._job(job, seen) for job in self._store.active(_ADMITTED)]
         self._clear(seen)
         return earliest(due)
 
@@ -76,9 +82,10 @@ class Reconciler:
     def _command(
         self, job: Job, backend: Backend, sightings: Mapping[str, Sighting]
     ) -> float | None:
-        due = observation.seconds_to_wait(job, self._clock.now())
+        now = self._clock.now()
+        due = (observation.seconds_to_wait(job, now), observation.seconds_to_run(job, now))
         delays = [self._perform(command, job, backend, sightings) for command in commands(job)]
-        return earliest((due, *delays))
+        return earliest((*due, *delays))
 
     def _perform(
         self, command: Command, job: Job, backend: Backend, sightings: Mapping[str, Sighting]

@@ -1,4 +1,4 @@
-"""Which backend runs the jobs of a region."""
+"""What the regions are bound to: the backend that runs their jobs, and how much of it there is."""
 
 from __future__ import annotations
 
@@ -8,19 +8,41 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from footplate.domain.sites import Site
     from footplate.ports.backend import Backend
 
 
 @dataclass(frozen=True)
-class Regions:
-    """Regions that aren't bound to a backend of their own are bound to ``default``."""
+class Binding:
+    """A backend, and the site that it starts replicas on."""
 
-    default: Backend
-    bound: Mapping[str, Backend] = field(default_factory=dict)
+    backend: Backend
+    site: Site
+
+
+@dataclass(frozen=True)
+class Regions:
+    """Regions that have no binding of their own share the ``default`` one."""
+
+    default: Binding
+    bound: Mapping[str, Binding] = field(default_factory=dict)
 
     def backend(self, region: str) -> Backend:
-        return self.bound.get(region, self.default)
+        return self._binding(region).backend
+
+    def site(self, region: str) -> Site:
+        return self._binding(region).site
 
     def backends(self) -> tuple[Backend, ...]:
         """Each backend once."""
-        return tuple({id(b): b for b in (self.default, *self.bound.values())}.values())
+        return tuple({id(b.backend): b.backend for b in self._bindings()}.values())
+
+    def sites(self) -> tuple[Site, ...]:
+        """Each site once, by its name."""
+        return tuple({b.site.name: b.site for b in self._bindings()}.values())
+
+    def _binding(self, region: str) -> Binding:
+        return self.bound.get(region, self.default)
+
+    def _bindings(self) -> tuple[Binding, ...]:
+        return (self.default, *self.bound.values())

@@ -35,10 +35,14 @@ TRANSITIONS: dict[State, frozenset[State]] = {
 
 @dataclass(frozen=True)
 class Admitted:
-    """The job's replicas were allotted, with ``devices`` by the names of replicas that get any."""
+    """The job's replicas were allotted, with ``devices`` by the names of replicas that get any.
+
+    ``notes`` say what it gets otherwise than it asked for.
+    """
 
     at: datetime
     devices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,13 @@ class WaitExpired:
 
 
 @dataclass(frozen=True)
+class RunExpired:
+    """The running time limit is over: for attempts whose supervisor didn't see to it itself."""
+
+    at: datetime
+
+
+@dataclass(frozen=True)
 class StartRefused:
     """The backend can never start the attempt."""
 
@@ -103,6 +114,7 @@ Event = (
     | ReplicaGone
     | CancelRequested
     | WaitExpired
+    | RunExpired
     | StartRefused
 )
 
@@ -147,9 +159,16 @@ def commands(job: Job) -> tuple[Command, ...]:
     """What should be asked of the backend, as the record alone tells."""
     if job.state.terminal or job.attempt == 0:
         return ()
-    if job.ending is not None:
+    if job.ending is not None or any(_lost(replica) for replica in job.replicas):
         return (Stop(),)
     return (Start(),)
+
+
+def _lost(replica: Replica) -> bool:
+    """Whether the attempt can't go on without it: what is left of the gang must end, too."""
+    if replica.exit is None:
+        return replica.phase is Phase.GONE
+    return not replica.exit.success and _restartable(replica.exit)
 
 
 Change = tuple[Job, tuple[JobEvent, ...]]
@@ -160,21 +179,26 @@ def _apply(job: Job, event: Event) -> Change:
         return job, ()
     match event:
         case Admitted():
-            return _admit(job, event), ()
+            return _admit(job, event)
         case ReplicaPreparing() | ReplicaRunning() | ReplicaExited() | ReplicaGone():
             return _report(job, event)
         case CancelRequested():
             return _end(job, Ending(State.CANCELLED, Code.CANCELLED, "cancelled by request"))
         case WaitExpired():
             return _expire(job)
+        case RunExpired():
+            return _expire_run(job)
         case StartRefused():
             return _end(job, Ending(State.FAILED, Code.FAILED_PRECONDITION, event.reason))
         case _:
             assert_never(event)
 
 
-def _admit(job: Job, event: Admitted) -> Job:
-    return _next_attempt(job, event.devices) if job.state is State.QUEUED else job
+def _admit(job: Job, event: Admitted) -> Change:
+    if job.state is not State.QUEUED:
+        return job, ()
+    notes = (JobEvent(event.at, "EMULATED", note, 1) for note in event.notes)
+    return _next_attempt(job, event.devices), tuple(notes)
 
 
 def _next_attempt(job: Job, devices: Mapping[str, tuple[str, ...]]) -> Job:
@@ -190,6 +214,14 @@ def _expire(job: Job) -> Change:
     limit_s = job.spec.scheduling.max_wait_time_s or 0.0
     message = f"cancelled: it was not running within its longest waiting time of {limit_s:g} s"
     return _end(job, Ending(State.CANCELLED, Code.DEADLINE_EXCEEDED, message))
+
+
+def _expire_run(job: Job) -> Change:
+    if job.start_time is None:
+        return job, ()
+    limit_s = job.spec.scheduling.max_running_time_s
+    limit = Exit(ExitKind.TIME_LIMIT, cause=f"it ran longer than its limit of {limit_s:g} s")
+    return _end(job, ending_of(job.primary.name, limit))
 
 
 def _end(job: Job, ending: Ending) -> Change:

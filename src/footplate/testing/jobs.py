@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 CREATED = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 """When jobs were made, unless the test says otherwise."""
 
+MACHINE = MachineSpec("n1-standard-4")
+
 PROGRAM = PythonProgram(
     runtime="2.21",
     package_uris=("gs://demo-bucket/packages/trainer-0.1.tar.gz",),
@@ -67,16 +69,21 @@ def make_spec(
     name: JobName | None = None,
     *,
     workers: int = 0,
+    machine: MachineSpec = MACHINE,
     program: Program = PROGRAM,
     region: str = "us-central1",
     scheduling: Scheduling | None = None,
 ) -> JobSpec:
-    """What the face of ``name`` makes of a job with one primary and ``workers`` more replicas."""
+    """What the face of ``name`` makes of a job with one primary and ``workers`` more replicas.
+
+    All of them have the same ``machine``.
+    """
     if isinstance(name, CustomJobName):
         spec = _make_custom_spec(name, workers, program)
     else:
         spec = _make_training_spec(region, workers, program)
-    return spec if scheduling is None else replace(spec, scheduling=scheduling)
+    pools = tuple(replace(pool, machine=machine) for pool in spec.pools)
+    return replace(spec, pools=pools, scheduling=scheduling or spec.scheduling)
 
 
 def make_training_name(job_id: str = "job_1", project: str = "demo") -> TrainingJobName:
@@ -123,7 +130,7 @@ def _make_pool(role: str, prefix: str, count: int, program: Program) -> WorkerPo
     return WorkerPool(
         cluster_role=role,
         replica_prefix=prefix,
-        machine=MachineSpec("n1-standard-4"),
+        machine=MACHINE,
         replica_count=count,
         program=program,
     )

@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from footplate import catalogue
 from footplate.buckets.folders import FolderBuckets
+from footplate.control.gate import Gate
 from footplate.control.jobs import Jobs
-from footplate.domain.errors import Aborted, AlreadyExists, FailedPrecondition, InvalidArgument
-from footplate.domain.jobs import Directory, PythonProgram
+from footplate.control.queue import Queue
+from footplate.domain.errors import (
+    Aborted,
+    AlreadyExists,
+    FailedPrecondition,
+    InvalidArgument,
+    ResourceExhausted,
+    Unimplemented,
+    Violation,
+)
+from footplate.domain.jobs import ContainerProgram, Directory, PythonProgram
 from footplate.domain.names import JobUid, TrainingJobName
+from footplate.domain.quotas import Quota, Quotas
+from footplate.domain.sites import Mode
 from footplate.domain.states import State
-from footplate.domain.submission import Location, Submission
+from footplate.domain.submission import Location, Submission, Tuning
+from footplate.testing.catalogue import built_in
 from footplate.testing.clock import FakeClock
 from footplate.testing.jobs import make_job, make_spec
 from footplate.testing.logs import MemoryLogs
+from footplate.testing.sites import make_regions, make_site
 from footplate.testing.store import MemoryStore
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from footplate.domain.sites import Site
 
 NAME = TrainingJobName("demo", "job_1")
 PACKAGE = "gs://demo-bucket/trainer-0.1.tar.gz"
@@ -43,17 +58,20 @@ class CountingIds:
 class Desk:
     """The jobs, and everything that they stand on."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, site: Site | None = None) -> None:
         self.clock = FakeClock()
         self.store = MemoryStore()
         self.logs = MemoryLogs(self.clock.now)
         self.buckets = FolderBuckets(folder, self.clock)
         self.woken = 0
+        regions, quotas = make_regions(site), Quotas((Quota("poor", "*", {"vcpus": 2}),))
+        queue = Queue(self.store, regions, built_in(), quotas, 3600.0, self.clock)
+        gate = Gate(self.buckets, built_in(), regions, lambda: quotas)
         self.jobs = Jobs(
             self.store,
             self.logs,
-            self.buckets,
-            catalogue.load(),
+            gate,
+            queue,
             self.clock,
             CountingIds(),
             self._wake,
@@ -93,6 +111,49 @@ def test_a_good_job_is_kept_with_its_first_events_and_wakes_the_loop(desk: Desk)
     kinds = [(e.event.kind, e.event.message) for e in desk.store.events(job.uid)]
     assert kinds == [("QUEUED", ""), ("WARNING", "it is late")]
     assert desk.woken == 1
+
+
+def test_what_the_request_says_wrong_is_told_with_what_is_missing(desk: Desk) -> None:
+    told = (Violation("trainingInput.jobDir", "bad"), Violation("labels", "too many"))
+    bad = replace(submission(runtime="version:2.4/", job_dir="gs://no-bucket/"), violations=told)
+
+    with pytest.raises(InvalidArgument) as caught:
+        desk.jobs.submit(bad)
+
+    fields = [v.field for v in caught.value.violations]
+    assert fields == ["trainingInput.jobDir", "labels", "trainingInput.runtimeVersion"]
+    assert caught.value.violations[0].description == "bad"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"tuning": Tuning(1, 10)}, "tuning jobs"),
+        ({"spec": make_spec(program=ContainerProgram("gcr.io/p/i:1"))}, "custom containers"),
+    ],
+)
+def test_a_valid_job_that_cannot_run_yet(desk: Desk, change: Any, message: str) -> None:
+    with pytest.raises(Unimplemented, match=f"the job is valid, but .* {message}"):
+        desk.jobs.submit(replace(submission(), **change))
+
+    assert desk.store.active() == ()
+
+
+def test_a_job_that_its_quota_never_allows(desk: Desk) -> None:
+    with pytest.raises(ResourceExhausted) as caught:
+        desk.jobs.submit(submission(name=TrainingJobName("poor", "job_1")))
+
+    assert "asks for 4 vCPUs; project poor may hold 2 vCPUs in us-central1" in str(caught.value)
+    assert "footplate quotas set" in str(caught.value)
+
+
+def test_a_job_that_can_never_fit_where_machines_are_reserved(tmp_path: Path) -> None:
+    desk = Desk(tmp_path / "buckets", make_site(Mode.ENFORCE, vcpus=2, memory_gb=64))
+    desk.buckets.create_bucket("demo-bucket")
+    desk.buckets.write("demo-bucket", "trainer-0.1.tar.gz", [b"..."])
+
+    with pytest.raises(FailedPrecondition, match="asks for 4 vCPUs; this machine has 2 vCPUs"):
+        desk.jobs.submit(submission())
 
 
 def test_the_service_chooses_numeric_ids_where_the_client_does_not(desk: Desk) -> None:

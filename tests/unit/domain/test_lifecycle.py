@@ -22,6 +22,7 @@ from footplate.domain.lifecycle import (
     ReplicaGone,
     ReplicaPreparing,
     ReplicaRunning,
+    RunExpired,
     Start,
     StartRefused,
     Stop,
@@ -201,6 +202,48 @@ def test_a_worker_may_end_early_and_may_not_fail() -> None:
     assert worker in failed.ending.message
 
 
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_gang_that_has_lost_a_replica_is_stopped_and_starts_again_whole(workers: int) -> None:
+    job = make_job(spec=make_spec(workers=workers))
+    names = job.spec.replica_names()
+    job = after(Admitted(T0), *(ReplicaRunning(T0, 1, name) for name in names), job=job)
+
+    job = after(ReplicaGone(T0, 1, names[-1], "lost"), job=job)
+    assert (job.attempt, commands(job)) == (1, (Stop(),))
+
+    job = after(*(ReplicaGone(T0, 1, name, "stopped") for name in names), job=job)
+    assert (job.state, job.attempt, commands(job)) == (State.PREPARING, 2, (Start(),))
+
+
+def test_a_worker_that_ended_well_and_is_gone_isnt_lost() -> None:
+    job = make_job(spec=make_spec(workers=1))
+    worker = "worker-replica-0"
+    ends = (ReplicaExited(T0, 1, worker, OK), ReplicaGone(T0, 1, worker, "ended"))
+    job = after(*started(), ReplicaRunning(T0, 1, worker), *ends, job=job)
+
+    assert commands(job) == (Start(),)
+
+
+def test_devices_stay_with_the_job_through_its_attempts() -> None:
+    given = Admitted(T0, {MASTER: ("0", "1")})
+    job = after(given, ReplicaGone(T0, 1, MASTER, "lost"))
+
+    assert job.attempt == 2
+    assert job.primary.devices == ("0", "1")
+
+
+def test_running_too_long() -> None:
+    job = make_job(spec=make_spec(scheduling=Scheduling(max_running_time_s=60)))
+    assert after(Admitted(T0), RunExpired(T0), job=job).ending is None, "it never ran"
+
+    job = after(*started(), RunExpired(T0), job=job)
+
+    assert (job.state, commands(job)) == (State.CANCELLING, (Stop(),))
+    assert job.ending is not None
+    assert job.ending.code is Code.DEADLINE_EXCEEDED
+    assert "its limit of 60 s" in job.ending.message
+
+
 def test_a_backend_that_can_never_start_it() -> None:
     job = after(Admitted(T0), StartRefused(T0, "no such partition"))
     job = after(ReplicaGone(T0, 1, MASTER, "never there"), job=job)
@@ -264,8 +307,8 @@ class Life(RuleBasedStateMachine):
     def gone(self, data: st.DataObject) -> None:
         self.happen(ReplicaGone(self.tick(), self.attempt(data), self.replica(data), "gone"))
 
-    @rule(event=st.sampled_from([CancelRequested, WaitExpired]))
-    def asked(self, event: type[CancelRequested | WaitExpired]) -> None:
+    @rule(event=st.sampled_from([CancelRequested, WaitExpired, RunExpired]))
+    def asked(self, event: type[CancelRequested | WaitExpired | RunExpired]) -> None:
         self.happen(event(self.tick()))
 
     @rule()

@@ -8,12 +8,20 @@ from typing import TYPE_CHECKING
 
 from footplate.control.decisions import apply
 from footplate.domain.errors import NotFound, PermissionDenied
-from footplate.domain.jobs import Exit, ExitKind, JobEvent, Scheduling
+from footplate.domain.jobs import (
+    DEFAULT_RUNNING_TIME_S,
+    Exit,
+    ExitKind,
+    JobEvent,
+    MachineSpec,
+    Scheduling,
+)
 from footplate.domain.lifecycle import CancelRequested
 from footplate.ports.backend import Presence
 from footplate.testing.jobs import make_job, make_spec
+from footplate.testing.simulator.room import check_room
 from footplate.testing.simulator.supervisor import Supervisor
-from footplate.testing.simulator.world import World
+from footplate.testing.simulator.world import PROJECTS, World
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,12 +40,20 @@ ENDS = (
     Exit(ExitKind.OUT_OF_MEMORY),
     None,
 )
+WELL = (ENDS[0],) * 12
+"""Most programs do: else no gang would ever come to its end."""
 MAX_WAIT_S = 1800.0
+MACHINES = (
+    MachineSpec("n1-standard-4"),
+    MachineSpec("n1-standard-4"),
+    MachineSpec("n1-standard-4", "NVIDIA_TESLA_T4", 1),
+    MachineSpec("n1-standard-8", "NVIDIA_TESLA_T4", 2),
+)
 REST = 10_000
 """More rounds than any world needs to come to rest."""
 
 
-def live(seed: int, steps: int = 60) -> World:
+def live(seed: int, steps: int = 80) -> World:
     """A world after ``steps`` random things, and then as many orderly ones as it takes to end.
 
     Raises:
@@ -61,33 +77,47 @@ class _Life:
         if self.rng.random() < 0.3:
             self.world.fuse.arm(self.rng.randrange(8))
         self.rng.choice(self._things())()
+        check_room(self.world)
 
     def _things(self) -> list[Callable[[], object]]:
         ordinary = [self.submit, self.work, self.work, self.work, self.pass_, self.pass_]
-        return [*ordinary, self.cancel, self.lose, self.echo, self.time_passes, self.kill]
+        rare = [self.cancel, self.lose, self.echo, self.time_passes, self.kill]
+        return [*ordinary, *ordinary, *rare]
 
     def come_to_rest(self) -> None:
-        """No more faults: programs end, reports arrive, until nothing is left to do."""
+        """No more faults: programs end, reports arrive, until nothing is left to do.
+
+        Half of the worlds are told to cancel everything; in the others every job gets its turn.
+        """
         self.world.fuse.disarm()
-        self.world.attempt(lambda service: service.status.cancel_all())
+        if self.rng.random() < 0.5:
+            self.world.attempt(lambda service: service.status.cancel_all())
         for _ in range(REST):
+            check_room(self.world)
             if not self.world.store.active() and not self.world.backend.list():
                 return
             self.world.attempt(lambda service: service.loop.step())
             self._begin()
             for supervisor in list(self.world.supervisors.values()):
+                supervisor.end = supervisor.end or ENDS[0]
                 self._work(supervisor)
         raise AssertionError("the world does not come to rest")
 
     def submit(self) -> None:
         self.jobs += 1
         wait_s = self.rng.choice([None, None, MAX_WAIT_S])
-        limits = Scheduling(max_wait_time_s=wait_s, priority=self.rng.randrange(3))
-        spec = make_spec(scheduling=limits)
-        name = f"projects/demo/jobs/job_{self.jobs}"
+        run_s = self.rng.choice([DEFAULT_RUNNING_TIME_S, 300.0, 3000.0])
+        limits = Scheduling(run_s, wait_s, priority=self.rng.randrange(3))
+        spec = make_spec(
+            workers=self.rng.choice([0, 0, 0, 1, 2, 5]),
+            machine=self.rng.choice(MACHINES),
+            region=self.rng.choice(["us-central1", "europe-west4"]),
+            scheduling=limits,
+        )
+        name = f"projects/{self.rng.choice(PROJECTS)}/jobs/job_{self.jobs}"
         job = make_job(name, uid=f"job{self.jobs}", created=self.world.clock.now(), spec=spec)
         queued = JobEvent(self.world.clock.now(), "QUEUED", "")
-        self.world.attempt(lambda _: self.world.store.create(job, (queued,)))
+        self.world.attempt(lambda service: service.store.create(job, (queued,)))
 
     def pass_(self) -> None:
         self.world.attempt(lambda service: service.loop.step())
@@ -97,18 +127,20 @@ class _Life:
         if active := self.world.store.active():
             uid = self.rng.choice(active).uid
             event = CancelRequested(self.world.clock.now())
-            self.world.attempt(lambda _: apply(self.world.store, uid, event))
+            self.world.attempt(lambda service: apply(service.store, uid, event))
 
     def kill(self) -> None:
         """The service dies while it does nothing."""
         self.world.be_reborn()
 
     def time_passes(self) -> None:
-        self.world.clock.advance(self.rng.choice([1.0, 60.0, 2000.0, -30.0]))
+        self.world.clock.advance(self.rng.choice([1.0, 10.0, 60.0, 700.0, 2000.0, -30.0]))
 
     def work(self) -> None:
-        if self.world.supervisors:
-            self._work(self.rng.choice(list(self.world.supervisors.values())))
+        """Some programs go on; those of a gang do so side by side."""
+        for supervisor in list(self.world.supervisors.values()):
+            if self.rng.random() < 0.7:
+                self._work(supervisor)
 
     def lose(self) -> None:
         """A supervisor dies; the sweep delivers some of what it left, then nothing is left."""
@@ -119,6 +151,8 @@ class _Life:
             self._deliver(supervisor)
         if supervisor.delivered:
             self._leave(supervisor, "its supervisor was lost")
+            for peer in self.world.supervisors.values():
+                peer.stuck |= peer.attempt_id == supervisor.attempt_id
 
     def echo(self) -> None:
         """A report of a supervisor that is no more arrives once more, late."""
@@ -142,15 +176,16 @@ class _Life:
                 self.world.supervisors[key].stopping = True
 
     def _born(self, attempt_id: AttemptId, replica: str) -> Supervisor:
+        job, _, attempt = attempt_id.rpartition("-")
         assert not any(
-            other.attempt_id.rpartition("-")[0] == attempt_id.rpartition("-")[0]
+            other.attempt_id.startswith(f"{job}-") and other.attempt_id != attempt_id
             for other in self.world.supervisors.values()
-        ), "two attempts of one job live at once"
+        ), f"two attempts of one job live at once: {attempt} is one of them"
         supervisor = Supervisor(
             attempt_id,
             replica,
             lines=self.rng.randrange(6),
-            end=self.rng.choice(ENDS),
+            end=self.rng.choice((*WELL, *ENDS)),
             born=self.world.clock.now(),
         )
         self.world.history.append(supervisor)

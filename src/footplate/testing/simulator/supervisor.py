@@ -29,6 +29,8 @@ class Supervisor:
     spool: list[Record] = field(default_factory=list)
     acknowledged: int = 0
     stopping: bool = False
+    stuck: bool = False
+    """Its program waits for a peer that is no more: it does nothing until it is stopped."""
 
     @property
     def ended(self) -> bool:
@@ -40,7 +42,7 @@ class Supervisor:
 
     def proceed(self) -> None:
         """The program does the next thing that it would do."""
-        if not self.ended:
+        if not self.ended and (self.stopping or not self.stuck):
             self.spool.append(self._next(len(self.spool) + 1))
 
     def _next(self, number: int) -> Record:

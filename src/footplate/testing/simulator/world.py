@@ -7,15 +7,20 @@ from typing import TYPE_CHECKING
 
 from footplate.control.admission import Admission
 from footplate.control.loop import Loop
+from footplate.control.queue import Queue
 from footplate.control.reconciler import Reconciler
-from footplate.control.regions import Regions
+from footplate.control.regions import Binding, Regions
 from footplate.control.reports import Reports
 from footplate.control.status import Status
 from footplate.control.tokens import Tokens
+from footplate.domain.quotas import Quota, Quotas
+from footplate.store import TellingStore
 from footplate.testing.backend import FakeBackend
+from footplate.testing.catalogue import built_in
 from footplate.testing.clock import FakeClock
 from footplate.testing.faults import Crash, Fuse, mortal
 from footplate.testing.logs import MemoryLogs
+from footplate.testing.sites import make_site
 from footplate.testing.store import MemoryStore
 
 if TYPE_CHECKING:
@@ -24,8 +29,11 @@ if TYPE_CHECKING:
     from footplate.domain.names import AttemptId
     from footplate.testing.simulator.supervisor import Supervisor
 
-CAPACITY = 3
-"""Replicas at once: few, so that jobs wait."""
+SITE = make_site(gpus=2)
+"""Little of everything, so that jobs wait."""
+PATIENCE_S = 600.0
+PROJECTS = ("demo", "ads", "narrow")
+QUOTAS = Quotas((Quota("narrow", "*", {"jobs": 1}),))
 
 
 @dataclass
@@ -33,6 +41,8 @@ class Service:
     """One life of the service: made anew after each death, remembering nothing."""
 
     loop: Loop
+    queue: Queue
+    store: TellingStore
     reports: Reports
     status: Status
 
@@ -56,12 +66,18 @@ class World:
         self.service = self._make()
 
     def _make(self) -> Service:
-        store = mortal(self.store, self.fuse, "create", "update", "append", "delete")
+        writes = mortal(self.store, self.fuse, "create", "update", "append", "delete")
+        store = TellingStore(writes, lambda uid: queue.changed(uid), lambda _: None)
         logs = mortal(self.logs, self.fuse, "append")
         backend = mortal(self.backend, self.fuse, "start", "stop", "forget")
-        reconciler = Reconciler(store, Regions(backend), self.clock, Tokens(b"key"))
+        regions = Regions(Binding(backend, SITE))
+        queue = Queue(store, regions, built_in(), QUOTAS, PATIENCE_S, self.clock)
+        admission = Admission(store, queue, regions, built_in(), self.clock)
+        reconciler = Reconciler(store, regions, self.clock, Tokens(b"key"))
         return Service(
-            Loop(Admission(store, self.clock, CAPACITY), reconciler),
+            Loop(admission, reconciler),
+            queue,
+            store,
             Reports(store, logs, self.clock, lambda: None),
             Status(store, self.clock, lambda: None),
         )

@@ -13,6 +13,7 @@ from footplate.wire.json_text import describe
 from footplate.wire.timestamps import format_time
 
 if TYPE_CHECKING:
+    from footplate.domain.admission import Explanation
     from footplate.domain.jobs import Job
     from footplate.wire.json_text import JsonObject
 
@@ -20,10 +21,10 @@ _TELLING = frozenset({State.FAILED, State.CANCELLING, State.CANCELLED})
 """The states in which ``errorMessage`` is there."""
 
 
-def job_json(job: Job) -> JsonObject:
+def job_json(job: Job, waiting: Explanation | None = None) -> JsonObject:
     """The accepted request, and what the service adds.
 
-    The place in the queue isn't known here: a job that waits has no ``jobPosition``.
+    ``waiting``: why it waits, and at which place; ``pendingExplanation`` is a field of ours.
     """
     answer: JsonObject = json.loads(job.request)
     if job.labels:
@@ -36,8 +37,10 @@ def job_json(job: Job) -> JsonObject:
     answer["state"] = job.state.value
     if job.ending and job.ending.message and job.state in _TELLING:
         answer["errorMessage"] = job.ending.message
-    if job.state is not State.QUEUED:
-        answer["jobPosition"] = "0"
+    if waiting is not None:
+        answer["pendingExplanation"] = waiting.text
+    if waiting is not None or job.state is not State.QUEUED:
+        answer["jobPosition"] = str(waiting.place if waiting is not None else 0)
     answer["trainingOutput"] = {}
     answer["etag"] = format_etag(job.version)
     return answer

@@ -12,6 +12,7 @@ from footplate.wire.timestamps import format_time
 from footplate.wire.vertex_v1.enums import JobState
 
 if TYPE_CHECKING:
+    from footplate.domain.admission import Explanation
     from footplate.domain.jobs import Job
     from footplate.wire.json_text import JsonObject
 
@@ -27,8 +28,11 @@ STATES = {
 """The SDK waits for ever on all other states, so none of them is ever answered."""
 
 
-def custom_job_json(job: Job) -> JsonObject:
-    """The accepted request, and what the service adds."""
+def custom_job_json(job: Job, waiting: Explanation | None = None) -> JsonObject:
+    """The accepted request, and what the service adds.
+
+    ``waiting``: why it waits, as ``pendingExplanation``, which is a field of ours.
+    """
     answer: JsonObject = {"name": str(job.name)}
     answer |= json.loads(job.request)
     if job.labels:
@@ -40,6 +44,8 @@ def custom_job_json(job: Job) -> JsonObject:
     if job.end_time:
         answer["endTime"] = format_time(job.end_time)
     answer["updateTime"] = format_time(job.update_time)
+    if waiting is not None:
+        answer["pendingExplanation"] = waiting.text
     if job.state in (State.FAILED, State.CANCELLED):
         answer["error"] = _error(job)
     return answer

@@ -1,0 +1,43 @@
+"""Which of many moments comes next."""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from footplate.domain.names import JobUid
+
+
+class Deadlines:
+    """One moment for each job, in seconds since the epoch. Each step costs O(log n)."""
+
+    def __init__(self) -> None:
+        self._moments: dict[JobUid, float] = {}
+        self._heap: list[tuple[float, JobUid]] = []
+
+    def put(self, uid: JobUid, moment: float) -> None:
+        if self._moments.get(uid) != moment:
+            self._moments[uid] = moment
+            heapq.heappush(self._heap, (moment, uid))
+
+    def drop(self, uid: JobUid) -> None:
+        self._moments.pop(uid, None)
+
+    def next(self) -> float | None:
+        """The earliest moment of all."""
+        while self._heap:
+            moment, uid = self._heap[0]
+            if self._moments.get(uid) == moment:
+                return moment
+            heapq.heappop(self._heap)
+        return None
+
+    def take_due(self, now: float) -> tuple[JobUid, ...]:
+        """The jobs whose moment has come, in order; they are dropped."""
+        due: list[JobUid] = []
+        while (moment := self.next()) is not None and moment <= now:
+            _, uid = heapq.heappop(self._heap)
+            del self._moments[uid]
+            due.append(uid)
+        return tuple(due)

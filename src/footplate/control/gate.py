@@ -1,0 +1,93 @@
+"""Whether a job may come in: everything that is asked before it is made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.control import preflight
+from footplate.domain.admission.claiming import counts_of
+from footplate.domain.errors import (
+    FailedPrecondition,
+    InvalidArgument,
+    ResourceExhausted,
+    ServiceError,
+    Unimplemented,
+)
+from footplate.domain.quotas import exceeded, say_amount
+from footplate.domain.sites import Mode
+from footplate.domain.support import unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.control.preflight import Staging
+    from footplate.control.regions import Regions
+    from footplate.domain.catalogue import Catalogue
+    from footplate.domain.errors import Violation
+    from footplate.domain.quotas import Quotas
+    from footplate.domain.submission import Submission
+    from footplate.ports.buckets import Buckets
+
+
+class Gate:
+    """``quotas`` gives those that are in force."""
+
+    def __init__(
+        self,
+        buckets: Buckets,
+        catalogue: Catalogue,
+        regions: Regions,
+        quotas: Callable[[], Quotas],
+    ) -> None:
+        self._buckets = buckets
+        self._catalogue = catalogue
+        self._regions = regions
+        self._quotas = quotas
+
+    def violations(
+        self, submission: Submission, staging: Staging = preflight.NOTHING
+    ) -> tuple[Violation, ...]:
+        """All that is wrong with the request, and all that it names and isn't there.
+
+        One for each field: what is wrong in itself needn't be looked for.
+        """
+        runtimes = self._catalogue.runtimes
+        missing = preflight.violations(submission.spec, self._buckets, runtimes, staging)
+        return preflight.joined(submission.violations, missing)
+
+    def refusal(
+        self, submission: Submission, staging: Staging = preflight.NOTHING
+    ) -> ServiceError | None:
+        """Why the job may not come in; None: it may.
+
+        InvalidArgument with all its violations; else Unimplemented; FailedPrecondition, where it
+        can never fit; ResourceExhausted, where its project's quota can never hold it.
+        """
+        violations = self.violations(submission, staging)
+        if violations:
+            return InvalidArgument.of(violations)
+        missing = unsupported(submission.spec, tuning=submission.tuning is not None)
+        if missing is not None:
+            return Unimplemented(missing)
+        return self._too_large(submission) or self._over_quota(submission)
+
+    def _too_large(self, submission: Submission) -> ServiceError | None:
+        site = self._regions.site(submission.spec.region)
+        if site.mode is Mode.EMULATE:
+            return None
+        wanted, there = site.held_by(submission.spec, self._catalogue), site.capacity
+        short = [r for r in sorted(wanted) if wanted[r] > there.get(r, 0)]
+        if not short:
+            return None
+        asked = ", ".join(say_amount(resource, wanted[resource]) for resource in short)
+        has = ", ".join(say_amount(resource, there.get(resource, 0)) for resource in short)
+        return FailedPrecondition(
+            f"this job can never start here: it asks for {asked}; {site.name} has {has}. Ask for "
+            'less, or run the server with mode = "emulate", which reserves nothing'
+        )
+
+    def _over_quota(self, submission: Submission) -> ServiceError | None:
+        counts = counts_of(submission.spec, self._catalogue)
+        project, region = submission.name.project, submission.spec.region
+        sentences = exceeded(counts, project, region, self._quotas())
+        return ResourceExhausted("; ".join(sentences)) if sentences else None

@@ -1,0 +1,212 @@
+"""What this process knows of all active jobs: who waits, who holds what, and until when."""
+
+from __future__ import annotations
+
+from itertools import chain
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from footplate.control.deadlines import Deadlines
+from footplate.domain.admission import Desk
+from footplate.domain.admission.claiming import claim_of, make_claim
+from footplate.domain.devices import assign
+from footplate.domain.errors import NotFound
+from footplate.domain.names import JobUid
+from footplate.domain.states import State
+from footplate.domain.variations import variations
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from footplate.control.regions import Regions
+    from footplate.domain.admission import Claim, Explanation
+    from footplate.domain.amounts import Amounts
+    from footplate.domain.catalogue import Catalogue
+    from footplate.domain.jobs import Job, JobSpec
+    from footplate.domain.quotas import Quotas
+    from footplate.ports.clock import Clock
+    from footplate.ports.store import Store
+
+_NOBODY = JobUid("")
+
+
+class Queue:
+    """A mirror of the store, made from it at first use and then kept by what has ``changed``.
+
+    Nothing here is remembered that the store doesn't hold: whoever comes after a crash makes the
+    same one. Each change costs a read of one job, however many wait. Any thread may call it.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        regions: Regions,
+        catalogue: Catalogue,
+        quotas: Quotas,
+        patience_s: float,
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._regions = regions
+        self._catalogue = catalogue
+        self._clock = clock
+        self._lock = Lock()
+        capacity = {site.name: site.capacity for site in regions.sites()}
+        self._desk = Desk(capacity, quotas, patience_s)
+        self._devices: dict[str, dict[JobUid, tuple[str, ...]]] = {}
+        """By site and job."""
+        self._waits = Deadlines()
+        self._new: dict[JobUid, None] = {}
+        self._loaded = False
+        self._changed: set[JobUid] = set()
+        self._changed_lock = Lock()
+
+    def changed(self, uid: JobUid) -> None:
+        """The store's record of the job may be another now; never blocks for long."""
+        with self._changed_lock:
+            self._changed.add(uid)
+
+    def set_quotas(self, quotas: Quotas) -> None:
+        with self._lock:
+            self._desk.set_quotas(quotas)
+
+    def admit(self) -> tuple[JobUid, ...]:
+        """Who may start now; whoever asks sees to it, and tells of failure by ``changed``."""
+        with self._lock:
+            self._take_up()
+            return self._desk.admit(self._now())
+
+    def assign(self, job: Job) -> Mapping[str, tuple[str, ...]] | None:
+        """GPUs for the replicas of a job that may start; None: there are not enough after all."""
+        site = self._regions.site(job.spec.region)
+        with self._lock:
+            others = self._devices.get(site.name, {})
+            held = frozenset(d for uid, ids in others.items() if uid != job.uid for d in ids)
+            devices = assign(job.spec, self._catalogue, site, held)
+            if devices:
+                self._hold_devices(site.name, job.uid, chain.from_iterable(devices.values()))
+            return devices
+
+    def take_expired(self) -> tuple[JobUid, ...]:
+        """Jobs that have waited as long as they may."""
+        with self._lock:
+            self._take_up()
+            return self._waits.take_due(self._now())
+
+    def seconds_to_due(self) -> float | None:
+        """When the next job will have waited as long as it may."""
+        with self._lock:
+            moment = self._waits.next()
+        return None if moment is None else moment - self._now()
+
+    def take_new(self, limit: int) -> tuple[JobUid, ...]:
+        """Jobs that were seen to wait since the last call, at most ``limit``, in order."""
+        with self._lock:
+            taken = tuple(self._new)[:limit]
+            for uid in taken:
+                del self._new[uid]
+        return taken
+
+    def explain(self, job: Job) -> Explanation | None:
+        """Why the job waits; None: it doesn't."""
+        if job.state is not State.QUEUED:
+            return None
+        with self._lock:
+            self._take_up()
+            arrived = job.create_time.timestamp()
+            others = self._others(job.uid, job.name.job_id, job.name.project, job.spec, arrived)
+            return self._desk.explain(job.uid, self._now(), others)
+
+    def outlook(self, spec: JobSpec, project: str) -> Explanation | None:
+        """Why a job of this spec would wait if it came now; None: it would start."""
+        now = self._now()
+        site = self._regions.site(spec.region)
+        claim = make_claim(_NOBODY, "this job", project, spec, now, site, self._catalogue)
+        with self._lock:
+            self._take_up()
+            if self._desk.would_start(claim, now):
+                return None
+            self._desk.wait(claim)
+            try:
+                others = self._others(_NOBODY, claim.name, project, spec, now)
+                return self._desk.explain(_NOBODY, now, others)
+            finally:
+                self._desk.leave(_NOBODY)
+
+    def held(self, project: str, region: str) -> Amounts:
+        """What counts against the quota of the project there."""
+        with self._lock:
+            self._take_up()
+            return self._desk.held(project, region)
+
+    def _others(
+        self, uid: JobUid, name: str, project: str, spec: JobSpec, arrived: float
+    ) -> Iterator[tuple[str, Claim]]:
+        """What the job could claim instead, most like it first."""
+        for words, other in variations(spec, self._catalogue):
+            site = self._regions.site(other.region)
+            yield words, make_claim(uid, name, project, other, arrived, site, self._catalogue)
+
+    def _now(self) -> float:
+        return self._clock.now().timestamp()
+
+    def _take_up(self) -> None:
+        """See what has changed since the last time; all there is, the first time."""
+        with self._changed_lock:
+            changed, self._changed = self._changed, set()
+        try:
+            if not self._loaded:
+                for job in self._store.active():
+                    self._see(job)
+                self._loaded = True
+            for uid in sorted(changed):
+                self._look(uid)
+        except BaseException:
+            with self._changed_lock:
+                self._changed |= changed
+            raise
+
+    def _look(self, uid: JobUid) -> None:
+        try:
+            self._see(self._store.get_by_uid(uid))
+        except NotFound:
+            self._forget(uid)
+
+    def _see(self, job: Job) -> None:
+        if job.state.terminal:
+            self._forget(job.uid)
+            return
+        site = self._regions.site(job.spec.region)
+        claim = claim_of(job, site, self._catalogue)
+        self._hold_devices(site.name, job.uid, (d for r in job.replicas for d in r.devices))
+        if job.state is State.QUEUED:
+            self._see_waiting(job, claim)
+        else:
+            self._forget_waiting(job.uid)
+            self._desk.hold(claim, (job.start_time or job.update_time).timestamp())
+
+    def _see_waiting(self, job: Job, claim: Claim) -> None:
+        if not self._desk.place(job.uid):
+            self._new[job.uid] = None
+        self._desk.wait(claim)
+        limit_s = job.spec.scheduling.max_wait_time_s
+        if limit_s is not None:
+            self._waits.put(job.uid, claim.arrived + limit_s)
+
+    def _forget(self, uid: JobUid) -> None:
+        self._forget_waiting(uid)
+        for site in self._devices:
+            self._hold_devices(site, uid, ())
+        self._desk.leave(uid)
+
+    def _hold_devices(self, site: str, uid: JobUid, devices: Iterable[str]) -> None:
+        held = tuple(devices)
+        of_site = self._devices.setdefault(site, {})
+        if held:
+            of_site[uid] = held
+        else:
+            of_site.pop(uid, None)
+
+    def _forget_waiting(self, uid: JobUid) -> None:
+        self._waits.drop(uid)
+        self._new.pop(uid, None)

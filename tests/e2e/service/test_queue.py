@@ -1,0 +1,151 @@
+"""What waits: why, at which place, for how long at most, and that no restart forgets it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+from tests.e2e.service.conftest import BUCKET, CACHE, Desk
+
+from footplate.domain.states import State
+from footplate.testing.service import running_service
+from footplate.testing.trainers import pack_trainer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from footplate.domain.names import TrainingJobName
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
+
+UNTIL_TOLD = """
+import pathlib, sys, time
+out = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1])
+while not (out / "end").exists():
+    time.sleep(0.05)
+"""
+
+
+@pytest.fixture
+def narrow(tmp_path: Path) -> Iterator[Desk]:
+    """A service that runs one replica at once."""
+    settings = {"stop_grace_s": 1, "max_replicas": 1}
+    with running_service(tmp_path / "data", CACHE, **settings) as service:
+        yield Desk(service)
+
+
+def resource(desk: Desk, name: TrainingJobName) -> dict[str, object]:
+    return dict(desk.job(name).resource)
+
+
+def events(desk: Desk, name: TrainingJobName, kind: str) -> list[str]:
+    with desk.client() as client:
+        return [event.message for event in client.events(name) if event.kind == kind]
+
+
+def run_cli(desk: Desk, *arguments: str) -> str:
+    code = "from footplate.cli.main import main; main()"
+    command = (sys.executable, "-c", code, *arguments)
+    environment = desk.service.environment()
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_a_waiting_job_says_why_everywhere_and_starts_when_there_is_room(narrow: Desk) -> None:
+    first = narrow.submit(UNTIL_TOLD)
+    narrow.wait_for(first, State.RUNNING)
+    second, third = narrow.submit("print('two')"), narrow.submit("print('three')")
+    narrow.until(lambda: bool(events(narrow, third, "WAITING")))
+
+    waiting = resource(narrow, second)
+    text = str(waiting["pendingExplanation"])
+    assert first.job_id in text
+    assert waiting["jobPosition"] == "1"
+    assert resource(narrow, third)["jobPosition"] == "2"
+    assert events(narrow, second, "WAITING") == [text]
+    described = run_cli(narrow, "ai-platform", "jobs", "describe", second.job_id, "--format=json")
+    assert text in described
+    assert text[:20] in run_cli(narrow, "ai-platform", "jobs", "list")
+
+    narrow.service.kill()
+    narrow.service.start()
+    assert resource(narrow, second)["pendingExplanation"] == text
+    assert events(narrow, second, "WAITING") == [text]
+
+    (narrow.out(first) / "end").touch()
+    narrow.wait_for(third, State.SUCCEEDED)
+    assert narrow.job(second).state is State.SUCCEEDED
+    done = resource(narrow, second)
+    assert "pendingExplanation" not in done
+    assert done["jobPosition"] == "0"
+    starts = [str(resource(narrow, name)["startTime"]) for name in (first, second, third)]
+    assert starts == sorted(starts)
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_the_longest_wait_is_kept_to_the_second(narrow: Desk, killed: bool) -> None:  # noqa: FBT001
+    first = narrow.submit(UNTIL_TOLD)
+    narrow.wait_for(first, State.RUNNING)
+    name = submit_flexible(narrow, wait="4s")
+    if killed:
+        narrow.service.kill()
+        narrow.service.start()
+    narrow.until(lambda: custom_job(narrow, name)["state"] == "JOB_STATE_CANCELLED")
+
+    job = custom_job(narrow, name)
+    waited_s = (moment(job["endTime"]) - moment(job["createTime"])).total_seconds()
+    assert 4.0 <= waited_s < 5.0
+    assert "longest waiting time of 4 s" in job["error"]["message"]
+    (narrow.out(first) / "end").touch()
+    narrow.wait_for(first, State.SUCCEEDED)
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_the_longest_run_is_kept_to_the_second(narrow: Desk, killed: bool) -> None:  # noqa: FBT001
+    name = narrow.submit(UNTIL_TOLD, scheduling={"maxRunningTime": "4s"})
+    narrow.wait_for(name, State.RUNNING)
+    if killed:
+        narrow.service.kill()
+        narrow.service.start()
+    job = narrow.wait_for(name)
+
+    assert job.state is State.CANCELLED
+    assert "limit of 4 s" in job.error_message
+    ran_s = moment(job.resource["endTime"]) - moment(job.resource["startTime"])
+    assert 3.5 <= ran_s.total_seconds() < 6.0
+
+
+def submit_flexible(desk: Desk, wait: str) -> str:
+    """A custom job that may wait so long; its resource name."""
+    package = {
+        "executorImageUri": "us-docker.pkg.dev/vertex-ai/training/tf-cpu.2-21.py311:latest",
+        "packageUris": [f"gs://{BUCKET}/flexible.tar.gz"],
+        "pythonModule": "trainer.task",
+    }
+    pool = {
+        "machineSpec": {"machineType": "n1-standard-4"},
+        "replicaCount": "1",
+        "pythonPackageSpec": package,
+    }
+    scheduling = {"strategy": "FLEX_START", "maxWaitDuration": wait}
+    spec = {"workerPoolSpecs": [pool], "scheduling": scheduling}
+    (desk.bucket / "flexible.tar.gz").write_bytes(pack_trainer("print('flexible')"))
+    url = f"{desk.service.url}/v1/projects/demo/locations/us-central1/customJobs"
+    answer = httpx.post(url, json={"displayName": "flexible", "jobSpec": spec})
+    assert answer.status_code == 200, answer.text
+    return str(answer.json()["name"])
+
+
+def custom_job(desk: Desk, name: str) -> dict[str, object]:
+    answer = httpx.get(f"{desk.service.url}/v1/{name}")
+    assert answer.status_code == 200
+    return dict(answer.json())
+
+
+def moment(text: object) -> datetime:
+    return datetime.fromisoformat(str(text))

@@ -1,0 +1,273 @@
+"""Admission over a store in memory: who starts, who waits, and what is said about it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.control.admission import TELL_AT_ONCE, Admission
+from footplate.control.queue import Queue
+from footplate.domain.errors import Unavailable
+from footplate.domain.jobs import Ending, Job, MachineSpec, Scheduling
+from footplate.domain.quotas import Quota, Quotas
+from footplate.domain.sites import Mode
+from footplate.domain.states import State
+from footplate.store import TellingStore
+from footplate.testing.catalogue import built_in
+from footplate.testing.clock import FakeClock
+from footplate.testing.faults import Crash, Fuse, mortal
+from footplate.testing.jobs import make_job, make_spec
+from footplate.testing.sites import make_regions, make_site
+from footplate.testing.store import MemoryStore
+
+if TYPE_CHECKING:
+    from footplate.domain.names import JobUid
+    from footplate.domain.sites import Site
+
+T4 = MachineSpec("n1-standard-4", "NVIDIA_TESLA_T4", 1)
+TWO_T4 = MachineSpec("n1-standard-8", "NVIDIA_TESLA_T4", 2)
+
+
+class House:
+    """A store that outlives the service, and a service that may be made anew."""
+
+    def __init__(self, site: Site | None = None, quotas: Quotas | None = None) -> None:
+        self.clock = FakeClock()
+        self.kept = MemoryStore()
+        self.fuse = Fuse()
+        self.regions = make_regions(site or make_site(replicas=2))
+        self.quotas = quotas or Quotas()
+        self.restart()
+
+    def restart(self) -> None:
+        writes = mortal(self.kept, self.fuse, "update", "append")
+        self.store = TellingStore(writes, lambda uid: self.queue.changed(uid), lambda _: None)
+        self.queue = Queue(self.store, self.regions, built_in(), self.quotas, 3600.0, self.clock)
+        self.admission = Admission(self.store, self.queue, self.regions, built_in(), self.clock)
+
+    def submit(
+        self,
+        name: str,
+        *,
+        workers: int = 0,
+        machine: MachineSpec | None = None,
+        scheduling: Scheduling | None = None,
+        project: str = "demo",
+    ) -> Job:
+        self.clock.advance(1.0)
+        spec = make_spec(workers=workers, scheduling=scheduling, **_given(machine))
+        made = f"projects/{project}/jobs/{name}"
+        job = make_job(made, uid=name, created=self.clock.now(), spec=spec)
+        self.store.create(job, ())
+        return job
+
+    def end(self, job: Job) -> None:
+        now = self.store.get_by_uid(job.uid)
+        ending = Ending(State.SUCCEEDED)
+        ended = replace(now, state=State.SUCCEEDED, ending=ending, version=now.version + 1)
+        self.store.update(ended, ())
+
+    def states(self) -> dict[JobUid, State]:
+        return {job.uid: job.state for job in self.kept.active()}
+
+    def told(self, job: Job) -> list[str]:
+        events = [stored.event for stored in self.kept.events(job.uid)]
+        return [event.message for event in events if event.kind == "WAITING"]
+
+
+def _given(machine: MachineSpec | None) -> dict[str, MachineSpec]:
+    return {} if machine is None else {"machine": machine}
+
+
+def test_as_many_start_as_there_is_room_for_and_the_others_are_told_why_once() -> None:
+    house = House()
+    first, second, third = (house.submit(name) for name in ("one", "two", "three"))
+
+    assert house.admission.admit()
+    assert not house.admission.admit()
+
+    assert house.states() == {
+        "one": State.PREPARING,
+        "two": State.PREPARING,
+        "three": State.QUEUED,
+    }
+    assert house.told(first) == house.told(second) == []
+    [text] = house.told(third)
+    explanation = house.queue.explain(house.kept.get_by_uid(third.uid))
+    assert explanation is not None
+    assert (explanation.text, explanation.place) == (text, 1)
+    assert "one" in text
+
+
+def test_room_that_comes_free_is_taken() -> None:
+    house = House()
+    jobs = [house.submit(name) for name in ("one", "two", "three")]
+    house.admission.admit()
+    house.end(jobs[0])
+
+    assert house.admission.admit()
+
+    assert house.states() == {"two": State.PREPARING, "three": State.PREPARING}
+    assert house.queue.explain(house.kept.get_by_uid(jobs[2].uid)) is None
+
+
+def test_a_new_service_goes_on_where_the_last_one_died() -> None:
+    house = House()
+    for name in ("one", "two", "three"):
+        house.submit(name)
+    house.admission.admit()
+    house.restart()
+
+    assert not house.admission.admit()
+    assert house.states()[make_job(uid="three").uid] is State.QUEUED
+    assert house.told(house.kept.active({State.QUEUED})[0])[1:] == [], "told once, not twice"
+
+
+@pytest.mark.parametrize("points", range(6))
+def test_a_death_between_any_two_writes_starts_nothing_twice_and_loses_nothing(
+    points: int,
+) -> None:
+    house = House()
+    for name in ("one", "two", "three"):
+        house.submit(name)
+    house.fuse.arm(points)
+    with pytest.raises(Crash):
+        house.admission.admit()
+    house.fuse.disarm()
+    house.restart()
+
+    house.admission.admit()
+
+    assert sorted(state.value for state in house.states().values()) == [
+        "PREPARING",
+        "PREPARING",
+        "QUEUED",
+    ]
+
+
+def test_a_store_that_is_away_costs_nothing_but_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    house = House()
+    house.submit("one")
+
+    def away(*_: object) -> None:
+        raise Unavailable("the database is away")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(house.kept, "update", away)
+        with pytest.raises(Unavailable):
+            house.admission.admit()
+
+    assert house.admission.admit()
+    assert set(house.states().values()) == {State.PREPARING}
+
+
+def test_gpus_are_given_to_one_job_at_a_time_and_noted_in_its_record() -> None:
+    house = House(make_site(replicas=9, gpus=3))
+    first = house.submit("first", machine=TWO_T4)
+    second = house.submit("second", machine=TWO_T4)
+    third = house.submit("third", machine=T4)
+    house.admission.admit()
+
+    assert house.kept.get_by_uid(first.uid).primary.devices == ("0", "1")
+    assert house.kept.get_by_uid(second.uid).state is State.QUEUED
+    assert "NVIDIA_TESLA_T4" in house.told(second)[0] or "GPU" in house.told(second)[0]
+    house.end(first)
+    house.restart()
+    house.admission.admit()
+
+    running = [job for job in house.kept.active() if job.state is State.PREPARING]
+    devices = [d for job in running for replica in job.replicas for d in replica.devices]
+    assert sorted(devices) == ["0", "1", "2"]
+    assert {job.uid for job in running} == {second.uid, third.uid}
+
+
+def test_gpus_that_do_not_exist_are_done_without_and_the_job_says_so() -> None:
+    house = House()
+    job = house.submit("one", machine=TWO_T4)
+    house.admission.admit()
+
+    events = [stored.event for stored in house.kept.events(job.uid)]
+    [note] = [event for event in events if event.kind == "EMULATED"]
+    assert "without its 2 NVIDIA_TESLA_T4" in note.message
+
+
+def test_quotas_hold_for_a_project_and_can_be_changed() -> None:
+    house = House(make_site(replicas=9), Quotas((Quota("ads", "*", {"jobs": 1}),)))
+    for name, project in (("one", "ads"), ("two", "ads"), ("three", "demo")):
+        house.submit(name, project=project)
+    house.admission.admit()
+    assert house.states()[make_job(uid="two").uid] is State.QUEUED
+    assert house.queue.held("ads", "us-central1") == {"jobs": 1, "vcpus": 4}
+    assert "quota" in house.told(house.kept.active({State.QUEUED})[0])[0]
+
+    house.queue.set_quotas(Quotas())
+    house.admission.admit()
+
+    assert set(house.states().values()) == {State.PREPARING}
+
+
+def test_a_job_that_has_waited_long_enough_is_cancelled_on_time_also_by_another_service() -> None:
+    house = House(make_site(replicas=1))
+    house.submit("one")
+    house.submit("two", scheduling=Scheduling(max_wait_time_s=1800.0))
+    house.admission.admit()
+    assert house.admission.seconds_to_due() == 1800.0
+
+    house.clock.advance(1799.5)
+    house.restart()
+    house.admission.admit()
+    assert house.states()[make_job(uid="two").uid] is State.QUEUED
+    assert house.admission.seconds_to_due() == 0.5
+
+    house.clock.advance(0.5)
+    house.admission.admit()
+    job = house.kept.get_by_uid(make_job(uid="two").uid)
+    assert job.state is State.CANCELLED
+    assert job.ending is not None
+    assert "longest waiting time of 1800 s" in job.ending.message
+    assert job.end_time == job.create_time + timedelta(seconds=1800)
+    assert house.admission.seconds_to_due() is None
+
+
+def test_many_new_jobs_are_told_in_portions_that_hold_up_nothing_else() -> None:
+    house = House(make_site(replicas=1))
+    jobs = [house.submit(f"job{n}") for n in range(TELL_AT_ONCE + 5)]
+    house.admission.admit()
+    assert house.admission.seconds_to_due() == 0.0
+
+    house.admission.admit()
+
+    assert house.admission.seconds_to_due() is None
+    assert all(len(house.told(job)) == 1 for job in jobs[1:])
+
+
+def test_what_would_become_of_a_job_that_came_now() -> None:
+    house = House(make_site(replicas=2))
+    spec = make_spec(workers=1)
+    assert house.queue.outlook(spec, "demo") is None
+
+    house.submit("one")
+    house.admission.admit()
+
+    outlook = house.queue.outlook(spec, "demo")
+    assert outlook is not None
+    assert outlook.place == 1
+    assert house.queue.outlook(make_spec(), "demo") is None
+    assert not house.admission.admit(), "asking leaves nothing behind"
+
+
+def test_in_enforce_mode_machines_are_reserved() -> None:
+    house = House(make_site(Mode.ENFORCE, vcpus=8, memory_gb=32, gpus=1))
+    house.submit("one", machine=T4)
+    house.submit("two", machine=T4)
+    house.submit("three")
+    house.admission.admit()
+
+    assert house.states() == {
+        "one": State.PREPARING,
+        "two": State.QUEUED,
+        "three": State.PREPARING,
+    }
