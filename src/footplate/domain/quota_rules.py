@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from footplate.domain.amounts import JOBS, VCPUS
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.names import check_project
 from footplate.domain.quotas import ANY
+from footplate.domain.words import nearest, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 MAX_LIMIT = 10**9
 LIMIT_RULE = f"a whole number from 0 to {MAX_LIMIT}"
 _SHOWN = 100
-"""Characters of a wrong name that an error repeats."""
+"""Characters of a wrong name or value that an error repeats."""
 
 
-def is_limit(value: object) -> bool:
+def is_limit(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_LIMIT
 
 
@@ -40,19 +40,21 @@ class QuotaRules:
     with paths that begin with ``prefix``.
     """
 
-    resources: tuple[str, ...]
+    accelerators: frozenset[str]
     regions: frozenset[str]
 
     @classmethod
     def of(cls, catalogue: Catalogue) -> QuotaRules:
-        return cls((VCPUS, JOBS, *sorted(catalogue.accelerators)), frozenset(catalogue.regions))
+        return cls(frozenset(catalogue.accelerators), frozenset(catalogue.regions))
 
     def knowing(self, stored: Iterable[Quota]) -> QuotaRules:
         """With the names that are stored: they can be unset after the catalogue has lost them."""
         quotas = tuple(stored)
-        lost = {r for quota in quotas for r in quota.limits} - set(self.resources)
-        regions = self.regions | {quota.region for quota in quotas} - {ANY}
-        return QuotaRules((*self.resources, *sorted(lost)), regions)
+        resources = {resource for quota in quotas for resource in quota.limits}
+        regions = {quota.region for quota in quotas}
+        return QuotaRules(
+            self.accelerators | resources - {VCPUS, JOBS}, self.regions | regions - {ANY}
+        )
 
     def scope(
         self, project: str, region: str, violations: list[Violation], prefix: str = ""
@@ -62,9 +64,9 @@ class QuotaRules:
         if project != ANY:
             violations.extend(_bad_project(project, prefix))
         if region != ANY and region not in self.regions:
-            text = f"{region[:_SHOWN]!r} given; allowed: * or a region of the catalogue"
-            near = _nearest(region, self.regions)
-            violations.append(Violation(f"{prefix}region", text + near))
+            near = nearest(region, self.regions, "regions")
+            text = f"{quoted(region)} given; allowed: * or a region of the catalogue: {near}"
+            violations.append(Violation(f"{prefix}region", text))
         return project, region
 
     def limits(
@@ -73,7 +75,7 @@ class QuotaRules:
         """Limits of resources; each is a number, and each resource is there once."""
         found: dict[str, int] = {}
         for resource, value in self._named(given, violations, prefix).items():
-            if isinstance(value, int) and is_limit(value):
+            if is_limit(value):
                 found[resource] = value
             else:
                 text = f"{repr(value)[:_SHOWN]} given; allowed: {LIMIT_RULE}"
@@ -92,19 +94,22 @@ class QuotaRules:
     def _named(
         self, given: Mapping[str, object], violations: list[Violation], prefix: str
     ) -> dict[str, object]:
-        known = {fold(resource): resource for resource in self.resources}
+        known = {fold(resource): resource for resource in (VCPUS, JOBS, *self.accelerators)}
         named: dict[str, object] = {}
         for name, value in given.items():
             field, resource = f"{prefix}{name[:_SHOWN]}", known.get(fold(name))
             if resource is None:
-                text = f"no such resource; allowed: {', '.join(self.resources)}"
-                near = _nearest(fold(name), known)
-                violations.append(Violation(field, text + near))
+                violations.append(Violation(field, self._unknown(fold(name))))
             elif resource in named:
                 violations.append(Violation(field, f"{resource} is given twice"))
             else:
                 named[resource] = value
         return named
+
+    def _unknown(self, name: str) -> str:
+        short = sorted(one for one in self.accelerators if fold(one).endswith(f"_{name}"))
+        near = nearest(short[0] if short else name, self.accelerators, "accelerators")
+        return f"no such resource; allowed: {VCPUS}, {JOBS} or an accelerator: {near}"
 
 
 def _bad_project(project: str, prefix: str) -> Iterable[Violation]:
@@ -113,8 +118,3 @@ def _bad_project(project: str, prefix: str) -> Iterable[Violation]:
     except InvalidArgument as error:
         for violation in error.violations:
             yield Violation(f"{prefix}{violation.field}", f"{violation.description}; or *")
-
-
-def _nearest(name: str, names: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name[:_SHOWN], sorted(names), n=1)
-    return f"; did you mean {near[0]}?" if near else ""

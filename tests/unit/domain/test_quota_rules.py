@@ -59,19 +59,20 @@ def test_only_what_quotas_count_is_a_resource(name: str) -> None:
     assert RULES.limits({name: 1}, violations, "limits.") == {}
     (violation,) = violations
     assert violation.field == f"limits.{name}"
-    assert (
-        "no such resource; allowed: vcpus, jobs, NVIDIA_TESLA_T4, TPU_V2" in violation.description
-    )
+    assert "no such resource; allowed: vcpus, jobs or an accelerator: " in violation.description
 
 
-def test_the_nearest_name_is_suggested() -> None:
+@pytest.mark.parametrize("name", ["nvidia-t4", "T4", "tesla-t4", "nvidia_tesla_t5"])
+def test_the_nearest_resource_is_suggested(name: str) -> None:
     violations: list[Violation] = []
-    RULES.limits({"nvidia-t4": 1}, violations, "")
+    RULES.limits({name: 1}, violations, "")
+    assert "accelerator: did you mean NVIDIA_TESLA_T4?" in violations[0].description
+
+
+def test_the_nearest_region_is_suggested() -> None:
+    violations: list[Violation] = []
     RULES.scope("ads", "us-centrl1", violations)
-    assert [v.description.rpartition("; ")[2] for v in violations] == [
-        "did you mean NVIDIA_TESLA_T4?",
-        "did you mean us-central1?",
-    ]
+    assert "region of the catalogue: did you mean us-central1?" in violations[0].description
 
 
 def test_one_resource_in_two_spellings_is_refused() -> None:
