@@ -51,6 +51,7 @@ Commands:
   ai-platform  AI Platform: training jobs.
   storage      Buckets and what lies in them.
   quotas       What projects may hold at once.
+  catalogue    What jobs can ask for.
   completion   Print the tab completion of a shell.
 """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from footplate.catalogue.positions import Path, lines_of
 from footplate.domain.errors import InvalidArgument, Violation
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path as File
 
-_MAX_BYTES = 4 << 20
+_MAX_BYTES = 1 << 20
 _WHERE = re.compile(r" \(at line (\d+), column \d+\)")
 _BARE = re.compile(r"[A-Za-z0-9_-]{1,80}")
 
@@ -58,6 +58,16 @@ class Document:
         """What is wrong at ``path``, which the file doesn't have, is wrong at ``origin``."""
         self._origins[path] = origin
 
+    def has(self, path: Path) -> bool:
+        """Whether the file speaks of it, directly or by what it was derived from."""
+        value: Any = self.content
+        for part in self._origin(path):
+            try:
+                value = value[part]
+            except (KeyError, IndexError, TypeError):
+                return False
+        return True
+
     @property
     def faults(self) -> int:
         """How many there are so far."""
@@ -86,8 +96,8 @@ class Document:
         return path
 
     def _line(self, path: Path) -> int:
-        """Of the nearest thing around ``path`` that the file has; 0 if it has none."""
-        for length in range(len(path), 0, -1):
+        """Of the nearest thing around ``path`` in the same entry; 0 if the file hasn't that."""
+        for length in range(len(path), min(len(path), 2) - 1, -1):
             if line := self._lines.get(path[:length]):
                 return line
         return 0

@@ -18,6 +18,7 @@ from footplate.domain.consistency import inconsistencies
 if TYPE_CHECKING:
     from pathlib import Path
 
+_BUILT_IN_HINT = " (built in: describe it anew, or remove it)"
 _BUILT_IN = ("accelerators.toml", "machine_types.toml", "regions.toml", "scale_tiers.toml")
 
 
@@ -35,7 +36,8 @@ def load_catalogue(extra: Path | None = None) -> Catalogue:
     parts = lay_over(built_in, read_draft(document), document)
     catalogue = _catalogue(parts, own=_names(parts) - _names(built_in))
     for found in inconsistencies(catalogue):
-        document.fault(found.path, found.description)
+        own = document.has(found.path[:2]) or document.has(found.path)
+        document.fault(found.path, found.description + ("" if own else _BUILT_IN_HINT))
     document.refuse_faults()
     return catalogue
 

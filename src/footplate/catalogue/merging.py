@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from footplate.catalogue.document import shown
 from footplate.catalogue.parts import Parts
-from footplate.domain.suggestion import did_you_mean
+from footplate.domain.words import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -56,14 +56,14 @@ def _check_removals(below: Parts, draft: Draft, document: Document) -> None:
         path = ("remove", kind)
         if removed and draft.replace:
             document.fault(path, "with replace = true nothing is there that could be removed")
-        for name in removed:
+        for index, name in enumerate(removed):
             if name not in there:
-                hint = did_you_mean(name, there)
-                text = f"{shown(name)} given, which isn't in the catalogue"
-                document.fault(path, f"{text}; {hint}" if hint else text)
+                hint = nearest(name, there, kind.replace("_", " "))
+                text = f"{shown(name)} given, which isn't in the catalogue; {hint}"
+                document.fault((*path, index), text)
             if name in described:
                 text = f"{shown(name)} is removed and described in the same file; allowed: either"
-                document.fault(path, text)
+                document.fault((*path, index), text)
 
 
 def _without(below: Parts, removals: Removals) -> Parts:
@@ -97,12 +97,11 @@ def _attach(
 ) -> dict[str, MachineType]:
     found = dict(machine_types)
     for attachment in draft.attachments:
-        for name in attachment.machine_types:
+        for index, name in enumerate(attachment.machine_types):
             if name not in found:
-                hint = did_you_mean(name, found)
-                text = f"there is no machine type {shown(name)} in the catalogue"
-                path = (*attachment.path, "machine_types")
-                document.fault(path, f"{text}; {hint}" if hint else text)
+                hint = nearest(name, found, "machine types")
+                text = f"there is no machine type {shown(name)} in the catalogue; {hint}"
+                document.fault((*attachment.path, "machine_types", index), text)
                 continue
             machine = found[name]
             counts = {**machine.accelerators, **attachment.accelerators}

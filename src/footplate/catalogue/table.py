@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, TypeGuard
 
 from footplate.catalogue.document import shown
-from footplate.domain.suggestion import did_you_mean
 
 if TYPE_CHECKING:
     import re
@@ -92,12 +92,12 @@ class Table:
         """A list of texts, none of them twice."""
         found: list[str] = []
         for index, value in enumerate(self._list(key, required=required)):
-            if not isinstance(value, str):
-                self._fault_in(key, index, f"{shown(value)} given; allowed: a text")
-            elif value in found:
-                self._fault_in(key, index, f"{shown(value)} given twice; once will do")
-            else:
+            if value in found:
+                self._fault_in(key, index, f"{shown(value)} given twice; allowed: once")
+            if isinstance(value, str):
                 found.append(value)
+            else:
+                self._fault_in(key, index, f"{shown(value)} given; allowed: a text")
         return tuple(found)
 
     def increasing(self, key: str, high: int = MAX_COUNT) -> tuple[int, ...]:
@@ -142,8 +142,7 @@ class Table:
     def close(self) -> None:
         for key in self._values:
             if key not in self._asked:
-                hint = did_you_mean(key, sorted(self._asked))
-                self.fault(key, f"unknown key; {hint}" if hint else "unknown key")
+                self.fault(key, f"unknown key; {_nearest(key, sorted(self._asked))}")
 
     def _take(self, key: str) -> object:
         self._asked.add(key)
@@ -181,3 +180,8 @@ def _is_amount(value: object) -> TypeGuard[float]:
     if not isinstance(value, int | float) or isinstance(value, bool):
         return False
     return 0 < value <= MAX_AMOUNT  # which neither inf nor nan is
+
+
+def _nearest(key: str, known: list[str]) -> str:
+    near = get_close_matches(key[:100], known, n=1)
+    return f"did you mean {near[0]}?" if near else f"allowed: {', '.join(known)}"

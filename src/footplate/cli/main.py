@@ -19,6 +19,7 @@ main = Root(
         Entry("ai-platform", "footplate.cli.ai_platform", "AI Platform: training jobs."),
         Entry("storage", "footplate.cli.storage", "Buckets and what lies in them."),
         Entry("quotas", "footplate.cli.quotas", "What projects may hold at once."),
+        Entry("catalogue", "footplate.cli.catalogue", "What jobs can ask for."),
         Entry("completion", "footplate.cli.completion", "Print the tab completion of a shell."),
     ),
     aliases={"ml-engine": "ai-platform"},

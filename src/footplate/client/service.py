@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from footplate.client.catalogue import Offers
 from footplate.client.connection import Connection
 from footplate.client.jobs import CustomJobs, TrainingJobs, job_path
 from footplate.client.quotas import Quotas
@@ -27,6 +28,7 @@ class Service:
         self.training_jobs = TrainingJobs(self._connection)
         self.custom_jobs = CustomJobs(self._connection)
         self.storage = Storage(self._connection)
+        self.offers = Offers(self._connection)
         self.quotas = Quotas(self._connection)
 
     def __enter__(self) -> Service:

@@ -7,10 +7,10 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from footplate.domain.catalogue import AcceleratorKind, Family
-from footplate.domain.suggestion import did_you_mean
+from footplate.domain.words import nearest, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from footplate.domain.catalogue import Catalogue, MachineType, Region, ScaleTier
     from footplate.domain.jobs import MachineSpec
@@ -147,10 +147,8 @@ def _valid_counts(machine: MachineSpec, name: str, catalogue: Catalogue) -> froz
 
 
 def _unknown(
-    path: tuple[str | int, ...], name: str, known: Iterable[str], what: str
+    path: tuple[str | int, ...], name: str, known: Collection[str], what: str
 ) -> Iterator[Inconsistency]:
-    names = list(known)
-    if name not in names:
-        hint = did_you_mean(name, names)
-        text = f"there is no {what} {name!r} in the catalogue"
-        yield Inconsistency(path, f"{text}; {hint}" if hint else text)
+    if name not in known:
+        text = f"there is no {what} {quoted(name)} in the catalogue"
+        yield Inconsistency(path, f"{text}; {nearest(name, known, f'{what}s')}")

@@ -6,6 +6,9 @@ from footplate.cli.group import Entry, Group
 
 command = Group(
     "ai-platform",
-    (Entry("jobs", "footplate.cli.ai_platform.jobs", "Submit and follow training jobs."),),
+    (
+        Entry("jobs", "footplate.cli.ai_platform.jobs", "Submit and follow training jobs."),
+        Entry("locations", "footplate.cli.ai_platform.locations", "Where training jobs run."),
+    ),
     help="AI Platform Training (ml v1), as `gcloud ai-platform` speaks it.",
 )

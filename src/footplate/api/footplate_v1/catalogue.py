@@ -1,0 +1,25 @@
+"""The catalogue, for clients that show it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.api.json_route import json_route
+from footplate.wire.catalogue import encode_catalogue
+
+if TYPE_CHECKING:
+    from starlette.routing import Route
+
+    from footplate.api.json_route import Call
+    from footplate.domain.catalogue import Catalogue
+    from footplate.wire.json_text import JsonObject
+
+
+def catalogue_routes(catalogue: Catalogue) -> list[Route]:
+    """``GET /footplate/v1/catalogue``: all of it in one document."""
+    document = encode_catalogue(catalogue)
+
+    def get(_call: Call) -> JsonObject:
+        return document
+
+    return [json_route("/footplate/v1/catalogue", {"GET": get})]

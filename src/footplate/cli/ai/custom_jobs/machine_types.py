@@ -1,0 +1,27 @@
+"""``footplate ai custom-jobs machine-types``."""
+
+from __future__ import annotations
+
+import click
+
+from footplate.cli.catalogue.machine_types import accelerator_option, list_machine_types
+from footplate.cli.session import Session, with_session
+from footplate.cli.show import format_option
+
+
+@click.command("machine-types")
+@accelerator_option
+@format_option("table")
+@with_session
+def command(session: Session, layout: str, accelerator: str | None) -> None:
+    """List machine types of worker pools, and how many of which accelerators they take.
+
+    A count with + is included: the type has them without being asked. The legacy names of
+    AI Platform aren't shown; `footplate catalogue machine-types` has them.
+
+    \b
+    Examples:
+      footplate ai custom-jobs machine-types
+      footplate ai custom-jobs machine-types --accelerator=nvidia-l4
+    """
+    list_machine_types(session, layout, accelerator, ("COMPUTE_ENGINE", "TPU"))

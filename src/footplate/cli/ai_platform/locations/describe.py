@@ -1,0 +1,28 @@
+"""``footplate ai-platform locations describe``."""
+
+from __future__ import annotations
+
+import click
+
+from footplate.cli.ai_platform.locations.rows import COLUMNS, row
+from footplate.cli.session import Session, with_session
+from footplate.cli.show import format_option, render
+
+
+@click.command("describe")
+@click.argument("location", metavar="REGION")
+@format_option("yaml")
+@with_session
+def command(session: Session, location: str, layout: str) -> None:
+    """Show a region, and the accelerators that jobs of AI Platform find there.
+
+    `footplate catalogue regions` says which of its zones has what.
+
+    \b
+    Examples:
+      footplate ai-platform locations describe us-central1
+      footplate ai-platform locations describe us-central1 --format=json
+    """
+    with session.connect() as service:
+        found = service.offers.location(session.project, location)
+    click.echo(render(row(found) if layout == "table" else found, layout, COLUMNS))

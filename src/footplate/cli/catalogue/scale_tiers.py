@@ -1,0 +1,53 @@
+"""``footplate catalogue scale-tiers``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from footplate.cli.catalogue.known import catalogue, entries, show
+from footplate.cli.session import Session, with_session
+from footplate.cli.show import format_option
+
+if TYPE_CHECKING:
+    from footplate.cli.show import Resource
+
+_COLUMNS = {
+    "NAME": "name",
+    "MASTER": "master",
+    "WORKERS": "worker",
+    "PARAMETER_SERVERS": "parameterServer",
+}
+
+
+@click.command("scale-tiers")
+@format_option("table")
+@with_session
+def command(session: Session, layout: str) -> None:
+    """List the scale tiers of ml v1 and the clusters that they stand for.
+
+    CUSTOM isn't one of them: there the job says what it wants.
+
+    \b
+    Example:
+      footplate catalogue scale-tiers
+    """
+    show(entries(catalogue(session), "scaleTiers"), layout, _COLUMNS, _row)
+
+
+def _row(tier: Resource) -> Resource:
+    return {
+        "name": tier["name"],
+        **{role: _machines(tier.get(role)) for role in ("master", "worker", "parameterServer")},
+    }
+
+
+def _machines(machine: object) -> str:
+    """``4 x n1-highcpu-8``, ``n1-standard-8 + 1 NVIDIA_TESLA_K80``."""
+    if not isinstance(machine, dict):
+        return ""
+    text = str(machine["machineType"])
+    if "acceleratorType" in machine:
+        text += f" + {machine['acceleratorCount']} {machine['acceleratorType']}"
+    return f"{machine['count']} x {text}" if "count" in machine else text
