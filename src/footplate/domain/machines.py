@@ -39,6 +39,8 @@ class MachineRequest:
     type_field: str
     accelerator_type_field: str
     accelerator_count_field: str
+    brought_by: str = ""
+    """What the request says instead of naming the machine: a scale tier."""
 
 
 def check_machines(

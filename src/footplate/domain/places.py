@@ -33,7 +33,7 @@ def check_place(
         else:
             asked = request.machine.accelerator_type is not None
             field = request.accelerator_type_field if asked else request.type_field
-            yield Violation(field, _absent(request.machine, name, place, catalogue))
+            yield Violation(field, _absent(request, name, place, catalogue))
     if wanted and not _zones_with(wanted, place):
         yield Violation(region_field, _scattered(tuple(wanted), place, catalogue))
 
@@ -67,8 +67,10 @@ def _unknown(region: str, catalogue: Catalogue) -> str:
     return f"{quoted(region)} given, which is no region of the catalogue; {known}"
 
 
-def _absent(machine: MachineSpec, name: str, region: Region, catalogue: Catalogue) -> str:
-    asked = f"{name} given" if machine.accelerator_type else f"{machine.machine_type} brings {name}"
+def _absent(request: MachineRequest, name: str, region: Region, catalogue: Catalogue) -> str:
+    machine = request.machine
+    bringer = request.brought_by or ("" if machine.accelerator_type else machine.machine_type)
+    asked = f"{bringer} brings {name}" if bringer else f"{name} given"
     having = [place.name for place in catalogue.regions.values() if name in place.accelerators]
     where = f"regions that have it: {listed(having)}" if having else "no region has it"
     return f"{asked}, which {region.name} doesn't have; {where}"

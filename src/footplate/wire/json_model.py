@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, ClassVar, Generic, Self, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -91,21 +91,36 @@ class Understood(Generic[Message]):
     def violations(self) -> tuple[Violation, ...]:
         return (*self.unknown, *self.wrong)
 
+    def clouds(self, field: str) -> bool:
+        """Whether a wrong value stands at, above or below the field: rules didn't see it."""
+        paths = self._clouded
+        return field in paths.below or not paths.wrong.isdisjoint(ancestors(field))
+
     def with_rules(self, found: Iterable[Violation]) -> tuple[Violation, ...]:
         """What the rules found in the message beside the schema's violations, one for a field.
 
-        Nothing is said of a field at, above or below a wrong value: the rules didn't see it as
-        it was given.
+        Nothing is said of a field that is clouded. If there are very many, how many more.
         """
-        wrong = {violation.field for violation in self.wrong}
-        clouded = wrong | {path for field in wrong for path in ancestors(field)}
-        clear = (
-            v for v in found if v.field not in clouded and wrong.isdisjoint(ancestors(v.field))
-        )
         told: dict[str, Violation] = {}
-        for violation in (*self.violations, *clear):
+        for violation in self.violations:
             told.setdefault(violation.field, violation)
-        return tuple(told.values())
+        for violation in found:
+            if not self.clouds(violation.field):
+                told.setdefault(violation.field, violation)
+        return limited(tuple(told.values()))
+
+    @cached_property
+    def _clouded(self) -> _Clouded:
+        wrong = frozenset(violation.field for violation in self.wrong)
+        return _Clouded(wrong, wrong.union(*map(ancestors, wrong)))
+
+
+@dataclass(frozen=True)
+class _Clouded:
+    """``below``: the wrong values and all that they stand in."""
+
+    wrong: frozenset[str]
+    below: frozenset[str]
 
 
 def unknown_fields(
@@ -130,15 +145,15 @@ def unknown_fields(
 def refuse(violations: tuple[Violation, ...]) -> None:
     """Raise InvalidArgument if there are any."""
     if violations:
-        raise refusal(violations)
+        raise InvalidArgument.of(limited(violations))
 
 
-def refusal(violations: tuple[Violation, ...]) -> InvalidArgument:
-    """The error that tells them all, or so many that it can be read."""
-    if len(violations) > MAX_VIOLATIONS:
-        more = Violation("request", f"{len(violations) - MAX_VIOLATIONS} more violations")
-        violations = (*violations[:MAX_VIOLATIONS], more)
-    return InvalidArgument.of(violations)
+def limited(violations: tuple[Violation, ...]) -> tuple[Violation, ...]:
+    """So many of them as can be read, and how many more there are."""
+    more = len(violations) - MAX_VIOLATIONS
+    if more <= 1:
+        return violations
+    return (*violations[:MAX_VIOLATIONS], Violation("request", f"{more} more violations"))
 
 
 class _Canonical:

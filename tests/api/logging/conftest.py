@@ -15,6 +15,7 @@ from footplate.api.logging_v2 import EndOfStream, Followers, logging_routes
 from footplate.api.security import Access
 from footplate.api.training_v1 import training_routes
 from footplate.api.vertex_v1 import vertex_routes
+from footplate.catalogue import load_catalogue
 from footplate.domain.jobs import Ending
 from footplate.domain.log_lines import Line
 from footplate.domain.names import CustomJobName, TrainingJobName
@@ -76,7 +77,7 @@ def build(world: World) -> Starlette:
     jobs = world.jobs
     routes = [
         *logging_routes(world.logs, jobs.get, LOCATIONS, followers),
-        *training_routes(jobs),
+        *training_routes(jobs, load_catalogue()),
         *vertex_routes(jobs, jobs.clock),
     ]
     app = create_app(routes, Access())

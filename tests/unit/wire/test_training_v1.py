@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.domain.errors import Code, InvalidArgument, Unimplemented
+from footplate.catalogue import load_catalogue
+from footplate.domain.errors import Code, InvalidArgument
 from footplate.domain.jobs import (
     ClusterVariable,
     ContainerProgram,
@@ -21,6 +22,7 @@ from footplate.domain.jobs import (
 )
 from footplate.domain.names import TrainingJobName
 from footplate.domain.states import State
+from footplate.domain.submission import Tuning
 from footplate.testing.jobs import CREATED, make_job
 from footplate.wire.training_v1.answers import format_etag, job_json, parse_etag
 from footplate.wire.training_v1.models import TrainingInput
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from footplate.wire.json_text import JsonObject
 
 NAME = TrainingJobName("demo", "job_1")
+CATALOGUE = load_catalogue()
 
 
 def training(**changes: JsonValue) -> JsonObject:
@@ -59,13 +62,7 @@ def image(**changes: JsonValue) -> JsonObject:
 
 
 def spec_of(given: JsonObject) -> JobSpec:
-    return training_spec(TrainingInput.decode(given), NAME)
-
-
-def violations(document: JsonObject) -> dict[str, str]:
-    with pytest.raises(InvalidArgument) as refusal:
-        read_submission(document, "demo")
-    return {v.field: v.description for v in refusal.value.violations}
+    return training_spec(TrainingInput.decode(given), NAME, CATALOGUE)
 
 
 def test_the_accepted_request_is_kept_in_one_spelling() -> None:
@@ -87,6 +84,7 @@ def test_the_accepted_request_is_kept_in_one_spelling() -> None:
             },
         },
         "demo",
+        CATALOGUE,
     )
     assert json.loads(submission.request) == {
         "jobId": "job_1",
@@ -102,134 +100,12 @@ def test_the_accepted_request_is_kept_in_one_spelling() -> None:
     }
     assert submission.name == NAME
     assert submission.labels == (("a", "b"),)
-    assert [w.split(" ", 1)[0] for w in submission.warnings] == ["trainingInput.runtimeVersion"]
-
-
-def test_every_violation_of_the_schema_is_told_at_once() -> None:
-    assert violations(
-        {
-            "jobId": 5,
-            "job": {},
-            "trainingInput": {
-                "scaleTeir": "BASIC",
-                "scaleTier": "HUGE",
-                "args": ["a", 1],
-                "masterConfig": {"acceleratorConfig": {"count": 1.5, "kind": 1}},
-                "scheduling": {"maxRunningTime": 3600},
-                "hyperparameters": [],
-            },
-        }
-    ) == {
-        "jobId": '5 given; allowed: a string, such as "5"',
-        "job": "unknown field; did you mean jobId?",
-        "trainingInput.scaleTeir": "unknown field; did you mean scaleTier?",
-        "trainingInput.scaleTier": (
-            '"HUGE" given; allowed: BASIC, STANDARD_1, PREMIUM_1, BASIC_GPU, BASIC_TPU, CUSTOM'
-        ),
-        "trainingInput.args[1]": '1 given; allowed: a string, such as "1"',
-        "trainingInput.masterConfig.acceleratorConfig.count": (
-            "1.5 given; allowed: an integer of 64 bits"
-        ),
-        "trainingInput.masterConfig.acceleratorConfig.kind": (
-            "unknown field; allowed: count, type"
-        ),
-        "trainingInput.scheduling.maxRunningTime": (
-            '3600 given; allowed: seconds as a string, such as "3600s"'
-        ),
-        "trainingInput.hyperparameters": "[] given; allowed: an object",
-    }
-
-
-def test_every_violation_of_the_rules_is_told_at_once() -> None:
-    found = violations(
-        {
-            "jobId": "1-job",
-            "labels": {"A": "b", "c": "D"},
-            "trainingInput": {
-                "scaleTier": "BASIC",
-                "masterType": "n1-standard-4",
-                "workerCount": "2",
-                "region": "Middle Earth",
-                "packageUris": ["b/t.tar.gz", "gs://b"],
-                "pythonModule": "trainer/task.py",
-                "jobDir": "s3://b/x",
-                "scheduling": {"maxWaitTime": "60s", "maxRunningTime": "0s", "priority": 1001},
-            },
-        }
-    )
-    assert list(found) == [
-        "jobId",
-        "labels",
-        "labels.c",
-        "trainingInput.region",
-        "trainingInput.masterType",
-        "trainingInput.workerCount",
-        "trainingInput.packageUris[0]",
-        "trainingInput.packageUris[1]",
-        "trainingInput.pythonModule",
-        "trainingInput.jobDir",
-        "trainingInput.scheduling.maxRunningTime",
-        "trainingInput.scheduling.maxWaitTime",
-        "trainingInput.scheduling.priority",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("changes", "field"),
-    [
-        ({"region": None}, "region"),
-        ({"packageUris": None}, "packageUris"),
-        ({"packageUris": ["gs://b/p.tar.gz"] * 101}, "packageUris"),
-        ({"pythonModule": None}, "pythonModule"),
-        ({"masterConfig": {"imageUri": "i"}}, "runtimeVersion"),
-        ({"runtimeVersion": "latest"}, "runtimeVersion"),
-        ({"jobDir": "/data/../etc"}, "jobDir"),
-        ({"scaleTier": "CUSTOM"}, "masterType"),
-        ({"scaleTier": "CUSTOM", "masterType": "N1 standard"}, "masterType"),
-        ({"scaleTier": "CUSTOM", "masterType": "standard", "workerCount": 1}, "workerType"),
-        ({"scaleTier": "CUSTOM", "masterType": "standard", "workerCount": 10**12}, "workerCount"),
-        ({"scaleTier": "CUSTOM", "masterType": "standard", "evaluatorCount": -1}, "evaluatorCount"),
-        (
-            {
-                "scaleTier": "CUSTOM",
-                "masterType": "standard",
-                "masterConfig": {"acceleratorConfig": {"count": 1}},
-            },
-            "masterConfig.acceleratorConfig",
-        ),
-        (
-            {"masterConfig": {"acceleratorConfig": {"type": "NVIDIA_TESLA_T4", "count": 1}}},
-            "masterConfig.acceleratorConfig",
-        ),
-        ({"workerConfig": {"containerCommand": ["x"]}}, "workerConfig.containerCommand"),
-        (
-            {"masterConfig": {"diskConfig": {"bootDiskType": "tape"}}},
-            "masterConfig.diskConfig.bootDiskType",
-        ),
-    ],
-)
-def test_a_rule_names_its_field(changes: JsonObject, field: str) -> None:
-    assert f"trainingInput.{field}" in violations(body(**changes))
-
-
-def test_arguments_and_a_container_command_exclude_each_other() -> None:
-    config: JsonObject = {"imageUri": "i", "containerCommand": ["c"], "containerArgs": ["a"]}
-    given = image(masterConfig=config, args=["x"])
-    assert list(violations({"jobId": "j", "trainingInput": given})) == [
-        "trainingInput.masterConfig.containerCommand",
-        "trainingInput.masterConfig.containerArgs",
-    ]
-
-
-def test_batch_prediction_is_refused_by_name() -> None:
-    assert set(violations({"jobId": "j", "predictionInput": {}})) == {
-        "predictionInput",
-        "trainingInput",
-    }
+    assert submission.violations == submission.warnings == ()
+    assert submission.tuning is None
 
 
 def test_the_service_variables_and_the_cluster() -> None:
-    spec = read_submission(body(args=["--x", "1 2"]), "demo").spec
+    spec = read_submission(body(args=["--x", "1 2"]), "demo", CATALOGUE).spec
     assert spec.environment == (
         ("CLOUD_ML_JOB_ID", "job_1"),
         ("CLOUD_ML_PROJECT_ID", "demo"),
@@ -246,7 +122,7 @@ def test_the_service_variables_and_the_cluster() -> None:
 
 
 def test_the_job_directory_is_made_and_handed_over() -> None:
-    spec = read_submission(body(jobDir="gs://b/out"), "demo").spec
+    spec = read_submission(body(jobDir="gs://b/out"), "demo", CATALOGUE).spec
     assert spec.job_dir == "gs://b/out"
     assert spec.directories == (Directory(None, "gs://b/out", "trainingInput.jobDir"),)
 
@@ -331,17 +207,57 @@ def test_limits_and_priority() -> None:
     assert scheduling.priority == 10
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (training(hyperparameters={"maxTrials": 3}), "hyperparameter tuning"),
-        (training(scaleTier="STANDARD_1"), "this one has 8"),
-        (image(), "custom containers"),
-    ],
-)
-def test_what_isnt_there_yet_says_so(given: JsonObject, said: str) -> None:
-    with pytest.raises(Unimplemented, match=said):
-        read_submission({"jobId": "j", "trainingInput": given}, "demo")
+def test_a_search_is_told_by_its_size() -> None:
+    search: JsonObject = {
+        "maxTrials": 30,
+        "params": [{"parameterName": "lr", "type": "DOUBLE", "minValue": 0.1, "maxValue": 1}],
+    }
+    assert read_submission(body(hyperparameters=search), "demo", CATALOGUE).tuning == Tuning(1, 30)
+    resumed: JsonObject = {"resumePreviousJobId": "earlier"}
+    assert read_submission(body(hyperparameters=resumed), "demo", CATALOGUE).tuning == Tuning(0, 1)
+
+
+def test_of_a_broken_request_there_is_as_much_as_could_be_understood() -> None:
+    broken = training(
+        region="us-central1",
+        scaleTier="CUSTOM",
+        masterType=5,
+        workerType="n1-standard-4",
+        workerCount=10**12,
+        packageUris=[7, "gs://b/p.tar.gz"],
+        pythonVersion="3.7",
+        scheduling={"priority": "high", "maxRunningTime": "60s"},
+        jobDir="s3://b/x",
+        unheardOf=1,
+    )
+    submission = read_submission({"jobId": 5, "trainingInput": broken}, "demo", CATALOGUE)
+    assert submission.name == TrainingJobName("demo", "")
+    assert [v.field.removeprefix("trainingInput.") for v in submission.violations] == [
+        "unheardOf",
+        "jobId",
+        "masterType",
+        "packageUris[0]",
+        "scheduling.priority",
+        "workerCount",
+        "pythonVersion",
+        "jobDir",
+    ]
+    spec = submission.spec
+    assert [pool.machine.machine_type for pool in spec.pools] == ["", "n1-standard-4"]
+    assert spec.scheduling.max_running_time_s == 60
+    assert sum(pool.replica_count for pool in spec.pools) == 10_001
+    assert spec.primary.program == PythonProgram(
+        "version:2.21/", ("", "gs://b/p.tar.gz"), "trainer.task"
+    )
+
+
+def test_without_a_training_input_there_is_no_job() -> None:
+    for document in ({}, {"jobId": "j"}, {"jobId": "j", "trainingInput": []}):
+        with pytest.raises(InvalidArgument, match="trainingInput: "):
+            read_submission(document, "demo", CATALOGUE)
+    with pytest.raises(InvalidArgument) as refusal:
+        read_submission({"jobId": "j", "predictionInput": {}}, "demo", CATALOGUE)
+    assert [v.field for v in refusal.value.violations] == ["predictionInput", "trainingInput"]
 
 
 def test_a_new_job_is_answered_with_what_was_asked() -> None:

@@ -15,6 +15,8 @@ from footplate.wire.training_v1.submissions import read_submission
 if TYPE_CHECKING:
     from footplate.api.jobs_service import JobsService
     from footplate.api.json_route import Call
+    from footplate.domain.catalogue import Catalogue
+    from footplate.domain.jobs import Job
     from footplate.wire.json_text import JsonObject
 
 _LISTING = Listing("jobs", VOCABULARY, PAGES, job_json)
@@ -23,16 +25,18 @@ _LISTING = Listing("jobs", VOCABULARY, PAGES, job_json)
 class TrainingJobs:
     """One method for each method of the API."""
 
-    def __init__(self, jobs: JobsService) -> None:
+    def __init__(self, jobs: JobsService, catalogue: Catalogue) -> None:
         self._jobs = jobs
+        self._catalogue = catalogue
 
     def create(self, call: Call) -> JsonObject:
         project = call.path["project"]
         check_project(project)
-        return job_json(self._jobs.submit(read_submission(call.body(), project)))
+        submission = read_submission(call.body(), project, self._catalogue)
+        return job_json(self._jobs.submit(submission))
 
     def get(self, call: Call) -> JsonObject:
-        return job_json(self._jobs.get(_name(call)))
+        return self._answer(self._jobs.get(_name(call)))
 
     def list(self, call: Call) -> JsonObject:
         project = call.path["project"]
@@ -47,7 +51,7 @@ class TrainingJobs:
     def patch(self, call: Call) -> JsonObject:
         mask = call.parameter("updateMask", "update_mask") or ""
         patch = read_patch(call.body(), mask)
-        return job_json(self._jobs.set_labels(_name(call), patch.labels, patch.version))
+        return self._answer(self._jobs.set_labels(_name(call), patch.labels, patch.version))
 
     def policy(self, call: Call) -> JsonObject:
         """There are no policies: who has the token may do everything."""
@@ -65,6 +69,9 @@ class TrainingJobs:
         self._jobs.get(_name(call))
         asked = call.body().get("permissions")
         return {"permissions": asked} if asked else {}
+
+    def _answer(self, job: Job) -> JsonObject:
+        return job_json(job, self._jobs.explain(job))
 
 
 def _name(call: Call) -> TrainingJobName:

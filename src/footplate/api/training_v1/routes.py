@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from starlette.routing import Route
 
     from footplate.api.jobs_service import JobsService
+    from footplate.domain.catalogue import Catalogue
 
 
-def training_routes(jobs: JobsService) -> list[Route]:
+def training_routes(jobs: JobsService, catalogue: Catalogue) -> list[Route]:
     """Verbs before resources: a route is found by the last segment of its URL."""
-    api, projects = TrainingJobs(jobs), TrainingProjects()
+    api, projects = TrainingJobs(jobs, catalogue), TrainingProjects()
     project = "/v1/projects/{project}"
     job = f"{project}/jobs/{{job}}"
     return [

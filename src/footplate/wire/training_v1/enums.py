@@ -5,6 +5,11 @@ Its discovery document has only the names; the numbers are those of the service'
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import PlainValidator
+
+from footplate.wire.json_text import describe
 from footplate.wire.proto_enum import ProtoEnum
 
 
@@ -30,6 +35,19 @@ class AcceleratorType(ProtoEnum):
     TPU_V2_POD = 9
     TPU_V3_POD = 10
     TPU_V4_POD = 11
+
+
+def _accelerator_name(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    try:
+        return AcceleratorType.parse(value).name
+    except ValueError:
+        raise ValueError(f"{describe(value)} given; allowed: the name of an accelerator") from None
+
+
+AcceleratorName = Annotated[str, PlainValidator(_accelerator_name)]
+"""One of `AcceleratorType`, or of the accelerators that an operator has added: the rules tell."""
 
 
 class GoalType(ProtoEnum):

@@ -7,7 +7,7 @@ from pydantic import JsonValue
 from footplate.wire.json_model import JsonModel
 from footplate.wire.scalars import Double, Duration, Flag, Int32, Int64, Text
 from footplate.wire.training_v1.enums import (
-    AcceleratorType,
+    AcceleratorName,
     Algorithm,
     GoalType,
     ParameterType,
@@ -18,7 +18,7 @@ from footplate.wire.training_v1.enums import (
 
 class AcceleratorConfig(JsonModel):
     count: Int64 | None = None
-    type: AcceleratorType | None = None
+    type: AcceleratorName | None = None
 
 
 class DiskConfig(JsonModel):

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from footplate.domain.catalogue import ScaleTier as Cluster
 from footplate.domain.jobs import MachineSpec
-from footplate.domain.scale_tiers import SCALE_TIERS
+from footplate.domain.machines import MachineRequest
 from footplate.wire.training_v1.enums import AcceleratorType, ScaleTier
 from footplate.wire.training_v1.models import AcceleratorConfig, ReplicaConfig, TrainingInput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from footplate.domain.catalogue import Catalogue
+
+MAX_REPLICAS = 10_000
+"""Of one role; more is a slip of the hand, and would be written out replica by replica."""
+_AT = "trainingInput"
 
 
 @dataclass(frozen=True)
 class Role:
-    """``field`` is what the names of the role's fields begin with in the request."""
+    """What the request says of one role; ``name`` is what its fields begin with."""
 
-    field: str
+    name: str
     cluster_role: str
-    machine_type: str | None
+    machine_type: str
     config: ReplicaConfig
     count: int
 
@@ -24,39 +35,57 @@ class Role:
     def replica_prefix(self) -> str:
         return f"{self.cluster_role}-replica"
 
-    def custom_machine(self) -> MachineSpec:
+    @property
+    def primary(self) -> bool:
+        return self.name == "master"
+
+    @property
+    def type_field(self) -> str:
+        return f"{_AT}.{self.name}Type"
+
+    @property
+    def count_field(self) -> str:
+        return f"{_AT}.{self.name}Count"
+
+    @property
+    def config_field(self) -> str:
+        return f"{_AT}.{self.name}Config"
+
+    @property
+    def custom_request(self) -> MachineRequest:
         """The machine that the request gives, with the CUSTOM tier."""
         accelerator = self.config.accelerator_config or AcceleratorConfig()
-        kind = accelerator.type or AcceleratorType.ACCELERATOR_TYPE_UNSPECIFIED
-        named = kind is not AcceleratorType.ACCELERATOR_TYPE_UNSPECIFIED
-        return MachineSpec(
-            self.machine_type or "", kind.name if named else None, accelerator.count or 0
+        named = accelerator.type != AcceleratorType.ACCELERATOR_TYPE_UNSPECIFIED.name
+        machine = MachineSpec(
+            self.machine_type, accelerator.type if named else None, accelerator.count or 0
         )
+        field = f"{self.config_field}.acceleratorConfig"
+        return MachineRequest(machine, self.type_field, f"{field}.type", f"{field}.count")
 
 
 def roles(training: TrainingInput) -> tuple[Role, ...]:
     """All four, in the order of the ranks, as given: the counts of the tier aren't in them."""
     none = ReplicaConfig()
     return (
-        Role("master", "master", training.master_type, training.master_config or none, 1),
+        Role("master", "master", training.master_type or "", training.master_config or none, 1),
         Role(
             "worker",
             "worker",
-            training.worker_type,
+            training.worker_type or "",
             training.worker_config or none,
             training.worker_count or 0,
         ),
         Role(
             "parameterServer",
             "ps",
-            training.parameter_server_type,
+            training.parameter_server_type or "",
             training.parameter_server_config or none,
             training.parameter_server_count or 0,
         ),
         Role(
             "evaluator",
             "evaluator",
-            training.evaluator_type,
+            training.evaluator_type or "",
             training.evaluator_config or none,
             training.evaluator_count or 0,
         ),
@@ -67,17 +96,40 @@ def tier_of(training: TrainingInput) -> ScaleTier:
     return ScaleTier.BASIC if training.scale_tier is None else training.scale_tier
 
 
-def machines(training: TrainingInput) -> tuple[tuple[Role, MachineSpec, int], ...]:
-    """Each role that the job has, with its machine and how many of them."""
+@dataclass(frozen=True)
+class Staffed:
+    """A role that the job has, with the machine of each of its ``count`` replicas."""
+
+    role: Role
+    request: MachineRequest
+    count: int
+
+
+def staffed(training: TrainingInput, catalogue: Catalogue) -> tuple[Staffed, ...]:
+    """The roles that the job has; counts that aren't allowed are taken for the nearest ones."""
     given = roles(training)
     tier = tier_of(training)
     if tier is ScaleTier.CUSTOM:
-        return tuple((role, role.custom_machine(), role.count) for role in given if role.count)
-    cluster = SCALE_TIERS[tier.name]
+        counted = ((role, min(role.count, MAX_REPLICAS)) for role in given)
+        return tuple(Staffed(r, r.custom_request, count) for r, count in counted if count > 0)
+    return tuple(_predefined(given, tier, catalogue))
+
+
+def _predefined(
+    given: tuple[Role, ...], tier: ScaleTier, catalogue: Catalogue
+) -> Iterator[Staffed]:
+    cluster = catalogue.scale_tiers.get(tier.name) or Cluster(MachineSpec(""))
     master, worker, parameter_server, _ = given
-    found = [(master, cluster.master, 1)]
-    if cluster.worker:
-        found.append((worker, cluster.worker, cluster.worker_count))
-    if cluster.parameter_server:
-        found.append((parameter_server, cluster.parameter_server, cluster.parameter_server_count))
-    return tuple(found)
+    for role, machine, count in (
+        (master, cluster.master, 1),
+        (worker, cluster.worker, cluster.worker_count),
+        (parameter_server, cluster.parameter_server, cluster.parameter_server_count),
+    ):
+        if machine is not None:
+            field = f"{_AT}.scaleTier"
+            yield Staffed(role, MachineRequest(machine, field, field, field, tier.name), count)
+
+
+def master_image(training: TrainingInput) -> str | None:
+    """The container image of the job, which roles may replace by their own."""
+    return (training.master_config and training.master_config.image_uri) or None

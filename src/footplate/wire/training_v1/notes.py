@@ -1,0 +1,126 @@
+"""What is worth knowing of a training job that may be made.
+
+What follows from its machines alone (evaluators, trials for each parameter, names of this
+service's own catalogue) isn't said here: that is the same for both faces.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pydantic.alias_generators import to_camel
+
+from footplate.domain.catalogue import Family
+from footplate.wire.training_v1.enums import ParameterType, ScaleTier
+from footplate.wire.training_v1.models import TrainingInput
+from footplate.wire.training_v1.roles import master_image, roles, staffed, tier_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from footplate.domain.catalogue import Catalogue
+    from footplate.wire.training_v1.models import HyperparameterSpec, ParameterSpec
+    from footplate.wire.training_v1.roles import Staffed
+
+_AT = "trainingInput"
+_PROJECT_NUMBER = re.compile(r"projects/[0-9]+/")
+_DISTRIBUTED = (ScaleTier.STANDARD_1, ScaleTier.PREMIUM_1)
+_WITHOUT_EFFECT = ("service_account", "network", "encryption_config", "enable_web_access")
+_IGNORED = {
+    ParameterType.DOUBLE: ("categorical_values", "discrete_values"),
+    ParameterType.INTEGER: ("categorical_values", "discrete_values"),
+    ParameterType.CATEGORICAL: ("discrete_values", "scale_type"),
+    ParameterType.DISCRETE: ("min_value", "max_value", "categorical_values"),
+}
+"""By the parameter's type, the fields that say nothing then."""
+
+
+def warnings(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
+    """What will go otherwise than one may think."""
+    yield from _idle_fields(training, catalogue)
+    image, tier = master_image(training), tier_of(training)
+    if tier in _DISTRIBUTED and not image:
+        yield (
+            f"{_AT}.scaleTier {tier.name} starts workers and parameter servers, which only "
+            "TensorFlow programs and custom containers make use of"
+        )
+    if training.use_chief_in_tf_config is not None and not image:
+        yield f"{_AT}.useChiefInTfConfig has no effect: the job isn't a custom container"
+    for name in ("package_uris", "python_module"):
+        if image and getattr(training, name):
+            yield f"{_AT}.{_alias(name)} has no effect: masterConfig.imageUri says what runs"
+    if training.hyperparameters is not None:
+        yield from _search_warnings(training.hyperparameters)
+
+
+def parity(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
+    """Where Google's service would refuse the job, or treat it otherwise."""
+    image = master_image(training)
+    if not image and not training.runtime_version:
+        yield (
+            f"{_AT}.runtimeVersion isn't given, so the newest runtime is used; "
+            "Google's service wants a runtimeVersion and a pythonVersion"
+        )
+    elif not image and not training.python_version:
+        yield (
+            f"{_AT}.pythonVersion isn't given, so the runtime version's is used; "
+            "Google's service wants one"
+        )
+    if training.job_dir and not training.job_dir.startswith("gs://"):
+        yield f"{_AT}.jobDir is a path of this machine; Google's service takes only gs://"
+    if training.network and not _PROJECT_NUMBER.match(training.network):
+        yield f"{_AT}.network names its project by an id; Google's service takes only its number"
+    for each in staffed(training, catalogue):
+        config = each.role.config
+        if _has_tpu(each, catalogue) and (config.image_uri or image) and not config.tpu_tf_version:
+            yield (
+                f"{each.role.config_field}.tpuTfVersion isn't given; Google's service wants it "
+                "for TPU workers that run a container image"
+            )
+    for name in _WITHOUT_EFFECT:
+        if getattr(training, name):
+            yield f"{_AT}.{_alias(name)} is accepted and has no effect here"
+
+
+def _has_tpu(each: Staffed, catalogue: Catalogue) -> bool:
+    kind = catalogue.machine_types.get(each.request.machine.machine_type)
+    return kind is not None and kind.family is Family.TPU
+
+
+def _idle_fields(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
+    """Of roles that the job doesn't have."""
+    present = {each.role.name for each in staffed(training, catalogue)}
+    for role in roles(training):
+        if role.name in present:
+            continue
+        if role.machine_type:
+            yield f"{role.type_field} has no effect: {_AT}.{role.name}Count is 0"
+        if role.config.encode():
+            yield f"{role.config_field} has no effect: the job has no such replicas"
+
+
+def _search_warnings(search: HyperparameterSpec) -> Iterator[str]:
+    at = f"{_AT}.hyperparameters"
+    trials, parallel = search.max_trials or 1, search.max_parallel_trials or 1
+    if parallel > trials:
+        yield f"{at}.maxParallelTrials is {parallel}, and there are {trials} trials in all"
+    for index, parameter in enumerate(search.params or ()):
+        yield from _parameter_warnings(parameter, f"{at}.params[{index}]")
+
+
+def _parameter_warnings(parameter: ParameterSpec, field: str) -> Iterator[str]:
+    kind = parameter.type or ParameterType.PARAMETER_TYPE_UNSPECIFIED
+    for name in _IGNORED.get(kind, ()):
+        if getattr(parameter, name):
+            yield f"{field}.{to_camel(name)} has no effect on a parameter of type {kind.name}"
+    values = parameter.categorical_values or []
+    if kind is ParameterType.CATEGORICAL and len(set(values)) < len(values):
+        yield f"{field}.categoricalValues has a value twice: it is chosen more often"
+    bounds = parameter.min_value or 0.0, parameter.max_value or 0.0
+    if kind in (ParameterType.DOUBLE, ParameterType.INTEGER) and bounds[0] == bounds[1]:
+        yield f"{field}: its bounds are equal, so it is the same in all trials"
+
+
+def _alias(name: str) -> str:
+    return TrainingInput.model_fields[name].alias or name

@@ -1,0 +1,8 @@
+"""What a training job of ml v1 must obey beyond its schema.
+
+Source: the service's API reference for Job and TrainingInput.
+"""
+
+from footplate.wire.training_v1.rules.jobs import check_job
+
+__all__ = ["check_job"]

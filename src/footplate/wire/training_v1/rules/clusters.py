@@ -1,0 +1,90 @@
+"""Scale tiers, roles and their machines, and the region that has them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import Violation
+from footplate.domain.machines import check_machine, check_machines, check_place
+from footplate.domain.words import listed
+from footplate.wire.json_text import describe
+from footplate.wire.training_v1.enums import AcceleratorType, ScaleTier
+from footplate.wire.training_v1.roles import MAX_REPLICAS, roles, staffed, tier_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from footplate.domain.catalogue import Catalogue
+    from footplate.wire.training_v1.models import TrainingInput
+    from footplate.wire.training_v1.roles import Role
+
+_REGION = "trainingInput.region"
+_TIER = "trainingInput.scaleTier"
+
+
+def check_cluster(
+    training: TrainingInput, catalogue: Catalogue, clouded: Callable[[str], bool]
+) -> Iterator[Violation]:
+    """Without a scale tier that was understood only the region can be looked at."""
+    region = training.region or ""
+    if clouded(_TIER):
+        yield from check_place((), region, _REGION, catalogue)
+        return
+    if tier_of(training) is ScaleTier.CUSTOM:
+        yield from _check_custom(training, catalogue, clouded)
+        return
+    yield from _check_predefined(training, catalogue)
+    requests = [each.request for each in staffed(training, catalogue)]
+    yield from check_place(requests, region, _REGION, catalogue)
+
+
+def _check_custom(
+    training: TrainingInput, catalogue: Catalogue, clouded: Callable[[str], bool]
+) -> Iterator[Violation]:
+    """A count needs its type; a type without a count is checked, though nothing comes of it."""
+    for role in roles(training):
+        yield from _check_accelerator_name(role, catalogue)
+        if not 0 <= role.count <= MAX_REPLICAS:
+            said = f"{role.count} given; allowed: 0 to {MAX_REPLICAS}"
+            yield Violation(role.count_field, said)
+        if role.count > 0 and not role.machine_type:
+            yield Violation(role.type_field, _missing_type(role))
+        elif not role.count:
+            yield from check_machine(role.custom_request, catalogue)
+    present = (each for each in staffed(training, catalogue))
+    requests = [each.request for each in present if not clouded(each.role.type_field)]
+    yield from check_machines(requests, training.region or "", _REGION, catalogue)
+
+
+def _check_accelerator_name(role: Role, catalogue: Catalogue) -> Iterator[Violation]:
+    """The API's names, and those of the operator; others are those of the other face."""
+    name = role.custom_request.machine.accelerator_type
+    own = sorted(catalogue.own & catalogue.accelerators.keys())
+    if name is not None and name not in AcceleratorType.__members__ and name not in own:
+        said = f"allowed: {', '.join([*AcceleratorType.__members__, *own])}"
+        field = role.custom_request.accelerator_type_field
+        yield Violation(field, f"{describe(name)} given; {said}")
+
+
+def _missing_type(role: Role) -> str:
+    if role.primary:
+        return "required with scaleTier CUSTOM: a machine type, such as n1-standard-4"
+    return f"required beside {role.name}Count {role.count}: a machine type, such as n1-standard-4"
+
+
+def _check_predefined(training: TrainingInput, catalogue: Catalogue) -> Iterator[Violation]:
+    """Types, counts and accelerators belong to the CUSTOM tier."""
+    tier = tier_of(training).name
+    if tier not in catalogue.scale_tiers:
+        known = listed([*catalogue.scale_tiers, ScaleTier.CUSTOM.name])
+        yield Violation(_TIER, f"{tier} given, which the catalogue doesn't have; allowed: {known}")
+    only = f"allowed only with scaleTier CUSTOM, and it is {tier}"
+    for role in roles(training):
+        if role.machine_type:
+            yield Violation(role.type_field, f"{describe(role.machine_type)} given; {only}")
+        if role.count and not role.primary:
+            yield Violation(role.count_field, f"{role.count} given; {only}")
+        accelerators = role.config.accelerator_config
+        if accelerators is not None and accelerators.encode():
+            said = f"{describe(accelerators.encode())} given; {only}"
+            yield Violation(f"{role.config_field}.acceleratorConfig", said)

@@ -1,0 +1,67 @@
+"""What runs: packages in a runtime version, or a container image."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import Violation
+from footplate.wire.json_text import describe
+from footplate.wire.training_v1.roles import master_image
+from footplate.wire.uris import check_module, check_packages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from footplate.domain.catalogue import Catalogue
+    from footplate.wire.training_v1.models import TrainingInput
+
+_AT = "trainingInput"
+_VERSION = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}")
+
+
+def check_program(
+    training: TrainingInput, catalogue: Catalogue, clouded: Callable[[str], bool]
+) -> Iterator[Violation]:
+    yield from _check_versions(training, catalogue)
+    if master_image(training) or clouded(f"{_AT}.masterConfig.imageUri"):
+        return
+    yield from check_packages(training.package_uris, f"{_AT}.packageUris")
+    yield from check_module(training.python_module, f"{_AT}.pythonModule")
+
+
+def pythons(version: str, catalogue: Catalogue) -> tuple[str, ...]:
+    """The Python versions that a runtime version has, or all of them have if it is empty.
+
+    None at all: the catalogue doesn't know it.
+    """
+    found = (
+        offer.runtime.python
+        for offer in catalogue.runtimes.offers
+        if (version in offer.versions if version else offer.versions)
+    )
+    return tuple(dict.fromkeys(found))
+
+
+def _check_versions(training: TrainingInput, catalogue: Catalogue) -> Iterator[Violation]:
+    """Whether the runtime version is there is found out where it is looked up."""
+    runtime, python = training.runtime_version or "", training.python_version or ""
+    wrong_form = False
+    for name, version, example in (
+        ("runtimeVersion", runtime, catalogue.runtimes.default or "2.21"),
+        ("pythonVersion", python, "3.11"),
+    ):
+        field = f"{_AT}.{name}"
+        if version and master_image(training):
+            said = "given beside masterConfig.imageUri; allowed: one of them"
+            yield Violation(field, f"{describe(version)} {said}")
+            wrong_form = True
+        elif version and not _VERSION.fullmatch(version):
+            said = f"allowed: a version, such as {example}"
+            yield Violation(field, f"{describe(version)} given; {said}")
+            wrong_form = True
+    known = pythons(runtime, catalogue)
+    if python and known and python not in known and not wrong_form:
+        of = f" with runtimeVersion {runtime}" if runtime else ""
+        said = f"{describe(python)} given; allowed{of}: {', '.join(known)}"
+        yield Violation(f"{_AT}.pythonVersion", said)
