@@ -12,6 +12,7 @@ from footplate.domain.admission.claiming import claim_of, make_claim
 from footplate.domain.devices import assign
 from footplate.domain.errors import NotFound
 from footplate.domain.names import JobUid
+from footplate.domain.quotas import Quotas
 from footplate.domain.states import State
 from footplate.domain.variations import variations
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from footplate.domain.amounts import Amounts
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import Job, JobSpec
-    from footplate.domain.quotas import Quotas
     from footplate.ports.clock import Clock
     from footplate.ports.store import Store
 
@@ -42,7 +42,6 @@ class Queue:
         store: Store,
         regions: Regions,
         catalogue: Catalogue,
-        quotas: Quotas,
         patience_s: float,
         clock: Clock,
     ) -> None:
@@ -52,7 +51,7 @@ class Queue:
         self._clock = clock
         self._lock = Lock()
         capacity = {site.name: site.capacity for site in regions.sites()}
-        self._desk = Desk(capacity, quotas, patience_s)
+        self._desk = Desk(capacity, Quotas(), patience_s)
         self._devices: dict[str, dict[JobUid, tuple[str, ...]]] = {}
         """By site and job."""
         self._waits = Deadlines()
@@ -67,6 +66,7 @@ class Queue:
             self._changed.add(uid)
 
     def set_quotas(self, quotas: Quotas) -> None:
+        """Until it is called there are no quotas."""
         with self._lock:
             self._desk.set_quotas(quotas)
 

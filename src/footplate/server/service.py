@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING
 import uv
 from prometheus_client import CollectorRegistry, Gauge, ProcessCollector
 
-from footplate import __version__, catalogue
+from footplate import __version__
 from footplate.api.app import create_app
 from footplate.api.footplate_v1 import About, footplate_routes
+from footplate.api.footplate_v1.catalogue import catalogue_routes
+from footplate.api.footplate_v1.quotas import quota_routes
+from footplate.api.footplate_v1.validation import validation_routes
 from footplate.api.health import health_routes
 from footplate.api.locations import location_routes
 from footplate.api.logging_v2 import EndOfStream, Followers, logging_routes
@@ -27,27 +30,32 @@ from footplate.api.training_v1 import training_routes
 from footplate.api.vertex_v1 import vertex_routes
 from footplate.backends.local import LocalBackend
 from footplate.buckets.folders import FolderBuckets
-from footplate.catalogue.regions import load_regions
+from footplate.catalogue import load_catalogue
 from footplate.control.admission import Admission
+from footplate.control.gate import Gate
 from footplate.control.jobs import Jobs
 from footplate.control.loop import Loop
+from footplate.control.queue import Queue
+from footplate.control.quotas import QuotaBook
 from footplate.control.reconciler import Reconciler
-from footplate.control.regions import Regions
+from footplate.control.regions import Binding, Regions
 from footplate.control.reports import Reports
 from footplate.control.status import Status
 from footplate.control.tasks import Limits, Tasks
 from footplate.control.tokens import Tokens
-from footplate.domain.capacity import replicas_for
+from footplate.control.validation import Validation
 from footplate.domain.errors import Unavailable
 from footplate.domain.states import State
 from footplate.logs.files import FileLogs
 from footplate.replica.archive import build_archive
-from footplate.server.machine import RandomIds, SystemClock, free_port, memory_bytes
+from footplate.server.machine import RandomIds, SystemClock, free_port
+from footplate.server.site import local_site
 from footplate.store import TellingStore, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from footplate.domain.names import JobUid
     from footplate.server.data_dir import DataDir
     from footplate.settings import Settings
 
@@ -59,46 +67,71 @@ class Service:
 
     def __init__(self, settings: Settings, data_dir: DataDir, url: str) -> None:
         self._clock = clock = SystemClock()
+        self._catalogue = catalogue = load_catalogue(settings.catalogue)
+        self.site = local_site(settings, catalogue)
         self.logs = FileLogs(data_dir.logs, clock.now)
-        self.store = TellingStore(open_store(settings.database), self.logs.wake)
+        kept = open_store(settings.database)
+        self.store = TellingStore(kept, self._see, self.logs.wake)
         self.buckets = FolderBuckets(data_dir.buckets, clock)
         self.backend = _local_backend(settings, data_dir)
-        runtimes = catalogue.load()
-        tokens = Tokens(data_dir.secret())
-        limits = Limits(settings.stop_grace_s, settings.heartbeat_s)
-        tasks = Tasks(self.store, self.buckets, runtimes, limits, free_port)
-        capacity = settings.max_replicas or replicas_for(memory_bytes())
+        self._regions = regions = Regions(Binding(self.backend, self.site))
+        self._tokens = Tokens(data_dir.secret())
+        self.queue = Queue(self.store, regions, catalogue, settings.patience_s, clock)
+        self.quotas = QuotaBook(
+            kept.quotas, settings.quotas, catalogue, self.queue.held, self._see_quotas
+        )
         self.loop = Loop(
-            Admission(self.store, clock, capacity),
-            Reconciler(self.store, Regions(self.backend), clock, tokens),
+            Admission(self.store, self.queue, regions, catalogue, clock),
+            Reconciler(self.store, regions, clock, self._tokens),
         )
         wake = self.loop.wake
+        self._gate = Gate(self.buckets, catalogue, regions, self.quotas.quotas)
         self.status = Status(self.store, clock, wake)
-        self.jobs = Jobs(self.store, self.logs, self.buckets, runtimes, clock, RandomIds(), wake)
+        self.jobs = Jobs(self.store, self.logs, self._gate, self.queue, clock, RandomIds(), wake)
         self.reports = Reports(self.store, self.logs, clock, wake)
         self._drained: Callable[[], None] = lambda: None
-        self.app = self._make_app(settings, tasks, tokens, _about(data_dir, url))
+        self.app = self._make_app(settings, _about(data_dir, url))
 
-    def _make_app(
-        self, settings: Settings, tasks: Tasks, tokens: Tokens, about: About
-    ) -> EndOfStream:
-        regions, followers = load_regions(), Followers()
+    def _make_app(self, settings: Settings, about: About) -> EndOfStream:
+        catalogue, followers = self._catalogue, Followers()
         routes = [
             *health_routes(__version__, _registry(self.status), dict),
-            *replica_routes(tasks, self.reports, tokens),
+            *replica_routes(self._make_tasks(settings), self.reports, self._tokens),
             *footplate_routes(self.status, self.store, about, self._drain),
-            *logging_routes(self.logs, self.jobs.get, regions, followers),
+            *catalogue_routes(catalogue),
+            *quota_routes(self.quotas),
+            *validation_routes(self._make_validation(), catalogue),
+            *logging_routes(self.logs, self.jobs.get, tuple(catalogue.regions), followers),
             *storage_routes(self.buckets),
             *operation_routes(self.jobs),
-            *vertex_routes(self.jobs, self._clock),
-            *training_routes(self.jobs),
-            *location_routes(regions),
+            *vertex_routes(self.jobs, self._clock, catalogue),
+            *training_routes(self.jobs, catalogue),
+            *location_routes(catalogue),
         ]
         access = Access(settings.token, frozenset(settings.allowed_hosts))
         return EndOfStream(create_app(routes, access), followers)
 
+    def _make_tasks(self, settings: Settings) -> Tasks:
+        limits = Limits(settings.stop_grace_s, settings.heartbeat_s)
+        site, clock = self._regions.site, self._clock
+        return Tasks(self.store, self.buckets, self._catalogue, site, clock, limits, free_port)
+
+    def _make_validation(self) -> Validation:
+        site, outlook = self._regions.site, self.queue.outlook
+        return Validation(self.store, self._gate, self.buckets, self._catalogue, site, outlook)
+
+    def _see(self, uid: JobUid) -> None:
+        """Something was written to a job."""
+        self.queue.changed(uid)
+        self.logs.wake(uid)
+
+    def _see_quotas(self) -> None:
+        self.queue.set_quotas(self.quotas.quotas())
+        self.loop.wake()
+
     def start(self) -> None:
         """Take up what is there, then follow every change."""
+        self._see_quotas()
         self.backend.watch(lambda _: self.loop.wake())
         self.loop.start()
 

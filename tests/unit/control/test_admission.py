@@ -19,7 +19,7 @@ from footplate.store import TellingStore
 from footplate.testing.catalogue import built_in
 from footplate.testing.clock import FakeClock
 from footplate.testing.faults import Crash, Fuse, mortal
-from footplate.testing.jobs import make_job, make_spec
+from footplate.testing.jobs import MACHINE, make_job, make_spec
 from footplate.testing.sites import make_regions, make_site
 from footplate.testing.store import MemoryStore
 
@@ -45,7 +45,8 @@ class House:
     def restart(self) -> None:
         writes = mortal(self.kept, self.fuse, "update", "append")
         self.store = TellingStore(writes, lambda uid: self.queue.changed(uid), lambda _: None)
-        self.queue = Queue(self.store, self.regions, built_in(), self.quotas, 3600.0, self.clock)
+        self.queue = Queue(self.store, self.regions, built_in(), 3600.0, self.clock)
+        self.queue.set_quotas(self.quotas)
         self.admission = Admission(self.store, self.queue, self.regions, built_in(), self.clock)
 
     def submit(
@@ -53,12 +54,12 @@ class House:
         name: str,
         *,
         workers: int = 0,
-        machine: MachineSpec | None = None,
+        machine: MachineSpec = MACHINE,
         scheduling: Scheduling | None = None,
         project: str = "demo",
     ) -> Job:
         self.clock.advance(1.0)
-        spec = make_spec(workers=workers, scheduling=scheduling, **_given(machine))
+        spec = make_spec(workers=workers, machine=machine, scheduling=scheduling)
         made = f"projects/{project}/jobs/{name}"
         job = make_job(made, uid=name, created=self.clock.now(), spec=spec)
         self.store.create(job, ())
@@ -76,10 +77,6 @@ class House:
     def told(self, job: Job) -> list[str]:
         events = [stored.event for stored in self.kept.events(job.uid)]
         return [event.message for event in events if event.kind == "WAITING"]
-
-
-def _given(machine: MachineSpec | None) -> dict[str, MachineSpec]:
-    return {} if machine is None else {"machine": machine}
 
 
 def test_as_many_start_as_there_is_room_for_and_the_others_are_told_why_once() -> None:

@@ -65,7 +65,7 @@ class Desk:
         self.buckets = FolderBuckets(folder, self.clock)
         self.woken = 0
         regions, quotas = make_regions(site), Quotas((Quota("poor", "*", {"vcpus": 2}),))
-        queue = Queue(self.store, regions, built_in(), quotas, 3600.0, self.clock)
+        queue = Queue(self.store, regions, built_in(), 3600.0, self.clock)
         gate = Gate(self.buckets, built_in(), regions, lambda: quotas)
         self.jobs = Jobs(
             self.store,
