@@ -1,10 +1,10 @@
-"""``python -I -S supervisor.pyz {run|environment|sweep} HOME``."""
+"""``python -I -S supervisor.pyz {run|environment|sweep} HOME``, or ``probe ISOLATION``."""
 
 from __future__ import annotations
 
 import sys
 
-_USAGE = "usage: supervisor.pyz {run|environment|sweep} HOME"
+_USAGE = "usage: supervisor.pyz {run|environment|sweep} HOME, or probe ISOLATION"
 _USAGE_CODE = 2
 
 
@@ -13,19 +13,23 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 2:
         print(_USAGE, file=sys.stderr)
         return _USAGE_CODE
-    command, home = arguments
+    command, subject = arguments
     if command == "run":
         from footplate.replica import run
 
-        return run.main(home)
+        return run.main(subject)
     if command == "sweep":
         from footplate.replica import sweep
 
-        return sweep.main(home)
+        return sweep.main(subject)
     if command == "environment":
         from footplate.replica import environment
 
-        return environment.main(home)
+        return environment.main(subject)
+    if command == "probe":
+        from footplate.replica import probe
+
+        return probe.main(subject)
     print(_USAGE, file=sys.stderr)
     return _USAGE_CODE
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from footplate.replica.courier import Courier
     from footplate.replica.home import Home
     from footplate.replica.isolation.cage import Cage, Child
+    from footplate.replica.isolation.limits import Limits
     from footplate.replica.journal import Journal
 
 _HOST_TMP = "/tmp"  # noqa: S108  that of the host, named to keep out of it
@@ -42,6 +43,8 @@ class Desk:
         self.courier: Courier
         self.cage: Cage | None = None
         self.child: Child | None = None
+        self.limits: Limits | None = None
+        """Of memory, as far as it is really limited."""
         self.clean = True
         """Nothing is known to be left of what was started."""
 

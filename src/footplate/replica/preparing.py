@@ -7,8 +7,10 @@ import sys
 
 from footplate.replica.isolation import ladder
 from footplate.replica.isolation.cage import Unavailable
+from footplate.replica.isolation.limits import Limits
 from footplate.replica.isolation.processes import MARK_VARIABLE
 from footplate.replica.isolation.spawn import Launch, SpawnFailed
+from footplate.replica.memory import OomWatch, join
 from footplate.replica.output import Stream
 from footplate.replica.preparation import Preparation
 from footplate.replica.program import (
@@ -55,6 +57,7 @@ class Preparing(Stage):
         self._preparation = Preparation(lambda text: desk.journal.event("PREPARING", text))
         self._output = Stream(self._preparation.see)
         self.streams = (self._output,)
+        self._watch = OomWatch(desk)
         self._start()
 
     def advance(self) -> Stage:
@@ -65,11 +68,15 @@ class Preparing(Stage):
         while self._output.open:
             if not self._output.read():
                 self._output.close()
+        memory = self._watch.judge(status or 0)
+        if memory.fatal:
+            cause = f"while its environment was prepared {memory.about}"
+            return Delivering(self.desk, "OUT_OF_MEMORY", os.WTERMSIG(status or 0), cause)
         try:
             prepared = self._preparation.conclude(status or 0, self.desk.home / _LOG)
             return start_program(self.desk, prepared)
         except (TaskError, SpawnFailed) as error:
-            return fail(self.desk, str(error))
+            return fail(self.desk, join(str(error), memory.about))
         except OSError as error:
             return fail(self.desk, f"the program can't be started: {error}")
 
@@ -104,15 +111,33 @@ def begin(desk: Desk) -> Stage:
     """
     desk.courier.heartbeat_s = desk.seconds("heartbeat_s", desk.courier.heartbeat_s)
     desk.home.write("task.json", desk.task)
-    wanted = str(desk.ticket.get("isolation") or "auto")
-    desk.cage, reasons = ladder.choose(wanted, desk.mark)
-    words = f"{desk.cage.name}: {desk.cage.guarantee}"
-    desk.journal.event("ISOLATION", f"{words} ({'; '.join(reasons)})" if reasons else words)
+    _isolate(desk)
     if desk.task.get("runtime") is not None:
         return Preparing(desk)
     if desk.task.get("packages"):
         raise TaskError("packages need a runtime to go into, and the task has none")
     return start_program(desk, Prepared(sys.executable, []))
+
+
+def _isolate(desk: Desk) -> None:
+    """Raises Unavailable, TaskError."""
+    limits = _read_limits(desk)
+    wanted = str(desk.ticket.get("isolation") or "auto")
+    desk.cage, reasons = ladder.choose(wanted, desk.mark, limited=limits is not None)
+    words = f"{desk.cage.name}: {desk.cage.guarantee}"
+    desk.journal.event("ISOLATION", f"{words} ({'; '.join(reasons)})" if reasons else words)
+    if limits is not None:
+        faults = desk.cage.limit(limits)
+        desk.limits = None if faults["memory"] else limits
+        desk.journal.event("LIMITS", limits.describe(faults))
+
+
+def _read_limits(desk: Desk) -> Limits | None:
+    allotment = desk.task.get("allotment")
+    try:
+        return None if allotment is None else Limits.parse(allotment)
+    except (KeyError, TypeError, ValueError) as error:
+        raise TaskError(f"the task's allotment can't be read: {error!r}") from error
 
 
 def start_program(desk: Desk, prepared: Prepared) -> Stage:

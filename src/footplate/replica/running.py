@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import signal
 
 from footplate.replica.cause import CauseFinder
+from footplate.replica.memory import Finding, OomWatch, join
 from footplate.replica.output import Stream
 from footplate.replica.stage import NEVER, Delivering, Stage
 
@@ -48,7 +48,7 @@ class Running(Stage):
         self._limit_at = desk.monotonic() + self._limit_s
         self._kill_at = NEVER
         self._ended_by: tuple[str, str] | None = None
-        self._oom_kills = desk.cage.oom_kills() if desk.cage else 0
+        self._watch = OomWatch(desk)
 
     @staticmethod
     def make_streams(desk: Desk) -> tuple[Stream, Errors]:
@@ -63,7 +63,7 @@ class Running(Stage):
         if child is not None and child.has_ended():
             return self._conclude()
         if self._ended_by is None and now >= self._limit_at:
-            self._end("TIME_LIMIT", f"it ran longer than its limit of {self._limit_s:g} s")
+            self._end("TIME_LIMIT", self._describe_limit())
         if now >= self._kill_at:
             self._kill_at = now + KILL_AGAIN_S
             self.desk.kill()
@@ -73,6 +73,12 @@ class Running(Stage):
         if self._ended_by is None:
             self._end("STOPPED", "its supervisor was told to end it")
         return self
+
+    def _describe_limit(self) -> str:
+        """A later attempt has what earlier ones left of the job's limit."""
+        if self.desk.task.get("attempt", 1) == 1:
+            return f"it ran longer than its limit of {self._limit_s:g} s"
+        return f"it ran longer than the {self._limit_s:.0f} s that earlier attempts left it"
 
     def _end(self, kind: str, cause: str) -> None:
         self._ended_by = kind, cause
@@ -85,18 +91,17 @@ class Running(Stage):
         if not self.desk.clean:
             message = "something that the program started can't be killed; trying on"
             self.desk.journal.event("LEFTOVERS", message)
-        cage = self.desk.cage
-        killed = cage.oom_kills() - self._oom_kills if cage else 0
-        return Draining(self.desk, self.streams, End(status, self._ended_by, killed))
+        end = End(status, self._ended_by, self._watch.judge(status))
+        return Draining(self.desk, self.streams, end)
 
 
 class End:
     """How the program came to its end, before its last words are read."""
 
-    def __init__(self, status: int, ended_by: tuple[str, str] | None, oom_kills: int) -> None:
+    def __init__(self, status: int, ended_by: tuple[str, str] | None, memory: Finding) -> None:
         self._status = status
         self._ended_by = ended_by
-        self._oom_kills = oom_kills
+        self._memory = memory
 
     def judge(self, finder: CauseFinder) -> tuple[str, int, str]:
         """Kind, code and cause of the exit record."""
@@ -105,16 +110,11 @@ class End:
             return kind, 0, cause
         if os.WIFSIGNALED(self._status):
             number = os.WTERMSIG(self._status)
-            if self._oom_kills and number == signal.SIGKILL:
-                return "OUT_OF_MEMORY", number, "the kernel ended it: out of memory"
-            return "SIGNALLED", number, finder.exception
+            if self._memory.fatal:
+                return "OUT_OF_MEMORY", number, self._memory.about
+            return "SIGNALLED", number, join(finder.exception, self._memory.about)
         code = os.WEXITSTATUS(self._status)
-        if not code:
-            return "EXITED", 0, ""
-        if self._oom_kills:
-            words = f"the kernel ended {self._oom_kills} of its processes: out of memory"
-            return "EXITED", code, f"{finder.cause} ({words})" if finder.cause else words
-        return "EXITED", code, finder.cause
+        return "EXITED", code, join(finder.cause, self._memory.about) if code else ""
 
 
 class Draining(Stage):

@@ -9,6 +9,7 @@ from footplate.replica.isolation.spawn import Launch, begin_session, execute, sp
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
+    from footplate.replica.isolation.limits import Limits
     from footplate.replica.isolation.view import View
 
 KILL_PATIENCE_S = 10.0
@@ -79,9 +80,17 @@ class Cage:
         """Kill whatever this rung can know of; False: some of it is still there."""
         raise NotImplementedError
 
-    def oom_kills(self) -> int:
-        """How many processes the kernel ended for want of memory, as far as it is known."""
-        return 0
+    def limit(self, wanted: Limits) -> dict[str, str]:  # noqa: ARG002  for those that can
+        """Bound what programs may use; before the first is started.
+
+        Returns for ``memory`` and ``CPU`` why that can't be, empty if it is.
+        """
+        reason = f"rung {self.name} can't"
+        return {"memory": reason, "CPU": reason}
+
+    def oom_kills(self) -> int | None:
+        """How many of its processes the kernel ended for want of memory; None: nobody knows."""
+        return None
 
     def tidy(self) -> None:
         """Reap whom the rung has made this process's children, besides the program."""

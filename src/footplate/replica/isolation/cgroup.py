@@ -2,7 +2,8 @@
 
 Guarantee: whatever it has started is killed by the kernel, children that left its session or
 cleared their environment included, also after the death of the supervisor. Only root could
-move a process out. Where a memory controller is there too, being out of memory is recognised.
+move a process out. Where a memory controller is there too, being out of memory is recognised,
+and memory can be limited; where a cpu controller is, the use of CPUs.
 """
 
 from __future__ import annotations
@@ -12,12 +13,17 @@ import select
 import signal
 import time
 
+from footplate.replica.isolation import limits
 from footplate.replica.isolation.cage import KILL_PATIENCE_S, Cage, Unavailable
+from footplate.replica.isolation.hierarchies import find_hierarchies
 from footplate.replica.isolation.spawn import SpawnFailed, spawn
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any, Iterator, Sequence
+    from typing import Any, Iterable, Iterator, Sequence
+
+    from footplate.replica.isolation.hierarchies import Hierarchy
+    from footplate.replica.isolation.limits import Limits
 
 KINDS = ("cgroup2", "freezer")
 """Hierarchies that can kill: the unified one by itself, version 1's freezer with our help."""
@@ -34,32 +40,40 @@ class CgroupCage(Cage):
         self._killer = killer
 
     @classmethod
-    def open(cls, name: str, kinds: Sequence[str] = KINDS) -> CgroupCage:
+    def open(cls, name: str, kinds: Sequence[str] = KINDS, *, limited: bool = False) -> CgroupCage:
         """Make groups called ``name``, in the first kind of hierarchy that lets us.
+
+        ``limited``: they are to have limits.
 
         Raises Unavailable.
         """
-        hierarchies = dict(_find_hierarchies())
+        hierarchies = find_hierarchies()
         reasons = []
         for kind in kinds:
             if kind not in hierarchies:
                 reasons.append(f"no {kind} hierarchy is mounted")
                 continue
-            try:
-                killer = _make(hierarchies[kind], name)
-            except OSError as error:
-                reasons.append(f"{kind}: {error.strerror}")
-                continue
-            cage = cls([killer], killer)
-            try:
-                cage._probe(kind)
-            except (OSError, SpawnFailed) as error:
-                reasons.append(f"{kind}: {error}")
-                cage.close()
-                continue
-            cage._add_memory(hierarchies, name)
-            return cage
-        raise Unavailable("; ".join(reasons))
+            for parent in _find_parents(kind, hierarchies[kind], limited=limited):
+                try:
+                    cage = cls._try(kind, parent, name)
+                except (OSError, SpawnFailed) as error:
+                    reasons.append(f"{kind}: {getattr(error, 'strerror', None) or error}")
+                else:
+                    cage._add(hierarchies, limits.CONTROLLERS if limited else ("memory",), name)
+                    return cage
+        raise Unavailable("; ".join(dict.fromkeys(reasons)))
+
+    @classmethod
+    def _try(cls, kind: str, parent: str, name: str) -> CgroupCage:
+        """Raises OSError, SpawnFailed."""
+        killer = _make(parent, name)
+        cage = cls([killer], killer)
+        try:
+            cage._probe(kind)
+        except BaseException:
+            cage.close()
+            raise
+        return cage
 
     @classmethod
     def reopen(cls, record: dict[str, Any]) -> CgroupCage:
@@ -75,12 +89,21 @@ class CgroupCage(Cage):
             return _kill_unified(self._killer)
         return _kill_frozen(self._killer)
 
-    def oom_kills(self) -> int:
-        return sum(
+    def limit(self, wanted: Limits) -> dict[str, str]:
+        return {
+            "memory": limits.limit_memory(self.groups, wanted.memory_bytes),
+            "CPU": limits.limit_cpu(self.groups, wanted.vcpus),
+        }
+
+    def oom_kills(self) -> int | None:
+        """The kernel counts those of its own limit and those for want of any memory alike."""
+        counts = [
             _read_counter(os.path.join(group, name), "oom_kill")
             for group in self.groups
             for name in ("memory.events", "memory.oom_control")
-        )
+        ]
+        known = [count for count in counts if count is not None]
+        return sum(known) if known else None
 
     def close(self) -> None:
         for group in self.groups:
@@ -109,39 +132,22 @@ class CgroupCage(Cage):
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
 
-    def _add_memory(self, hierarchies: dict[str, str], name: str) -> None:
-        """Best effort: without it being out of memory isn't recognised."""
-        if "memory" in hierarchies:
-            try:
-                self.groups.append(_make(hierarchies["memory"], name))
-            except OSError:
-                return
+    def _add(
+        self, hierarchies: dict[str, Hierarchy], controllers: Iterable[str], name: str
+    ) -> None:
+        """Groups in version 1's hierarchies; best effort: what can't be had is missed later."""
+        for controller in controllers:
+            if controller in hierarchies:
+                try:
+                    self.groups.append(_make(hierarchies[controller].own, name))
+                except OSError:
+                    continue
 
 
-def _find_hierarchies() -> Iterator[tuple[str, str]]:
-    """Where our own group is in each hierarchy of interest: cgroup2, freezer, memory."""
-    try:
-        own = dict(_read_own_groups())
-        with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
-            lines = file.read().splitlines()
-    except OSError:
-        return
-    for line in lines:
-        before, _, after = line.partition(" - ")
-        point, (filesystem, _, options) = before.split()[4], after.split(" ", 2)
-        kinds = ["cgroup2"] if filesystem == "cgroup2" else options.split(",")
-        for kind in kinds if filesystem.startswith("cgroup") else ():
-            if kind in own:
-                here = point + own[kind].rstrip("/")
-                yield kind, here if os.path.isdir(here) else point
-
-
-def _read_own_groups() -> Iterator[tuple[str, str]]:
-    with open("/proc/self/cgroup", encoding="utf-8", errors="surrogateescape") as file:
-        for line in file:
-            number, controllers, path = line.rstrip("\n").split(":", 2)
-            for kind in ["cgroup2"] if number == "0" else controllers.split(","):
-                yield kind, path
+def _find_parents(kind: str, hierarchy: Hierarchy, *, limited: bool) -> Iterable[str]:
+    if kind != "cgroup2":
+        return (hierarchy.own,)
+    return limits.find_parents(hierarchy, enable=limited)
 
 
 def _make(parent: str, name: str) -> str:
@@ -210,12 +216,12 @@ def _remove(directory: str) -> None:
             return
 
 
-def _read_counter(path: str, name: str) -> int:
+def _read_counter(path: str, name: str) -> int | None:
     try:
         words = _read(path).split()
         return int(words[words.index(name) + 1])
     except (OSError, ValueError, IndexError):
-        return 0
+        return None
 
 
 def _read(path: str) -> str:

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 RUNGS = ("cgroup", "namespace", "subreaper", "best-effort")
 
 
-def choose(wanted: str, mark: str) -> tuple[Cage, list[str]]:
+def choose(wanted: str, mark: str, *, limited: bool = False) -> tuple[Cage, list[str]]:
     """The strongest rung that works, or the one that is wanted; and why stronger ones don't.
+
+    ``limited``: it is to ``limit`` what programs use, if it can.
 
     Raises:
         Unavailable: the wanted rung doesn't work, or there is none of this name.
@@ -33,7 +35,7 @@ def choose(wanted: str, mark: str) -> tuple[Cage, list[str]]:
     reasons: list[str] = []
     for name in RUNGS if wanted == "auto" else (wanted,):
         try:
-            return _open(name, mark), reasons
+            return _open(name, mark, limited=limited), reasons
         except Unavailable as error:
             reasons.append(f"{name}: {error}")
     raise Unavailable(f"this machine can't isolate programs as asked for: {'; '.join(reasons)}")
@@ -75,9 +77,9 @@ def sweep(record: dict[str, Any]) -> bool:
     return clean
 
 
-def _open(name: str, mark: str) -> Cage:
+def _open(name: str, mark: str, *, limited: bool) -> Cage:
     if name == "cgroup":
-        return CgroupCage.open(f"footplate-{mark[:16]}")
+        return CgroupCage.open(f"footplate-{mark[:16]}", limited=limited)
     if name == "namespace":
         return NamespaceCage.open()
     if name == "subreaper":

@@ -1,0 +1,85 @@
+"""Whether a program ended for want of memory, as the kernel counts it."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from footplate.replica.desk import Desk
+
+VMSTAT = "/proc/vmstat"
+
+
+class Finding:
+    """``fatal``: the kernel ended the program itself. ``about``: what it ended, in words."""
+
+    __slots__ = ("about", "fatal")
+
+    def __init__(self, about: str, *, fatal: bool = False) -> None:
+        self.about = about
+        self.fatal = fatal
+
+
+class OomWatch:
+    """Counts, from its making on, the processes that the kernel ended for want of memory.
+
+    Those of the program itself where the isolation counts them; else those of the whole machine,
+    which may have been others': that is told, and nothing is concluded from it.
+    """
+
+    def __init__(self, desk: Desk, vmstat: str = VMSTAT) -> None:
+        self._vmstat = vmstat
+        self._cage = desk.cage
+        self._limits = desk.limits
+        self._own_before = self._count_own()
+        self._all_before = count_all(self._vmstat)
+
+    def judge(self, status: int) -> Finding:
+        """Now that the program has ended with ``status``."""
+        killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+        own = self._count_own()
+        if own is None or self._own_before is None:
+            return Finding(self._suspect() if killed else "")
+        count = own - self._own_before
+        if count <= 0:
+            return Finding("")
+        ended = "it" if killed else f"{count} of its processes"
+        about = f"the kernel ended {ended}: out of memory; {self._describe_limit()}"
+        return Finding(about, fatal=killed)
+
+    def _count_own(self) -> int | None:
+        return None if self._cage is None else self._cage.oom_kills()
+
+    def _suspect(self) -> str:
+        count = count_all(self._vmstat) - self._all_before
+        if count <= 0:
+            return ""
+        processes = "a process" if count == 1 else f"{count} processes"
+        return (
+            f"meanwhile the kernel ended {processes} of this machine, which was out of memory; "
+            "whether this was among them only the cgroup rung can tell"
+        )
+
+    def _describe_limit(self) -> str:
+        if self._limits is None:
+            return "this machine had no more"
+        return f"its machine {self._limits.machine_type} has {self._limits.memory}"
+
+
+def join(cause: str, about: str) -> str:
+    """A cause, and beside it what is known of the kernel's part in it, if anything."""
+    return f"{cause} ({about})" if cause and about else cause or about
+
+
+def count_all(vmstat: str) -> int:
+    """The whole machine's since its start; 0 where it doesn't say."""
+    try:
+        with open(vmstat, encoding="ascii") as file:
+            for line in file:
+                if line.startswith("oom_kill "):
+                    return int(line.split()[1])
+    except (OSError, ValueError):
+        return 0
+    return 0
