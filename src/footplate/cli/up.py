@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from footplate.domain.sites import Site
 
 
 @click.command("up")
@@ -36,21 +42,28 @@ def command(port: int | None, data_dir: str | None, host: str | None) -> None:
       footplate up --port 0 --data-dir ./footplate-data
     """
     # Imported here: a server takes longer to import than a help text may take.
-    from footplate.server import serve
+    from footplate.server import describe_machine, serve
     from footplate.settings import load_settings
 
     options = {"port": port, "data_dir": data_dir, "host": host}
     settings = load_settings(os.environ, options)
-    left = serve(settings, on_ready=lambda url: _greet(url, str(settings.data_dir)))
+
+    def greet(url: str, site: Site) -> None:
+        _greet(url, str(settings.data_dir), describe_machine(site, settings))
+
+    left = serve(settings, on_ready=greet)
     click.echo("\nThe service has stopped.", err=True)
     if left:
         noun = "1 job goes" if left == 1 else f"{left} jobs go"
         click.echo(f"{noun} on without it; the next `footplate up` takes over again.", err=True)
 
 
-def _greet(url: str, data_dir: str) -> None:
+def _greet(url: str, data_dir: str, machine: Sequence[str]) -> None:
+    click.echo(f"Footplate answers at {url} (data in {data_dir}).")
+    for line in machine:
+        click.echo(line)
     click.echo(
-        f"Footplate answers at {url} (data in {data_dir}).\n\n"
+        "\n"
         "  footplate run -- python submit.py    run an unchanged Vertex AI script against it\n"
         '  eval "$(footplate env)"              or point gcloud at it\n'
         "  footplate status                     see what it does\n\n"

@@ -7,20 +7,26 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from footplate.control.attempts import current
 from footplate.control.paths import local_path
-from footplate.domain import environment, invocation
+from footplate.domain import devices, environment, invocation
 from footplate.domain.errors import NotFound, Unimplemented
 from footplate.domain.jobs import PythonProgram, WorkerPool
 from footplate.domain.names import GcsUri
-from footplate.wire.replica_v1 import Package, PythonTask, Task
+from footplate.domain.sites import Mode, memory_mb
+from footplate.wire.replica_v1 import Allotment, Package, PythonTask, Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import Job, JobSpec
     from footplate.domain.names import AttemptId
-    from footplate.domain.runtimes import Runtimes
+    from footplate.domain.sites import Site
     from footplate.ports.buckets import Buckets
+    from footplate.ports.clock import Clock
     from footplate.ports.store import Store
+
+_LEAST_RUNNING_TIME_S = 1.0
+"""Of an attempt whose job's limit is as good as over: a program gets to say something."""
 
 
 @dataclass(frozen=True)
@@ -32,19 +38,25 @@ class Limits:
 
 
 class Tasks:
-    """``free_port`` finds a port of this machine that nobody listens on."""
+    """``site`` gives what a region is bound to; ``free_port`` finds a port of this machine that
+    nobody listens on.
+    """
 
     def __init__(
         self,
         store: Store,
         buckets: Buckets,
-        runtimes: Runtimes,
+        catalogue: Catalogue,
+        site: Callable[[str], Site],
+        clock: Clock,
         limits: Limits,
         free_port: Callable[[], int],
     ) -> None:
         self._store = store
         self._buckets = buckets
-        self._runtimes = runtimes
+        self._catalogue = catalogue
+        self._site = site
+        self._clock = clock
         self._limits = limits
         self._free_port = free_port
 
@@ -53,6 +65,8 @@ class Tasks:
         job = current(self._store, attempt_id)
         pool = _pool(job.spec, replica)
         program = _python(pool)
+        site = self._site(job.spec.region)
+        variables = self._environment(job, replica, pool, site)
         return Task(
             attempt_id=job.attempt_id,
             attempt=job.attempt,
@@ -60,12 +74,14 @@ class Tasks:
             job=str(job.name),
             program=PythonTask(program.module, invocation.arguments(job.spec, program, self._path)),
             packages=tuple(Package(uri.rpartition("/")[2]) for uri in program.package_uris),
-            runtime=self._runtimes.resolve(program.runtime, pool.field),
-            environment=self._environment(job, replica, pool),
+            runtime=self._catalogue.runtimes.resolve(program.runtime, pool.field),
+            environment=tuple(variables.items()),
             directories=tuple(self._path(d.uri) for d in job.spec.directories),
-            time_limit_s=job.spec.scheduling.max_running_time_s,
+            time_limit_s=self._time_left_s(job),
             stop_grace_s=self._limits.stop_grace_s,
             heartbeat_s=self._limits.heartbeat_s,
+            gpus=devices.are_real(variables.get(devices.VISIBLE, "").split(","), site),
+            allotment=self._allotment(pool, site),
         )
 
     def package(self, attempt_id: AttemptId, replica: str, index: int) -> BinaryIO:
@@ -79,12 +95,29 @@ class Tasks:
 
     def lock(self, sha256: str) -> str:
         """The pinned requirements of a slice of a runtime. Raises NotFound."""
-        return self._runtimes.lock_text(sha256)
+        return self._catalogue.runtimes.lock_text(sha256)
 
-    def _environment(self, job: Job, replica: str, pool: WorkerPool) -> tuple[tuple[str, str], ...]:
+    def _environment(self, job: Job, replica: str, pool: WorkerPool, site: Site) -> dict[str, str]:
+        """The service's, the user's own over them, and over all what hands out accelerators."""
         addresses = {name: f"127.0.0.1:{self._free_port()}" for name in job.spec.replica_names()}
         given = invocation.variables(job.spec, replica, job.name.job_id, addresses, self._path)
-        return environment.expand(given, pool.environment)
+        own = dict(environment.expand(given, pool.environment))
+        held = next((r.devices for r in job.replicas if r.name == replica), ())
+        return own | devices.variables(pool.machine, held, self._catalogue, site, own)
+
+    def _time_left_s(self, job: Job) -> float:
+        """Of the running time limit, which counts from the job's first time RUNNING."""
+        limit_s = job.spec.scheduling.max_running_time_s
+        if job.start_time is None:
+            return limit_s
+        run_s = (self._clock.now() - job.start_time).total_seconds()
+        return min(limit_s, max(limit_s - run_s, _LEAST_RUNNING_TIME_S))
+
+    def _allotment(self, pool: WorkerPool, site: Site) -> Allotment | None:
+        kind = self._catalogue.machine_types.get(pool.machine.machine_type)
+        if kind is None or site.mode is not Mode.ENFORCE:
+            return None
+        return Allotment(kind.name, kind.vcpus, memory_mb(kind))
 
     def _path(self, uri: str) -> str:
         return local_path(uri, self._buckets)

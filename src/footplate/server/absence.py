@@ -12,6 +12,7 @@ from footplate.server.serving import serve
 from footplate.store import open_store
 
 if TYPE_CHECKING:
+    from footplate.domain.sites import Site
     from footplate.domain.states import State
     from footplate.settings import Settings
 
@@ -42,7 +43,7 @@ def end_left_behind(settings: Settings) -> None:
     serve(replace(settings, host="127.0.0.1", port=0), _end_all)
 
 
-def _end_all(url: str) -> None:
+def _end_all(url: str, _: Site) -> None:
     def call() -> None:
         with Client(url) as client:
             client.down()

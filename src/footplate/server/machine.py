@@ -1,4 +1,4 @@
-"""This machine: its clock, its randomness, its memory, its ports."""
+"""This machine: its clock, its randomness, its memory, its CPUs, its ports."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import socket
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from footplate.domain.names import JobUid
+from footplate.replica.isolation.hierarchies import find_hierarchies
 
-_CGROUP_LIMITS = (
-    Path("/sys/fs/cgroup/memory.max"),
-    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
-)
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class SystemClock:
@@ -36,12 +36,46 @@ class RandomIds:
 
 
 def memory_bytes() -> int:
-    """The memory of this machine, or of the container that this process runs in."""
+    """The memory of this machine, or what control groups leave this process of it."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    for file in _CGROUP_LIMITS:
-        with suppress(OSError, ValueError):
-            total = min(total, int(file.read_text()))
+    for kind, name in (("cgroup2", "memory.max"), ("memory", "memory.limit_in_bytes")):
+        for text in _read_bounds(kind, name):
+            with suppress(ValueError):
+                total = min(total, int(text))
     return total
+
+
+def cpus() -> int:
+    """Those that this process may run on, or the whole ones that control groups leave it."""
+    if hasattr(os, "sched_getaffinity"):
+        number = len(os.sched_getaffinity(0))
+    else:
+        number = os.cpu_count() or 1
+    for text in _read_bounds("cgroup2", "cpu.max"):
+        number = min(number, _whole(*text.split()[:2]))
+    for quota, period in zip(
+        _read_bounds("cpu", "cpu.cfs_quota_us"),
+        _read_bounds("cpu", "cpu.cfs_period_us"),
+        strict=False,
+    ):
+        number = min(number, _whole(quota, period))
+    return max(1, number)
+
+
+def _whole(quota_us: str = "max", period_us: str = "") -> int:
+    """CPUs that a quota comes to; where there is none, more than any machine has."""
+    with suppress(ValueError, ZeroDivisionError):
+        if int(quota_us) > 0:
+            return int(quota_us) // int(period_us)
+    return 1 << 20
+
+
+def _read_bounds(kind: str, name: str) -> Iterator[str]:
+    """What a file of this process's control group says, and of all groups above it."""
+    hierarchy = find_hierarchies().get(kind)
+    for group in hierarchy.chain() if hierarchy is not None else ():
+        with suppress(OSError):
+            yield Path(group, name).read_text().strip()
 
 
 def free_port() -> int:

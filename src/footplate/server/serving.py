@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
+    from footplate.domain.sites import Site
     from footplate.settings import Settings
 
 _ENDINGS = (signal.SIGINT, signal.SIGTERM)
@@ -27,10 +28,10 @@ _GRACE_S = 2
 """How long open connections (followers of logs) may hold up the end of the server."""
 
 
-def serve(settings: Settings, on_ready: Callable[[str], None]) -> int:
+def serve(settings: Settings, on_ready: Callable[[str, Site], None]) -> int:
     """Run the service in this process until SIGINT, SIGTERM or `footplate down`.
 
-    ``on_ready`` is called with the URL once requests are answered.
+    ``on_ready`` is called with the URL and this machine's site once requests are answered.
 
     Returns:
         The number of jobs that go on without the server.
@@ -62,7 +63,7 @@ class _Server(uvicorn.Server):
     """uvicorn, which says when it is ready and can be asked to stop from another thread."""
 
     def __init__(
-        self, service: Service, data_dir: DataDir, url: str, on_ready: Callable[[str], None]
+        self, service: Service, data_dir: DataDir, url: str, on_ready: Callable[[str, Site], None]
     ) -> None:
         config = uvicorn.Config(
             service.app,
@@ -94,7 +95,7 @@ class _Server(uvicorn.Server):
         await super().startup(sockets=sockets)
         self._data_dir.announce(self._url)
         self._service.start()
-        self._on_ready(self._url)
+        self._on_ready(self._url, self._service.site)
 
     def _stop(self) -> None:
         self.should_exit = True

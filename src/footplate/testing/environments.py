@@ -244,10 +244,7 @@ class Bench:
             "program": {"kind": "python", "module": module, "args": []},
             "packages": [{"file": name} for name in names or [p.name for p in packages]],
             "runtime": {"name": runtime.name, "python": runtime.python, "variants": variants},
-            "environment": [
-                ["CUDA_VISIBLE_DEVICES", ""],
-                *([name, value] for name, value in (environment or {}).items()),
-            ],
+            "environment": [[name, value] for name, value in (environment or {}).items()],
         }
         (home / "ticket.json").write_text(json.dumps(ticket))
         (home / "task.json").write_text(json.dumps(task))

@@ -195,10 +195,21 @@ class Package:
 
 
 @dataclass(frozen=True)
+class Allotment:
+    """What the machine of a replica has, for limits."""
+
+    machine_type: str
+    vcpus: int
+    memory_mb: int
+
+
+@dataclass(frozen=True)
 class Task:
     """What one supervisor is to do.
 
     ``environment`` is expanded and in order; ``directories`` are made before the program starts.
+    ``gpus``: the program is to find GPUs of its own, and gets the runtime made for them.
+    ``allotment``: it gets no more than that, where the host can see to it; None: no limits.
     """
 
     attempt_id: AttemptId
@@ -213,6 +224,8 @@ class Task:
     time_limit_s: float
     stop_grace_s: float
     heartbeat_s: float
+    gpus: bool = False
+    allotment: Allotment | None = None
 
 
 def encode_task(task: Task) -> JsonObject:
@@ -233,7 +246,13 @@ def encode_task(task: Task) -> JsonObject:
         "time_limit_s": task.time_limit_s,
         "stop_grace_s": task.stop_grace_s,
         "heartbeat_s": task.heartbeat_s,
+        "gpus": task.gpus,
+        "allotment": _encode_allotment(task.allotment),
     }
+
+
+def _encode_allotment(allotment: Allotment | None) -> JsonObject | None:
+    return None if allotment is None else {**vars(allotment)}
 
 
 def _encode_runtime(runtime: Runtime) -> JsonObject:

@@ -12,12 +12,13 @@ from footplate.api.footplate_v1 import About, footplate_routes
 from footplate.api.replica_v1 import replica_routes
 from footplate.api.security import Access
 from footplate.buckets.folders import FolderBuckets
-from footplate.catalogue import load
+from footplate.catalogue import load_catalogue
 from footplate.control.reports import Reports
 from footplate.control.status import Status
 from footplate.control.tasks import Limits, Tasks
 from footplate.control.tokens import Tokens
 from footplate.domain.lifecycle import Admitted, react
+from footplate.domain.sites import Mode, Site
 from footplate.store import open_store
 from footplate.testing.clock import FakeClock
 from footplate.testing.http_server import serve
@@ -38,7 +39,8 @@ def http(tmp_path: Path) -> Iterator[httpx.Client]:
     store, clock = open_store(f"sqlite:///{tmp_path}/jobs.db"), FakeClock()
     store.create(JOB, ())
     buckets = FolderBuckets(tmp_path / "buckets", clock)
-    tasks = Tasks(store, buckets, load(), Limits(1, 1), lambda: 1)
+    site = Site("this machine", Mode.EMULATE, 1, 1, 1024)
+    tasks = Tasks(store, buckets, load_catalogue(), lambda _: site, clock, Limits(1, 1), lambda: 1)
     reports = Reports(store, MemoryLogs(clock.now), clock, lambda: None)
     status = Status(store, clock, lambda: None)
     routes = [

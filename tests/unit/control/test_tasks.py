@@ -6,21 +6,27 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate import catalogue
 from footplate.buckets.folders import FolderBuckets
+from footplate.catalogue import load_catalogue
 from footplate.control.tasks import Limits, Tasks
 from footplate.domain.errors import NotFound, PermissionDenied
-from footplate.domain.jobs import Directory, Job, PythonProgram
+from footplate.domain.jobs import Directory, Job, MachineSpec, PythonProgram
 from footplate.domain.lifecycle import Admitted, react
 from footplate.domain.names import attempt_id
+from footplate.domain.sites import Gpu, Mode, Site
 from footplate.testing.clock import FakeClock
-from footplate.testing.jobs import make_job, make_spec
+from footplate.testing.jobs import CREATED, make_job, make_spec
 from footplate.testing.store import MemoryStore
+from footplate.wire.replica_v1 import Allotment
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 MASTER = "master-replica-0"
+CATALOGUE = load_catalogue()
+SITE = Site("this machine", Mode.EMULATE, 4, 8, 32 << 10)
+GPUS = replace(SITE, gpus=(Gpu("0", "NVIDIA_L4"), Gpu("1", "NVIDIA_L4"), Gpu("2", "NVIDIA_L4")))
 
 
 @pytest.fixture
@@ -37,8 +43,25 @@ def store() -> MemoryStore:
 
 
 @pytest.fixture
-def tasks(store: MemoryStore, buckets: FolderBuckets) -> Tasks:
-    return Tasks(store, buckets, catalogue.load(), Limits(1.0, 2.0), lambda: 2222)
+def clock() -> FakeClock:
+    return FakeClock(CREATED)
+
+
+@pytest.fixture
+def make_tasks(
+    store: MemoryStore, buckets: FolderBuckets, clock: FakeClock
+) -> Callable[[Site], Tasks]:
+    def make(site: Site) -> Tasks:
+        sites = {"us-central1": site}
+        limits = Limits(1.0, 2.0)
+        return Tasks(store, buckets, CATALOGUE, sites.__getitem__, clock, limits, lambda: 2222)
+
+    return make
+
+
+@pytest.fixture
+def tasks(make_tasks: Callable[[Site], Tasks]) -> Tasks:
+    return make_tasks(SITE)
 
 
 @pytest.fixture
@@ -97,3 +120,86 @@ def test_an_attempt_that_is_over_gets_nothing(tasks: Tasks, job: Job) -> None:
         tasks.task(attempt_id(job.uid, 2), MASTER)
     with pytest.raises(NotFound, match="no replica"):
         tasks.task(job.attempt_id, "worker-replica-9")
+
+
+def change(store: MemoryStore, job: Job, **fields: object) -> None:
+    """Replace values of the only replica and its pool."""
+    spec = replace(job.spec, pools=(replace(job.spec.primary, **fields),))  # type: ignore[arg-type]  # checked at run time
+    store.update(replace(job, spec=spec, version=job.version + 1), ())
+
+
+def test_a_replica_sees_its_gpus_alone(
+    make_tasks: Callable[[Site], Tasks], store: MemoryStore, job: Job
+) -> None:
+    replicas = (replace(job.primary, devices=("1", "2")),)
+    job = replace(job, replicas=replicas, version=job.version + 1)
+    store.update(job, ())
+    tasks = make_tasks(GPUS)
+
+    task = tasks.task(job.attempt_id, MASTER)
+    assert dict(task.environment)["CUDA_VISIBLE_DEVICES"] == "1,2"
+    assert task.gpus
+
+    change(store, job, environment=(("CUDA_VISIBLE_DEVICES", "1,0,5"),))
+    task = tasks.task(job.attempt_id, MASTER)
+    assert dict(task.environment)["CUDA_VISIBLE_DEVICES"] == "2,1"
+
+
+def test_without_gpus_of_its_own_it_sees_none(
+    make_tasks: Callable[[Site], Tasks], store: MemoryStore, job: Job
+) -> None:
+    change(store, job, environment=(("CUDA_VISIBLE_DEVICES", "0"),))
+    task = make_tasks(GPUS).task(job.attempt_id, MASTER)
+    assert dict(task.environment)["CUDA_VISIBLE_DEVICES"] == ""
+    assert not task.gpus
+
+    task = make_tasks(SITE).task(job.attempt_id, MASTER)
+    assert dict(task.environment)["CUDA_VISIBLE_DEVICES"] == "0"
+    assert not task.gpus
+
+
+def test_simulated_gpus_are_seen_and_get_no_runtime_for_gpus(
+    make_tasks: Callable[[Site], Tasks], store: MemoryStore, job: Job
+) -> None:
+    replicas = (replace(job.primary, devices=("0",)),)
+    store.update(replace(job, replicas=replicas, version=job.version + 1), ())
+    site = replace(SITE, gpus=(Gpu("0", "NVIDIA_L4", simulated=True),))
+
+    task = make_tasks(site).task(job.attempt_id, MASTER)
+    assert dict(task.environment)["CUDA_VISIBLE_DEVICES"] == "0"
+    assert not task.gpus
+
+
+def test_a_tpu_job_runs_on_the_cpu_whatever_it_says(
+    tasks: Tasks, store: MemoryStore, job: Job
+) -> None:
+    change(store, job, machine=MachineSpec("cloud_tpu"), environment=(("PJRT_DEVICE", "TPU"),))
+    variables = dict(tasks.task(job.attempt_id, MASTER).environment)
+    assert (variables["PJRT_DEVICE"], variables["JAX_PLATFORMS"]) == ("CPU", "cpu")
+
+
+def test_limits_are_those_of_the_machine_type_where_they_are_enforced(
+    make_tasks: Callable[[Site], Tasks], tasks: Tasks, job: Job
+) -> None:
+    assert tasks.task(job.attempt_id, MASTER).allotment is None
+    enforcing = make_tasks(replace(SITE, mode=Mode.ENFORCE))
+    allotment = enforcing.task(job.attempt_id, MASTER).allotment
+    assert allotment == Allotment("n1-standard-4", 4, 15 << 10)
+
+
+@pytest.mark.parametrize(
+    ("run_s", "left_s"),
+    [(None, 604_800.0), (0.0, 604_800.0), (100.5, 604_699.5), (700_000.0, 1.0), (-5.0, 604_800.0)],
+)
+def test_another_attempt_has_what_is_left_of_the_running_time(
+    tasks: Tasks,
+    store: MemoryStore,
+    clock: FakeClock,
+    job: Job,
+    run_s: float | None,
+    left_s: float,
+) -> None:
+    started = None if run_s is None else clock.now()
+    store.update(replace(job, start_time=started, version=job.version + 1), ())
+    clock.advance(run_s or 0.0)
+    assert tasks.task(job.attempt_id, MASTER).time_limit_s == left_s

@@ -182,26 +182,23 @@ Requires-Dist: not-a-header
     assert [name_of(requirement) for requirement in found] == ["numpy-financial", "old"]
 
 
-def make_task(environment: list[list[str]], **variants: list[dict[str, Any]]) -> Task:
+def make_task(*, gpus: bool, **variants: list[dict[str, Any]]) -> Task:
     runtime = {"name": "2.21", "python": "3.11", "variants": variants}
     program = {"kind": "python", "module": "m", "args": []}
-    return Task({"runtime": runtime, "program": program, "environment": environment})
+    return Task({"runtime": runtime, "program": program, "gpus": gpus})
 
 
 def test_gpus() -> None:
     cpu = [{"name": "cpu", "lock_sha256": "c"}]
     gpu = [{"name": "gpu", "lock_sha256": "g"}]
     both = {"cpu": cpu, "gpu": gpu}
-    hidden = [["CUDA_VISIBLE_DEVICES", ""]]
-    device = ["/dev/nvidia0"]
-    assert make_task([], **both).choose_slices([])[0][0].name == "cpu"
-    assert make_task([], **both).choose_slices(device)[0][0].name == "gpu"
-    assert make_task(hidden, **both).choose_slices(device)[0][0].name == "cpu"
-    slices, note = make_task([], cpu=cpu).choose_slices(device)
+    assert make_task(gpus=False, **both).choose_slices()[0][0].name == "cpu"
+    assert make_task(gpus=True, **both).choose_slices()[0][0].name == "gpu"
+    slices, note = make_task(gpus=True, cpu=cpu).choose_slices()
     assert slices[0].name == "cpu"
     assert note == "runtime 2.21 is for the CPU: its programs use no GPU"
     with pytest.raises(Unpreparable):
-        make_task([]).choose_slices([])
+        make_task(gpus=False).choose_slices()
 
 
 def test_pip_settings_hold_for_uv() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,6 +21,7 @@ from footplate.wire.replica_v1 import (
     MAX_LINE_LENGTH,
     MAX_RECORDS,
     MAX_TEXT_LENGTH,
+    Allotment,
     EventRecord,
     ExitRecord,
     LineRecord,
@@ -183,6 +185,8 @@ def test_a_task_as_supervisors_get_it() -> None:
         time_limit_s=604800.0,
         stop_grace_s=10.0,
         heartbeat_s=30.0,
+        gpus=True,
+        allotment=Allotment("n1-standard-4", 4, 15360),
     )
     assert json.loads(json.dumps(encode_task(task))) == {
         "attempt_id": "uid-1",
@@ -211,7 +215,10 @@ def test_a_task_as_supervisors_get_it() -> None:
         "time_limit_s": 604800.0,
         "stop_grace_s": 10.0,
         "heartbeat_s": 30.0,
+        "gpus": True,
+        "allotment": {"machine_type": "n1-standard-4", "vcpus": 4, "memory_mb": 15360},
     }
+    assert encode_task(replace(task, allotment=None))["allotment"] is None
 
 
 json_values = st.recursive(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import json
 import os
 
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from footplate.replica.environment.assembly import Environment
-
-_GPU_DEVICES = "/dev/nvidia[0-9]*"
 
 
 def main(home: str) -> int:
@@ -47,7 +44,7 @@ def prepare(home: str, teller: Teller) -> Environment:
     uv = Uv(str(ticket.get("uv") or ""), host)
     server = Server(Connection(str(ticket["server_file"]), str(ticket["token"])), teller)
     packages = server.fetch_packages(task.packages, os.path.join(home, "packages"))
-    slices, note = task.choose_slices(glob.glob(_GPU_DEVICES))
+    slices, note = task.choose_slices()
     if note:
         teller.tell(note)
     globs = [str(pattern) for pattern in ticket.get("pythons") or ()]

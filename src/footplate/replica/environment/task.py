@@ -9,8 +9,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_NO_DEVICES = ("", "-1", "NoDevFiles")
-
 
 class Task:
     """The part of a task's JSON that matters here."""
@@ -26,6 +24,7 @@ class Task:
             }
             self.packages = [str(package["file"]) for package in described.get("packages") or ()]
             self.module = str(described["program"].get("module") or "")
+            self._uses_gpus = described.get("gpus") is True
             self._environment = {
                 str(name): str(value) for name, value in described.get("environment") or ()
             }
@@ -36,15 +35,14 @@ class Task:
     def forced_slice(self) -> str:
         return self._environment.get(VARIABLE, "")
 
-    def uses_gpus(self, devices: list[str]) -> bool:
-        """Whether the replica is to see GPUs, where the host has ``devices``."""
-        visible = self._environment.get("CUDA_VISIBLE_DEVICES")
-        return bool(devices) and visible not in _NO_DEVICES
+    def choose_slices(self) -> tuple[list[Slice], str]:
+        """The slices for this replica, and a note if its GPUs stay unused.
 
-    def choose_slices(self, devices: list[str]) -> tuple[list[Slice], str]:
-        """The slices for this host, and a note if its GPUs stay unused."""
+        Raises:
+            Unpreparable: the runtime has none.
+        """
         note = ""
-        if self.uses_gpus(devices):
+        if self._uses_gpus:
             if self._variants.get("gpu"):
                 return self._variants["gpu"], ""
             note = f"runtime {self.runtime} is for the CPU: its programs use no GPU"

@@ -1,0 +1,213 @@
+"""The GPUs of this machine that jobs get: those of NVML, pretended ones, or none."""
+
+from __future__ import annotations
+
+import importlib
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, cast
+
+from footplate.domain.catalogue import AcceleratorKind
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.sites import Gpu
+from footplate.server.gpu_models import accelerator_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from footplate.domain.catalogue import Catalogue
+
+_MOST_SIMULATED = 4096
+_SIMULATED = "simulated:"
+_DEVICES = Path("/dev")
+_FORMS = "auto, none, or simulated:TYPE=NUMBER[,TYPE=NUMBER...] (simulated:NVIDIA_TESLA_T4=4)"
+NO_LIBRARY = "no nvidia-ml-py here: if this machine has GPUs, pip install 'footplate[gpu]'"
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """``hidden``: there are GPUs, besides, that no program is to see."""
+
+    gpus: tuple[Gpu, ...] = ()
+    hidden: bool = False
+    notes: tuple[str, ...] = ()
+
+
+class Nvml(Protocol):
+    """What is used of the module ``pynvml``. Each call may raise its NVMLError."""
+
+    NVMLError: type[Exception]
+
+    def nvmlInit(self) -> None: ...  # noqa: N802  the library's names
+
+    def nvmlShutdown(self) -> None: ...  # noqa: N802
+
+    def nvmlDeviceGetCount(self) -> int: ...  # noqa: N802
+
+    def nvmlDeviceGetHandleByIndex(self, index: int) -> object: ...  # noqa: N802
+
+    def nvmlDeviceGetName(self, handle: object) -> str: ...  # noqa: N802
+
+    def nvmlDeviceGetUUID(self, handle: object) -> str: ...  # noqa: N802
+
+    def nvmlDeviceGetMigMode(self, handle: object) -> list[int]:  # noqa: N802
+        """Whether it is on, now and after the next reset; raises where there is none."""
+        ...
+
+
+def load_nvml() -> Nvml | None:
+    """None: the library isn't installed."""
+    try:
+        return cast("Nvml", importlib.import_module("pynvml"))
+    except ImportError:
+        return None
+
+
+class Gpus:
+    """Finds the GPUs that a setting means. ``visible`` is the CUDA_VISIBLE_DEVICES of the
+    service itself: whoever started it may have left it only some.
+    """
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        visible: str | None = None,
+        load: Callable[[], Nvml | None] = load_nvml,
+        devices: Path = _DEVICES,
+    ) -> None:
+        self._catalogue = catalogue
+        self._visible = visible
+        self._load = load
+        self._devices = devices
+
+    def find(self, wanted: str, gpu_type: str | None) -> Inventory:
+        """``wanted`` and ``gpu_type`` as in the settings ``gpus`` and ``gpu_type``.
+
+        Raises:
+            InvalidArgument: naming the setting, what was given, and what is allowed.
+        """
+        if gpu_type is not None:
+            self._check_type("gpu_type", gpu_type)
+        if wanted == "none":
+            return Inventory(hidden=self._has_device_files())
+        if wanted == "auto":
+            return self._ask_nvml(gpu_type)
+        if wanted.startswith(_SIMULATED):
+            return Inventory(tuple(self._simulate(wanted)))
+        raise _refusal("gpus", wanted, _FORMS)
+
+    def _check_type(self, field: str, name: str) -> None:
+        known = self._catalogue.accelerators.get(name)
+        if known is None or known.kind is not AcceleratorKind.GPU:
+            accelerators = self._catalogue.accelerators.values()
+            types = sorted(a.name for a in accelerators if a.kind is AcceleratorKind.GPU)
+            raise _refusal(field, name, f"{', '.join(types)}; a catalogue file can add others")
+
+    def _simulate(self, wanted: str) -> Iterator[Gpu]:
+        numbers = count()
+        for part in wanted.removeprefix(_SIMULATED).split(","):
+            name, _, amount = part.strip().partition("=")
+            if not (amount.isascii() and amount.isdigit() and len(amount) < 5):
+                raise _refusal("gpus", wanted, _FORMS)
+            if not 0 < int(amount) <= _MOST_SIMULATED:
+                raise _refusal("gpus", wanted, f"numbers from 1 to {_MOST_SIMULATED}")
+            self._check_type("gpus", name)
+            for number in islice(numbers, int(amount)):
+                yield Gpu(str(number), name, f"simulated {name}", simulated=True)
+
+    def _has_device_files(self) -> bool:
+        return any(self._devices.glob("nvidia[0-9]*")) or (self._devices / "dxg").exists()
+
+    def _ask_nvml(self, gpu_type: str | None) -> Inventory:
+        nvml = self._load()
+        if nvml is None:
+            return Inventory(hidden=self._has_device_files(), notes=(NO_LIBRARY,))
+        try:
+            nvml.nvmlInit()
+        except nvml.NVMLError as error:
+            return Inventory(hidden=self._has_device_files(), notes=(f"NVML: {error}",))
+        try:
+            return Census(nvml, self._visible, gpu_type).take()
+        except nvml.NVMLError as error:
+            return Inventory(hidden=True, notes=(f"its GPUs can't be told: NVML: {error}",))
+        finally:
+            with suppress(nvml.NVMLError):
+                nvml.nvmlShutdown()
+
+
+class Census:
+    """Asks an initialised NVML for each GPU. Ids are NVML's numbers: the order of the bus."""
+
+    def __init__(self, nvml: Nvml, visible: str | None, gpu_type: str | None) -> None:
+        self._nvml = nvml
+        self._visible = visible
+        self._gpu_type = gpu_type
+        self._notes: list[str] = []
+        self._unknown: set[str] = set()
+
+    def take(self) -> Inventory:
+        """Raises NVMLError."""
+        number = self._nvml.nvmlDeviceGetCount()
+        handles = [self._nvml.nvmlDeviceGetHandleByIndex(index) for index in range(number)]
+        uuids = [_text(self._nvml.nvmlDeviceGetUUID(handle)) for handle in handles]
+        ours = select(self._visible, uuids)
+        gpus = [self._see(index, handles[index]) for index in sorted(ours)]
+        if len(ours) < number:
+            self._notes.append(
+                f"of {number} GPUs only those that CUDA_VISIBLE_DEVICES names are handed out"
+            )
+        if self._unknown:
+            self._notes.append(
+                f"no accelerator type is known for {', '.join(sorted(self._unknown))}: in emulate "
+                "mode it is handed out for any, in enforce for none; say in gpu_type what it is to "
+                "count as"
+            )
+        found = tuple(gpu for gpu in gpus if gpu is not None)
+        return Inventory(found, len(found) < number, tuple(self._notes))
+
+    def _see(self, index: int, handle: object) -> Gpu | None:
+        """None: it isn't handed out."""
+        model = _text(self._nvml.nvmlDeviceGetName(handle))
+        if self._is_partitioned(handle):
+            self._notes.append(f"GPU {index} ({model}) is in MIG mode, and isn't handed out")
+            return None
+        accelerator = accelerator_of(model) or self._gpu_type
+        if accelerator is None:
+            self._unknown.add(model)
+        return Gpu(str(index), accelerator, model)
+
+    def _is_partitioned(self, handle: object) -> bool:
+        try:
+            return bool(self._nvml.nvmlDeviceGetMigMode(handle)[0])
+        except self._nvml.NVMLError:  # it can't be
+            return False
+
+
+def select(visible: str | None, uuids: list[str]) -> frozenset[int]:
+    """The numbers of the GPUs that a CUDA_VISIBLE_DEVICES leaves, by number or beginning of UUID.
+
+    The first that isn't there ends the list, as in CUDA.
+    """
+    if visible is None:
+        return frozenset(range(len(uuids)))
+    chosen: set[int] = set()
+    for word in (part.strip() for part in visible.split(",")):
+        if word.isascii() and word.isdigit() and len(word) < 5:
+            found = [int(word)] if int(word) < len(uuids) else []
+        else:
+            found = [i for i, uuid in enumerate(uuids) if word and uuid.startswith(word)]
+        if len(found) != 1:
+            break
+        chosen.update(found)
+    return frozenset(chosen)
+
+
+def _text(value: str | bytes) -> str:
+    """Older versions of the library give bytes."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
+def _refusal(field: str, given: str, allowed: str) -> InvalidArgument:
+    return InvalidArgument.of((Violation(field, f"{given!r} given; allowed: {allowed}"),))

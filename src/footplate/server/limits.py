@@ -1,0 +1,78 @@
+"""Which limits really hold programs on this machine: found by trying, and said at the start."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from footplate.domain.sites import Mode
+from footplate.replica.archive import build_archive
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from footplate.domain.sites import Site
+    from footplate.settings import Settings
+
+_PATIENCE_S = 60
+_LIMITED = {"memory": "memory", "CPU": "vCPUs"}
+
+
+def describe_machine(site: Site, settings: Settings) -> tuple[str, ...]:
+    """What jobs find here, in one line, and a line for each thing that one should know of it."""
+    mode = f"Machine: {site.mode.value}"
+    if site.mode is Mode.EMULATE:
+        room = "1 replica" if site.replicas == 1 else f"up to {site.replicas} replicas"
+        first = f"{mode}, {room} at once, {_describe_gpus(site)}; no limits on CPU or memory."
+    else:
+        memory = f"{round(site.memory_mb / 1024, 1):g} GB"
+        limits = describe_limits(probe(settings))
+        first = f"{mode}, {site.vcpus} vCPU, {memory}, {_describe_gpus(site)}; {limits}."
+    return (first, *(f"  {note}" for note in site.notes))
+
+
+def _describe_gpus(site: Site) -> str:
+    if not site.gpus:
+        return "no GPUs"
+    names = Counter(
+        f"{'simulated ' if gpu.simulated else ''}{gpu.accelerator or gpu.model}"
+        for gpu in site.gpus
+    )
+    return ", ".join(f"{count} {name}" for name, count in names.items())
+
+
+def probe(settings: Settings) -> Mapping[str, object]:
+    """What the supervisors' ``probe`` tells, in a process of its own: it leaves marks on it.
+
+    Empty if it can't be run.
+    """
+    archive = build_archive(settings.cache)
+    command = [sys.executable, "-I", "-S", str(archive), "probe", settings.isolation]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, check=True, timeout=_PATIENCE_S, stdin=subprocess.DEVNULL
+        )
+        told: Mapping[str, object] = json.loads(done.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return {}
+    return told
+
+
+def describe_limits(told: Mapping[str, object]) -> str:
+    """Which of a machine type's limits hold a replica here, and why not the others."""
+    faults = told.get("faults")
+    if not isinstance(faults, dict) or not told.get("rung"):
+        return "counted, and not limited: no isolation can be had"
+    held = [name for key, name in _LIMITED.items() if not faults.get(key, "no")]
+    missed = [f"{name} ({faults.get(key)})" for key, name in _LIMITED.items() if faults.get(key)]
+    reasons = told.get("reasons")
+    why = f": {'; '.join(map(str, reasons))}" if isinstance(reasons, list) and reasons else ""
+    parts = []
+    if held:
+        parts.append(f"each replica's {' and '.join(held)} limited by control groups")
+    if missed:
+        parts.append(f"counted, and not limited: {', '.join(missed)}{why}")
+    return "; ".join(parts)

@@ -1,0 +1,44 @@
+"""This machine as a site: what of it jobs can hold."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from footplate.domain.capacity import replicas_for
+from footplate.domain.devices import VISIBLE
+from footplate.domain.sites import Site
+from footplate.server.gpus import Gpus
+from footplate.server.machine import cpus, memory_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from footplate.domain.catalogue import Catalogue
+    from footplate.settings import Settings
+
+NAME = "this machine"
+
+
+def local_site(
+    settings: Settings, catalogue: Catalogue, environ: Mapping[str, str] = os.environ
+) -> Site:
+    """Measures this machine and asks for its GPUs; takes a moment where there are any.
+
+    Of ``environ`` only CUDA_VISIBLE_DEVICES counts, which may leave the service only some GPUs.
+
+    Raises:
+        InvalidArgument: naming the setting of GPUs that is wrong, and what is allowed.
+    """
+    found = Gpus(catalogue, environ.get(VISIBLE)).find(settings.gpus, settings.gpu_type)
+    memory = memory_bytes()
+    return Site(
+        name=NAME,
+        mode=settings.mode,
+        replicas=settings.max_replicas or replicas_for(memory),
+        vcpus=cpus(),
+        memory_mb=memory >> 20,
+        gpus=found.gpus,
+        hides_gpus=found.hidden,
+        notes=found.notes,
+    )
