@@ -10,6 +10,7 @@ from footplate.client.jobs import CustomJobs, TrainingJobs, job_path
 from footplate.client.quotas import Quotas
 from footplate.client.resources import Event, Job, LogLine, Status
 from footplate.client.storage import Storage
+from footplate.client.validation import Validations
 from footplate.domain.names import CustomJobName, JobName
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class Service:
         self.training_jobs = TrainingJobs(self._connection)
         self.custom_jobs = CustomJobs(self._connection)
         self.storage = Storage(self._connection)
+        self.validations = Validations(self._connection)
         self.offers = Offers(self._connection)
         self.quotas = Quotas(self._connection)
 

@@ -24,6 +24,8 @@ LAST_RUNTIME = (2, 11)
 LAST_IMAGE_PYTHON = (3, 10)
 """Of the newest prebuilt training images that are known here. Source: their list."""
 
+REFUSED_ALIKE = "it would be refused there for the same reasons"
+
 
 @dataclass(frozen=True)
 class Parity:
@@ -43,7 +45,7 @@ def parity_of(
     """``absent``: what the job names and isn't here; it may well be there."""
     spec = submission.spec
     lacks, doubts = tuple(_lacks(spec, catalogue)), tuple(_doubts(spec, catalogue))
-    same = ("it would be refused there for the same reasons",) if submission.violations else ()
+    same = (REFUSED_ALIKE,) if submission.violations else ()
     away = (f"{violation.field} isn't here, and may be there" for violation in absent)
     reasons = (*same, *submission.parity, *lacks, *doubts, *away)
     accepted: bool | None = None if reasons else True

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
 from footplate.domain import invocation
-from footplate.domain.amounts import JOBS, Amounts
+from footplate.domain.admission.claiming import counts_of
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import ContainerProgram, PythonProgram
 from footplate.domain.machines import accelerators_of, zones_for
 from footplate.domain.parts import Part, part_of
-from footplate.domain.sites import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from footplate.domain.amounts import Amounts
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import DiskSpec, JobSpec, WorkerPool
     from footplate.domain.sites import Mode, Site
@@ -100,7 +100,7 @@ def plan(
         mode=site.mode,
         pools=tuple(planner.pool(pool) for pool in spec.pools if pool.replica_count),
         steps=tuple(_steps(spec)),
-        counts={**counted(spec, catalogue), JOBS: 1},
+        counts=counts_of(spec, catalogue),
         holds=site.held_by(spec, catalogue),
     )
 

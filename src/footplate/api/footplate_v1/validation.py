@@ -1,0 +1,95 @@
+"""Footplate's own API: what submitting a job would lead to, without submitting it.
+
+The body is that of the create request of either face. What is wrong with the job is the answer,
+not an error; an error is only what can't be read at all.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.api.json_route import json_route
+from footplate.api.vertex_v1.parents import location_of
+from footplate.control.preflight import NOTHING, Staging
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.names import GcsUri, check_project
+from footplate.domain.parity import REFUSED_ALIKE, Parity
+from footplate.domain.verdict import Verdict
+from footplate.wire.footplate_v1 import verdict_json
+from footplate.wire.training_v1 import submissions as training_submissions
+from footplate.wire.vertex_v1 import submissions as vertex_submissions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.routing import Route
+
+    from footplate.api.json_route import Call
+    from footplate.control.validation import Validation
+    from footplate.domain.catalogue import Catalogue
+    from footplate.domain.submission import Submission
+    from footplate.wire.json_text import JsonObject
+
+
+def validation_routes(validation: Validation, catalogue: Catalogue) -> list[Route]:
+    """Before the routes of single jobs: ``jobs:validate`` is no job's name."""
+    api = _Validations(validation, catalogue)
+    project = "/footplate/v1/projects/{project}"
+    location = f"{project}/locations/{{location}}"
+    return [
+        json_route(f"{project}/jobs:validate", {"POST": api.training_job}),
+        json_route(f"{location}/customJobs:validate", {"POST": api.custom_job}),
+        json_route(f"{location}/hyperparameterTuningJobs:validate", {"POST": api.tuning_job}),
+    ]
+
+
+class _Validations:
+    """``?staging=gs://BUCKET/PREFIX``: the client uploads what lies below before it submits.
+
+    With ``makesBucket=true`` it makes that bucket, too.
+    """
+
+    def __init__(self, validation: Validation, catalogue: Catalogue) -> None:
+        self._validation = validation
+        self._catalogue = catalogue
+
+    def training_job(self, call: Call) -> JsonObject:
+        project, body = call.path["project"], call.body()
+        check_project(project)
+        return self._answer(
+            call, lambda: training_submissions.read_submission(body, project, self._catalogue)
+        )
+
+    def custom_job(self, call: Call) -> JsonObject:
+        location, body = location_of(call), call.body()
+        return self._answer(
+            call, lambda: vertex_submissions.read_submission(body, location, self._catalogue)
+        )
+
+    def tuning_job(self, call: Call) -> JsonObject:
+        location, body = location_of(call), call.body()
+        return self._answer(
+            call, lambda: vertex_submissions.read_tuning_submission(body, location, self._catalogue)
+        )
+
+    def _answer(self, call: Call, read: Callable[[], Submission]) -> JsonObject:
+        staging = _staging(call)
+        try:
+            submission = read()
+        except InvalidArgument as error:
+            return verdict_json(_unreadable(error))
+        return verdict_json(self._validation.validate(submission, staging))
+
+
+def _unreadable(error: InvalidArgument) -> Verdict:
+    """On a request of which no job can be made, not even one to find more wrong with."""
+    violations = error.violations or (Violation("request", error.message),)
+    return Verdict(violations, (), Parity(accepted=False, reasons=(REFUSED_ALIKE,)))
+
+
+def _staging(call: Call) -> Staging:
+    text = call.parameter("staging")
+    if text is None:
+        return NOTHING
+    makes = call.parameter("makesBucket", "makes_bucket") == "true"
+    return Staging(GcsUri.parse(text, "staging"), makes_bucket=makes)

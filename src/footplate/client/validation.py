@@ -1,0 +1,69 @@
+"""What submitting a job would lead to, without submitting it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from footplate.domain.errors import InvalidArgument, UnknownError
+from footplate.wire.footplate_v1 import read_verdict
+
+if TYPE_CHECKING:
+    from footplate.client.connection import Connection
+    from footplate.domain.names import GcsUri
+    from footplate.domain.verdict import Verdict
+    from footplate.wire.json_text import JsonObject
+
+
+@dataclass(frozen=True)
+class Uploads:
+    """What the caller puts below ``prefix`` before it submits, so that it isn't looked for.
+
+    ``makes_bucket``: the bucket may have to be made first, too.
+    """
+
+    prefix: GcsUri
+    makes_bucket: bool = False
+
+    def parameters(self) -> dict[str, str]:
+        made = {"staging": str(self.prefix)}
+        return {**made, "makesBucket": "true"} if self.makes_bucket else made
+
+
+@dataclass(frozen=True)
+class Checked:
+    """``resource`` is the answer itself."""
+
+    verdict: Verdict
+    resource: JsonObject
+
+
+class Validations:
+    """``.../jobs:validate`` and its like; a job that would be refused is no error."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def training_job(
+        self, project: str, job: JsonObject, uploads: Uploads | None = None
+    ) -> Checked:
+        return self._check(f"projects/{quote(project)}/jobs", job, uploads)
+
+    def custom_job(
+        self, project: str, location: str, job: JsonObject, uploads: Uploads | None = None
+    ) -> Checked:
+        parent = f"projects/{quote(project)}/locations/{quote(location)}"
+        return self._check(f"{parent}/customJobs", job, uploads)
+
+    def _check(self, collection: str, job: JsonObject, uploads: Uploads | None) -> Checked:
+        resource = self._connection.call(
+            "POST",
+            f"/footplate/v1/{collection}:validate",
+            params=uploads.parameters() if uploads else None,
+            body=job,
+        )
+        try:
+            return Checked(read_verdict(resource), resource)
+        except InvalidArgument as error:
+            raise UnknownError(f"the server didn't answer as Footplate does: {error}") from None

@@ -1,0 +1,105 @@
+"""What submitting a job would lead to, found out without making anything."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.control.paths import local_path
+from footplate.control.preflight import NOTHING
+from footplate.domain.advice import advise
+from footplate.domain.errors import AlreadyExists, NotFound, Unimplemented
+from footplate.domain.names import TrainingJobName
+from footplate.domain.parity import parity_of
+from footplate.domain.plan import JOB_ID, plan
+from footplate.domain.verdict import Outlook, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.control.gate import Gate
+    from footplate.control.preflight import Staging
+    from footplate.domain.admission import Explanation
+    from footplate.domain.catalogue import Catalogue
+    from footplate.domain.errors import ServiceError
+    from footplate.domain.jobs import JobSpec
+    from footplate.domain.plan import Plan
+    from footplate.domain.sites import Site
+    from footplate.domain.submission import Submission
+    from footplate.ports.buckets import Buckets
+    from footplate.ports.store import Store
+
+
+class Validation:
+    """``site`` is what a region is bound to; ``outlook`` says why a job of a project would wait.
+
+    ``outlook`` is None for a job that would start at once.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        gate: Gate,
+        buckets: Buckets,
+        catalogue: Catalogue,
+        site: Callable[[str], Site],
+        outlook: Callable[[JobSpec, str], Explanation | None],
+    ) -> None:
+        self._store = store
+        self._gate = gate
+        self._buckets = buckets
+        self._catalogue = catalogue
+        self._site = site
+        self._outlook = outlook
+
+    def validate(self, submission: Submission, staging: Staging = NOTHING) -> Verdict:
+        """All that submitting it would say; ``staging``: what will be uploaded before that."""
+        violations = self._gate.violations(submission, staging)
+        wrong = {violation.field for violation in submission.violations}
+        absent = [violation for violation in violations if violation.field not in wrong]
+        refusal = None if violations else self._refusal(submission, staging)
+        missing = refusal if isinstance(refusal, Unimplemented) else None
+        valid = not violations and refusal is missing
+        return Verdict(
+            violations=violations,
+            warnings=self._warnings(submission),
+            parity=parity_of(submission, self._catalogue, absent),
+            refusal=None if valid or refusal is None else refusal.message,
+            unsupported=None if missing is None else missing.message,
+            plan=self._plan(submission) if valid else None,
+            queue=self._queue(submission) if valid and missing is None else None,
+        )
+
+    def _refusal(self, submission: Submission, staging: Staging) -> ServiceError | None:
+        """The gate's; else that of a name that is taken."""
+        refusal = self._gate.refusal(submission, staging)
+        name = submission.name
+        if refusal is not None or not isinstance(name, TrainingJobName):
+            return refusal
+        try:
+            self._store.get(name)
+        except NotFound:
+            return None
+        return AlreadyExists(f"{name} exists already; each name serves once in a project")
+
+    def _warnings(self, submission: Submission) -> tuple[str, ...]:
+        spec = submission.spec
+        advice = advise(spec, self._catalogue, self._site(spec.region), submission.tuning)
+        return tuple(dict.fromkeys((*submission.warnings, *advice)))
+
+    def _plan(self, submission: Submission) -> Plan:
+        spec, name = submission.spec, submission.name
+        job_id = name.job_id if isinstance(name, TrainingJobName) else JOB_ID
+        site = self._site(spec.region)
+        return plan(spec, self._catalogue, site, job_id=job_id, path=self._path)
+
+    def _path(self, uri: str) -> str:
+        try:
+            return local_path(uri, self._buckets)
+        except NotFound:  # a bucket that the client is going to make
+            return uri
+
+    def _queue(self, submission: Submission) -> Outlook:
+        explanation = self._outlook(submission.spec, submission.name.project)
+        if explanation is None:
+            return Outlook(starts_now=True)
+        return Outlook(starts_now=False, place=explanation.place, text=explanation.text)

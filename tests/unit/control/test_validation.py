@@ -1,0 +1,220 @@
+"""What submitting a job would lead to; nothing is made."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.buckets.folders import FolderBuckets
+from footplate.control.gate import Gate
+from footplate.control.preflight import Staging
+from footplate.control.validation import Validation
+from footplate.domain.admission import Explanation
+from footplate.domain.errors import Violation
+from footplate.domain.jobs import ContainerProgram, Directory, JobSpec, MachineSpec, PythonProgram
+from footplate.domain.names import GcsUri, TrainingJobName
+from footplate.domain.quotas import Quota, Quotas
+from footplate.domain.sites import Mode
+from footplate.domain.submission import Location, Submission, Tuning
+from footplate.domain.verdict import Outlook
+from footplate.testing.catalogue import built_in
+from footplate.testing.clock import FakeClock
+from footplate.testing.jobs import make_job, make_spec
+from footplate.testing.sites import make_regions, make_site
+from footplate.testing.store import MemoryStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAME = TrainingJobName("demo", "job_1")
+PACKAGE = "gs://demo-bucket/trainer-0.1.tar.gz"
+
+
+class Desk:
+    """The validation, and everything that it stands on."""
+
+    def __init__(self, folder: Path, *, mode: Mode = Mode.EMULATE, quotas: Quotas) -> None:
+        self.store = MemoryStore()
+        self.buckets = FolderBuckets(folder, FakeClock())
+        self.buckets.create_bucket("demo-bucket")
+        self.buckets.write("demo-bucket", "trainer-0.1.tar.gz", [b"..."])
+        self.folder = folder
+        self.waits: Explanation | None = None
+        self.asked: list[tuple[JobSpec, str]] = []
+        regions = make_regions(make_site(mode))
+        gate = Gate(self.buckets, built_in(), regions, lambda: quotas)
+        self.validation = Validation(
+            self.store, gate, self.buckets, built_in(), regions.site, self._outlook
+        )
+
+    def _outlook(self, spec: JobSpec, project: str) -> Explanation | None:
+        self.asked.append((spec, project))
+        return self.waits
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path / "buckets", quotas=Quotas())
+
+
+def submission(
+    *,
+    package: str = PACKAGE,
+    runtime: str = "version:1.15/3.7",
+    name: TrainingJobName | Location = NAME,
+    machine: MachineSpec | None = None,
+) -> Submission:
+    spec = make_spec(program=PythonProgram(runtime, (package,), "trainer.task"))
+    pool = replace(spec.primary, field="trainingInput", machine=machine or spec.primary.machine)
+    return Submission(name, "", replace(spec, pools=(pool,)), "{}", warnings=("it is late",))
+
+
+def test_a_good_job_that_would_start(desk: Desk) -> None:
+    given = submission()
+
+    verdict = desk.validation.validate(given)
+
+    assert verdict.accepted
+    assert verdict.violations == ()
+    assert (verdict.refusal, verdict.unsupported) == (None, None)
+    assert verdict.queue == Outlook(starts_now=True)
+    assert verdict.warnings == ("it is late",)
+    assert verdict.parity.accepted is True
+    assert verdict.plan is not None
+    assert dict(verdict.plan.pools[0].variables)["CLOUD_ML_JOB_ID"] == "job_1"
+    assert desk.asked == [(given.spec, "demo")]
+    assert desk.store.active() == ()
+
+
+def test_a_good_job_that_would_wait(desk: Desk) -> None:
+    desk.waits = Explanation(3, "room", "4 replicas are held by job_2; it is the third in line")
+
+    verdict = desk.validation.validate(submission())
+
+    assert verdict.accepted
+    assert verdict.queue == Outlook(
+        starts_now=False, place=3, text="4 replicas are held by job_2; it is the third in line"
+    )
+
+
+def test_programs_get_paths_that_they_can_open(desk: Desk) -> None:
+    spec = submission().spec
+    out = "gs://demo-bucket/out"
+    spec = replace(spec, job_dir=out, directories=(Directory(None, out, "trainingInput.jobDir"),))
+
+    plan = desk.validation.validate(replace(submission(), spec=spec)).plan
+
+    assert plan is not None
+    assert plan.pools[0].program.args == ("--job-dir", str(desk.folder / "demo-bucket" / "out"))
+
+
+def test_the_rules_violations_and_what_is_missing_are_told_together(desk: Desk) -> None:
+    wrong = Violation("trainingInput.region", "required")
+    given = replace(submission(package="gs://demo-bucket/no.tar.gz"), violations=(wrong,))
+
+    verdict = desk.validation.validate(given)
+
+    assert not verdict.accepted
+    assert [violation.field for violation in verdict.violations] == [
+        "trainingInput.region",
+        "trainingInput.packageUris[0]",
+    ]
+    assert (verdict.plan, verdict.queue) == (None, None)
+    assert verdict.parity.accepted is False
+    assert desk.asked == []
+
+
+def test_what_is_only_missing_here_may_be_there(desk: Desk) -> None:
+    verdict = desk.validation.validate(submission(package="gs://no-bucket/t.tar.gz"))
+
+    assert not verdict.accepted
+    assert verdict.parity.accepted is None
+    assert verdict.parity.reasons[0] == "trainingInput.packageUris[0] isn't here, and may be there"
+
+
+@pytest.mark.parametrize("bucket", ["demo-bucket", "new-bucket"])
+def test_packages_that_the_client_is_going_to_upload(desk: Desk, bucket: str) -> None:
+    given = submission(package=f"gs://{bucket}/job_1/t.tar.gz")
+    staging = Staging(GcsUri(bucket, "job_1/"), makes_bucket=bucket == "new-bucket")
+
+    assert not desk.validation.validate(given).accepted
+    verdict = desk.validation.validate(given, staging)
+
+    assert verdict.accepted
+    assert verdict.plan is not None
+
+
+def test_a_directory_in_a_bucket_that_the_client_is_going_to_make(desk: Desk) -> None:
+    given = submission(package="gs://new-bucket/job_1/t.tar.gz")
+    given = replace(given, spec=replace(given.spec, job_dir="gs://new-bucket/out"))
+    staging = Staging(GcsUri("new-bucket", "job_1/"), makes_bucket=True)
+
+    plan = desk.validation.validate(given, staging).plan
+
+    assert plan is not None
+    assert plan.pools[0].program.args == ("--job-dir", "gs://new-bucket/out")
+
+
+def test_a_name_that_is_taken(desk: Desk) -> None:
+    desk.store.create(make_job(NAME), ())
+
+    verdict = desk.validation.validate(submission())
+
+    assert not verdict.accepted
+    assert verdict.refusal is not None
+    assert "projects/demo/jobs/job_1 exists already" in verdict.refusal
+    assert verdict.plan is None
+    assert desk.validation.validate(submission(name=Location("demo", "us-central1"))).accepted
+
+
+def test_a_valid_job_that_this_version_does_not_run(desk: Desk) -> None:
+    given = submission()
+    pool = replace(given.spec.primary, program=ContainerProgram("gcr.io/p/i"))
+    given = replace(given, spec=replace(given.spec, pools=(pool,)))
+
+    verdict = desk.validation.validate(given)
+
+    assert verdict.accepted
+    assert verdict.unsupported is not None
+    assert "custom containers" in verdict.unsupported
+    assert verdict.plan is not None
+    assert verdict.queue is None
+
+
+def test_a_search_with_few_trials(desk: Desk) -> None:
+    verdict = desk.validation.validate(replace(submission(), tuning=Tuning(2, 5)))
+
+    assert verdict.accepted
+    assert any("5 trials are few for 2 parameters" in warning for warning in verdict.warnings)
+
+
+def test_a_job_that_can_never_fit(tmp_path: Path) -> None:
+    desk = Desk(tmp_path / "buckets", mode=Mode.ENFORCE, quotas=Quotas())
+
+    verdict = desk.validation.validate(submission(machine=MachineSpec("n1-standard-96")))
+
+    assert not verdict.accepted
+    assert verdict.refusal is not None
+    assert "can never start here" in verdict.refusal
+    assert verdict.parity.accepted is True
+
+
+def test_a_job_that_its_projects_quota_can_never_hold(tmp_path: Path) -> None:
+    quotas = Quotas((Quota("demo", "*", {"vcpus": 2}),))
+    desk = Desk(tmp_path / "buckets", quotas=quotas)
+
+    verdict = desk.validation.validate(submission())
+
+    assert not verdict.accepted
+    assert verdict.refusal is not None
+    assert "vCPU" in verdict.refusal
+
+
+def test_a_job_of_which_little_was_understood(desk: Desk) -> None:
+    empty = Submission(
+        NAME, "", JobSpec("", ()), "{}", violations=(Violation("trainingInput", "required"),)
+    )
+
+    assert not desk.validation.validate(empty).accepted
