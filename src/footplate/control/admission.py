@@ -9,7 +9,6 @@ from footplate.domain.devices import done_without
 from footplate.domain.errors import NotFound
 from footplate.domain.jobs import JobEvent
 from footplate.domain.lifecycle import Admitted, WaitExpired
-from footplate.domain.states import State
 
 if TYPE_CHECKING:
     from footplate.control.queue import Queue
@@ -19,8 +18,10 @@ if TYPE_CHECKING:
     from footplate.ports.clock import Clock
     from footplate.ports.store import Store
 
-TELL_AT_ONCE = 100
-"""Jobs that are told why they wait in one pass: what starts doesn't wait for that."""
+TELL_AT_ONCE = 20
+"""Jobs that are told why they wait in one pass: what starts doesn't wait long for that."""
+_FIRST_EVENTS = 50
+"""Among which the reason is, if the job was told."""
 
 
 class Admission:
@@ -83,11 +84,14 @@ class Admission:
             self._tell(uid)
 
     def _tell(self, uid: JobUid) -> None:
+        """Once: whoever takes over from a dead service finds most jobs told already."""
+        told = self._store.events(uid, limit=_FIRST_EVENTS)
+        if any(stored.event.kind == "WAITING" for stored in told):
+            return
         try:
-            job = self._store.get_by_uid(uid)
-            why = self._queue.explain(job) if job.state is State.QUEUED else None
+            why = self._queue.explain(self._store.get_by_uid(uid))
             if why is not None:
-                event = JobEvent(self._clock.now(), "WAITING", why.text, key=f"waits: {why.reason}")
+                event = JobEvent(self._clock.now(), "WAITING", why.text, key="waits")
                 self._store.append(uid, (event,))
         except NotFound:
             return
