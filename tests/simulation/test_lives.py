@@ -110,7 +110,7 @@ def check_events(world: World, job: Job, supervisors: list[Supervisor]) -> None:
     keys = [s.event.key for s in world.store.events(job.uid) if s.event.key]
     assert len(keys) == len(set(keys))
     reported = [r for s in supervisors for r in s.kept() if isinstance(r, EventRecord)]
-    assert len([key for key in keys if "/" in key and not key.startswith("waits")]) == len(reported)
+    assert len([key for key in keys if "/" in key]) == len(reported)
 
 
 def test_a_seed_lives_the_same_life_again() -> None:
