@@ -21,6 +21,7 @@ LIMIT_S = 30
 
 GREETING = """\
 Footplate answers at URL (data in DATA).
+Machine: emulate, up to 5 replicas at once, 2 simulated NVIDIA_L4; no limits on CPU or memory.
 
   footplate run -- python submit.py    run an unchanged Vertex AI script against it
   eval "$(footplate env)"              or point gcloud at it
@@ -33,7 +34,12 @@ Ctrl-C stops the service, not its jobs; `footplate down` ends them, too.
 def test_up_greets_refuses_a_second_one_and_ends_at_ctrl_c(tmp_path: Path) -> None:
     data = tmp_path / "data"
     words = [*MAIN, "up", "--port=0", f"--data-dir={data}"]
-    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "FOOTPLATE_MAX_REPLICAS": "5",
+        "FOOTPLATE_GPUS": "simulated:NVIDIA_L4=2",
+    }
     with subprocess.Popen(
         words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as server:
@@ -52,6 +58,26 @@ def test_up_greets_refuses_a_second_one_and_ends_at_ctrl_c(tmp_path: Path) -> No
         rest, told = server.communicate(timeout=LIMIT_S)
     assert (rest, told) == ("", "\nThe service has stopped.\n")
     assert server.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("variable", "words"),
+    [
+        ("GPUS", "gpus: 'x' given; allowed: auto, none, or simulated:TYPE=NUMBER"),
+        ("GPU_TYPE", "gpu_type: 'x' given; allowed: NVIDIA_"),
+    ],
+)
+def test_wrong_gpus_stop_the_start(tmp_path: Path, variable: str, words: str) -> None:
+    done = subprocess.run(
+        [*MAIN, "up", "--port=0", f"--data-dir={tmp_path}"],
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), f"FOOTPLATE_{variable}": "x"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LIMIT_S,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"Error: {words}")
 
 
 def test_a_wrong_setting_is_named(tmp_path: Path) -> None:
