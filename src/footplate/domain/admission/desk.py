@@ -12,6 +12,7 @@ from footplate.domain.admission.reasons import Behind, Soon, promise, why_waitin
 from footplate.domain.admission.room import Room
 from footplate.domain.admission.round import Round
 from footplate.domain.admission.tickets import Clerk, Ticket
+from footplate.domain.admission.walk import Order
 from footplate.domain.admission.wording import explanation, whole_limit, with_limit
 
 if TYPE_CHECKING:
@@ -108,14 +109,11 @@ class Desk:
         """
         self._see_patience(now)
         touched, self._touched = self._touched, {}
-        started: list[JobUid] = []
-        for site in touched:
-            # Who starts changes the shares, and so the order: until nobody does.
-            while found := self._round(site, now).started:
-                started.extend(ticket.claim.uid for ticket in found)
+        tickets = [ticket for site in touched for ticket in self._settle(site, now)[0]]
+        started = tuple(ticket.claim.uid for ticket in tickets)
         for uid in started:
             del self._waiting[uid]
-        return tuple(started)
+        return started
 
     def explain(
         self, uid: JobUid, now: float, variations: Iterable[tuple[str, Claim]] = ()
@@ -130,9 +128,10 @@ class Desk:
             return None
         claim = ticket.claim
         floor = self._floor(claim.site)
-        with self._rehearsal(claim.site, now, thorough=True) as round_:
-            why = why_waiting(ticket, floor, round_, now)
-            latest = promise(ticket, floor, round_)
+        with self._rehearsal(claim.site, now, thorough=True) as (started, last):
+            reservations = last.reservations
+            why = Soon() if ticket in started else why_waiting(ticket, floor, reservations, now)
+            latest = promise(ticket, floor, reservations)
         line = floor.lines[claim.accelerator]
         words = self._way_out(why, claim, now, variations)
         return explanation(claim, why, line.place(ticket), len(line), latest, now, words)
@@ -146,8 +145,8 @@ class Desk:
         ticket = self._clerk.ticket(claim)
         floor = self._floor(claim.site)
         floor.enqueue(ticket)
-        with self._rehearsal(claim.site, now) as round_:
-            starts = ticket in round_.started
+        with self._rehearsal(claim.site, now) as (started, _):
+            starts = ticket in started
         floor.dequeue(ticket)
         if known is not None:
             self._floor(known.claim.site).put(known, since)
@@ -176,19 +175,32 @@ class Desk:
 
     def _round(self, site: str, now: float, *, thorough: bool = False) -> Round:
         self._rounds += 1
-        round_ = Round(self._floor(site), now, self._patience_s, self._rounds, thorough=thorough)
+        floor = self._floor(site)
+        order = Order(floor.shares, now - self._patience_s, self._rounds)
+        round_ = Round(floor, now, order, thorough=thorough)
         round_.run()
         return round_
 
+    def _settle(
+        self, site: str, now: float, *, thorough: bool = False
+    ) -> tuple[list[Ticket], Round]:
+        """Rounds until nobody starts any more, as each start changes the shares; the last one."""
+        started: list[Ticket] = []
+        while (last := self._round(site, now, thorough=thorough)).started:
+            started += last.started
+        return started, last
+
     @contextmanager
-    def _rehearsal(self, site: str, now: float, *, thorough: bool = False) -> Iterator[Round]:
-        """A round of which nothing remains; within the block it has happened."""
-        round_ = self._round(site, now, thorough=thorough)
+    def _rehearsal(
+        self, site: str, now: float, *, thorough: bool = False
+    ) -> Iterator[tuple[list[Ticket], Round]]:
+        """What `_settle` would give; nothing of it remains after the block."""
+        started, last = self._settle(site, now, thorough=thorough)
         try:
-            yield round_
+            yield started, last
         finally:
             floor = self._floor(site)
-            for ticket in reversed(round_.started):
+            for ticket in reversed(started):
                 floor.vacate(ticket)
                 floor.enqueue(ticket)
 

@@ -9,7 +9,7 @@ from footplate.domain.admission.lines import Line
 
 if TYPE_CHECKING:
     from footplate.domain.admission.room import Room
-    from footplate.domain.admission.tickets import Form, Ticket
+    from footplate.domain.admission.tickets import Shape, Ticket
     from footplate.domain.names import JobUid
 
 
@@ -18,7 +18,7 @@ class Floor:
         self.room = room
         self.lines: dict[str, Line] = {}
         """By accelerator, in order; none is empty."""
-        self.forms: dict[Form, None] = {}
+        self.shapes: dict[Shape, None] = {}
         """Those that wait and that the site is large enough for."""
         self.ends: list[tuple[float, JobUid, Ticket]] = []
         """Who holds, by the latest end."""
@@ -33,9 +33,9 @@ class Floor:
             line = self.lines[name] = Line()
             self.lines = dict(sorted(self.lines.items()))
         line.add(ticket)
-        form.waiting += 1
-        if form.possible:
-            self.forms[form] = None
+        if form.shape.possible:
+            form.shape.forms[form] = None
+            self.shapes[form.shape] = None
 
     def dequeue(self, ticket: Ticket) -> None:
         name, form = ticket.claim.accelerator, ticket.form
@@ -43,27 +43,24 @@ class Floor:
         line.remove(ticket)
         if not line:
             del self.lines[name]
-        form.waiting -= 1
-        if not form.waiting:
-            self.forms.pop(form, None)
+        if not form.ladder.steps:
+            form.shape.forms.pop(form, None)
+            if not form.shape.forms:
+                self.shapes.pop(form.shape, None)
 
     def occupy(self, ticket: Ticket, since: float) -> None:
         ticket.since, ticket.end = since, since + ticket.form.longest_s
         insort(self.ends, (ticket.end, ticket.claim.uid, ticket))
-        self.room.take(ticket.form.needs)
+        self.room.take(ticket.form.shape.needs)
         self.room.take(ticket.account.needs)
         self._count(ticket, 1)
 
     def vacate(self, ticket: Ticket) -> None:
         del self.ends[bisect_left(self.ends, (ticket.end, ticket.claim.uid))]
         ticket.since = None
-        self.room.give_back(ticket.form.needs)
+        self.room.give_back(ticket.form.shape.needs)
         self.room.give_back(ticket.account.needs)
         self._count(ticket, -1)
-
-    def start(self, ticket: Ticket, now: float) -> None:
-        self.dequeue(ticket)
-        self.occupy(ticket, now)
 
     def put(self, ticket: Ticket, since: float | None) -> None:
         """It holds since then; None: it waits."""
@@ -81,7 +78,7 @@ class Floor:
     def _count(self, ticket: Ticket, sign: int) -> None:
         project, total = ticket.claim.project, self.room.total
         held = self._held.setdefault(project, {})
-        for place, amount in ticket.form.needs:
+        for place, amount in ticket.form.shape.needs:
             held[place] = held.get(place, 0) + sign * amount
         # A total of 0 can be held where a capacity was lowered.
         share = max((n / max(total[place], 1) for place, n in held.items()), default=0.0)

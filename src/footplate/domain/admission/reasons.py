@@ -11,9 +11,8 @@ if TYPE_CHECKING:
 
     from footplate.domain.admission.claims import Claim
     from footplate.domain.admission.floor import Floor
-    from footplate.domain.admission.reservations import Reservation
+    from footplate.domain.admission.reservations import Reservation, Reservations
     from footplate.domain.admission.room import Needs, Room
-    from footplate.domain.admission.round import Round
     from footplate.domain.admission.tickets import Ticket
 
 
@@ -73,28 +72,28 @@ class Soon:
 Why = TooLarge | OverQuota | NoRoom | Behind | Soon
 
 
-def why_waiting(ticket: Ticket, floor: Floor, round_: Round, now: float) -> Why:
-    """Why a job hasn't started in a round that has just ended."""
+def why_waiting(ticket: Ticket, floor: Floor, reservations: Reservations, now: float) -> Why:
+    """Why a job hasn't started in a round that has just made these reservations."""
     room, form, limited = floor.room, ticket.form, ticket.account.limited
-    if not form.possible:
-        return TooLarge(_shortages(room, form.needs, room.total))
-    if ticket in round_.started:
-        return Soon()
+    if not form.shape.possible:
+        return TooLarge(_shortages(room, form.shape.needs, room.total))
     if not room.fits(limited):
         return OverQuota(_shortages(room, limited, room.free))
-    if not room.fits(form.needs):
-        return NoRoom(_shortages(room, form.needs, room.free), _holders(floor, form.needs))
+    if not room.fits(form.shape.needs):
+        return NoRoom(
+            _shortages(room, form.shape.needs, room.free), _holders(floor, form.shape.needs)
+        )
     end = now + form.longest_s
-    first = round_.reservations.delayed_by(ticket.needs, now, end)
+    first = reservations.delayed_by(ticket.needs, now, end)
     if first is None:
         return Soon()
-    lacking = _shortages(room, first.ticket.form.needs, room.free)
+    lacking = _shortages(room, first.ticket.form.shape.needs, room.free)
     return Behind(first.ticket.claim, lacking, first.at)
 
 
-def promise(ticket: Ticket, floor: Floor, round_: Round) -> float | None:
+def promise(ticket: Ticket, floor: Floor, reservations: Reservations) -> float | None:
     """The latest moment at which it starts, if limits that were asked for say so much."""
-    made = round_.reservations.made
+    made = reservations.made
     for index, reservation in enumerate(made):
         if reservation.ticket is ticket:
             return reservation.at if _certain(reservation, made[:index], floor) else None

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
+from footplate.domain.admission.ladder import Ladder
+
 if TYPE_CHECKING:
     from footplate.domain.admission.claims import Claim
     from footplate.domain.admission.room import Needs, Room
@@ -13,14 +15,25 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False, slots=True, weakref_slot=True)
-class Form:
-    """What claims on one site have in common that hold the same, at most as long."""
+class Shape:
+    """What claims in one line have in common that hold the same of the site."""
 
     needs: Needs
-    longest_s: float
     possible: bool
     """Whether the site as a whole is large enough."""
-    waiting: int = 0
+    forms: dict[Form, None] = field(default_factory=dict)
+    """Those of it that wait."""
+
+
+@dataclass(eq=False, slots=True, weakref_slot=True)
+class Form:
+    """What claims of one shape have in common that may run equally long."""
+
+    shape: Shape
+    accelerator: str
+    longest_s: float
+    ladder: Ladder = field(default_factory=Ladder)
+    """Those that wait."""
     live: bool = False
     """In a round: whether such a job could still start, as far as the site goes."""
 
@@ -49,19 +62,20 @@ class Ticket:
     """All that it takes, of its site and of its quota."""
 
     def __post_init__(self) -> None:
-        self.amounts = dict(self.form.needs + self.account.needs)
+        self.amounts = dict(self.form.shape.needs + self.account.needs)
 
     @property
     def needs(self) -> Needs:
         """What must be free for it."""
-        return self.form.needs + self.account.limited
+        return self.form.shape.needs + self.account.limited
 
 
 class Clerk:
-    """Makes tickets; forms and accounts live as long as a ticket has them."""
+    """Makes tickets. What tickets share lives as long as one of them has it."""
 
     def __init__(self, room: Room) -> None:
         self._room = room
+        self._shapes: WeakValueDictionary[tuple[object, ...], Shape] = WeakValueDictionary()
         self._forms: WeakValueDictionary[tuple[object, ...], Form] = WeakValueDictionary()
         self._accounts: WeakValueDictionary[tuple[object, ...], Account] = WeakValueDictionary()
 
@@ -74,12 +88,16 @@ class Clerk:
             account.limited = self._room.limited(account.needs)
 
     def _form(self, claim: Claim) -> Form:
-        key = (claim.site, claim.longest_s, _key(claim.holds))
-        form = self._forms.get(key)
+        key = (claim.site, claim.accelerator, _key(claim.holds))
+        form = self._forms.get((*key, claim.longest_s))
         if form is None:
-            needs = self._room.site_needs(claim.site, claim.holds)
-            form = Form(needs, claim.longest_s, self._room.can_ever_fit(needs))
-            self._forms[key] = form
+            shape = self._shapes.get(key)
+            if shape is None:
+                needs = self._room.site_needs(claim.site, claim.holds)
+                shape = self._shapes[key] = Shape(needs, self._room.can_ever_fit(needs))
+            form = self._forms[*key, claim.longest_s] = Form(
+                shape, claim.accelerator, claim.longest_s
+            )
         return form
 
     def _account(self, claim: Claim) -> Account:
@@ -87,8 +105,7 @@ class Clerk:
         account = self._accounts.get(key)
         if account is None:
             needs = self._room.quota_needs(claim.project, claim.region, claim.counts)
-            account = Account(needs, self._room.limited(needs))
-            self._accounts[key] = account
+            account = self._accounts[key] = Account(needs, self._room.limited(needs))
         return account
 
 

@@ -1,4 +1,4 @@
-"""The claims of one line in the order in which a round looks at them."""
+"""Waiting claims in the order in which a round looks at them."""
 
 from __future__ import annotations
 
@@ -6,85 +6,122 @@ from heapq import heapify, heappop, heapreplace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
-    from footplate.domain.admission.lines import Group, Level, Line
+    from footplate.domain.admission.ladder import Group, Ladder, Step
+    from footplate.domain.admission.tickets import Form
     from footplate.domain.names import JobUid
 
 Rank = tuple[int, float, float, "JobUid"]
 """(0, 0, arrived, uid) of one whose patience has run out, (1, share, arrived, uid) of others."""
-Candidate = tuple[Rank, "Group"]
+Candidate = tuple[int, Rank, "Group"]
+"""With its priority, negated: the smallest comes first."""
+
+
+class Order:
+    """What the order goes by in one round, whose ``number`` no other round has.
+
+    ``impatient_before``: who arrived earlier yields to no share.
+    """
+
+    __slots__ = ("impatient_before", "number", "shares")
+
+    def __init__(self, shares: Mapping[str, float], impatient_before: float, number: int) -> None:
+        self.shares = shares
+        self.impatient_before = impatient_before
+        self.number = number
 
 
 class Walk:
-    """Finds the next group again and again, while heads start and shares grow.
+    """The groups of a ladder, one after another, while heads start and shares grow.
 
-    Within a round a rank only ever grows, so what was looked at once needn't be looked at again
-    unless it is the first. ``impatient_before``: who arrived earlier yields to no share.
+    Within a round a rank only ever grows, so what was passed needn't be looked at again, and of
+    each project only its first need be compared.
     """
 
-    def __init__(
-        self, line: Line, shares: Mapping[str, float], impatient_before: float, number: int
-    ) -> None:
-        self._levels = iter(tuple(line.levels.values()))
-        self._shares = shares
-        self._impatient_before = impatient_before
-        self._number = number
-        self.only_live = False
-        """Whether groups that can't start any more are of no interest: the line has reserved."""
-        self._level: Level | None = next(self._levels)
+    __slots__ = ("_old", "_order", "_steps", "_young")
+
+    def __init__(self, ladder: Ladder, order: Order) -> None:
+        self._steps = list(reversed(ladder.steps.items()))
+        self._order = order
         self._old = 0
         self._young: list[tuple[float, float, JobUid, str, int]] | None = None
 
     def peek(self) -> Candidate | None:
-        """The first of the line that the round hasn't passed over; None: there is no more."""
-        while self._level is not None:
-            found = self._impatient(self._level) or self._patient(self._level)
+        """The first group that the round hasn't passed over; None: there is no more."""
+        while self._steps:
+            priority, step = self._steps[-1]
+            found = self._impatient(step) or self._patient(step)
             if found is not None:
-                return found
-            self._level, self._old, self._young = next(self._levels, None), 0, None
+                return (-priority, *found)
+            self._steps.pop()
+            self._old, self._young = 0, None
         return None
 
     def _passed(self, group: Group) -> bool:
-        if self.only_live and not group.form.live:
-            return True
-        return self._number in (group.account.spent_in, group.passed_in)
+        number = self._order.number
+        return group.account.spent_in == number or group.passed_in == number
 
-    def _impatient(self, level: Level) -> Candidate | None:
-        heads = level.heads
+    def _impatient(self, step: Step) -> tuple[Rank, Group] | None:
+        heads, before = step.heads, self._order.impatient_before
         while self._old < len(heads):
             arrived, uid, group = heads[self._old]
-            if arrived >= self._impatient_before:
+            if arrived >= before:
                 return None
             if not self._passed(group):
                 return (0, 0.0, arrived, uid), group
             self._old += 1
         return None
 
-    def _patient(self, level: Level) -> Candidate | None:
+    def _patient(self, step: Step) -> tuple[Rank, Group] | None:
+        shares = self._order.shares
         if self._young is None:
-            self._young = self._by_share(level)
+            self._young = self._by_share(step)
         young = self._young
         while young:
             share, arrived, uid, project, index = young[0]
-            heads = level.of_project.get(project, [])
+            heads = step.of_project.get(project, ())
             while index < len(heads) and self._passed(heads[index][2]):
                 index += 1
             if index == len(heads):
                 heappop(young)
                 continue
-            current = (self._shares.get(project, 0.0), *heads[index][:2], project, index)
+            current = (shares.get(project, 0.0), *heads[index][:2], project, index)
             if current[:3] == (share, arrived, uid):
                 return (1, share, arrived, uid), heads[index][2]
             heapreplace(young, current)
         return None
 
-    def _by_share(self, level: Level) -> list[tuple[float, float, JobUid, str, int]]:
-        """A heap of the first of each project in this level."""
-        shares = self._shares
+    def _by_share(self, step: Step) -> list[tuple[float, float, JobUid, str, int]]:
+        """A heap of the first of each project."""
+        shares = self._order.shares
         heap = [
             (shares.get(project, 0.0), *heads[0][:2], project, 0)
-            for project, heads in level.of_project.items()
+            for project, heads in step.of_project.items()
         ]
         heapify(heap)
         return heap
+
+
+class LineWalk:
+    """The groups of a line; once it has reserved, only those that could still start."""
+
+    __slots__ = ("_order", "_walk", "_walks", "reserved")
+
+    def __init__(self, ladder: Ladder, order: Order) -> None:
+        self._order = order
+        self._walk = Walk(ladder, order)
+        self._walks: list[tuple[Form, Walk]] = []
+        self.reserved = False
+
+    def reserve(self, live: Iterable[Form]) -> None:
+        """``live``: the forms of this line that could still start."""
+        self.reserved = True
+        self._walks = [(form, Walk(form.ladder, self._order)) for form in live]
+
+    def peek(self) -> Candidate | None:
+        if not self.reserved:
+            return self._walk.peek()
+        self._walks = [pair for pair in self._walks if pair[0].live]
+        found = (walk.peek() for _, walk in self._walks)
+        return min((each for each in found if each is not None), default=None)
