@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
+from footplate.catalogue import load_catalogue
 from footplate.domain.errors import ServiceError
-from footplate.domain.submission import Location
 from footplate.wire.json_text import JsonObject
 from footplate.wire.training_v1.models import Job
 from footplate.wire.training_v1.patches import read_patch
 from footplate.wire.training_v1.submissions import read_submission as read_training
 from footplate.wire.vertex_v1.models import CustomJob
-from footplate.wire.vertex_v1.submissions import read_submission as read_custom
 
+CATALOGUE = load_catalogue()
 NAMES = st.sampled_from(
     [
         "jobId",
@@ -91,13 +91,7 @@ OBJECTS: st.SearchStrategy[JsonObject] = st.dictionaries(NAMES, VALUES, max_size
 @given(OBJECTS)
 def test_training_jobs(body: JsonObject) -> None:
     with suppress(ServiceError):
-        json.loads(read_training(body, "demo").request)
-
-
-@given(OBJECTS)
-def test_custom_jobs(body: JsonObject) -> None:
-    with suppress(ServiceError):
-        json.loads(read_custom(body, Location("demo", "us-central1")).request)
+        json.loads(read_training(body, "demo", CATALOGUE).request)
 
 
 @given(OBJECTS, st.text(max_size=20))

@@ -100,7 +100,8 @@ def test_the_accepted_request_is_kept_in_one_spelling() -> None:
     }
     assert submission.name == NAME
     assert submission.labels == (("a", "b"),)
-    assert submission.violations == submission.warnings == ()
+    assert submission.violations == ()
+    assert submission.warnings == ()
     assert submission.tuning is None
 
 
@@ -252,7 +253,8 @@ def test_of_a_broken_request_there_is_as_much_as_could_be_understood() -> None:
 
 
 def test_without_a_training_input_there_is_no_job() -> None:
-    for document in ({}, {"jobId": "j"}, {"jobId": "j", "trainingInput": []}):
+    documents: list[JsonObject] = [{}, {"jobId": "j"}, {"jobId": "j", "trainingInput": []}]
+    for document in documents:
         with pytest.raises(InvalidArgument, match="trainingInput: "):
             read_submission(document, "demo", CATALOGUE)
     with pytest.raises(InvalidArgument) as refusal:

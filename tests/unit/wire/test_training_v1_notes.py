@@ -1,0 +1,192 @@
+"""What is worth knowing of a training job that may be made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.catalogue import load_catalogue
+from footplate.wire.training_v1.submissions import read_submission
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
+    from footplate.domain.submission import Submission
+    from footplate.wire.json_text import JsonObject
+
+CATALOGUE = load_catalogue()
+PACKAGES: JsonObject = {
+    "region": "us-central1",
+    "runtimeVersion": "2.11",
+    "pythonVersion": "3.7",
+    "packageUris": ["gs://b/trainer-0.1.tar.gz"],
+    "pythonModule": "trainer.task",
+}
+IMAGE: JsonObject = {"region": "us-central1", "masterConfig": {"imageUri": "gcr.io/p/i"}}
+CUSTOM: JsonObject = {"scaleTier": "CUSTOM", "masterType": "n1-standard-4"}
+AT = "trainingInput"
+
+
+def read(*parts: JsonObject) -> Submission:
+    training: JsonObject = {}
+    for part in parts:
+        training |= part
+    made = read_submission({"jobId": "job_1", "trainingInput": training}, "demo", CATALOGUE)
+    assert made.violations == ()
+    return made
+
+
+def search(**changes: JsonValue) -> JsonObject:
+    given: JsonObject = {"parameterName": "x", "type": "DOUBLE", "minValue": 1, "maxValue": 2}
+    parameter: JsonObject = given | changes
+    return {"hyperparameters": {"params": [parameter]}}
+
+
+def test_nothing_to_say() -> None:
+    plain = read(PACKAGES)
+    assert plain.warnings == ()
+    assert plain.parity == ()
+    image = read(IMAGE, {"useChiefInTfConfig": True, "scaleTier": "STANDARD_1"})
+    assert image.warnings == ()
+    assert image.parity == ()
+
+
+PARAMETER = f"{AT}.hyperparameters.params[0]"
+
+
+@pytest.mark.parametrize(
+    ("parts", "warning"),
+    [
+        (
+            [PACKAGES, {"scaleTier": "STANDARD_1"}],
+            (
+                f"{AT}.scaleTier STANDARD_1 starts workers and parameter servers, which only "
+                "TensorFlow programs and custom containers make use of"
+            ),
+        ),
+        (
+            [PACKAGES, CUSTOM, {"workerType": "n1-standard-4"}],
+            f"{AT}.workerType has no effect: {AT}.workerCount is 0",
+        ),
+        (
+            [PACKAGES, {"evaluatorConfig": {"diskConfig": {"bootDiskSizeGb": 100}}}],
+            f"{AT}.evaluatorConfig has no effect: the job has no such replicas",
+        ),
+        (
+            [PACKAGES, {"useChiefInTfConfig": False}],
+            f"{AT}.useChiefInTfConfig has no effect: the job isn't a custom container",
+        ),
+        (
+            [IMAGE, {"pythonModule": "a.b"}],
+            f"{AT}.pythonModule has no effect: masterConfig.imageUri says what runs",
+        ),
+        (
+            [IMAGE, {"packageUris": ["gs://b/p.tar.gz"]}],
+            f"{AT}.packageUris has no effect: masterConfig.imageUri says what runs",
+        ),
+        (
+            [PACKAGES, {"hyperparameters": {"resumePreviousJobId": "j", "maxParallelTrials": 2}}],
+            f"{AT}.hyperparameters.maxParallelTrials is 2, and there are 1 trials in all",
+        ),
+        (
+            [PACKAGES, search(maxValue=1)],
+            f"{PARAMETER}: its bounds are equal, so it is the same in all trials",
+        ),
+        (
+            [PACKAGES, search(type="DISCRETE", discreteValues=[1, 2], maxValue=None)],
+            f"{PARAMETER}.minValue has no effect on a parameter of type DISCRETE",
+        ),
+        (
+            [PACKAGES, search(categoricalValues=["a"])],
+            f"{PARAMETER}.categoricalValues has no effect on a parameter of type DOUBLE",
+        ),
+        (
+            [
+                PACKAGES,
+                search(
+                    type="CATEGORICAL",
+                    categoricalValues=["a"],
+                    scaleType="UNIT_LINEAR_SCALE",
+                    minValue=None,
+                    maxValue=None,
+                ),
+            ],
+            f"{PARAMETER}.scaleType has no effect on a parameter of type CATEGORICAL",
+        ),
+        (
+            [
+                PACKAGES,
+                search(
+                    type="CATEGORICAL",
+                    categoricalValues=["a", "b", "a"],
+                    minValue=None,
+                    maxValue=None,
+                ),
+            ],
+            f"{PARAMETER}.categoricalValues has a value twice: it is chosen more often",
+        ),
+    ],
+)
+def test_what_goes_otherwise_than_one_may_think(parts: list[JsonObject], warning: str) -> None:
+    assert read(*parts).warnings == (warning,)
+
+
+TPU_WORKER: JsonObject = {**CUSTOM, "workerType": "cloud_tpu", "workerCount": 1}
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        (
+            [PACKAGES, {"runtimeVersion": "", "pythonVersion": ""}],
+            (
+                f"{AT}.runtimeVersion isn't given, so the newest runtime is used; Google's service "
+                "wants a runtimeVersion and a pythonVersion"
+            ),
+        ),
+        (
+            [PACKAGES, {"pythonVersion": ""}],
+            (
+                f"{AT}.pythonVersion isn't given, so the runtime version's is used; "
+                "Google's service wants one"
+            ),
+        ),
+        (
+            [PACKAGES, {"jobDir": "/data/out"}],
+            f"{AT}.jobDir is a path of this machine; Google's service takes only gs://",
+        ),
+        (
+            [IMAGE, TPU_WORKER],
+            (
+                f"{AT}.workerConfig.tpuTfVersion isn't given; Google's service wants it for TPU "
+                "workers that run a container image"
+            ),
+        ),
+        (
+            [PACKAGES, {"serviceAccount": "a@b.c"}],
+            f"{AT}.serviceAccount is accepted and has no effect here",
+        ),
+        (
+            [PACKAGES, {"enableWebAccess": True}],
+            f"{AT}.enableWebAccess is accepted and has no effect here",
+        ),
+        (
+            [PACKAGES, {"encryptionConfig": {"kmsKeyName": "k"}}],
+            f"{AT}.encryptionConfig is accepted and has no effect here",
+        ),
+        (
+            [PACKAGES, {"network": "projects/12/global/networks/n"}],
+            f"{AT}.network is accepted and has no effect here",
+        ),
+    ],
+)
+def test_what_differs_in_the_cloud(parts: list[JsonObject], said: str) -> None:
+    assert read(*parts).parity == (said,)
+
+
+def test_a_network_of_a_project_without_its_number() -> None:
+    named = read(PACKAGES, {"network": "projects/mine/global/networks/n"})
+    assert named.parity[0] == (
+        f"{AT}.network names its project by an id; Google's service takes only its number"
+    )
