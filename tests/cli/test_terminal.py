@@ -2,7 +2,7 @@
 
 import pytest
 
-from footplate.cli.terminal import disarm
+from footplate.cli.terminal import clip, disarm
 
 
 @pytest.mark.parametrize(
@@ -20,3 +20,11 @@ def test_commands_are_written_out(text: str) -> None:
     shown = disarm(text)
     assert shown.isprintable()
     assert shown.startswith("\\x")
+
+
+@pytest.mark.parametrize(
+    ("line", "width", "shown"),
+    [("census", 6, "census"), ("census_1", 6, "cen..."), ("census", 2, "..."), ("", 0, "")],
+)
+def test_long_lines_end_in_dots(line: str, width: int, shown: str) -> None:
+    assert clip(line, width) == shown

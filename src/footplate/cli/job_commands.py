@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -10,7 +12,8 @@ import click
 
 from footplate.cli.session import job_commands
 from footplate.cli.show import cell, render, render_list
-from footplate.cli.terminal import disarm
+from footplate.cli.terminal import clip, disarm
+from footplate.domain.errors import ServiceError
 from footplate.domain.states import State
 
 if TYPE_CHECKING:
@@ -19,6 +22,10 @@ if TYPE_CHECKING:
     from footplate.cli.session import Session
     from footplate.client.resources import Job
     from footplate.domain.names import JobName
+
+PENDING = "pendingExplanation"
+"""The field that says why a job waits, while it does."""
+_NOTE = {"NOTE": PENDING}
 
 INTERRUPTED = 130
 """What a shell says of a program that Ctrl-C ended."""
@@ -35,6 +42,8 @@ def describe(session: Session, name: JobName, layout: str, columns: Mapping[str,
         if job.state.terminal:
             if job.state is not State.SUCCEEDED:
                 click.secho(verdict(job), err=True, fg="red")
+            return
+        if _tell_wait(job):
             return
         latest = list(service.events(name))[-1:]
     for event in latest:
@@ -57,7 +66,19 @@ def print_jobs(
     elif uri:
         click.echo("\n".join(str(job.name) for job in jobs))
     else:
-        click.echo(render_list((job.resource for job in jobs), layout, columns))
+        click.echo(_listed(jobs, layout, columns))
+
+
+def _listed(jobs: list[Job], layout: str, columns: Mapping[str, str]) -> str:
+    """In a table there is a last column for why jobs wait, if any does."""
+    resources = [job.resource for job in jobs]
+    if any(PENDING in resource for resource in resources):
+        columns = {**columns, **_NOTE}
+    text = render_list(resources, layout, columns)
+    if layout != "table" or not sys.stdout.isatty():
+        return text
+    width = shutil.get_terminal_size().columns
+    return "\n".join(clip(line, width) for line in text.splitlines())
 
 
 def cancel(session: Session, name: JobName) -> None:
@@ -101,3 +122,17 @@ def announce(session: Session, name: JobName) -> None:
     click.echo(f"  follow:   {commands['stream-logs']}", err=True)
     click.echo(f"  describe: {commands['describe']}", err=True)
     click.echo(f"  cancel:   {commands['cancel']}", err=True)
+
+
+def tell_why_it_waits(session: Session, name: JobName) -> None:
+    """Once, after a submit, if the job waits; the submit has succeeded, whatever comes of this."""
+    with suppress(ServiceError), session.connect() as service:
+        _tell_wait(service.job(name))
+
+
+def _tell_wait(job: Job) -> bool:
+    """On stderr, if it waits."""
+    why = cell(job.resource, PENDING)
+    if why:
+        click.secho(f"It waits: {disarm(why)}", err=True, fg="yellow")
+    return bool(why)

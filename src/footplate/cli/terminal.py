@@ -11,3 +11,8 @@ _COMMANDS = re.compile(r"\x1b(?!\[[0-9;:]*m)|[\x00-\x07\x0b\x0c\x0e-\x1a\x1c-\x1
 def disarm(text: str) -> str:
     """``text`` with what would make a terminal act (retitle, clear, paste, report) written out."""
     return _COMMANDS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+def clip(line: str, width: int) -> str:
+    """``line``, or as much of it as fits, with dots at its end."""
+    return line if len(line) <= width else f"{line[: max(0, width - 3)]}..."

@@ -71,14 +71,20 @@ def package_local_code(code: LocalCode) -> list[Archive]:
     Raises:
         InvalidArgument: something named isn't there, or lies outside of the root.
     """
-    root = code.root.expanduser()
-    main = _inside(root, str(code.main), "script" if code.script else "python-module")
-    if not main.is_file():
-        raise InvalidArgument(f"--worker-pool-spec: {main} is not there, or is no file")
+    root = check_local_code(code)
     runner = make_sdist(PACKAGE, _files(code, root), _requirements(code, root))
     extra = [_read(root, path) for path in code.extra_packages]
     own = [build_sdist(root)] if is_project(root) else []
     return [runner, *own, *extra]
+
+
+def check_local_code(code: LocalCode) -> Path:
+    """The root of the code. Raises InvalidArgument: it, or its main file, isn't there."""
+    root = code.root.expanduser()
+    main = _inside(root, str(code.main), "script" if code.script else "python-module")
+    if not main.is_file():
+        raise InvalidArgument(f"--worker-pool-spec: {main} is not there, or is no file")
+    return root
 
 
 def _files(code: LocalCode, root: Path) -> dict[str, Source]:

@@ -51,11 +51,16 @@ def stage(storage: Storage, location: GcsUri, archives: Sequence[Archive]) -> li
     """
     uris = []
     for archive in archives:
-        path = _join(location.path, f"{archive.sha256}/{archive.name}")
-        uri = GcsUri(location.bucket, path)
+        uri = staged_uri(location, archive)
         storage.upload(uri, archive.content, "application/gzip")
         uris.append(str(uri))
     return uris
+
+
+def staged_uri(location: GcsUri, archive: Archive) -> GcsUri:
+    """Where ``stage`` puts a package."""
+    path = _join(location.path, f"{archive.sha256}/{archive.name}")
+    return GcsUri(location.bucket, path)
 
 
 def _join(folder: str, name: str) -> str:

@@ -49,8 +49,7 @@ def build_package(package_path: Path) -> Package:
     Raises:
         InvalidArgument: it isn't a package, or doesn't build.
     """
-    folder = package_path.resolve()
-    _check(package_path, folder)
+    folder = check_package(package_path)
     if is_project(folder.parent):
         archive = build_sdist(folder.parent)
         return Package(archive, _missing_notes(archive, folder))
@@ -82,7 +81,9 @@ def make_sdist(name: str, files: dict[str, Source], requirements: Sequence[str] 
     return Archive(f"{root}.tar.gz", write_tar_gz(members))
 
 
-def _check(given: Path, folder: Path) -> None:
+def check_package(given: Path) -> Path:
+    """The folder of the package. Raises InvalidArgument: it isn't one."""
+    folder = given.resolve()
     if not folder.is_dir():
         raise InvalidArgument(f"--package-path: {given} is not a folder")
     if not (folder / "__init__.py").is_file():
@@ -92,6 +93,7 @@ def _check(given: Path, folder: Path) -> None:
         )
     if not folder.name.isidentifier():
         raise InvalidArgument(f"--package-path: {folder.name!r} can't be the name of a package")
+    return folder
 
 
 def _missing_notes(archive: Archive, folder: Path) -> tuple[str, ...]:

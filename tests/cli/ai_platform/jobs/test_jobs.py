@@ -128,3 +128,37 @@ def test_a_custom_job_is_shown_its_own_commands(invoke: Callable[..., Result]) -
     name = "projects/p/locations/us-central1/customJobs/1"
     result = invoke("ai-platform", "jobs", "describe", name)
     assert result.stderr == f"Error: '{name}' is a custom job; see `footplate ai custom-jobs`\n"
+
+
+WAITS = "waits for 4 NVIDIA_TESLA_T4: job census_1 holds 4 of 4; it is the first in line"
+
+
+@pytest.fixture
+def waiting(fake: FakeService) -> None:
+    fake.jobs["projects/demo/jobs/census_3"].update(pendingExplanation=WAITS, jobPosition="1")
+
+
+@pytest.mark.usefixtures("waiting")
+def test_list_says_why_jobs_wait(invoke: Callable[..., Result]) -> None:
+    result = invoke("ai-platform", "jobs", "list")
+
+    assert result.stdout == (
+        "JOB_ID    STATUS   CREATED                      NOTE\n"
+        f"census_1  RUNNING  {TIME}\n"
+        f"census_2  FAILED   {TIME}\n"
+        f"census_3  QUEUED   {TIME}  {WAITS}\n"
+    )
+    listed = json.loads(invoke("ai-platform", "jobs", "list", "--format=json").stdout)
+    assert [job.get("pendingExplanation") for job in listed] == [None, None, WAITS]
+
+
+@pytest.mark.usefixtures("waiting")
+def test_describe_says_why_a_job_waits_and_not_what_happened_last(
+    invoke: Callable[..., Result], fake: FakeService
+) -> None:
+    fake.events["projects/demo/jobs/census_3"] = [{"number": 1, "kind": "WAITING", "message": "x"}]
+
+    result = invoke("ai-platform", "jobs", "describe", "census_3")
+
+    assert f"pendingExplanation: '{WAITS}'" in result.stdout
+    assert result.stderr == f"It waits: {WAITS}\n"

@@ -10,6 +10,7 @@ import click
 from footplate.cli import job_commands
 from footplate.cli.ai.custom_jobs.columns import COLUMNS
 from footplate.cli.ai.custom_jobs.worker_pools import KEYS, check_pools, make_pool
+from footplate.cli.dry_run import dry_run_option, finish
 from footplate.cli.kms_key import kms_key_name, kms_options
 from footplate.cli.option_values import DictValue, ListValue
 from footplate.cli.session import Session, region_option, with_session
@@ -19,6 +20,7 @@ from footplate.domain.names import GcsUri
 
 if TYPE_CHECKING:
     from footplate.client.service import Service
+    from footplate.client.validation import Uploads
     from footplate.wire.json_text import JsonObject
 
 
@@ -66,6 +68,7 @@ if TYPE_CHECKING:
 @click.option("--enable-web-access", is_flag=True, help="Kept, of no effect here.")
 @click.option("--enable-dashboard-access", is_flag=True, help="Kept, of no effect here.")
 @kms_options
+@dry_run_option
 @format_option("yaml")
 @region_option()
 @with_session
@@ -79,6 +82,8 @@ def command(
     config: str | None,
     python_package_uris: list[str],
     staging_bucket: str | None,
+    *,
+    dry_run: bool,
     **options: object,
 ) -> None:
     """Create a custom job, which starts at once.
@@ -101,7 +106,7 @@ def command(
       executor-image-uri=us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-9.py311:latest,\\
       local-package-path=.,script=train.py --args=--epochs=3
     \b
-      footplate ai custom-jobs create --display-name=census --config=job.yaml
+      footplate ai custom-jobs create --display-name=census --config=job.yaml --dry-run
     """
     if not pools and config is None:
         raise click.UsageError("--worker-pool-spec or --config is needed")
@@ -115,10 +120,18 @@ def command(
     options["kms_key_name"] = kms_key_name(options, session.project)
     with session.connect() as service:
         service.health()
+        if dry_run:
+            specs, uploads = _foretold(
+                session.project, display_name, pools, python_package_uris, staging_bucket
+            )
+            request = make_job(display_name, content, options, specs)
+            checked = service.validations.custom_job(session.project, region, request, uploads)
+            finish(checked, layout)
         specs = _specs(service, session, display_name, pools, python_package_uris, staging_bucket)
         request = make_job(display_name, content, options, specs)
         created = service.custom_jobs.create(session.project, region, request)
     job_commands.announce(session, created.name)
+    job_commands.tell_why_it_waits(session, created.name)
     click.echo(render(created.resource, layout, COLUMNS))
 
 
@@ -130,27 +143,72 @@ def _specs(
     package_uris: list[str],
     staging_bucket: str | None,
 ) -> list[JsonObject]:
-    if not pools or "local-package-path" not in pools[0]:
+    if not _is_local(pools, package_uris):
         return [make_pool(pool, package_uris) for pool in pools]
     # Imported here: help texts need no packager.
     from footplate.cli.packaging.local_code import MODULE, package_local_code, read_local_code
-    from footplate.cli.packaging.staging import check_names, stage, staging_location
+    from footplate.cli.packaging.staging import check_names, stage
 
-    if package_uris:
-        raise click.UsageError("--python-package-uris doesn't go with local-package-path")
-    if "output-image-uri" in pools[0]:
-        click.secho("Note: no image is built; output-image-uri is left out.", err=True, fg="yellow")
     archives = package_local_code(read_local_code(pools[0]))
     check_names(archives)
     bucket = staging_bucket or _default_bucket(service, session.project)
-    location = staging_location(display_name, bucket, None) or GcsUri(bucket, "")
-    uris = stage(service.storage, location, archives)
+    uris = stage(service.storage, _location(display_name, bucket), archives)
     image = pools[0]["executor-image-uri"]
     return [make_pool(pool, uris, MODULE, image) for pool in pools]
 
 
+def _foretold(
+    project: str,
+    display_name: str,
+    pools: tuple[dict[str, str], ...],
+    package_uris: list[str],
+    staging_bucket: str | None,
+) -> tuple[list[JsonObject], Uploads | None]:
+    """The specs as far as they are known before anything is built, and what is missing yet."""
+    if not _is_local(pools, package_uris):
+        return [make_pool(pool, package_uris) for pool in pools], None
+    from footplate.cli.packaging.local_code import (
+        MODULE,
+        PACKAGE,
+        check_local_code,
+        read_local_code,
+    )
+    from footplate.client.validation import Uploads
+
+    check_local_code(read_local_code(pools[0]))
+    bucket = staging_bucket or _default_bucket_name(project)
+    location = _location(display_name, bucket)
+    uri = f"{location}/{PACKAGE}.tar.gz"
+    click.secho(f"Not built and uploaded now: {uri}", err=True, dim=True)
+    image = pools[0]["executor-image-uri"]
+    specs = [make_pool(pool, [uri], MODULE, image) for pool in pools]
+    prefix = GcsUri(location.bucket, f"{location.path}/")
+    return specs, Uploads(prefix, makes_bucket=staging_bucket is None)
+
+
+def _is_local(pools: tuple[dict[str, str], ...], package_uris: list[str]) -> bool:
+    """Whether the pools run code of this machine."""
+    if not pools or "local-package-path" not in pools[0]:
+        return False
+    if package_uris:
+        raise click.UsageError("--python-package-uris doesn't go with local-package-path")
+    if "output-image-uri" in pools[0]:
+        click.secho("Note: no image is built; output-image-uri is left out.", err=True, fg="yellow")
+    return True
+
+
+def _location(display_name: str, bucket: str) -> GcsUri:
+    from footplate.cli.packaging.staging import staging_location
+
+    return staging_location(display_name, bucket, None) or GcsUri(bucket, "")
+
+
+def _default_bucket_name(project: str) -> str:
+    return f"{project.lower().replace(':', '-').replace('.', '-')}-footplate-staging"
+
+
 def _default_bucket(service: Service, project: str) -> str:
-    name = f"{project.lower().replace(':', '-').replace('.', '-')}-footplate-staging"
+    name = _default_bucket_name(project)
     try:
         service.storage.create_bucket(project, name)
     except AlreadyExists:

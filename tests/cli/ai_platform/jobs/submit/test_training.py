@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.testing.fake_service import Answer, failure
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
@@ -40,7 +42,7 @@ def test_a_package_from_code_to_job(
     result = invoke(*SUBMIT, "census_1", f"--package-path={trainer}", *words, *args)
     assert result.exit_code == 0
     ((bucket, name),) = fake.objects
-    sent = fake.requests[-1].json()
+    sent = fake.last("POST").json()
     assert sent == {
         "jobId": "census_1",
         "trainingInput": {
@@ -93,7 +95,7 @@ def test_options_win_over_the_file(
     )
     result = invoke(*SUBMIT, "census_1", f"--config={config}", *words)
     assert result.exit_code == 0
-    assert fake.requests[-1].json() == {
+    assert fake.last("POST").json() == {
         "jobId": "census_1",
         "labels": {"team": "b", "run": "7"},
         "trainingInput": {
@@ -117,7 +119,7 @@ def test_a_bare_double_dash_takes_the_files_arguments_away(
     config.write_text("trainingInput: {args: [--of-the-file]}\n")
     invoke(*SUBMIT, "census_1", f"--config={config}", "--region=europe-west1", "--")
     given = {"args": [], "region": "europe-west1"}
-    assert fake.requests[-1].json() == {"jobId": "census_1", "trainingInput": given}
+    assert fake.last("POST").json() == {"jobId": "census_1", "trainingInput": given}
 
 
 def test_built_packages_are_uploaded_beside_the_code(
@@ -127,7 +129,7 @@ def test_built_packages_are_uploaded_beside_the_code(
     extra.write_bytes(b"a wheel")
     words = (f"--packages={extra},gs://b/far.tar.gz", "--staging-bucket=gs://stage/in/here")
     invoke(*SUBMIT, "census_1", f"--package-path={trainer}", *words)
-    uris = fake.requests[-1].json()["trainingInput"]["packageUris"]
+    uris = fake.last("POST").json()["trainingInput"]["packageUris"]
     shortened = [uri[:27] + "*/" + uri.rpartition("/")[2] for uri in uris[:2]]
     assert shortened == [
         "gs://stage/in/here/census_1*/trainer-0.0.0.tar.gz",
@@ -227,3 +229,29 @@ def test_a_package_with_a_setup_of_its_own(
         "shared",
         "trainer",
     ]
+
+
+@pytest.mark.parametrize(("option", "told"), [("--scale-tier=basic", True), ("--async", False)])
+def test_a_job_that_waits_says_so_once(
+    invoke: Callable[..., Result], fake: FakeService, option: str, *, told: bool
+) -> None:
+    why = "waits for room: job_1 holds all of it"
+    answer = {"jobId": "census_1", "state": "QUEUED", "pendingExplanation": why}
+    fake.refusals["GET", "/v1/projects/demo/jobs/census_1"] = Answer(body=answer)
+
+    result = invoke(*SUBMIT, "census_1", "--packages=gs://b/t.tar.gz", "--module-name=m", option)
+
+    assert result.exit_code == 0
+    assert result.stderr.count(f"It waits: {why}\n") == int(told)
+
+
+def test_a_submit_has_succeeded_even_if_the_server_is_gone_right_after_it(
+    invoke: Callable[..., Result], fake: FakeService
+) -> None:
+    gone = failure(503, "UNAVAILABLE", "the database is away")
+    fake.refusals["GET", "/v1/projects/demo/jobs/census_1"] = gone
+
+    result = invoke(*SUBMIT, "census_1", "--packages=gs://b/t.tar.gz", "--module-name=m")
+
+    assert result.exit_code == 0
+    assert result.stdout == "jobId: census_1\nstate: QUEUED\n"

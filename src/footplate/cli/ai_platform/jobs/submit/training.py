@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,17 +15,19 @@ from footplate.cli.ai_platform.jobs.submit.options import (
     cluster_options,
     program_options,
 )
+from footplate.cli.dry_run import dry_run_option, finish
 from footplate.cli.kms_key import kms_key_name, kms_options
 from footplate.cli.option_values import UserArgsCommand
 from footplate.cli.session import Session, with_session
 from footplate.cli.show import format_option, render
-from footplate.domain.names import check_training_job_id
+from footplate.domain.names import GcsUri, check_training_job_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from footplate.cli.packaging.archive import Archive
     from footplate.client.service import Service
+    from footplate.client.validation import Uploads
 
 
 @click.command("training", cls=UserArgsCommand)
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
 @kms_options
 @click.option("--stream-logs", is_flag=True, help="Follow the job to its end.")
 @click.option("--async", "detach", is_flag=True, help="Don't follow the job (the default).")
+@dry_run_option
 @format_option("yaml")
 @with_session
 def command(
@@ -56,6 +60,7 @@ def command(
     *,
     stream_logs: bool,
     detach: bool,
+    dry_run: bool,
     **options: object,
 ) -> None:
     """Package a trainer, submit it as the job JOB, and follow it if you like.
@@ -76,6 +81,9 @@ def command(
       footplate ai-platform jobs submit training census_20261121_0901 \\
           --packages dist/trainer-0.1.tar.gz --module-name trainer.task \\
           --staging-bucket gs://stage --config config.yaml
+    \b
+      footplate ai-platform jobs submit training census_20261121_0902 \\
+          --config config.yaml --dry-run
     """
     if stream_logs and detach:
         raise click.UsageError("--async and --stream-logs exclude each other")
@@ -87,50 +95,93 @@ def command(
     content = read_config(Path(config)) if config else {}
     options["kms_key_name"] = kms_key_name(options, session.project)
     job_dir = options.get("job_dir")
+    given = _Packages(
+        job, package_path, packages, staging_bucket, str(job_dir) if job_dir else None
+    )
     with session.connect() as service:
         service.health()
-        uris = _stage(
-            service, job, package_path, packages, staging_bucket, str(job_dir) if job_dir else None
-        )
+        uris = given.foretell() if dry_run else given.stage(service)
         request = make_job(job, content, options, package_uris=uris, user_args=user_args)
+        if dry_run:
+            uploads = given.uploads()
+            finish(service.validations.training_job(session.project, request, uploads), layout)
         created = service.training_jobs.create(session.project, request)
     job_commands.announce(session, created.name)
     if stream_logs:
         job_commands.stream_logs(session, created.name)
-    elif layout == "yaml":
+    if not detach:
+        job_commands.tell_why_it_waits(session, created.name)
+    if layout == "yaml":
         click.echo(f"jobId: {created.name.job_id}\nstate: {created.state.value}")
     else:
         click.echo(render(created.resource, layout, COLUMNS))
 
 
-def _stage(
-    service: Service,
-    job: str,
-    package_path: str | None,
-    packages: list[str],
-    staging_bucket: str | None,
-    job_dir: str | None,
-) -> list[str]:
-    """Build and upload what is local; the URIs of all packages, the built one first."""
-    from footplate.cli.packaging.staging import (
-        check_names,
-        read_package,
-        stage,
-        staging_location,
-    )
+@dataclass(frozen=True)
+class _Packages:
+    """What the options say of packages, and where local ones are put."""
 
-    remote = [package for package in packages if package.startswith("gs://")]
-    local = [read_package(package) for package in packages if not package.startswith("gs://")]
-    if package_path is None and not local:
-        return remote
-    location = staging_location(job, staging_bucket, job_dir)
-    if location is None:
-        raise click.UsageError(
-            "local packages want --staging-bucket or --job-dir, to be uploaded to"
-        )
-    built = [_build(package_path)] if package_path is not None else []
-    check_names([*built, *local])
-    return [*stage(service.storage, location, [*built, *local]), *remote]
+    job: str
+    package_path: str | None
+    packages: list[str]
+    staging_bucket: str | None
+    job_dir: str | None
+
+    def stage(self, service: Service) -> list[str]:
+        """Build and upload what is local; the URIs of all packages, the built one first."""
+        from footplate.cli.packaging.staging import check_names, stage
+
+        local, location = self._local(), self._location()
+        if location is None:
+            return self._remote()
+        built = [_build(self.package_path)] if self.package_path is not None else []
+        check_names([*built, *local])
+        return [*stage(service.storage, location, [*built, *local]), *self._remote()]
+
+    def foretell(self) -> list[str]:
+        """The URIs that there would be, as far as they are known before anything is built."""
+        from footplate.cli.packaging.staging import check_names, staged_uri
+        from footplate.cli.packaging.trainer import check_package
+
+        local, location = self._local(), self._location()
+        if location is None:
+            return self._remote()
+        check_names(local)
+        built = []
+        if self.package_path is not None:
+            name = check_package(Path(self.package_path).expanduser()).name
+            built = [f"{location}/{name}.tar.gz"]
+        uris = [*built, *(str(staged_uri(location, archive)) for archive in local)]
+        click.secho(f"Not built and uploaded now: {', '.join(uris)}", err=True, dim=True)
+        return [*uris, *self._remote()]
+
+    def uploads(self) -> Uploads | None:
+        """Where the server need not look for packages yet."""
+        from footplate.client.validation import Uploads
+
+        location = self._location()
+        return None if location is None else Uploads(GcsUri(location.bucket, f"{location.path}/"))
+
+    def _remote(self) -> list[str]:
+        return [package for package in self.packages if package.startswith("gs://")]
+
+    def _local(self) -> list[Archive]:
+        from footplate.cli.packaging.staging import read_package
+
+        return [read_package(name) for name in self.packages if not name.startswith("gs://")]
+
+    def _location(self) -> GcsUri | None:
+        """Where local packages go; None: there are none."""
+        from footplate.cli.packaging.staging import staging_location
+
+        if self.package_path is None and len(self._remote()) == len(self.packages):
+            return None
+        location = staging_location(self.job, self.staging_bucket, self.job_dir)
+        if location is None:
+            raise click.UsageError(
+                "local packages want --staging-bucket or --job-dir, to be uploaded to"
+            )
+        return location
 
 
 def _build(package_path: str) -> Archive:

@@ -1,0 +1,208 @@
+"""Validation over HTTP: the verdict is the answer, whatever it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+
+from footplate.api.app import create_app
+from footplate.api.footplate_v1.validation import validation_routes
+from footplate.api.security import Access
+from footplate.buckets.folders import FolderBuckets
+from footplate.control.gate import Gate
+from footplate.control.validation import Validation
+from footplate.domain.quotas import Quotas
+from footplate.testing.catalogue import built_in
+from footplate.testing.clock import FakeClock
+from footplate.testing.http_server import serve
+from footplate.testing.sites import make_regions
+from footplate.testing.store import MemoryStore
+from footplate.wire.footplate_v1 import read_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+JOBS = "/footplate/v1/projects/demo/jobs:validate"
+CUSTOM = "/footplate/v1/projects/demo/locations/us-central1/customJobs:validate"
+TUNING = "/footplate/v1/projects/demo/locations/us-central1/hyperparameterTuningJobs:validate"
+IMAGE = "us-docker.pkg.dev/vertex-ai/training/tf-cpu.2-21.py311:latest"
+POOL = {
+    "machineSpec": {"machineType": "n1-standard-4"},
+    "replicaCount": "1",
+    "pythonPackageSpec": {
+        "executorImageUri": IMAGE,
+        "packageUris": ["gs://stage/t.tar.gz"],
+        "pythonModule": "trainer.task",
+    },
+}
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    return MemoryStore()
+
+
+@pytest.fixture
+def http(tmp_path: Path, store: MemoryStore) -> Iterator[httpx.Client]:
+    buckets, regions = FolderBuckets(tmp_path / "buckets", FakeClock()), make_regions()
+    buckets.create_bucket("stage")
+    buckets.write("stage", "t.tar.gz", [b"..."])
+    gate = Gate(buckets, built_in(), regions, Quotas)
+    validation = Validation(store, gate, buckets, built_in(), regions.site, lambda *_: None)
+    app = create_app(validation_routes(validation, built_in()), Access(None, frozenset()))
+    with serve(app) as url, httpx.Client(base_url=url, trust_env=False) as client:
+        yield client
+
+
+def training(**given: object) -> dict[str, object]:
+    job = {
+        "scaleTier": "BASIC",
+        "region": "us-central1",
+        "runtimeVersion": "1.15",
+        "pythonVersion": "3.7",
+        "pythonModule": "trainer.task",
+        "packageUris": ["gs://stage/t.tar.gz"],
+    }
+    return {"jobId": "census_1", "trainingInput": {**job, **given}}
+
+
+def verdict(http: httpx.Client, path: str, body: object) -> Any:
+    answer = http.post(path, json=body)
+    assert answer.status_code == 200, answer.text
+    read_verdict(answer.json())
+    return answer.json()
+
+
+def test_a_training_job_that_would_start(http: httpx.Client, store: MemoryStore) -> None:
+    said = verdict(http, JOBS, training())
+
+    assert (said["verdict"], said["queue"]) == ("ACCEPTED", {"startsNow": True})
+    assert said["parity"]["accepted"] == "YES"
+    (pool,) = said["plan"]["pools"]
+    assert pool["replicas"] == ["master-replica-0"]
+    assert pool["machine"]["machineType"] == "n1-standard-4"
+    assert {"name": "CLOUD_ML_JOB_ID", "value": "census_1"} in pool["env"]
+    assert store.active() == ()
+
+
+def test_all_that_is_wrong_with_it_whoever_finds_it(http: httpx.Client) -> None:
+    said = verdict(
+        http,
+        JOBS,
+        training(
+            scaleTier="CUSTOM",
+            masterType="n1-highcpu-17",
+            region="mars-north1",
+            packageUris=["gs://stage/no.tar.gz"],
+        ),
+    )
+
+    assert said["verdict"] == "REJECTED"
+    assert {violation["field"] for violation in said["violations"]} >= {
+        "trainingInput.masterType",
+        "trainingInput.region",
+        "trainingInput.packageUris[0]",
+    }
+    assert said["parity"]["accepted"] == "NO"
+    assert "plan" not in said
+
+
+def test_the_guides_three_gpu_types_that_no_zone_has_together(http: httpx.Client) -> None:
+    def config(kind: str, count: int) -> dict[str, object]:
+        return {"acceleratorConfig": {"type": kind, "count": str(count)}}
+
+    said = verdict(
+        http,
+        JOBS,
+        training(
+            scaleTier="CUSTOM",
+            masterType="n1-highcpu-16",
+            masterConfig=config("NVIDIA_TESLA_T4", 4),
+            workerType="n1-highcpu-16",
+            workerCount="2",
+            workerConfig=config("NVIDIA_TESLA_P100", 4),
+            parameterServerType="n1-highmem-8",
+            parameterServerCount="1",
+            parameterServerConfig=config("NVIDIA_TESLA_K80", 1),
+        ),
+    )
+
+    assert [v["field"] for v in said["violations"]] == ["trainingInput.region"]
+
+
+def test_a_custom_job(http: httpx.Client) -> None:
+    body = {"displayName": "census", "jobSpec": {"workerPoolSpecs": [POOL]}}
+
+    said = verdict(http, CUSTOM, body)
+
+    assert said["verdict"] == "ACCEPTED"
+    assert said["parity"]["accepted"] == "UNKNOWN"
+    assert said["plan"]["pools"][0]["role"] == "workerpool0"
+
+
+@pytest.mark.parametrize("path", [CUSTOM, TUNING])
+def test_a_request_of_which_no_job_can_be_made(http: httpx.Client, path: str) -> None:
+    said = verdict(http, path, {"displayName": "census"})
+
+    assert said["verdict"] == "REJECTED"
+    assert said["violations"]
+    assert said["parity"]["accepted"] == "NO"
+
+
+def test_a_search_with_few_trials(http: httpx.Client) -> None:
+    parameter = {"parameterId": "rate", "doubleValueSpec": {"minValue": 0, "maxValue": 1}}
+    study = {"metrics": [{"metricId": "loss", "goal": "MINIMIZE"}], "parameters": [parameter]}
+    body = {
+        "displayName": "census",
+        "studySpec": study,
+        "maxTrialCount": 5,
+        "parallelTrialCount": 1,
+        "trialJobSpec": {"workerPoolSpecs": [POOL]},
+    }
+
+    said = verdict(http, TUNING, body)
+
+    assert said["verdict"] == "ACCEPTED"
+    assert any("5 trials are few for 1 parameter" in warning for warning in said["warnings"])
+    assert "tuning jobs" in said["unsupported"]
+
+
+@pytest.mark.parametrize(
+    ("query", "accepted"),
+    [
+        ("", False),
+        ("?staging=gs://stage/job_1/", False),
+        ("?staging=gs://new-bucket/job_1/", False),
+        ("?staging=gs://new-bucket/job_1/&makesBucket=false", False),
+        ("?staging=gs://new-bucket/job_1/&makesBucket=true", True),
+    ],
+)
+def test_packages_that_are_uploaded_later(
+    http: httpx.Client, query: str, *, accepted: bool
+) -> None:
+    body = training(packageUris=["gs://new-bucket/job_1/t.tar.gz"])
+
+    assert (verdict(http, JOBS + query, body)["verdict"] == "ACCEPTED") is accepted
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "said"),
+    [
+        (JOBS, b"{", "not JSON"),
+        (JOBS, b"[]", "allowed: a JSON object"),
+        (CUSTOM, b"\xff", "not UTF-8"),
+        (f"{JOBS}?staging=stage", b"{}", "staging: 'stage' given; allowed: gs://BUCKET/PATH"),
+        (JOBS.replace("demo", "-"), b"{}", "project"),
+        (CUSTOM.replace("us-central1", "US"), b"{}", "location"),
+    ],
+)
+def test_what_can_not_be_read_is_an_error(
+    http: httpx.Client, path: str, content: bytes, said: str
+) -> None:
+    answer = http.post(path, content=content, headers={"content-type": "application/json"})
+
+    assert answer.status_code == 400
+    assert said in answer.json()["error"]["message"]

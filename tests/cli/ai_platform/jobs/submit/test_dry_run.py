@@ -1,0 +1,148 @@
+"""``submit training --dry-run``: the verdict, and nothing made."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.domain.errors import Violation
+from footplate.domain.parity import Parity
+from footplate.domain.verdict import Outlook, Verdict
+from footplate.testing.fake_service import Answer
+from footplate.wire.footplate_v1 import verdict_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from click.testing import Result
+
+    from footplate.testing.fake_service import FakeService
+
+DRY = ("ai-platform", "jobs", "submit", "training", "census_1", "--dry-run")
+PATH = "/footplate/v1/projects/demo/jobs:validate"
+GOOD = Verdict((), ("it is late",), Parity(accepted=True), queue=Outlook(starts_now=True))
+BAD = Verdict((Violation("trainingInput.region", "required"),), (), Parity(accepted=False))
+
+
+@pytest.fixture
+def trainer(tmp_path: Path, fake: FakeService) -> Path:
+    fake.buckets.append("stage")
+    folder = tmp_path / "trainer"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    return folder
+
+
+def answer(fake: FakeService, verdict: Verdict) -> None:
+    fake.refusals["POST", PATH] = Answer(body=verdict_json(verdict))
+
+
+def test_a_job_that_would_be_accepted(
+    invoke: Callable[..., Result], fake: FakeService, trainer: Path
+) -> None:
+    answer(fake, GOOD)
+    words = ("--module-name=trainer.task", "--job-dir=gs://stage/census", "--", "--epochs", "3")
+
+    result = invoke(*DRY, f"--package-path={trainer}", *words)
+
+    assert result.exit_code == 0
+    assert result.stdout == (
+        "ACCEPTED: it would start now.\n\n"
+        "Warnings:\n- it is late\n\nGoogle's service would accept it, by its rules.\n"
+    )
+    uri = "gs://stage/census/packages/trainer.tar.gz"
+    assert result.stderr == f"Not built and uploaded now: {uri}\n"
+    sent = fake.last("POST")
+    assert sent.query == {"staging": "gs://stage/census/packages/"}
+    assert sent.json() == {
+        "jobId": "census_1",
+        "trainingInput": {
+            "pythonModule": "trainer.task",
+            "jobDir": "gs://stage/census",
+            "packageUris": [uri],
+            "args": ["--epochs", "3"],
+            "region": "us-central1",
+        },
+    }
+    assert fake.calls() == ["GET /healthz", f"POST {PATH}"]
+    assert (fake.jobs, fake.objects) == ({}, {})
+
+
+def test_a_job_that_would_be_refused(invoke: Callable[..., Result], fake: FakeService) -> None:
+    answer(fake, BAD)
+
+    result = invoke(*DRY, "--packages=gs://stage/t.tar.gz", "--module-name=m")
+
+    assert result.exit_code == 1
+    assert result.stdout == (
+        "REJECTED: 1 field is wrong.\n"
+        "- trainingInput.region: required\n\nGoogle's service would refuse it:\n"
+    )
+    assert result.stderr == ""
+    assert fake.last("POST").query == {}
+
+
+def test_packages_that_are_there_keep_their_names(
+    invoke: Callable[..., Result], fake: FakeService, trainer: Path
+) -> None:
+    """A built package lies where a submit puts it, by its content."""
+    answer(fake, GOOD)
+    wheel = trainer.parent / "extra-0.1-py3-none-any.whl"
+    wheel.write_bytes(b"content")
+    words = (
+        f"--packages={wheel},gs://b/t.tar.gz",
+        "--staging-bucket=gs://stage",
+        "--module-name=m",
+    )
+
+    invoke(*DRY, *words)
+    foretold = fake.last("POST").json()["trainingInput"]["packageUris"]
+    invoke(*(word for word in DRY if word != "--dry-run"), *words)
+
+    assert foretold == fake.last("POST").json()["trainingInput"]["packageUris"]
+
+
+def test_the_whole_verdict_as_json(invoke: Callable[..., Result], fake: FakeService) -> None:
+    answer(fake, BAD)
+
+    result = invoke(*DRY, "--packages=gs://stage/t.tar.gz", "--module-name=m", "--format=json")
+
+    assert result.exit_code == 1
+    assert json.loads(result.stdout) == verdict_json(BAD)
+
+
+def test_a_field_for_scripts(invoke: Callable[..., Result], fake: FakeService) -> None:
+    answer(fake, GOOD)
+    words = ("--packages=gs://stage/t.tar.gz", "--format=value(verdict,parity.accepted)")
+
+    assert invoke(*DRY, *words).stdout == "ACCEPTED\tYES\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--package-path=nowhere", "--job-dir=gs://b/x"), "nowhere is not a folder"),
+        (("--package-path=.",), "local packages want --staging-bucket or --job-dir"),
+        (("--packages=no.whl", "--job-dir=gs://b/x"), "no.whl: No such file or directory"),
+    ],
+)
+def test_packages_that_could_not_be_staged(
+    invoke: Callable[..., Result], fake: FakeService, words: tuple[str, ...], said: str
+) -> None:
+    result = invoke(*DRY, *words)
+
+    assert result.exit_code in (1, 2)
+    assert said in result.stderr
+    assert f"POST {PATH}" not in fake.calls()
+
+
+def test_what_is_no_verdict(invoke: Callable[..., Result], fake: FakeService) -> None:
+    fake.refusals["POST", PATH] = Answer(body={"hello": "world"})
+
+    result = invoke(*DRY, "--packages=gs://stage/t.tar.gz")
+
+    assert result.exit_code == 1
+    assert "the server didn't answer as Footplate does: not a verdict" in result.stderr
