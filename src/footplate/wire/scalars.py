@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, PlainSerializer, PlainValidator
 
 from footplate.wire.durations import check_duration
 from footplate.wire.json_text import describe
+from footplate.wire.timestamps import check_timestamp
 
 _INTEGER = re.compile(r"-?[0-9]{1,19}")
 
@@ -73,3 +74,4 @@ Int64 = Annotated[int, PlainValidator(_int64), PlainSerializer(str)]
 """Given back as a string, as Google does: JavaScript's numbers end at 53 bits."""
 Double = Annotated[float, PlainValidator(_double)]
 Duration = Annotated[str, BeforeValidator(check_duration)]
+Timestamp = Annotated[str, BeforeValidator(check_timestamp)]

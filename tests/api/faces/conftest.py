@@ -17,7 +17,7 @@ from footplate.api.operations import operation_routes
 from footplate.api.security import Access
 from footplate.api.training_v1 import training_routes
 from footplate.api.vertex_v1 import vertex_routes
-from footplate.catalogue.regions import load_regions
+from footplate.catalogue import load_catalogue
 from footplate.testing.http_server import serve
 from footplate.testing.jobs_service import MemoryJobs
 
@@ -37,10 +37,10 @@ def crash(_request: Request) -> Response:
 def build(jobs: MemoryJobs, access: Access) -> Starlette:
     routes = [
         *health_routes("1.2.3", CollectorRegistry(), lambda: {"dataDir": "here"}),
-        *training_routes(jobs),
-        *vertex_routes(jobs, jobs.clock),
+        *training_routes(jobs, load_catalogue()),
+        *vertex_routes(jobs, jobs.clock, load_catalogue()),
         *operation_routes(jobs),
-        *location_routes(load_regions()),
+        *location_routes(load_catalogue()),
         Route("/v1/crash", crash),
         Route("/replica/v1/crash", crash),
     ]

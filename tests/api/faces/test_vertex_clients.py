@@ -14,6 +14,7 @@ from footplate.domain.errors import Code
 from footplate.domain.jobs import Ending
 from footplate.domain.names import parse_job_name
 from footplate.domain.states import State
+from footplate.domain.submission import Tuning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -199,11 +200,54 @@ def test_locations(client: aiplatform_v1.JobServiceClient) -> None:
     assert client.get_location({"name": P}).name == P
 
 
-def test_what_isnt_there_yet(client: aiplatform_v1.JobServiceClient) -> None:
+def test_tuning_jobs_are_checked(client: aiplatform_v1.JobServiceClient) -> None:
     assert list(client.list_hyperparameter_tuning_jobs(parent=P)) == []
     job = aiplatform_v1.HyperparameterTuningJob()
-    with pytest.raises(exceptions.MethodNotImplemented, match="tuning jobs yet"):
+    with pytest.raises(exceptions.BadRequest) as refusal:
         client.create_hyperparameter_tuning_job(parent=P, hyperparameter_tuning_job=job)
+    violations = refusal.value.details[0]["fieldViolations"]
+    assert [violation["field"] for violation in violations] == [
+        "displayName",
+        "maxTrialCount",
+        "parallelTrialCount",
+        "studySpec",
+        "trialJobSpec",
+    ]
+
+
+def test_what_protobuf_leaves_out_of_a_search_is_zero(
+    client: aiplatform_v1.JobServiceClient, jobs: MemoryJobs
+) -> None:
+    scale = {"parameter_id": "x", "double_value_spec": {"min_value": 0, "max_value": 1}}
+    condition = {"parent_int_values": {"values": [0]}, "parameter_spec": scale}
+    depth = {
+        "parameter_id": "depth",
+        "integer_value_spec": {"min_value": 0, "max_value": 3},
+        "conditional_parameter_specs": [condition],
+    }
+    study = {
+        "metrics": [{"metric_id": "loss", "goal": "MINIMIZE"}],
+        "parameters": [depth],
+        "algorithm": "RANDOM_SEARCH",
+        "measurement_selection_type": "BEST_MEASUREMENT",
+        "median_automated_stopping_spec": {"use_elapsed_duration": False},
+        "study_stopping_config": {
+            "should_stop_asap": False,
+            "maximum_runtime_constraint": {"max_duration": "3600s"},
+            "max_num_trials": 5,
+        },
+    }
+    job = aiplatform_v1.HyperparameterTuningJob(
+        display_name="a search",
+        max_trial_count=20,
+        parallel_trial_count=1,
+        study_spec=study,
+        trial_job_spec={"worker_pool_specs": [POOL]},
+    )
+    client.create_hyperparameter_tuning_job(parent=P, hyperparameter_tuning_job=job)
+    (submission,) = jobs.submissions
+    assert submission.tuning == Tuning(parameters=2, max_trials=20)
+    assert (submission.warnings, submission.violations) == ((), ())
 
 
 def test_a_bearer_token(guarded: httpx.Client, anonymous: Any) -> None:

@@ -9,6 +9,7 @@ import pytest
 from footplate.domain.jobs import Ending
 from footplate.domain.names import parse_job_name
 from footplate.domain.states import State
+from footplate.domain.submission import Tuning
 
 if TYPE_CHECKING:
     import httpx
@@ -102,7 +103,7 @@ def test_list(http: httpx.Client, jobs: MemoryJobs) -> None:
     assert other.json() == {}
 
 
-@pytest.mark.parametrize("kind", ["hyperparameterTuningJobs", "studies", "trainingPipelines"])
+@pytest.mark.parametrize("kind", ["studies", "trainingPipelines"])
 def test_what_isnt_there_yet_says_so(http: httpx.Client, kind: str) -> None:
     response = http.post(f"/v1beta1/{P}/{kind}", json={})
     assert (response.status_code, response.json()["error"]["status"]) == (501, "UNIMPLEMENTED")
@@ -112,8 +113,53 @@ def test_what_isnt_there_yet_says_so(http: httpx.Client, kind: str) -> None:
     assert http.post(f"/v1/{P}/{kind}/1:cancel", json={}).status_code == 404
 
 
+def tuning_body(**more: object) -> dict[str, object]:
+    parameter = {"parameterId": "lr", "doubleValueSpec": {"minValue": 0.1, "maxValue": 1}}
+    return {
+        "displayName": "a search",
+        "maxTrialCount": 10,
+        "parallelTrialCount": 1,
+        "studySpec": {"metrics": [{"metricId": "loss"}], "parameters": [parameter]},
+        "trialJobSpec": body()["jobSpec"],
+        **more,
+    }
+
+
+@pytest.mark.parametrize("version", ["v1", "v1beta1"])
+def test_tuning_jobs_are_checked_in_full(
+    http: httpx.Client, jobs: MemoryJobs, version: str
+) -> None:
+    url = f"/{version}/{P}/hyperparameterTuningJobs"
+    wrong = http.post(url, json=tuning_body(displayName="", studySpec={"metrics": [{}]}))
+    assert wrong.status_code == 400
+    (detail,) = wrong.json()["error"]["details"]
+    assert [v["field"] for v in detail["fieldViolations"]] == [
+        "displayName",
+        "studySpec.metrics[0].metricId",
+        "studySpec.parameters",
+    ]
+    assert jobs.submissions == []
+    assert http.post(url, json=tuning_body()).status_code == 200
+    assert jobs.submissions[0].tuning == Tuning(parameters=1, max_trials=10)
+
+
+def test_none_of_them_is_there_yet(http: httpx.Client) -> None:
+    url = f"/v1/{P}/hyperparameterTuningJobs"
+    assert http.get(url).json() == {}
+    assert http.get(f"{url}/1").status_code == 404
+    assert http.post(f"{url}/1:cancel", json={}).status_code == 404
+
+
 def test_locations_that_are_parsed_strictly_have_no_more_than_they_may(http: httpx.Client) -> None:
     assert http.get(f"/ui/{P}").json() == {"name": P, "locationId": "us-central1"}
+
+
+def test_a_region_that_isnt_in_the_catalogue_is_refused(http: httpx.Client) -> None:
+    response = http.post("/v1/projects/demo/locations/us-centrall/customJobs", json=body())
+    assert response.status_code == 400
+    (violation,) = response.json()["error"]["details"][0]["fieldViolations"]
+    assert violation["field"] == "parent"
+    assert "us-central1" in violation["description"]
 
 
 def test_a_location_that_cant_be_is_refused(http: httpx.Client) -> None:

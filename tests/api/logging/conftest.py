@@ -78,7 +78,7 @@ def build(world: World) -> Starlette:
     routes = [
         *logging_routes(world.logs, jobs.get, LOCATIONS, followers),
         *training_routes(jobs, load_catalogue()),
-        *vertex_routes(jobs, jobs.clock),
+        *vertex_routes(jobs, jobs.clock, load_catalogue()),
     ]
     app = create_app(routes, Access())
     app.user_middleware.append(Middleware(EndOfStream, followers=followers))

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from footplate.api.listing import Listing
 from footplate.api.operations import deletion
-from footplate.domain.names import CustomJobName, check_location, check_project
-from footplate.domain.submission import Location
+from footplate.api.vertex_v1.parents import location_of
+from footplate.domain.names import CustomJobName
 from footplate.wire.vertex_v1.answers import custom_job_json
 from footplate.wire.vertex_v1.queries import PAGES, VOCABULARY
 from footplate.wire.vertex_v1.submissions import read_submission
@@ -15,6 +15,7 @@ from footplate.wire.vertex_v1.submissions import read_submission
 if TYPE_CHECKING:
     from footplate.api.jobs_service import JobsService
     from footplate.api.json_route import Call
+    from footplate.domain.catalogue import Catalogue
     from footplate.ports.clock import Clock
     from footplate.wire.json_text import JsonObject
 
@@ -24,21 +25,23 @@ _LISTING = Listing("customJobs", VOCABULARY, PAGES, custom_job_json)
 class CustomJobs:
     """One method for each method of the API; ``version`` is ``v1`` or ``v1beta1``."""
 
-    def __init__(self, jobs: JobsService, clock: Clock, version: str) -> None:
+    def __init__(self, jobs: JobsService, clock: Clock, catalogue: Catalogue, version: str) -> None:
         self._jobs = jobs
         self._clock = clock
+        self._catalogue = catalogue
         self._version = version
 
     def create(self, call: Call) -> JsonObject:
-        submission = read_submission(call.body(), _location(call))
+        submission = read_submission(call.body(), location_of(call), self._catalogue)
         return custom_job_json(self._jobs.submit(submission))
 
     def get(self, call: Call) -> JsonObject:
-        return custom_job_json(self._jobs.get(_name(call)))
+        job = self._jobs.get(_name(call))
+        return custom_job_json(job, self._jobs.explain(job))
 
     def list(self, call: Call) -> JsonObject:
         """A ``readMask`` is ignored: clients take more than they asked for."""
-        here = _location(call)
+        here = location_of(call)
         collection = CustomJobName(here.project, here.location, "").collection
         return _LISTING.answer(self._jobs, collection, call)
 
@@ -54,13 +57,6 @@ class CustomJobs:
         return deletion(name, self._clock.now(), self._version)
 
 
-def _location(call: Call) -> Location:
-    project, location = call.path["project"], call.path["location"]
-    check_project(project)
-    check_location(location)
-    return Location(project, location)
-
-
 def _name(call: Call) -> CustomJobName:
-    here = _location(call)
+    here = location_of(call)
     return CustomJobName(here.project, here.location, call.path["job"])

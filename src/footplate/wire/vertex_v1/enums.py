@@ -56,3 +56,34 @@ class JobState(ProtoEnum):
     JOB_STATE_EXPIRED = 9
     JOB_STATE_UPDATING = 10
     JOB_STATE_PARTIALLY_SUCCEEDED = 11
+
+
+class GoalType(ProtoEnum):
+    GOAL_TYPE_UNSPECIFIED = 0
+    MAXIMIZE = 1
+    MINIMIZE = 2
+
+
+class Algorithm(ProtoEnum):
+    ALGORITHM_UNSPECIFIED = 0
+    GRID_SEARCH = 2
+    RANDOM_SEARCH = 3
+
+
+class ScaleType(ProtoEnum):
+    SCALE_TYPE_UNSPECIFIED = 0
+    UNIT_LINEAR_SCALE = 1
+    UNIT_LOG_SCALE = 2
+    UNIT_REVERSE_LOG_SCALE = 3
+
+
+class ObservationNoise(ProtoEnum):
+    OBSERVATION_NOISE_UNSPECIFIED = 0
+    LOW = 1
+    HIGH = 2
+
+
+class MeasurementSelectionType(ProtoEnum):
+    MEASUREMENT_SELECTION_TYPE_UNSPECIFIED = 0
+    LAST_MEASUREMENT = 1
+    BEST_MEASUREMENT = 2

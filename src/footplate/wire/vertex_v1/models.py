@@ -1,4 +1,4 @@
-"""The messages of aiplatform v1 that a client sends for a custom job."""
+"""The messages of aiplatform v1 that a client sends for a job."""
 
 from typing import ClassVar
 
@@ -7,6 +7,7 @@ from pydantic import JsonValue
 from footplate.wire.json_model import JsonModel
 from footplate.wire.scalars import Duration, Flag, Int32, Int64, Text
 from footplate.wire.vertex_v1.enums import AcceleratorType, ReservationAffinityType, Strategy
+from footplate.wire.vertex_v1.study_models import StudySpec
 
 
 class EnvVar(JsonModel):
@@ -73,8 +74,11 @@ class WorkerPoolSpec(JsonModel):
 
     @property
     def unused(self) -> bool:
-        """An empty object keeps the place of a pool that the job doesn't have."""
-        return not self.model_fields_set
+        """An empty object keeps the place of a pool that the job doesn't have.
+
+        In proto3 one with the count 0 is empty, too.
+        """
+        return self.model_fields_set <= {"replica_count"} and not self.replica_count
 
 
 class Scheduling(JsonModel):
@@ -111,22 +115,37 @@ class CustomJobSpec(JsonModel):
     psc_interface_config: dict[str, JsonValue] | None = None
 
 
+_ADDED_BY_THE_SERVICE = frozenset(
+    {
+        "name",
+        "state",
+        "create_time",
+        "start_time",
+        "end_time",
+        "update_time",
+        "error",
+        "web_access_uris",
+        "satisfies_pzs",
+        "satisfies_pzi",
+    }
+)
+
+
 class CustomJob(JsonModel):
-    OUTPUT_ONLY: ClassVar[frozenset[str]] = frozenset(
-        {
-            "name",
-            "state",
-            "create_time",
-            "start_time",
-            "end_time",
-            "update_time",
-            "error",
-            "web_access_uris",
-            "satisfies_pzs",
-            "satisfies_pzi",
-        }
-    )
+    OUTPUT_ONLY: ClassVar[frozenset[str]] = _ADDED_BY_THE_SERVICE
     display_name: Text | None = None
     job_spec: CustomJobSpec | None = None
+    labels: dict[str, Text] | None = None
+    encryption_spec: EncryptionSpec | None = None
+
+
+class HyperparameterTuningJob(JsonModel):
+    OUTPUT_ONLY: ClassVar[frozenset[str]] = _ADDED_BY_THE_SERVICE | {"trials"}
+    display_name: Text | None = None
+    study_spec: StudySpec | None = None
+    max_trial_count: Int32 | None = None
+    parallel_trial_count: Int32 | None = None
+    max_failed_trial_count: Int32 | None = None
+    trial_job_spec: CustomJobSpec | None = None
     labels: dict[str, Text] | None = None
     encryption_spec: EncryptionSpec | None = None

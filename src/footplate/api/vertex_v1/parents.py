@@ -1,0 +1,19 @@
+"""Where the resources of a call are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.names import check_location, check_project
+from footplate.domain.submission import Location
+
+if TYPE_CHECKING:
+    from footplate.api.json_route import Call
+
+
+def location_of(call: Call) -> Location:
+    """Raises InvalidArgument: there can't be such a project or region."""
+    project, location = call.path["project"], call.path["location"]
+    check_project(project)
+    check_location(location)
+    return Location(project, location)

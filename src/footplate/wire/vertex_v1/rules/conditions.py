@@ -1,0 +1,120 @@
+"""For which values of its parent a conditional parameter is there."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import Violation
+from footplate.wire.json_text import describe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from footplate.wire.vertex_v1.study_models import (
+        ConditionalParameterSpec,
+        IntegerValueSpec,
+        ParameterSpec,
+    )
+
+MATCH_EPSILON = 1e-10
+"""How far a discrete value may lie from the parent's to be the same."""
+MAX_VALUES = 1000
+_KINDS = ("parentDiscreteValues", "parentIntValues", "parentCategoricalValues")
+
+
+def check_condition(
+    child: ConditionalParameterSpec, parent: ParameterSpec, at: str
+) -> Iterator[Violation]:
+    given = [name for name, values in _given(child).items() if values is not None]
+    wanted = _wanted(parent)
+    if wanted is None:
+        if parent.double_value_spec is not None:
+            allowed = "only below integer, discrete and categorical parameters"
+            yield Violation(at, f"given below a parameter with doubleValueSpec; allowed: {allowed}")
+    elif given != [wanted]:
+        said = " and ".join(given) or "no condition"
+        yield Violation(at, f"{said} given; allowed: {wanted}, which goes with the parent's kind")
+    else:
+        yield from _check_values(child, parent, f"{at}.{wanted}.values")
+
+
+def parents_values(child: ConditionalParameterSpec, parent: ParameterSpec) -> frozenset[object]:
+    """The values of its condition, in such a form that equal ones are the same.
+
+    Those that the parent can't have are left out.
+    """
+    wanted = _wanted(parent)
+    values = (_given(child)[wanted] if wanted is not None else None) or ()
+    found = (_feasible(value, parent) for value in values[:MAX_VALUES])
+    return frozenset(value for value in found if value is not None)
+
+
+def _given(child: ConditionalParameterSpec) -> dict[str, Sequence[float | str] | None]:
+    """None: the condition isn't there."""
+    conditions = (
+        child.parent_discrete_values,
+        child.parent_int_values,
+        child.parent_categorical_values,
+    )
+    return {
+        name: None if condition is None else condition.values or ()
+        for name, condition in zip(_KINDS, conditions, strict=True)
+    }
+
+
+def _wanted(parent: ParameterSpec) -> str | None:
+    """The condition that goes with the parent's kind; None: none does, or it has no kind."""
+    specs = (
+        parent.discrete_value_spec,
+        parent.integer_value_spec,
+        parent.categorical_value_spec,
+    )
+    return next((name for name, s in zip(_KINDS, specs, strict=True) if s is not None), None)
+
+
+def _check_values(
+    child: ConditionalParameterSpec, parent: ParameterSpec, field: str
+) -> Iterator[Violation]:
+    values = _given(child)[_wanted(parent) or ""] or ()
+    if not values:
+        yield Violation(field, "required: values of the parent, at least one")
+    if len(values) > MAX_VALUES:
+        yield Violation(field, f"{len(values)} given; allowed: at most {MAX_VALUES}")
+    allowed = _allowed(parent)
+    for index, value in enumerate(values[:MAX_VALUES]):
+        if _feasible(value, parent) is None:
+            yield Violation(f"{field}[{index}]", f"{describe(value)} given; allowed: {allowed}")
+
+
+def _feasible(value: float | str, parent: ParameterSpec) -> object:
+    """The parent's own value that is meant; None: it has none such."""
+    if parent.discrete_value_spec is not None:
+        return _nearest(float(value), parent.discrete_value_spec.values or [])
+    if parent.integer_value_spec is not None:
+        low, high = _bounds(parent.integer_value_spec)
+        return value if low <= int(value) <= high else None
+    if parent.categorical_value_spec is not None:
+        return value if value in (parent.categorical_value_spec.values or ()) else None
+    return None
+
+
+def _nearest(value: float, values: Sequence[float]) -> float | None:
+    """``values`` increase; where they don't, that is told elsewhere."""
+    place = bisect_left(values, value - MATCH_EPSILON)
+    near = values[place : place + 1]
+    return near[0] if near and abs(near[0] - value) <= MATCH_EPSILON else None
+
+
+def _bounds(spec: IntegerValueSpec) -> tuple[int, int]:
+    return spec.min_value or 0, spec.max_value or 0
+
+
+def _allowed(parent: ParameterSpec) -> str:
+    if parent.integer_value_spec is not None:
+        low, high = _bounds(parent.integer_value_spec)
+        return f"{low} to {high}, as the parent has"
+    discrete, categories = parent.discrete_value_spec, parent.categorical_value_spec
+    values: Sequence[float | str] = (discrete and discrete.values) or ()
+    values = (categories and categories.values) or values
+    return f"the parent's values {describe(list(values))}"

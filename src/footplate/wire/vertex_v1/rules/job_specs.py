@@ -1,0 +1,71 @@
+"""The spec of a custom job, or of each trial of a tuning job."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import Violation
+from footplate.wire.uris import check_directory
+from footplate.wire.vertex_v1.rules.machines import check_pool_machines
+from footplate.wire.vertex_v1.rules.programs import check_program
+from footplate.wire.vertex_v1.rules.references import check_references
+from footplate.wire.vertex_v1.rules.scheduling import check_scheduling
+from footplate.wire.vertex_v1.rules.storage import check_storage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from footplate.domain.catalogue import Catalogue
+    from footplate.wire.vertex_v1.models import CustomJobSpec, GcsDestination, WorkerPoolSpec
+
+MAX_POOLS = 4
+MAX_REPLICAS = 10_000
+"""Of one pool; more is a slip of the hand, and would be written out replica by replica."""
+
+
+def check_job_spec(
+    spec: CustomJobSpec, at: str, region: str, catalogue: Catalogue
+) -> Iterator[Violation]:
+    """``at`` is where it stands in the request."""
+    pools = spec.worker_pool_specs or []
+    field = f"{at}.workerPoolSpecs"
+    if not pools:
+        yield Violation(field, f"required: 1 to {MAX_POOLS} worker pools")
+    if len(pools) > MAX_POOLS:
+        yield Violation(field, f"{len(pools)} given; allowed: at most {MAX_POOLS}")
+    used = {
+        f"{field}[{index}]": pool
+        for index, pool in enumerate(pools[:MAX_POOLS])
+        if index == 0 or not pool.unused
+    }
+    for index, (place, pool) in enumerate(used.items()):
+        yield from _check_count(pool, f"{place}.replicaCount", primary=index == 0)
+        yield from check_program(pool, place)
+        yield from check_storage(pool, place)
+    yield from check_pool_machines(used, region, "parent", catalogue)
+    yield from check_references(spec, at)
+    if spec.base_output_directory is not None:
+        yield from _check_output(spec.base_output_directory, f"{at}.baseOutputDirectory")
+    if spec.scheduling is not None:
+        yield from check_scheduling(spec.scheduling, f"{at}.scheduling")
+
+
+def _check_count(pool: WorkerPoolSpec, field: str, *, primary: bool) -> Iterator[Violation]:
+    """Of the primary replica there can be but one, so that it needn't be said."""
+    count = pool.replica_count
+    if primary:
+        if count not in (None, 1):
+            yield Violation(field, f"{count} given; allowed in the first pool: exactly 1")
+    elif not count:
+        allowed = "at least 1, or an empty object {} in place of a pool that isn't used"
+        yield Violation(field, f"{'nothing' if count is None else count} given; allowed: {allowed}")
+    elif not 1 <= count <= MAX_REPLICAS:
+        yield Violation(field, f"{count} given; allowed: 1 to {MAX_REPLICAS}")
+
+
+def _check_output(directory: GcsDestination, at: str) -> Iterator[Violation]:
+    field = f"{at}.outputUriPrefix"
+    if directory.output_uri_prefix:
+        yield from check_directory(directory.output_uri_prefix, field)
+    else:
+        yield Violation(field, "required: gs://BUCKET/PATH")

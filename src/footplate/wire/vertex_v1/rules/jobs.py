@@ -1,0 +1,55 @@
+"""Custom jobs and tuning jobs as wholes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import Violation
+from footplate.domain.hyperparameters import check_trial_counts
+from footplate.wire.labels import check_labels
+from footplate.wire.vertex_v1.rules.job_specs import check_job_spec
+from footplate.wire.vertex_v1.rules.references import check_encryption
+from footplate.wire.vertex_v1.rules.studies import check_study
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from footplate.domain.catalogue import Catalogue
+    from footplate.wire.vertex_v1.models import CustomJob, HyperparameterTuningJob
+
+MAX_DISPLAY_NAME = 128
+_COUNTS = ("maxTrialCount", "parallelTrialCount", "maxFailedTrialCount")
+
+
+def check_custom_job(job: CustomJob, region: str, catalogue: Catalogue) -> Iterator[Violation]:
+    yield from _check_resource(job)
+    if job.job_spec is None:
+        yield Violation("jobSpec", "required: what is to be run")
+    else:
+        yield from check_job_spec(job.job_spec, "jobSpec", region, catalogue)
+
+
+def check_tuning_job(
+    job: HyperparameterTuningJob, region: str, catalogue: Catalogue
+) -> Iterator[Violation]:
+    yield from _check_resource(job)
+    trials, parallel = job.max_trial_count or 0, job.parallel_trial_count or 0
+    yield from check_trial_counts(trials, parallel, job.max_failed_trial_count or 0, _COUNTS)
+    if job.study_spec is None:
+        yield Violation("studySpec", "required: the metrics, and the parameters to search")
+    else:
+        yield from check_study(job.study_spec, "studySpec")
+    if job.trial_job_spec is None:
+        yield Violation("trialJobSpec", "required: what each trial runs")
+    else:
+        yield from check_job_spec(job.trial_job_spec, "trialJobSpec", region, catalogue)
+
+
+def _check_resource(job: CustomJob | HyperparameterTuningJob) -> Iterator[Violation]:
+    if not job.display_name:
+        yield Violation("displayName", f"required: 1 to {MAX_DISPLAY_NAME} characters")
+    elif len(job.display_name) > MAX_DISPLAY_NAME:
+        given = f"{len(job.display_name)} characters given"
+        yield Violation("displayName", f"{given}; allowed: at most {MAX_DISPLAY_NAME}")
+    yield from check_labels(job.labels or {})
+    yield from check_encryption(job.encryption_spec)

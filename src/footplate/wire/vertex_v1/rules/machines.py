@@ -1,0 +1,106 @@
+"""The machines of all pools, each by itself and together."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from footplate.domain.catalogue import AcceleratorKind, Family
+from footplate.domain.errors import Violation
+from footplate.domain.machines import MachineRequest, accelerators_of, check_machines
+from footplate.wire.json_text import describe
+from footplate.wire.vertex_v1 import models
+from footplate.wire.vertex_v1.enums import ReservationAffinityType
+from footplate.wire.vertex_v1.machines import machine_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from footplate.domain.catalogue import Catalogue, MachineType
+
+_TOPOLOGY = re.compile(r"[1-9][0-9]{0,3}(x[1-9][0-9]{0,3}){1,2}")
+_PARTITION = re.compile(r"[1-9][0-9]?g\.[1-9][0-9]{0,3}gb")
+_TPU_OF_ML = {"cloud_tpu": "cloud-tpu"}
+
+
+def check_pool_machines(
+    pools: Mapping[str, models.WorkerPoolSpec], region: str, region_field: str, catalogue: Catalogue
+) -> Iterator[Violation]:
+    """``pools`` by where they stand in the request, without those that aren't used."""
+    requests = []
+    for at, pool in pools.items():
+        field, machine = f"{at}.machineSpec", machine_of(pool)
+        kind = catalogue.machine_types.get(machine.machine_type)
+        if not machine.machine_type:
+            yield Violation(f"{field}.machineType", "required: such as n1-standard-4")
+        elif kind is not None and (meant := _name_here(kind)):
+            given = f"{describe(kind.name)} given, a name of AI Platform Training (ml v1)"
+            yield Violation(f"{field}.machineType", f"{given}; allowed: {meant} in its place")
+        else:
+            fields = (f"{field}.{name}" for name in _FIELDS)
+            requests.append(MachineRequest(machine, *fields))
+        yield from _check_extras(pool.machine_spec or models.MachineSpec(), kind, field)
+        yield from _check_partition(pool, field, catalogue)
+    yield from check_machines(requests, region, region_field, catalogue)
+
+
+_FIELDS = ("machineType", "acceleratorType", "acceleratorCount")
+
+
+def _name_here(kind: MachineType) -> str | None:
+    """What to write for a machine type that only ml v1 knows."""
+    if kind.family is not Family.LEGACY:
+        return _TPU_OF_ML.get(kind.name)
+    like = kind.like or "a Compute Engine machine type"
+    if kind.included is None:
+        return like
+    accelerator, count = kind.included
+    return f"{like} with acceleratorType {accelerator} and acceleratorCount {count}"
+
+
+def _check_extras(
+    machine: models.MachineSpec, kind: MachineType | None, at: str
+) -> Iterator[Violation]:
+    topology, field = machine.tpu_topology, f"{at}.tpuTopology"
+    if topology and not _TOPOLOGY.fullmatch(topology):
+        allowed = "two or three numbers with x between, such as 2x2x1"
+        yield Violation(field, f"{describe(topology)} given; allowed: {allowed}")
+    elif topology and kind is not None and kind.family is not Family.TPU:
+        allowed = "only with a TPU machine type, such as ct5lp-hightpu-4t"
+        yield Violation(field, f"{describe(topology)} given with {kind.name}; allowed: {allowed}")
+    if machine.reservation_affinity is not None:
+        yield from _check_reservation(machine.reservation_affinity, f"{at}.reservationAffinity")
+
+
+def _check_reservation(affinity: models.ReservationAffinity, at: str) -> Iterator[Violation]:
+    kind = affinity.reservation_affinity_type
+    if not kind:
+        names = ", ".join(member.name for member in ReservationAffinityType if member)
+        yield Violation(f"{at}.reservationAffinityType", f"required: {names}")
+    if kind is not ReservationAffinityType.SPECIFIC_RESERVATION:
+        return
+    if not affinity.key:
+        wanted = "such as compute.googleapis.com/reservation-name"
+        yield Violation(f"{at}.key", f"required with SPECIFIC_RESERVATION: {wanted}")
+    if not affinity.values:
+        wanted = "the names of reservations"
+        yield Violation(f"{at}.values", f"required with SPECIFIC_RESERVATION: {wanted}")
+    for index, value in enumerate(affinity.values or ()):
+        if not value:
+            yield Violation(f"{at}.values[{index}]", '"" given; allowed: the name of a reservation')
+
+
+def _check_partition(
+    pool: models.WorkerPoolSpec, at: str, catalogue: Catalogue
+) -> Iterator[Violation]:
+    size = pool.machine_spec.gpu_partition_size if pool.machine_spec else None
+    if not size:
+        return
+    field, given = f"{at}.gpuPartitionSize", f"{describe(size)} given"
+    if not _PARTITION.fullmatch(size):
+        yield Violation(field, f"{given}; allowed: a size such as 1g.10gb")
+        return
+    name, _ = accelerators_of(machine_of(pool), catalogue)
+    accelerator = catalogue.accelerators.get(name or "")
+    if accelerator is None or accelerator.kind is not AcceleratorKind.GPU:
+        yield Violation(field, f"{given} for a machine without GPUs; allowed: only with GPUs")

@@ -1,0 +1,74 @@
+"""No two parameters of a name that a trial could have at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import Violation
+from footplate.wire.json_text import describe
+from footplate.wire.vertex_v1.rules.conditions import parents_values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from footplate.wire.vertex_v1.study_models import ParameterSpec
+
+_ANY = frozenset({None})
+"""The condition of a parameter without a parent: it is always there."""
+
+
+def names_in(parameters: Sequence[ParameterSpec]) -> Iterator[str]:
+    """The name of each parameter, conditional ones included, as often as it is given."""
+    for parameter in parameters:
+        yield parameter.parameter_id or ""
+        children = parameter.conditional_parameter_specs or ()
+        yield from names_in([c.parameter_spec for c in children if c.parameter_spec is not None])
+
+
+def check_parameter_names(parameters: Sequence[ParameterSpec], at: str) -> Iterator[Violation]:
+    """A name may be given again only for values of the parent that the first one isn't for."""
+    clashes: list[Violation] = []
+    siblings = [(p, f"{at}[{index}]", _ANY) for index, p in enumerate(parameters)]
+    _collect(siblings, clashes)
+    yield from clashes
+
+
+def _collect(
+    siblings: Sequence[tuple[ParameterSpec, str, frozenset[object]]], clashes: list[Violation]
+) -> dict[str, str]:
+    """The names of parameters and of all below them, each with its field.
+
+    Siblings come with the values of their parent for which they are there.
+    """
+    fields: dict[str, str] = {}
+    taken: dict[str, set[object]] = {}
+    for parameter, at, values in siblings:
+        below = _collect(_children(parameter, at), clashes)
+        own, field = parameter.parameter_id or "", f"{at}.parameterId"
+        if own and own in below:
+            clashes.append(_twice(own, below[own]))
+        for name, place in {**below, own: field}.items():
+            if name and not values.isdisjoint(taken.setdefault(name, set())):
+                clashes.append(_twice(name, place))
+            taken.setdefault(name, set()).update(values)
+            fields.setdefault(name, place)
+    return fields
+
+
+def _children(
+    parameter: ParameterSpec, at: str
+) -> list[tuple[ParameterSpec, str, frozenset[object]]]:
+    return [
+        (
+            child.parameter_spec,
+            f"{at}.conditionalParameterSpecs[{index}].parameterSpec",
+            parents_values(child, parameter),
+        )
+        for index, child in enumerate(parameter.conditional_parameter_specs or ())
+        if child.parameter_spec is not None
+    ]
+
+
+def _twice(name: str, field: str) -> Violation:
+    allowed = "one parameter of a name, or several for distinct values of one parent"
+    return Violation(field, f"{describe(name)} given twice; allowed: {allowed}")

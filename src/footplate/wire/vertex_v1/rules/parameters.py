@@ -1,0 +1,117 @@
+"""The values that a parameter can take, and what of it depends on others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from footplate.domain.errors import Violation
+from footplate.domain.hyperparameters import (
+    check_discrete_values,
+    check_parameter_names,
+    check_range,
+)
+from footplate.wire.json_text import describe
+from footplate.wire.vertex_v1.enums import ScaleType
+from footplate.wire.vertex_v1.rules.conditions import check_condition
+from footplate.wire.vertex_v1.study_models import (
+    CategoricalValueSpec,
+    DiscreteValueSpec,
+    DoubleValueSpec,
+    IntegerValueSpec,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from footplate.wire.vertex_v1.study_models import ParameterSpec
+
+ValueSpec = DoubleValueSpec | IntegerValueSpec | CategoricalValueSpec | DiscreteValueSpec
+
+LEAST_STEP = 1e-10
+"""Between two discrete values; nearer ones are the same."""
+_KINDS = ("doubleValueSpec", "integerValueSpec", "categoricalValueSpec", "discreteValueSpec")
+_LOG_SCALES = (ScaleType.UNIT_LOG_SCALE, ScaleType.UNIT_REVERSE_LOG_SCALE)
+
+
+def check_parameters(
+    parameters: Sequence[ParameterSpec], at: str, *, grid: bool
+) -> Iterator[Violation]:
+    """``grid``: every point is tried, so that there can't be a range of real numbers."""
+    for index, parameter in enumerate(parameters):
+        yield from _check_parameter(parameter, f"{at}[{index}]", grid=grid)
+
+
+def _check_parameter(parameter: ParameterSpec, at: str, *, grid: bool) -> Iterator[Violation]:
+    yield from check_parameter_names([(f"{at}.parameterId", parameter.parameter_id or "")])
+    yield from _check_kind(parameter, at)
+    if grid and parameter.double_value_spec is not None:
+        allowed = "integer, categorical and discrete parameters"
+        said = f"given with GRID_SEARCH; allowed: {allowed}"
+        yield Violation(f"{at}.doubleValueSpec", said)
+    for index, child in enumerate(parameter.conditional_parameter_specs or ()):
+        field = f"{at}.conditionalParameterSpecs[{index}]"
+        yield from check_condition(child, parameter, field)
+        if child.parameter_spec is None:
+            yield Violation(f"{field}.parameterSpec", "required: the parameter that depends")
+        else:
+            yield from _check_parameter(child.parameter_spec, f"{field}.parameterSpec", grid=grid)
+
+
+def _check_kind(parameter: ParameterSpec, at: str) -> Iterator[Violation]:
+    specs = _specs(parameter)
+    if len(specs) != 1:
+        said = " and ".join(specs) or "none"
+        yield Violation(at, f"{said} given; allowed: exactly one of {', '.join(_KINDS)}")
+    scale = parameter.scale_type
+    if scale and parameter.categorical_value_spec is not None:
+        said = f"{scale.name} given for categories; allowed: only with numbers"
+        yield Violation(f"{at}.scaleType", said)
+    log_scale = scale.name if scale in _LOG_SCALES else ""
+    for name, spec in specs.items():
+        field = f"{at}.{name}"
+        yield from _check_values(spec, field, log_scale)
+        if spec.default_value is not None:
+            said = f"{describe(spec.default_value)} given"
+            allowed = "only in studies of Vizier, not in tuning jobs"
+            yield Violation(f"{field}.defaultValue", f"{said}; allowed: {allowed}")
+
+
+def _specs(parameter: ParameterSpec) -> dict[str, ValueSpec]:
+    """Those that are given, by their fields."""
+    specs = (
+        parameter.double_value_spec,
+        parameter.integer_value_spec,
+        parameter.categorical_value_spec,
+        parameter.discrete_value_spec,
+    )
+    return {name: spec for name, spec in zip(_KINDS, specs, strict=True) if spec is not None}
+
+
+def _check_values(spec: ValueSpec, at: str, log_scale: str) -> Iterator[Violation]:
+    field = f"{at}.values"
+    match spec:
+        case CategoricalValueSpec():
+            if not spec.values:
+                yield Violation(field, "required: at least one category")
+        case DiscreteValueSpec():
+            values = spec.values or []
+            yield from check_discrete_values(
+                values, field, least_step=LEAST_STEP, log_scale=log_scale
+            )
+        case DoubleValueSpec() | IntegerValueSpec():
+            yield from _check_bounds(spec, at, log_scale)
+        case _:
+            assert_never(spec)
+
+
+def _check_bounds(
+    spec: DoubleValueSpec | IntegerValueSpec, at: str, log_scale: str
+) -> Iterator[Violation]:
+    """A bound that isn't given is 0; where neither is, both were forgotten."""
+    if spec.min_value is None and spec.max_value is None:
+        yield Violation(at, "neither minValue nor maxValue given; allowed: both")
+        return
+    low, high = spec.min_value or 0, spec.max_value or 0
+    fields = f"{at}.minValue", f"{at}.maxValue"
+    integral = isinstance(spec, IntegerValueSpec)
+    yield from check_range(low, high, *fields, integral=integral, log_scale=log_scale)

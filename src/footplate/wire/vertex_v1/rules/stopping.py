@@ -1,0 +1,115 @@
+"""When trials, or the whole search, are stopped before their time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import Violation
+from footplate.wire.durations import seconds
+from footplate.wire.json_text import describe
+from footplate.wire.vertex_v1.rules.parameter_names import names_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from footplate.wire.vertex_v1.study_models import (
+        ConvexAutomatedStoppingSpec,
+        StudySpec,
+        StudyStoppingConfig,
+        StudyTimeConstraint,
+    )
+
+
+def check_stopping(study: StudySpec, at: str) -> Iterator[Violation]:
+    specs = {
+        "decayCurveStoppingSpec": study.decay_curve_stopping_spec,
+        "medianAutomatedStoppingSpec": study.median_automated_stopping_spec,
+        "convexAutomatedStoppingSpec": study.convex_automated_stopping_spec,
+    }
+    given = [name for name, spec in specs.items() if spec is not None]
+    if len(given) > 1:
+        yield Violation(at, f"{' and '.join(given)} given; allowed: one of {', '.join(specs)}")
+    goals = sum(1 for metric in study.metrics or () if metric.safety_config is None)
+    for name in given:
+        if goals > 1:
+            yield Violation(f"{at}.{name}", _single(goals))
+    if study.convex_automated_stopping_spec is not None:
+        field = f"{at}.convexAutomatedStoppingSpec"
+        yield from _check_convex(study.convex_automated_stopping_spec, study, field)
+    if study.study_stopping_config is not None:
+        yield from _check_config(study.study_stopping_config, f"{at}.studyStoppingConfig", goals)
+
+
+def _single(goals: int) -> str:
+    return f"given with {goals} metrics to optimise; allowed: only with one"
+
+
+def _check_convex(
+    spec: ConvexAutomatedStoppingSpec, study: StudySpec, at: str
+) -> Iterator[Violation]:
+    most, least = spec.max_step_count or 0, spec.min_step_count or 0
+    counts = {
+        "maxStepCount": most,
+        "minStepCount": least,
+        "minMeasurementCount": spec.min_measurement_count or 0,
+    }
+    yield from _check_counts(counts, at)
+    if 0 < most < least:
+        said = f"{least} given; allowed: at most maxStepCount, which is {most}"
+        yield Violation(f"{at}.minStepCount", said)
+    name = spec.learning_rate_parameter_name
+    if name and name not in (known := sorted(set(names_in(study.parameters or ())))):
+        said = f"{describe(name)} given; allowed: a parameter's name: {describe(known)}"
+        yield Violation(f"{at}.learningRateParameterName", said)
+
+
+def _check_config(config: StudyStoppingConfig, at: str, goals: int) -> Iterator[Violation]:
+    least, most = config.min_num_trials or 0, config.max_num_trials or 0
+    patience = config.max_num_trials_no_progress
+    counts = {
+        "minNumTrials": least,
+        "maxNumTrials": most,
+        "maxNumTrialsNoProgress": patience or 0,
+    }
+    yield from _check_counts(counts, at)
+    if 0 < most < least:
+        said = f"{least} given; allowed: at most maxNumTrials, which is {most}"
+        yield Violation(f"{at}.minNumTrials", said)
+    yield from _check_constraints(config, at)
+    waiting = config.max_duration_no_progress
+    if waiting and seconds(waiting) <= 0:
+        said = f"{waiting} given; allowed: more than 0s"
+        yield Violation(f"{at}.maxDurationNoProgress", said)
+    if goals > 1 and patience:
+        yield Violation(f"{at}.maxNumTrialsNoProgress", _single(goals))
+    if goals > 1 and waiting:
+        yield Violation(f"{at}.maxDurationNoProgress", _single(goals))
+
+
+def _check_counts(counts: dict[str, int], at: str) -> Iterator[Violation]:
+    for name, count in counts.items():
+        if count < 0:
+            yield Violation(f"{at}.{name}", f"{count} given; allowed: 0 or more")
+
+
+def _check_constraints(config: StudyStoppingConfig, at: str) -> Iterator[Violation]:
+    least, most = config.minimum_runtime_constraint, config.maximum_runtime_constraint
+    for name, constraint in (
+        ("minimumRuntimeConstraint", least),
+        ("maximumRuntimeConstraint", most),
+    ):
+        if constraint is not None:
+            yield from _check_constraint(constraint, f"{at}.{name}")
+    low, high = least and least.max_duration, most and most.max_duration
+    if low and high and seconds(low) > seconds(high):
+        said = f"{low} given; allowed: at most that of maximumRuntimeConstraint, which is {high}"
+        yield Violation(f"{at}.minimumRuntimeConstraint.maxDuration", said)
+
+
+def _check_constraint(constraint: StudyTimeConstraint, at: str) -> Iterator[Violation]:
+    duration, end = constraint.max_duration, constraint.end_time
+    if (duration is None) == (end is None):
+        said = "neither" if duration is None else "both"
+        yield Violation(at, f"{said} given; allowed: one of maxDuration, endTime")
+    if duration and seconds(duration) <= 0:
+        yield Violation(f"{at}.maxDuration", f"{duration} given; allowed: more than 0s")

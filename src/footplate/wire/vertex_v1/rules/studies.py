@@ -1,0 +1,68 @@
+"""What a tuning job searches for, and how."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import Violation
+from footplate.wire.json_text import describe
+from footplate.wire.vertex_v1.enums import Algorithm
+from footplate.wire.vertex_v1.rules.parameter_names import check_parameter_names, names_in
+from footplate.wire.vertex_v1.rules.parameters import check_parameters
+from footplate.wire.vertex_v1.rules.stopping import check_stopping
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from footplate.wire.vertex_v1.study_models import MetricSpec, SafetyMetricConfig, StudySpec
+
+MAX_PARAMETERS = 1000
+"""Conditional ones included; more is no search that ends."""
+
+
+def check_study(study: StudySpec, at: str) -> Iterator[Violation]:
+    """The rules of tuning jobs, which have less than studies of Vizier."""
+    metrics = study.metrics or []
+    yield from _check_metrics(metrics, f"{at}.metrics")
+    parameters, field = study.parameters or [], f"{at}.parameters"
+    count = sum(1 for _ in names_in(parameters))
+    if not parameters:
+        yield Violation(field, "required: the parameters to search, at least one")
+    elif count > MAX_PARAMETERS:
+        yield Violation(field, f"{count} given; allowed: at most {MAX_PARAMETERS}")
+    else:
+        grid = study.algorithm is Algorithm.GRID_SEARCH
+        yield from check_parameters(parameters, field, grid=grid)
+        yield from check_parameter_names(parameters, field)
+    if study.observation_noise:
+        given = f"{study.observation_noise.name} given"
+        allowed = "only in studies of Vizier, not in tuning jobs"
+        yield Violation(f"{at}.observationNoise", f"{given}; allowed: {allowed}")
+    yield from check_stopping(study, at)
+
+
+def _check_metrics(metrics: Sequence[MetricSpec], at: str) -> Iterator[Violation]:
+    """A goal that isn't given is MAXIMIZE."""
+    if not metrics:
+        yield Violation(at, "required: what the trials report, at least one metric")
+    elif all(metric.safety_config for metric in metrics):
+        yield Violation(at, "all have a safetyConfig; allowed: at least one without, to optimise")
+    seen: set[str] = set()
+    for index, metric in enumerate(metrics):
+        field, name = f"{at}[{index}].metricId", metric.metric_id or ""
+        if not name:
+            yield Violation(field, "required: a name without white space")
+        elif any(c.isspace() for c in name):
+            yield Violation(field, f"{describe(name)} given; allowed: a name without white space")
+        elif name in seen:
+            yield Violation(field, f"{describe(name)} given twice; allowed: one metric of a name")
+        seen.add(name)
+        if metric.safety_config is not None:
+            yield from _check_safety(metric.safety_config, f"{at}[{index}].safetyConfig")
+
+
+def _check_safety(safety: SafetyMetricConfig, at: str) -> Iterator[Violation]:
+    fraction = safety.desired_min_safe_trials_fraction
+    if fraction is not None and not 0 <= fraction <= 1:
+        field = f"{at}.desiredMinSafeTrialsFraction"
+        yield Violation(field, f"{fraction:g} given; allowed: 0 to 1")

@@ -1,0 +1,104 @@
+"""What will go otherwise here than a client may think. The job may be one that is refused.
+
+What follows from its machines alone (evaluators, GPUs that stand idle, trials for each parameter)
+isn't said here: that is the same for both faces.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from footplate.wire.json_model import JsonModel, unknown_fields
+from footplate.wire.json_text import describe
+from footplate.wire.vertex_v1 import models
+from footplate.wire.vertex_v1.enums import ReservationAffinityType, Strategy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from footplate.wire.json_text import JsonObject
+
+MAX_WARNINGS = 20
+"""Of unknown fields."""
+_WITHOUT_EFFECT = (
+    "service_account",
+    "network",
+    "tensorboard",
+    "enable_web_access",
+    "reserved_ip_ranges",
+    "persistent_resource_id",
+    "enable_dashboard_access",
+    "experiment",
+    "experiment_run",
+    "protected_artifact_location_id",
+    "models",
+    "psc_interface_config",
+)
+_DEPRECATED = (Strategy.ON_DEMAND, Strategy.LOW_COST)
+
+
+def unknown_warnings(model: type[JsonModel], body: JsonObject) -> tuple[str, ...]:
+    """Newer clients send fields that aren't known here."""
+    unknown = tuple(unknown_fields(model, body))
+    told = [f"{v.field} is kept and has no effect: {v.description}" for v in unknown]
+    if len(told) > MAX_WARNINGS:
+        told[MAX_WARNINGS:] = [f"{len(told) - MAX_WARNINGS} more unknown fields have no effect"]
+    return tuple(told)
+
+
+def spec_warnings(
+    job: models.CustomJob | models.HyperparameterTuningJob, spec: models.CustomJobSpec, at: str
+) -> Iterator[str]:
+    """``at`` is where the spec stands in the request."""
+    if job.encryption_spec is not None:
+        yield _no_effect("encryptionSpec")
+    for name in _WITHOUT_EFFECT:
+        if getattr(spec, name):
+            yield _no_effect(f"{at}.{models.CustomJobSpec.model_fields[name].alias}")
+    for index, pool in enumerate(spec.worker_pool_specs or ()):
+        yield from _pool_warnings(pool, f"{at}.workerPoolSpecs[{index}]")
+    if spec.scheduling is not None:
+        yield from _scheduling_warnings(spec.scheduling, f"{at}.scheduling")
+
+
+def _pool_warnings(pool: models.WorkerPoolSpec, at: str) -> Iterator[str]:
+    if pool.nfs_mounts or pool.lustre_mounts:
+        yield f"{at}: NFS and Lustre shares aren't mounted here"
+    machine = pool.machine_spec or models.MachineSpec()
+    if machine.gpu_partition_size:
+        yield _no_effect(f"{at}.machineSpec.gpuPartitionSize")
+    affinity = machine.reservation_affinity
+    if affinity is not None:
+        yield _no_effect(f"{at}.machineSpec.reservationAffinity")
+        specific = ReservationAffinityType.SPECIFIC_RESERVATION
+        if (affinity.key or affinity.values) and affinity.reservation_affinity_type != specific:
+            yield (
+                f"{at}.machineSpec.reservationAffinity: key and values count only with "
+                "SPECIFIC_RESERVATION"
+            )
+    for name in ("container_spec", "python_package_spec"):
+        program: models.ContainerSpec | models.PythonPackageSpec | None = getattr(pool, name)
+        if program is not None:
+            alias = models.WorkerPoolSpec.model_fields[name].alias
+            yield from _variable_warnings(program.env or (), f"{at}.{alias}.env")
+
+
+def _variable_warnings(variables: Sequence[models.EnvVar], at: str) -> Iterator[str]:
+    counts = Counter(variable.name for variable in variables if variable.name)
+    for name, count in counts.items():
+        if count > 1:
+            yield f"{at}: {describe(name)} is given {count} times; the last one counts"
+
+
+def _scheduling_warnings(scheduling: models.Scheduling, at: str) -> Iterator[str]:
+    if scheduling.disable_retries and scheduling.restart_job_on_worker_restart:
+        yield f"{at}.restartJobOnWorkerRestart has no effect beside disableRetries"
+    if scheduling.max_wait_duration and scheduling.strategy is not Strategy.FLEX_START:
+        yield f"{at}.maxWaitDuration has no effect without the strategy FLEX_START"
+    if scheduling.strategy in _DEPRECATED:
+        yield f"{at}.strategy {scheduling.strategy.name} is deprecated; STANDARD is meant"
+
+
+def _no_effect(field: str) -> str:
+    return f"{field} is accepted and has no effect here"
