@@ -11,20 +11,21 @@ from typing import TYPE_CHECKING
 from footplate.api.json_route import json_route
 from footplate.domain.errors import NotFound
 from footplate.domain.names import check_project
+from footplate.domain.words import nearest, quoted
+from footplate.wire.training_v1.enums import AcceleratorType
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from starlette.routing import Route
 
     from footplate.api.json_route import Call
+    from footplate.domain.catalogue import Catalogue, Region
     from footplate.wire.json_text import JsonObject
 
 
-def location_routes(regions: Sequence[str]) -> list[Route]:
+def location_routes(catalogue: Catalogue) -> list[Route]:
     routes = []
     for prefix, strict in (("/v1", False), ("/v1beta1", False), ("/ui", True)):
-        api = _Locations(regions, strict=strict)
+        api = _Locations(catalogue, strict=strict)
         path = f"{prefix}/projects/{{project}}/locations"
         routes.append(json_route(path, {"GET": api.list}))
         routes.append(json_route(f"{path}/{{location}}", {"GET": api.get}))
@@ -32,26 +33,36 @@ def location_routes(regions: Sequence[str]) -> list[Route]:
 
 
 class _Locations:
-    def __init__(self, regions: Sequence[str], *, strict: bool) -> None:
-        self._regions = regions
+    def __init__(self, catalogue: Catalogue, *, strict: bool) -> None:
+        self._regions = catalogue.regions
         self._strict = strict
 
     def list(self, call: Call) -> JsonObject:
         project = call.path["project"]
         check_project(project)
-        return {"locations": [self._location(project, region) for region in self._regions]}
+        return {"locations": [self._location(project, r) for r in self._regions.values()]}
 
     def get(self, call: Call) -> JsonObject:
-        project, region = call.path["project"], call.path["location"]
+        project, name = call.path["project"], call.path["location"]
         check_project(project)
-        if region not in self._regions:
-            known = ", ".join(self._regions)
-            raise NotFound(f"there is no location {region[:100]!r} here; there are: {known}")
+        region = self._regions.get(name)
+        if region is None:
+            hint = nearest(name, self._regions, "locations")
+            raise NotFound(f"there is no location {quoted(name)} here; {hint}")
         return self._location(project, region)
 
-    def _location(self, project: str, region: str) -> JsonObject:
-        name = f"projects/{project}/locations/{region}"
-        location: JsonObject = {"name": name, "locationId": region}
+    def _location(self, project: str, region: Region) -> JsonObject:
+        name = f"projects/{project}/locations/{region.name}"
+        location: JsonObject = {"name": name, "locationId": region.name}
         if not self._strict:
-            location["capabilities"] = [{"type": "TRAINING"}]
+            location["capabilities"] = [_training(region)]
         return location
+
+
+def _training(region: Region) -> JsonObject:
+    """What ml v1 says of training there: only the accelerators that it has a name for."""
+    capability: JsonObject = {"type": "TRAINING"}
+    known = [kind.name for kind in AcceleratorType if kind.name in region.accelerators]
+    if known:
+        capability["availableAccelerators"] = [*known]
+    return capability

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path as File
 
 _MAX_BYTES = 1 << 20
-_WHERE = re.compile(r" \(at line (\d+), column \d+\)")
+_WHERE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)")
 _BARE = re.compile(r"[A-Za-z0-9_-]{1,80}")
 
 
@@ -55,18 +55,13 @@ class Document:
         self._faults[line, violation] = None
 
     def derive(self, path: Path, origin: Path) -> None:
-        """What is wrong at ``path``, which the file doesn't have, is wrong at ``origin``."""
-        self._origins[path] = origin
+        """What is wrong at ``path`` is wrong at ``origin``, unless the file has ``path`` itself."""
+        if not self._says(path):
+            self._origins[path] = origin
 
     def has(self, path: Path) -> bool:
         """Whether the file speaks of it, directly or by what it was derived from."""
-        value: Any = self.content
-        for part in self._origin(path):
-            try:
-                value = value[part]
-            except (KeyError, IndexError, TypeError):
-                return False
-        return True
+        return self._says(self._origin(path))
 
     @property
     def faults(self) -> int:
@@ -86,8 +81,18 @@ class Document:
             raise _refusal(self.name, "is nested too deeply") from None
         except ValueError as error:
             where = _WHERE.search(str(error))
-            place = f"{self.name}:{where[1]}" if where else self.name
+            end = self._text.count("\n") + 1
+            place = f"{self.name}:{where[1] or end}" if where else self.name
             raise _refusal(place, f"is not TOML: {_WHERE.sub('', str(error))}") from None
+
+    def _says(self, path: Path) -> bool:
+        value: Any = self.content
+        for part in path:
+            try:
+                value = value[part]
+            except (KeyError, IndexError, TypeError):
+                return False
+        return True
 
     def _origin(self, path: Path) -> Path:
         for length in range(len(path), 0, -1):
