@@ -78,7 +78,7 @@ class Running(Stage):
         """A later attempt has what earlier ones left of the job's limit."""
         if self.desk.task.get("attempt", 1) == 1:
             return f"it ran longer than its limit of {self._limit_s:g} s"
-        return f"it ran longer than the {self._limit_s:.0f} s that earlier attempts left it"
+        return f"it ran longer than the {round(self._limit_s, 1):g} s that earlier attempts left it"
 
     def _end(self, kind: str, cause: str) -> None:
         self._ended_by = kind, cause

@@ -24,6 +24,7 @@ _SIMULATED = "simulated:"
 _DEVICES = Path("/dev")
 _FORMS = "auto, none, or simulated:TYPE=NUMBER[,TYPE=NUMBER...] (simulated:NVIDIA_TESLA_T4=4)"
 NO_LIBRARY = "no nvidia-ml-py here: if this machine has GPUs, pip install 'footplate[gpu]'"
+LIBRARY_WANTED = "its GPUs can't be told, and no program sees them: pip install 'footplate[gpu]'"
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,8 @@ class Gpus:
     def _ask_nvml(self, gpu_type: str | None) -> Inventory:
         nvml = self._load()
         if nvml is None:
-            return Inventory(hidden=self._has_device_files(), notes=(NO_LIBRARY,))
+            hidden = self._has_device_files()
+            return Inventory(hidden=hidden, notes=(LIBRARY_WANTED if hidden else NO_LIBRARY,))
         try:
             nvml.nvmlInit()
         except nvml.NVMLError as error:

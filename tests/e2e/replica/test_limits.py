@@ -87,7 +87,8 @@ def test_a_rung_that_cannot_limit_says_so(make_replica: Make) -> None:
 
 
 def test_an_allotment_that_is_none_is_refused(make_replica: Make) -> None:
-    for allotment in ({}, [], {**SMALL, "vcpus": None}):
+    wrong: list[object] = [{}, [], {**SMALL, "vcpus": None}]
+    for allotment in wrong:
         end = make_replica(python_task("", allotment=allotment)).supervise()
         assert end["kind"] == "UNPREPARED"
         assert "the task's allotment can't be read" in end["cause"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.e2e.service.conftest import CACHE, Desk
@@ -77,7 +77,7 @@ out = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1])
 while "--wait" in sys.argv and not (out / "end").exists():
     time.sleep(0.05)
 """
-T4 = {
+T4: dict[str, Any] = {
     "scaleTier": "CUSTOM",
     "masterType": "n1-standard-4",
     "masterConfig": {"acceleratorConfig": {"type": "NVIDIA_TESLA_T4", "count": "1"}},
