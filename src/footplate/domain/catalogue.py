@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from footplate.domain.jobs import MachineSpec
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from footplate.domain.jobs import MachineSpec
     from footplate.domain.runtimes import Runtimes
 
 
