@@ -122,7 +122,7 @@ def test_a_refused_job_has_a_line_for_each_field() -> None:
         (replace(GOOD, unsupported="not yet", queue=None), "ACCEPTED: not yet"),
         (
             replace(GOOD, queue=Outlook(starts_now=False, place=2, text="job_1 holds all.")),
-            "ACCEPTED: it would wait. job_1 holds all.",
+            "ACCEPTED: it would not start now. job_1 holds all.",
         ),
     ],
 )

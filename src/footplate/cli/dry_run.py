@@ -41,7 +41,7 @@ def finish(checked: Checked, layout: str) -> NoReturn:
     else:
         shown = sys.stdout.isatty()
         width = shutil.get_terminal_size().columns if shown else UNLIMITED
-        top, rest = headline(verdict), report(verdict, width)
+        top, rest = headline(verdict, width), report(verdict, width)
         click.secho(disarm(top) if shown else top, fg="green" if verdict.accepted else "red")
         if not verdict.violations:
             click.echo()

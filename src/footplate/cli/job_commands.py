@@ -134,5 +134,5 @@ def _tell_wait(job: Job) -> bool:
     """On stderr, if it waits."""
     why = cell(job.resource, PENDING)
     if why:
-        click.secho(f"It waits: {disarm(why)}", err=True, fg="yellow")
+        click.secho(disarm(why), err=True, fg="yellow")
     return bool(why)

@@ -27,8 +27,12 @@ _PARITY = {
 }
 
 
-def headline(verdict: Verdict) -> str:
-    """The verdict in one sentence."""
+def headline(verdict: Verdict, width: int = UNLIMITED) -> str:
+    """The verdict, and its reason where it isn't one field's."""
+    return _wrap(_headline(verdict), width, "", 0)
+
+
+def _headline(verdict: Verdict) -> str:
     if verdict.violations:
         number = len(verdict.violations)
         return f"REJECTED: {number} {'field is' if number == 1 else 'fields are'} wrong."
@@ -38,7 +42,7 @@ def headline(verdict: Verdict) -> str:
         return f"ACCEPTED: {verdict.unsupported}"
     if verdict.queue is None or verdict.queue.starts_now:
         return "ACCEPTED: it would start now."
-    return f"ACCEPTED: it would wait. {verdict.queue.text}"
+    return f"ACCEPTED: it would not start now. {verdict.queue.text}"
 
 
 def report(verdict: Verdict, width: int = UNLIMITED) -> str:

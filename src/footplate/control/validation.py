@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from footplate.control.paths import local_path
 from footplate.control.preflight import NOTHING
-from footplate.domain.advice import advise
+from footplate.domain.advice import advise, shortcomings
 from footplate.domain.errors import AlreadyExists, NotFound, Unimplemented
 from footplate.domain.names import TrainingJobName
 from footplate.domain.parity import parity_of
@@ -61,7 +61,7 @@ class Validation:
         valid = not violations and refusal is missing
         return Verdict(
             violations=violations,
-            warnings=self._warnings(submission),
+            warnings=self._warnings(submission, valid=valid),
             parity=parity_of(submission, self._catalogue, absent),
             refusal=None if valid or refusal is None else refusal.message,
             unsupported=None if missing is None else missing.message,
@@ -81,10 +81,12 @@ class Validation:
             return None
         return AlreadyExists(f"{name} exists already; each name serves once in a project")
 
-    def _warnings(self, submission: Submission) -> tuple[str, ...]:
-        spec = submission.spec
-        advice = advise(spec, self._catalogue, self._site(spec.region), submission.tuning)
-        return tuple(dict.fromkeys((*submission.warnings, *advice)))
+    def _warnings(self, submission: Submission, *, valid: bool) -> tuple[str, ...]:
+        """Each once. What isn't valid may have more replicas than could ever be looked at."""
+        spec, site = submission.spec, self._site(submission.spec.region)
+        advice = advise(spec, self._catalogue, submission.tuning)
+        here = shortcomings(spec, self._catalogue, site) if valid else ()
+        return tuple(dict.fromkeys((*submission.warnings, *advice, *here)))
 
     def _plan(self, submission: Submission) -> Plan:
         spec, name = submission.spec, submission.name

@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from footplate.domain.catalogue import AcceleratorKind
+from footplate.domain.devices import done_without
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import ContainerProgram, PythonProgram
 from footplate.domain.machines import accelerators_of
@@ -31,9 +32,7 @@ _REDUCER_FAMILIES = ("n1-", "n2-")
 _PREBUILT = re.compile(r"(?:/vertex-ai|/cloud-aiplatform)/training/[a-z-]+-(?P<variant>cpu|gpu)\.")
 
 
-def advise(
-    spec: JobSpec, catalogue: Catalogue, site: Site, tuning: Tuning | None = None
-) -> tuple[str, ...]:
+def advise(spec: JobSpec, catalogue: Catalogue, tuning: Tuning | None = None) -> tuple[str, ...]:
     """One sentence for each thing. The spec may be that of a job that is refused."""
     pools = [pool for pool in spec.pools if pool.replica_count > 0]
     return (
@@ -41,8 +40,12 @@ def advise(
         *(said for pool in pools for said in _accelerators(pool, catalogue)),
         *_evaluators(pools),
         *(said for pool in pools for said in _reducers(pool, pools, catalogue)),
-        *_room(pools, catalogue, site),
     )
+
+
+def shortcomings(spec: JobSpec, catalogue: Catalogue, site: Site) -> tuple[str, ...]:
+    """What a valid job does without on the site of its region."""
+    return (*_crowd(spec.pools, site), *done_without(spec, catalogue, site))
 
 
 def _trials(tuning: Tuning | None) -> Iterator[str]:
@@ -152,21 +155,11 @@ def _bandwidth_gbps(pools: Sequence[WorkerPool], catalogue: Catalogue) -> float 
     return sent
 
 
-def _room(pools: Sequence[WorkerPool], catalogue: Catalogue, site: Site) -> Iterator[str]:
-    """What an emulating machine does without."""
-    if site.mode is not Mode.EMULATE:
-        return
+def _crowd(pools: Sequence[WorkerPool], site: Site) -> Iterator[str]:
+    """An emulating machine runs jobs that are larger than itself, one at a time."""
     replicas = sum(pool.replica_count for pool in pools)
-    if replicas > site.replicas:
+    if site.mode is Mode.EMULATE and replicas > site.replicas:
         yield (
             f"its {replicas} replicas are more than the {site.replicas} that this machine runs "
             "at once: it runs when it is alone, and may be short of memory"
         )
-    gpus = sum(
-        pool.replica_count * accelerators_of(pool.machine, catalogue)[1]
-        for pool in pools
-        if _gpu(pool, catalogue) is not None
-    )
-    if gpus > len(site.gpus):
-        has = f"only {len(site.gpus)}" if site.gpus else "none"
-        yield f"it asks for {gpus} GPUs and this machine has {has}: it does without the others"

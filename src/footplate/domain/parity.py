@@ -60,7 +60,7 @@ def _notes(spec: JobSpec) -> Iterator[str]:
     programs = (pool.program for pool in spec.pools)
     packages = (u for p in programs if isinstance(p, PythonProgram) for u in p.package_uris)
     if any(uri.startswith("gs://") for uri in chain(directories, packages)):
-        yield f"buckets have no region here; there they had best be in {spec.region} as well"
+        yield f"note: buckets have no region here; there they had best be in {spec.region}, too"
 
 
 def _differs(spec: JobSpec) -> bool:

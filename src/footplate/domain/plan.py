@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
-from footplate.domain import invocation
+from footplate.domain import devices, invocation
 from footplate.domain.admission.claiming import counts_of
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import ContainerProgram, PythonProgram
@@ -58,7 +58,8 @@ class PlannedProgram:
 class PlannedPool:
     """``variables`` are those that the service sets on the first replica.
 
-    On the others only the ``index`` in the description of the cluster differs.
+    On the others the ``index`` in the description of the cluster differs, and which GPUs they
+    see; those that are told here are the first ones of the site, as if nothing else ran.
     """
 
     role: str
@@ -92,7 +93,7 @@ def plan(
     path: Callable[[str], str] = str,
 ) -> Plan:
     """``path`` says what programs of the site can open, of a directory's URI."""
-    planner = _Planner(spec, catalogue, job_id, path)
+    planner = _Planner(spec, catalogue, site, job_id, path)
     zones = zones_for([pool.machine for pool in spec.pools], spec.region, catalogue)
     return Plan(
         region=spec.region,
@@ -107,13 +108,20 @@ def plan(
 
 class _Planner:
     def __init__(
-        self, spec: JobSpec, catalogue: Catalogue, job_id: str, path: Callable[[str], str]
+        self,
+        spec: JobSpec,
+        catalogue: Catalogue,
+        site: Site,
+        job_id: str,
+        path: Callable[[str], str],
     ) -> None:
         self._spec = spec
         self._catalogue = catalogue
+        self._site = site
         self._job_id = job_id
         self._path = path
         self._addresses = {name: f"{name}:{PORT}" for name in spec.replica_names()}
+        self._devices = devices.assign(spec, catalogue, site, ()) or {}
 
     def pool(self, pool: WorkerPool) -> PlannedPool:
         return PlannedPool(
@@ -157,11 +165,12 @@ class _Planner:
 
     def _variables(self, pool: WorkerPool) -> tuple[tuple[str, str], ...]:
         """The service's, but for those that the user's own take the place of."""
-        own = dict(pool.environment)
-        given = invocation.variables(
-            self._spec, pool.replica_names()[0], self._job_id, self._addresses, self._path
-        )
-        return tuple((name, value) for name, value in dict(given).items() if name not in own)
+        replica, own = pool.replica_names()[0], dict(pool.environment)
+        given = invocation.variables(self._spec, replica, self._job_id, self._addresses, self._path)
+        held = self._devices.get(replica, ())
+        told = devices.variables(pool.machine, held, self._catalogue, self._site, own)
+        kept = {name: value for name, value in given if name not in own}
+        return tuple((kept | told).items())
 
 
 def _runtime(program: PythonProgram, field: str, catalogue: Catalogue) -> tuple[str, str | None]:

@@ -218,3 +218,20 @@ def test_a_job_of_which_little_was_understood(desk: Desk) -> None:
     )
 
     assert not desk.validation.validate(empty).accepted
+
+
+def test_a_refused_job_with_more_replicas_than_could_be_looked_at(desk: Desk) -> None:
+    given = submission()
+    crowd = replace(
+        given.spec.primary,
+        cluster_role="worker",
+        replica_count=2**62,
+        machine=MachineSpec("n1-standard-8", "NVIDIA_TESLA_T4", 1),
+    )
+    spec = replace(given.spec, pools=(given.spec.primary, crowd))
+    wrong = Violation("trainingInput.workerCount", "allowed: 0 to 10000")
+
+    verdict = desk.validation.validate(replace(given, spec=spec, violations=(wrong,)))
+
+    assert verdict.violations == (wrong,)
+    assert verdict.plan is None

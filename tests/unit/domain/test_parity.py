@@ -106,5 +106,5 @@ def test_buckets_and_regions_are_a_note_and_no_objection() -> None:
 
     assert parity.accepted is True
     assert parity.reasons == (
-        "buckets have no region here; there they had best be in us-central1 as well",
+        "note: buckets have no region here; there they had best be in us-central1, too",
     )

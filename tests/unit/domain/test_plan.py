@@ -19,7 +19,7 @@ from footplate.domain.jobs import (
     WorkerPool,
 )
 from footplate.domain.plan import PlannedMachine, PlannedProgram, plan, words
-from footplate.domain.sites import Mode, Site
+from footplate.domain.sites import Gpu, Mode, Site
 from footplate.testing.jobs import make_custom_name, make_spec
 
 CATALOGUE = load_catalogue()
@@ -102,6 +102,15 @@ def test_directories_are_told_as_programs_get_them() -> None:
 
     assert pool.program.args == ("--job-dir", "/data/b/out")
     assert dict(pool.variables)["AIP_MODEL_DIR"] == "/data/b/out/model/"
+
+
+def test_the_gpus_of_a_site_that_has_some() -> None:
+    site = replace(CLUSTER, gpus=tuple(Gpu(f"GPU-{n}", T4) for n in range(8)))
+    spec = replace(guide(), pools=guide().pools[:1])
+
+    (pool,) = plan(spec, CATALOGUE, site).pools
+
+    assert dict(pool.variables)["CUDA_VISIBLE_DEVICES"] == "GPU-0,GPU-1,GPU-2,GPU-3"
 
 
 def test_a_container_keeps_what_its_image_says() -> None:

@@ -130,7 +130,7 @@ def test_a_custom_job_is_shown_its_own_commands(invoke: Callable[..., Result]) -
     assert result.stderr == f"Error: '{name}' is a custom job; see `footplate ai custom-jobs`\n"
 
 
-WAITS = "waits for 4 NVIDIA_TESLA_T4: job census_1 holds 4 of 4; it is the first in line"
+WAITS = "Waits for 4 NVIDIA_TESLA_T4: job census_1 holds 4 of 4; it is the first in line"
 
 
 @pytest.fixture
@@ -161,4 +161,4 @@ def test_describe_says_why_a_job_waits_and_not_what_happened_last(
     result = invoke("ai-platform", "jobs", "describe", "census_3")
 
     assert f"pendingExplanation: '{WAITS}'" in result.stdout
-    assert result.stderr == f"It waits: {WAITS}\n"
+    assert result.stderr == f"{WAITS}\n"

@@ -235,14 +235,14 @@ def test_a_package_with_a_setup_of_its_own(
 def test_a_job_that_waits_says_so_once(
     invoke: Callable[..., Result], fake: FakeService, option: str, *, told: bool
 ) -> None:
-    why = "waits for room: job_1 holds all of it"
+    why = "Waits for room: job_1 holds all of it"
     answer = {"jobId": "census_1", "state": "QUEUED", "pendingExplanation": why}
     fake.refusals["GET", "/v1/projects/demo/jobs/census_1"] = Answer(body=answer)
 
     result = invoke(*SUBMIT, "census_1", "--packages=gs://b/t.tar.gz", "--module-name=m", option)
 
     assert result.exit_code == 0
-    assert result.stderr.count(f"It waits: {why}\n") == int(told)
+    assert result.stderr.count(f"{why}\n") == int(told)
 
 
 def test_a_submit_has_succeeded_even_if_the_server_is_gone_right_after_it(
