@@ -74,7 +74,7 @@ class Desk:
         ticket = self._tickets[claim.uid] = self._clerk.ticket(claim)
         self._waiting[claim.uid] = None
         self._floor(claim.site).enqueue(ticket)
-        self._touched[claim.site] = None
+        self._look_at(claim.site, ticket)
         heappush(self._patient, (claim.arrived, claim.uid))
 
     def hold(self, claim: Claim, since: float) -> None:
@@ -85,7 +85,7 @@ class Desk:
         self.leave(claim.uid)
         ticket = self._tickets[claim.uid] = self._clerk.ticket(claim)
         self._floor(claim.site).occupy(ticket, since)
-        self._touched[claim.site] = None
+        self._look_at(claim.site)
 
     def leave(self, uid: JobUid) -> None:
         """The job waits or holds no more; one that isn't known: nothing happens."""
@@ -94,12 +94,13 @@ class Desk:
             return
         self._waiting.pop(uid, None)
         self._floor(ticket.claim.site).remove(ticket)
-        self._touched[ticket.claim.site] = None
+        self._look_at(ticket.claim.site)
 
     def set_quotas(self, quotas: Quotas) -> None:
         self._room.set_quotas(quotas)
         self._clerk.see_limits()
-        self._touched.update(dict.fromkeys(self._floors))
+        for site in self._floors:
+            self._look_at(site)
 
     def admit(self, now: float) -> tuple[JobUid, ...]:
         """Those that may start now, in the order of the decisions; they hold from now on.
@@ -109,7 +110,7 @@ class Desk:
         """
         self._see_patience(now)
         touched, self._touched = self._touched, {}
-        tickets = [ticket for site in touched for ticket in self._settle(site, now)[0]]
+        tickets = [ticket for site in touched for ticket in self._admit(site, now)]
         started = tuple(ticket.claim.uid for ticket in tickets)
         for uid in started:
             del self._waiting[uid]
@@ -173,22 +174,40 @@ class Desk:
             floor = self._floors[site] = Floor(self._room)
         return floor
 
-    def _round(self, site: str, now: float, *, thorough: bool = False) -> Round:
-        self._rounds += 1
+    def _look_at(self, site: str, newcomer: Ticket | None = None) -> None:
+        """Something has changed there; only that ``newcomer`` waits now, or no longer patiently."""
         floor = self._floor(site)
-        order = Order(floor.shares, now - self._patience_s, self._rounds)
-        round_ = Round(floor, now, order, thorough=thorough)
-        round_.run()
-        return round_
+        if newcomer is None:
+            floor.last = None
+        elif floor.last is not None:
+            floor.newcomers.append(newcomer)
+        self._touched[site] = None
+
+    def _admit(self, site: str, now: float) -> list[Ticket]:
+        floor, order = self._floor(site), self._order(site, now)
+        last, newcomers = floor.last, floor.newcomers
+        floor.newcomers = []
+        if last is not None and all(last.is_unmoved_by(each, order, now) for each in newcomers):
+            return []
+        started, floor.last = self._settle(site, now)
+        return started
+
+    def _order(self, site: str, now: float) -> Order:
+        self._rounds += 1
+        return Order(self._floor(site).shares, now - self._patience_s, self._rounds)
 
     def _settle(
         self, site: str, now: float, *, thorough: bool = False
     ) -> tuple[list[Ticket], Round]:
         """Rounds until nobody starts any more, as each start changes the shares; the last one."""
         started: list[Ticket] = []
-        while (last := self._round(site, now, thorough=thorough)).started:
+        while True:
+            order = self._order(site, now)
+            last = Round(self._floor(site), now, order, thorough=thorough)
+            last.run()
             started += last.started
-        return started, last
+            if last.settled:
+                return started, last
 
     @contextmanager
     def _rehearsal(
@@ -229,7 +248,7 @@ class Desk:
             _, uid = heappop(self._patient)
             ticket = self._tickets.get(uid)
             if ticket is not None and ticket.since is None:
-                self._touched[ticket.claim.site] = None
+                self._look_at(ticket.claim.site, ticket)
         if len(self._patient) > 2 * len(self._waiting) + 1000:
             waiting = (self._tickets[uid].claim for uid in self._waiting)
             self._patient = [(claim.arrived, claim.uid) for claim in waiting]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left, insort
 from typing import TYPE_CHECKING
 
 from footplate.domain.admission.lines import Line
+from footplate.domain.admission.releases import Releases
 
 if TYPE_CHECKING:
-    from footplate.domain.admission.room import Room
+    from collections.abc import Iterator
+
+    from footplate.domain.admission.room import Needs, Room
+    from footplate.domain.admission.round import Round
     from footplate.domain.admission.tickets import Shape, Ticket
     from footplate.domain.names import JobUid
 
@@ -20,8 +25,12 @@ class Floor:
         """By accelerator, in order; none is empty."""
         self.shapes: dict[Shape, None] = {}
         """Those that wait and that the site is large enough for."""
-        self.ends: list[tuple[float, JobUid, Ticket]] = []
-        """Who holds, by the latest end."""
+        self.last: Round | None = None
+        """The last round, as long as nothing but ``newcomers`` has changed since."""
+        self.newcomers: list[Ticket] = []
+        """Those that came to wait since then, or whose patience has run out."""
+        self._ends: list[tuple[float, JobUid, Ticket]] = []
+        self._releases: dict[int, Releases] = {}
         self.shares: dict[str, float] = {}
         """By project: the largest part that it holds of any of the site's resources."""
         self._held: dict[str, dict[int, int]] = {}
@@ -50,14 +59,18 @@ class Floor:
 
     def occupy(self, ticket: Ticket, since: float) -> None:
         ticket.since, ticket.end = since, since + ticket.form.longest_s
-        insort(self.ends, (ticket.end, ticket.claim.uid, ticket))
+        insort(self._ends, (ticket.end, ticket.claim.uid, ticket))
+        for place, amount in ticket.amounts.items():
+            self._releases.setdefault(place, Releases()).add(ticket.end, amount)
         self.room.take(ticket.form.shape.needs)
         self.room.take(ticket.account.needs)
         self._count(ticket, 1)
 
     def vacate(self, ticket: Ticket) -> None:
-        del self.ends[bisect_left(self.ends, (ticket.end, ticket.claim.uid))]
         ticket.since = None
+        del self._ends[bisect_left(self._ends, (ticket.end, ticket.claim.uid))]
+        for place, amount in ticket.amounts.items():
+            self._releases[place].remove(ticket.end, amount)
         self.room.give_back(ticket.form.shape.needs)
         self.room.give_back(ticket.account.needs)
         self._count(ticket, -1)
@@ -74,6 +87,38 @@ class Floor:
             self.dequeue(ticket)
         else:
             self.vacate(ticket)
+
+    def holders(self) -> Iterator[Ticket]:
+        """Who holds, by the latest end."""
+        return (ticket for _, _, ticket in self._ends)
+
+    def is_overdue(self, now: float) -> bool:
+        """Whether somebody holds longer than it may."""
+        return bool(self._ends) and self._ends[0][0] <= now
+
+    def first_room(self, needs: Needs, now: float) -> float:
+        """From when on so much is free, if each that holds ends as late as it may."""
+        first = now
+        for place, amount in needs:
+            short = amount - self.room.free[place]
+            if short > 0:
+                releases = self._releases.get(place)
+                first = max(first, releases.first(short) if releases is not None else math.inf)
+        return first
+
+    def next_release(self, needs: Needs, moment: float) -> float:
+        """The next moment at which some of what is needed comes free."""
+        releases = (self._releases.get(place) for place, _ in needs)
+        return min((r.after(moment) for r in releases if r is not None), default=math.inf)
+
+    def free_at(self, needs: Needs, moment: float) -> dict[int, float]:
+        """What will be free then of what is needed."""
+        free = {}
+        for place, _ in needs:
+            releases = self._releases.get(place)
+            released = releases.until(moment) if releases is not None else 0
+            free[place] = self.room.free[place] + released
+        return free
 
     def _count(self, ticket: Ticket, sign: int) -> None:
         project, total = ticket.claim.project, self.room.total

@@ -107,7 +107,7 @@ def _certain(reservation: Reservation, before: list[Reservation], floor: Floor) 
         return False
     # With promises made before its own, it may count on an end of anything that it needs.
     counts = {place for place, amount in needs if before or amount > room.free[place]}
-    holders = (ticket for end, _, ticket in floor.ends if end <= at)
+    holders = (holder for holder in floor.holders() if holder.end <= at)
     others = (other.ticket for other in before if other.until <= at)
     return all(
         ticket.claim.bounded
@@ -131,7 +131,7 @@ def _holders(floor: Floor, needs: Needs) -> tuple[tuple[Claim, int], ...]:
     """Who holds the scarcest of what is needed."""
     free = floor.room.free
     place, _ = min(needs, key=lambda n: (free[n[0]] / n[1], floor.room.names[n[0]]))
-    held = ((t.claim, t.amounts[place]) for _, _, t in floor.ends if place in t.amounts)
+    held = ((t.claim, t.amounts[place]) for t in floor.holders() if place in t.amounts)
     return _largest_first(held)
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from footplate.domain.admission.floor import Floor
     from footplate.domain.admission.room import Needs
     from footplate.domain.admission.tickets import Ticket
+    from footplate.domain.admission.walk import Rank
 
 
 @dataclass(eq=False, slots=True)
@@ -22,6 +23,8 @@ class Reservation:
     """``at``: the earliest moment at which there is room for certain. ``until``: its latest end."""
 
     ticket: Ticket
+    rank: Rank
+    """When it was made."""
     at: float
     until: float
     left: dict[int, float]
@@ -36,15 +39,21 @@ class Reservations:
         self._now = now
         self.made: list[Reservation] = []
 
+    def of_line(self, accelerator: str) -> Reservation | None:
+        found = (r for r in self.made if r.ticket.claim.accelerator == accelerator)
+        return next(found, None)
+
     def delayed_by(self, needs: Needs, begin: float, end: float) -> Reservation | None:
         """The first that would be delayed by a job that holds so much between these moments."""
         for reservation in self.made:
-            if begin <= reservation.at < end:
-                left = reservation.left
-                for place, amount in needs:
-                    if amount > left.get(place, math.inf):
-                        return reservation
+            if begin <= reservation.at < end and _exceeds(needs, reservation.left):
+                return reservation
         return None
+
+    def deadline(self, needs: Needs) -> float:
+        """When a job that starts now and holds so much must have ended to delay nobody."""
+        delayed = (r.at for r in self.made if _exceeds(needs, r.left))
+        return min(delayed, default=math.inf)
 
     def take(self, needs: Needs, begin: float, end: float) -> None:
         """A job will hold so much between these moments."""
@@ -54,80 +63,39 @@ class Reservations:
                     if place in reservation.left:
                         reservation.left[place] -= amount
 
-    def make(self, ticket: Ticket) -> Reservation:
+    def make(self, ticket: Ticket, rank: Rank) -> None:
         needs, longest_s = ticket.needs, ticket.form.longest_s
         at, free = self._earliest(needs, longest_s)
         self.take(needs, at, at + longest_s)
         left = {place: free[place] - amount for place, amount in needs}
-        reservation = Reservation(ticket, at, at + longest_s, left)
-        self.made.append(reservation)
-        return reservation
+        self.made.append(Reservation(ticket, rank, at, at + longest_s, left))
 
     def _earliest(self, needs: Needs, longest_s: float) -> tuple[float, dict[int, float]]:
         """The first moment at which so much is free for so long, and what is free then."""
-        forecast = _Forecast(self._floor, needs, self._now)
-        forecast.go_to_room()
+        at = self._floor.first_room(needs, self._now)
         while True:
-            at = forecast.moment
-            free = self._undisturbed(forecast.free, at)
+            free = self._free(needs, at)
             fits = all(free[place] >= amount for place, amount in needs)
-            if fits and self.delayed_by(needs, at, at + longest_s) is None:
+            if (fits and not self.delayed_by(needs, at, at + longest_s)) or at == math.inf:
                 return at, free
             ends = (reservation.until for reservation in self.made)
-            following = min((end for end in ends if end > at), default=math.inf)
-            if not forecast.go_on(following):
-                return math.inf, free
+            next_end = min((end for end in ends if end > at), default=math.inf)
+            at = min(next_end, self._floor.next_release(needs, at))
 
-    def _undisturbed(self, free: dict[int, float], at: float) -> dict[int, float]:
-        """What is free then, less what is promised for that moment."""
-        remaining = dict(free)
+    def _free(self, needs: Needs, at: float) -> dict[int, float]:
+        """What is free at that moment, less what is promised for it."""
+        free = self._floor.free_at(needs, at)
         for reservation in self.made:
             if reservation.at <= at < reservation.until:
                 for place, amount in reservation.ticket.needs:
-                    if place in remaining:
-                        remaining[place] -= amount
-        return remaining
+                    if place in free:
+                        free[place] -= amount
+        return free
 
 
-class _Forecast:
-    """What is free of some resources, moment by moment, if each job ends as late as it may."""
-
-    def __init__(self, floor: Floor, needs: Needs, now: float) -> None:
-        self.moment = now
-        self.free = {place: floor.room.free[place] for place, _ in needs}
-        self._needs = needs
-        self._ends = floor.ends
-        self._next = 0
-        self._release()
-
-    def go_to_room(self) -> None:
-        """To the first moment at which there is enough, reservations apart."""
-        short = {place: n - self.free[place] for place, n in self._needs if n > self.free[place]}
-        while short and self._next < len(self._ends):
-            end, _, ticket = self._ends[self._next]
-            self.moment = max(self.moment, end)
-            self._next += 1
-            for place, amount in ticket.amounts.items():
-                if place in self.free:
-                    self.free[place] += amount
-                    if short.get(place, math.inf) <= amount:
-                        del short[place]
-                    elif place in short:
-                        short[place] -= amount
-        self._release()
-
-    def go_on(self, latest: float) -> bool:
-        """To the next moment at which something ends, but not past ``latest``."""
-        ends = self._ends
-        following = ends[self._next][0] if self._next < len(ends) else math.inf
-        self.moment = min(following, latest)
-        self._release()
-        return self.moment < math.inf
-
-    def _release(self) -> None:
-        """What has ended at this moment is free."""
-        while self._next < len(self._ends) and self._ends[self._next][0] <= self.moment:
-            for place, amount in self._ends[self._next][2].amounts.items():
-                if place in self.free:
-                    self.free[place] += amount
-            self._next += 1
+def _exceeds(needs: Needs, left: dict[int, float]) -> bool:
+    # A loop: any() over a generator takes three times as long, and this is asked often.
+    for place, amount in needs:  # noqa: SIM110
+        if place in left and left[place] < amount:
+            return True
+    return False

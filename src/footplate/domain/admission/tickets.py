@@ -18,11 +18,25 @@ if TYPE_CHECKING:
 class Shape:
     """What claims in one line have in common that hold the same of the site."""
 
+    accelerator: str
     needs: Needs
     possible: bool
     """Whether the site as a whole is large enough."""
     forms: dict[Form, None] = field(default_factory=dict)
     """Those of it that wait."""
+
+    def revive(self) -> None:
+        """A round begins: all its forms could start."""
+        for form in self.forms:
+            form.live = True
+
+    def limit(self, now: float, deadline: float) -> bool:
+        """Only what ends by then can still start; whether anything can."""
+        some = False
+        for form in self.forms:
+            form.live = form.live and now + form.longest_s <= deadline
+            some = some or form.live
+        return some
 
 
 @dataclass(eq=False, slots=True, weakref_slot=True)
@@ -30,7 +44,6 @@ class Form:
     """What claims of one shape have in common that may run equally long."""
 
     shape: Shape
-    accelerator: str
     longest_s: float
     ladder: Ladder = field(default_factory=Ladder)
     """Those that wait."""
@@ -94,10 +107,10 @@ class Clerk:
             shape = self._shapes.get(key)
             if shape is None:
                 needs = self._room.site_needs(claim.site, claim.holds)
-                shape = self._shapes[key] = Shape(needs, self._room.can_ever_fit(needs))
-            form = self._forms[*key, claim.longest_s] = Form(
-                shape, claim.accelerator, claim.longest_s
-            )
+                shape = self._shapes[key] = Shape(
+                    claim.accelerator, needs, self._room.can_ever_fit(needs)
+                )
+            form = self._forms[*key, claim.longest_s] = Form(shape, claim.longest_s)
         return form
 
     def _account(self, claim: Claim) -> Account:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from footplate.domain.admission.claims import Claim
     from footplate.domain.admission.ladder import Group, Ladder, Step
-    from footplate.domain.admission.tickets import Form
+    from footplate.domain.admission.tickets import Form, Shape
     from footplate.domain.names import JobUid
 
 Rank = tuple[int, float, float, "JobUid"]
@@ -30,6 +31,11 @@ class Order:
         self.shares = shares
         self.impatient_before = impatient_before
         self.number = number
+
+    def rank(self, claim: Claim) -> Rank:
+        if claim.arrived < self.impatient_before:
+            return 0, 0.0, claim.arrived, claim.uid
+        return 1, self.shares.get(claim.project, 0.0), claim.arrived, claim.uid
 
 
 class Walk:
@@ -114,10 +120,12 @@ class LineWalk:
         self._walks: list[tuple[Form, Walk]] = []
         self.reserved = False
 
-    def reserve(self, live: Iterable[Form]) -> None:
-        """``live``: the forms of this line that could still start."""
+    def reserve(self, accelerator: str, live: Iterable[Shape]) -> None:
+        """``live``: the shapes that could still start, of this line or others."""
         self.reserved = True
-        self._walks = [(form, Walk(form.ladder, self._order)) for form in live]
+        shapes = (shape for shape in live if shape.accelerator == accelerator)
+        forms = (form for shape in shapes for form in shape.forms if form.live)
+        self._walks = [(form, Walk(form.ladder, self._order)) for form in forms]
 
     def peek(self) -> Candidate | None:
         if not self.reserved:
