@@ -41,7 +41,9 @@ def test_create_get_cancel_delete(http: httpx.Client, version: str) -> None:
     assert name.startswith(f"{P}/customJobs/")
     assert name.rpartition("/")[2].isdigit()
     assert created["state"] == "JOB_STATE_QUEUED"
-    assert http.get(f"/v1/{name}").json() == created
+    found = http.get(f"/v1/{name}").json()
+    assert found.pop("pendingExplanation").endswith("waits for a test")
+    assert found == created
     running = http.delete(f"/{version}/{name}")
     assert running.json()["error"]["status"] == "FAILED_PRECONDITION"
     assert http.post(f"/{version}/{name}:cancel").json() == {}

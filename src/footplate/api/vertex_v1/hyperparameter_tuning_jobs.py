@@ -24,4 +24,6 @@ class HyperparameterTuningJobs:
 
     def create(self, call: Call) -> JsonObject:
         submission = read_tuning_submission(call.body(), location_of(call), self._catalogue)
-        return custom_job_json(self._jobs.submit(submission))
+        made = custom_job_json(self._jobs.submit(submission))
+        parent, _, job_id = str(made["name"]).rpartition("/customJobs/")
+        return {**made, "name": f"{parent}/hyperparameterTuningJobs/{job_id}"}

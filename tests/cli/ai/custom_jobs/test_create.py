@@ -104,6 +104,28 @@ def test_a_file_alone(invoke: Callable[..., Result], fake: FakeService, tmp_path
     }
 
 
+def test_a_file_in_snake_case_is_the_same(
+    invoke: Callable[..., Result], fake: FakeService, tmp_path: Path
+) -> None:
+    config = tmp_path / "job.yaml"
+    config.write_text(
+        "worker_pool_specs:\n"
+        "  machine_spec: {machine_type: n1-standard-4}\n"
+        "  container_spec: {image_uri: i}\n"
+        "service_account: a@b\n"
+    )
+    invoke(*CREATE, f"--config={config}", "--args=b", "--service-account=c@d")
+    assert fake.last("POST").json()["jobSpec"] == {
+        "serviceAccount": "c@d",
+        "workerPoolSpecs": [
+            {
+                "machineSpec": {"machineType": "n1-standard-4"},
+                "containerSpec": {"imageUri": "i", "args": ["b"]},
+            }
+        ],
+    }
+
+
 def test_local_code_travels_as_a_package(
     invoke: Callable[..., Result], fake: FakeService, tmp_path: Path
 ) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from footplate.cli.config_message import as_message
 from footplate.domain.errors import InvalidArgument
+from footplate.wire.vertex_v1.models import CustomJobSpec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,8 +35,8 @@ def make_job(
     Raises:
         InvalidArgument: there is no worker pool, or what should be one isn't.
     """
-    spec: JsonObject = dict(config)
-    spec["workerPoolSpecs"] = [*pools] or [*_pools(config)]
+    spec = as_message(CustomJobSpec, config)
+    spec["workerPoolSpecs"] = [*pools] or [*_pools(spec)]
     for name, field in _FIELDS.items():
         if (value := options.get(name)) is not None:
             spec[field] = str(value)
@@ -50,10 +52,9 @@ def make_job(
     return job
 
 
-def _pools(config: JsonObject) -> list[JsonObject]:
-    """gcloud's own example writes a lone pool without the list around it."""
-    pools = config.get("workerPoolSpecs", config.get("worker_pool_specs"))
-    found = [pools] if isinstance(pools, dict) else pools
+def _pools(spec: JsonObject) -> list[JsonObject]:
+    """gcloud's own example writes a lone pool without the list around it: it has one here."""
+    found = spec.get("workerPoolSpecs")
     if not isinstance(found, list) or not found:
         raise InvalidArgument("workerPoolSpecs: none in --config, and no --worker-pool-spec")
     made: list[JsonObject] = []
