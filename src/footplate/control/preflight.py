@@ -40,17 +40,6 @@ class Staging:
 NOTHING = Staging()
 
 
-def check(spec: JobSpec, buckets: Buckets, runtimes: Runtimes) -> None:
-    """Every bucket, package and runtime that the job names is there.
-
-    Raises:
-        InvalidArgument: all that is missing, each with its field, and the way out.
-    """
-    found = violations(spec, buckets, runtimes)
-    if found:
-        raise InvalidArgument.of(found)
-
-
 def violations(
     spec: JobSpec, buckets: Buckets, runtimes: Runtimes, staging: Staging = NOTHING
 ) -> tuple[Violation, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
 
 from footplate.catalogue import load_catalogue
 from footplate.domain.advice import advise, shortcomings
@@ -18,6 +19,7 @@ from footplate.domain.jobs import (
 )
 from footplate.domain.sites import Gpu, Mode, Site
 from footplate.domain.submission import Tuning
+from footplate.testing import strategies
 
 CATALOGUE = load_catalogue()
 CLUSTER = Site("cluster", Mode.ENFORCE, replicas=1000, vcpus=512, memory_mb=4_000_000)
@@ -151,3 +153,9 @@ def test_an_emulating_machine_says_what_it_does_without() -> None:
     assert "runs with 2 of its 10 NVIDIA_TESLA_T4" in shortcomings(spec, CATALOGUE, workstation)[1]
     assert shortcomings(job(pool("master", WITH_T4)), CATALOGUE, workstation) == ()
     assert shortcomings(spec, CATALOGUE, CLUSTER) == ()
+
+
+@given(strategies.specs)
+def test_whatever_is_asked_for_something_or_nothing_is_said(spec: JobSpec) -> None:
+    """Refused jobs hold anything, and millions of replicas of it."""
+    assert all(advise(spec, CATALOGUE))

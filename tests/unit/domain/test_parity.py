@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
 
 from footplate.catalogue import load_catalogue
 from footplate.domain.errors import Violation
@@ -12,6 +13,7 @@ from footplate.domain.jobs import Directory, JobSpec, MachineSpec, PythonProgram
 from footplate.domain.names import TrainingJobName
 from footplate.domain.parity import parity_of
 from footplate.domain.submission import Submission
+from footplate.testing import strategies
 from footplate.testing.jobs import make_spec
 
 CATALOGUE = load_catalogue()
@@ -108,3 +110,10 @@ def test_buckets_and_regions_are_a_note_and_no_objection() -> None:
     assert parity.reasons == (
         "note: buckets have no region here; there they had best be in us-central1, too",
     )
+
+
+@given(strategies.specs)
+def test_a_refused_job_may_hold_anything(spec: JobSpec) -> None:
+    wrong = submission(spec, violations=(Violation("trainingInput.region", "required"),))
+
+    assert parity_of(wrong, CATALOGUE).accepted is False
