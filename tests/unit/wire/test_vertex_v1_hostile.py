@@ -170,7 +170,7 @@ def test_any_location(name: str) -> None:
         body(pool(nfsMounts=[{"mountPoint": "m"}] * 5_000)),
         body(container(env=[{"name": "A"}] * 20_000)),
         tuning(studySpec=study(parameters=[LAYERS] * 5_000)),
-        search(*[{**DISCRETE, "discreteValueSpec": {"values": [1.0] * 20_000}}]),
+        search({"parameterId": "d", "discreteValueSpec": {"values": [1.0] * 20_000}}),
         search({**CONDITIONAL, "conditionalParameterSpecs": [{}] * 5_000}),
         search(
             {

@@ -86,7 +86,11 @@ REFUSED: list[tuple[JsonObject, str, str]] = [
         "1000000000 given; allowed: 1 to 10000",
     ),
     (body(pool(), pool(replicaCount=-1)), "jobSpec.workerPoolSpecs[1].replicaCount", "-1 given"),
-    (body(pool(), 7), "jobSpec.workerPoolSpecs[1]", "7 given; allowed: an object"),
+    (
+        body(workerPoolSpecs=[pool(), 7]),
+        "jobSpec.workerPoolSpecs[1]",
+        "7 given; allowed: an object",
+    ),
     # machines
     (body(pool(machineSpec=None)), f"{POOL}.machineSpec.machineType", "required"),
     (

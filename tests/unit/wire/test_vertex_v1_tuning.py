@@ -44,7 +44,7 @@ def violations(document: JsonObject) -> dict[str, str]:
     return {violation.field: violation.description for violation in found}
 
 
-def parameter(name: str = "x", **more: JsonValue) -> JsonObject:
+def parameter(name: str = "x", /, **more: JsonValue) -> JsonObject:
     return {"parameterId": name, **more}
 
 
