@@ -64,12 +64,6 @@ def test_bad_input_makes_nothing(http: httpx.Client, jobs: MemoryJobs) -> None:
     assert http.get(JOBS).json() == {}
 
 
-def test_what_isnt_there_yet_is_501(http: httpx.Client) -> None:
-    tuning = {**TRAINING, "hyperparameters": {"maxTrials": 2}}
-    response = http.post(JOBS, json=body(trainingInput=tuning))
-    assert (response.status_code, response.json()["error"]["status"]) == (501, "UNIMPLEMENTED")
-
-
 @pytest.mark.parametrize(
     ("method", "path"),
     [("GET", ""), ("POST", ":cancel"), ("GET", ":getIamPolicy"), ("PATCH", "?updateMask=labels")],

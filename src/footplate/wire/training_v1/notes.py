@@ -56,24 +56,15 @@ def warnings(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
 
 def parity(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
     """Where Google's service would refuse the job, or treat it otherwise."""
-    image = master_image(training)
-    if not image and not training.runtime_version:
-        yield (
-            f"{_AT}.runtimeVersion isn't given, so the newest runtime is used; "
-            "Google's service wants a runtimeVersion and a pythonVersion"
-        )
-    elif not image and not training.python_version:
-        yield (
-            f"{_AT}.pythonVersion isn't given, so the runtime version's is used; "
-            "Google's service wants one"
-        )
+    yield from _version_parity(training)
     if training.job_dir and not training.job_dir.startswith("gs://"):
         yield f"{_AT}.jobDir is a path of this machine; Google's service takes only gs://"
     if training.network and not _PROJECT_NUMBER.match(training.network):
         yield f"{_AT}.network names its project by an id; Google's service takes only its number"
     for each in staffed(training, catalogue):
         config = each.role.config
-        if _has_tpu(each, catalogue) and (config.image_uri or image) and not config.tpu_tf_version:
+        in_image = config.image_uri or master_image(training)
+        if in_image and not config.tpu_tf_version and _has_tpu(each, catalogue):
             yield (
                 f"{each.role.config_field}.tpuTfVersion isn't given; Google's service wants it "
                 "for TPU workers that run a container image"
@@ -81,6 +72,21 @@ def parity(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
     for name in _WITHOUT_EFFECT:
         if getattr(training, name):
             yield f"{_AT}.{_alias(name)} is accepted and has no effect here"
+
+
+def _version_parity(training: TrainingInput) -> Iterator[str]:
+    if master_image(training):
+        return
+    if not training.runtime_version:
+        yield (
+            f"{_AT}.runtimeVersion isn't given, so the newest runtime is used; "
+            "Google's service wants a runtimeVersion and a pythonVersion"
+        )
+    elif not training.python_version:
+        yield (
+            f"{_AT}.pythonVersion isn't given, so the runtime version's is used; "
+            "Google's service wants one"
+        )
 
 
 def _has_tpu(each: Staffed, catalogue: Catalogue) -> bool:

@@ -65,31 +65,29 @@ class Role:
 
 def roles(training: TrainingInput) -> tuple[Role, ...]:
     """All four, in the order of the ranks, as given: the counts of the tier aren't in them."""
-    none = ReplicaConfig()
+    t = training
     return (
-        Role("master", "master", training.master_type or "", training.master_config or none, 1),
-        Role(
-            "worker",
-            "worker",
-            training.worker_type or "",
-            training.worker_config or none,
-            training.worker_count or 0,
-        ),
-        Role(
+        _role("master", "master", t.master_type, t.master_config, 1),
+        _role("worker", "worker", t.worker_type, t.worker_config, t.worker_count),
+        _role(
             "parameterServer",
             "ps",
-            training.parameter_server_type or "",
-            training.parameter_server_config or none,
-            training.parameter_server_count or 0,
+            t.parameter_server_type,
+            t.parameter_server_config,
+            t.parameter_server_count,
         ),
-        Role(
-            "evaluator",
-            "evaluator",
-            training.evaluator_type or "",
-            training.evaluator_config or none,
-            training.evaluator_count or 0,
-        ),
+        _role("evaluator", "evaluator", t.evaluator_type, t.evaluator_config, t.evaluator_count),
     )
+
+
+def _role(
+    name: str,
+    cluster_role: str,
+    machine_type: str | None,
+    config: ReplicaConfig | None,
+    count: int | None,
+) -> Role:
+    return Role(name, cluster_role, machine_type or "", config or ReplicaConfig(), count or 0)
 
 
 def tier_of(training: TrainingInput) -> ScaleTier:
