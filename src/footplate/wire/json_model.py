@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, cached_property
+from itertools import takewhile
 from typing import TYPE_CHECKING, ClassVar, Generic, Self, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -52,10 +53,7 @@ class JsonModel(BaseModel):
             try:
                 return Understood(cls.model_validate(canonical), unknown, tuple(wrong.values()))
             except ValidationError as error:
-                for found in error.errors(include_url=False, include_context=False):
-                    path = json_path(found["loc"])
-                    wrong.setdefault(path, Violation(path, _description(found)))
-                    _leave_out(canonical, found["loc"], stand_in)
+                _leave_all_out(canonical, error, stand_in, wrong)
         return Understood(cls.model_validate(canonical), unknown, tuple(wrong.values()))
 
     @classmethod
@@ -123,13 +121,23 @@ class _Clouded:
     below: frozenset[str]
 
 
-def unknown_fields(
-    model: type[JsonModel], value: object, path: tuple[str | int, ...] = ()
-) -> Iterator[Violation]:
-    """Each field in ``value`` that the message doesn't have, with the nearest ones it has."""
+def unknown_fields(model: type[JsonModel], value: object) -> Iterator[Violation]:
+    """Each field in ``value`` that the message doesn't have, with the nearest ones it has.
+
+    Of very many the later ones come without: they take their time to find.
+    """
+    for number, (path, inside) in enumerate(_unknown(model, value, ())):
+        said = _nearest(str(path[-1]), inside) if number <= MAX_VIOLATIONS else "unknown field"
+        yield Violation(json_path(path), said)
+
+
+def _unknown(
+    model: type[JsonModel], value: object, path: tuple[str | int, ...]
+) -> Iterator[tuple[tuple[str | int, ...], type[JsonModel]]]:
+    """The paths of unknown fields, and the message that each stands in."""
     if isinstance(value, list):
         for index, item in enumerate(value):
-            yield from unknown_fields(model, item, (*path, index))
+            yield from _unknown(model, item, (*path, index))
     if not isinstance(value, dict):
         return
     names, inner = _names(model), _messages(model)
@@ -137,9 +145,9 @@ def unknown_fields(
         name = names.get(key)
         if name is None:
             if item is not None:
-                yield Violation(json_path((*path, key)), _nearest(key, model))
+                yield (*path, key), model
         elif name in inner:
-            yield from unknown_fields(inner[name], item, (*path, name))
+            yield from _unknown(inner[name], item, (*path, name))
 
 
 def refuse(violations: tuple[Violation, ...]) -> None:
@@ -197,6 +205,27 @@ class _Canonical:
 
 _STAND_INS: tuple[JsonValue, ...] = ({}, "", 0)
 """One of them is an allowed item of any list that messages have."""
+
+
+_MOST_ITEMS = 1000
+"""Replaced one by one; a list with more wrong ones is left out, so that it doesn't take long."""
+
+
+def _leave_all_out(
+    root: JsonObject, error: ValidationError, stand_in: JsonValue, wrong: dict[str, Violation]
+) -> None:
+    """Remove what is wrong from the message, and add it to ``wrong``, by its path."""
+    gone: set[tuple[str | int, ...]] = set()
+    for number, found in enumerate(error.errors(include_url=False, include_context=False)):
+        location = found["loc"]
+        if number >= _MOST_ITEMS:
+            location = tuple(takewhile(lambda part: isinstance(part, str), location))
+            if location in gone:
+                continue
+            gone.add(location)
+        path = json_path(location)
+        wrong.setdefault(path, Violation(path, _description(found)))
+        _leave_out(root, location, stand_in)
 
 
 def _leave_out(root: JsonObject, location: tuple[str | int, ...], stand_in: JsonValue) -> None:

@@ -139,6 +139,23 @@ def test_an_unknown_field_hides_no_rule_above_it() -> None:
     ]
 
 
+def test_a_list_with_very_many_wrong_items_is_left_out() -> None:
+    understood = Cart.understand({"name": "hand", "painted": 1, "tags": [1] * 1500 + ["a"]})
+    assert understood.message.encode() == {"name": "hand"}
+    assert [v.field for v in understood.wrong[:3]] == ["painted", "tags[0]", "tags[1]"]
+    assert understood.wrong[-1].field == "tags"
+    told = understood.with_rules(found("tags[1200]", "name"))
+    assert len(told) == MAX_VIOLATIONS + 1
+    assert "more violations" in told[-1].description
+
+
+def test_of_very_many_unknown_fields_the_first_come_with_the_nearest() -> None:
+    body: JsonObject = {f"nme{number}": 1 for number in range(200)}
+    unknown = Cart.understand(body, strict=True).unknown
+    assert unknown[0].description.startswith("unknown field; ")
+    assert unknown[-1] == Violation("nme199", "unknown field")
+
+
 def test_very_many_violations_are_summed_up() -> None:
     refuse(())
     with pytest.raises(InvalidArgument) as refused:
