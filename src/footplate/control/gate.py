@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from footplate.control import preflight
 from footplate.domain.admission.claiming import counts_of
+from footplate.domain.advice import advise
 from footplate.domain.errors import (
     FailedPrecondition,
     InvalidArgument,
@@ -54,6 +55,11 @@ class Gate:
         runtimes = self._catalogue.runtimes
         missing = preflight.violations(submission.spec, self._buckets, runtimes, staging)
         return preflight.joined(submission.violations, missing)
+
+    def warnings(self, submission: Submission) -> tuple[str, ...]:
+        """What the job would better do otherwise, each once; also of one that may not come in."""
+        advice = advise(submission.spec, self._catalogue, submission.tuning)
+        return tuple(dict.fromkeys((*submission.warnings, *advice)))
 
     def refusal(
         self, submission: Submission, staging: Staging = preflight.NOTHING

@@ -80,7 +80,8 @@ class Jobs:
             update_time=now,
             labels=submission.labels,
         )
-        self._store.create(job, _first_events(submission, now))
+        warnings = (*self._gate.warnings(submission), *submission.parity)
+        self._store.create(job, _first_events(warnings, now))
         self._wake()
         return job
 
@@ -140,6 +141,5 @@ class Jobs:
             return changed
 
 
-def _first_events(submission: Submission, now: datetime) -> tuple[JobEvent, ...]:
-    told = (*submission.warnings, *submission.parity)
-    return (JobEvent(now, "QUEUED", ""), *(JobEvent(now, "WARNING", text) for text in told))
+def _first_events(warnings: tuple[str, ...], now: datetime) -> tuple[JobEvent, ...]:
+    return (JobEvent(now, "QUEUED", ""), *(JobEvent(now, "WARNING", text) for text in warnings))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from footplate.control.paths import local_path
 from footplate.control.preflight import NOTHING
-from footplate.domain.advice import advise, shortcomings
+from footplate.domain.advice import shortcomings
 from footplate.domain.errors import AlreadyExists, NotFound, Unimplemented
 from footplate.domain.names import TrainingJobName
 from footplate.domain.parity import parity_of
@@ -82,11 +82,10 @@ class Validation:
         return AlreadyExists(f"{name} exists already; each name serves once in a project")
 
     def _warnings(self, submission: Submission, *, valid: bool) -> tuple[str, ...]:
-        """Each once. What isn't valid may have more replicas than could ever be looked at."""
+        """What isn't valid may have more replicas than could ever be looked at."""
         spec, site = submission.spec, self._site(submission.spec.region)
-        advice = advise(spec, self._catalogue, submission.tuning)
         here = shortcomings(spec, self._catalogue, site) if valid else ()
-        return tuple(dict.fromkeys((*submission.warnings, *advice, *here)))
+        return (*self._gate.warnings(submission), *here)
 
     def _plan(self, submission: Submission) -> Plan:
         spec, name = submission.spec, submission.name
