@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.domain.quota_rules import LIMIT_RULE, is_limit
 from footplate.domain.quotas import ANY, Quota
+from footplate.domain.quotas.rules import LIMIT_RULE, is_limit
 from footplate.domain.sites import Mode
 
 if TYPE_CHECKING:

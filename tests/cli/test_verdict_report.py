@@ -10,9 +10,9 @@ from footplate.catalogue import load_catalogue
 from footplate.cli.verdict_report import headline, report
 from footplate.domain.errors import Violation
 from footplate.domain.jobs import ContainerProgram, MachineSpec, PythonProgram, WorkerPool
-from footplate.domain.parity import Parity
-from footplate.domain.plan import Plan, plan
-from footplate.domain.verdict import Outlook, Verdict
+from footplate.domain.preview.parity import Parity
+from footplate.domain.preview.plan import Plan, plan
+from footplate.domain.preview.verdict import Outlook, Verdict
 from footplate.testing.jobs import make_spec
 from footplate.testing.sites import make_site
 

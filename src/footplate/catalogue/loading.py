@@ -13,7 +13,7 @@ from footplate.catalogue.merging import lay_over, sized
 from footplate.catalogue.parts import Parts
 from footplate.catalogue.reading import read_draft
 from footplate.domain.catalogue import Catalogue
-from footplate.domain.consistency import inconsistencies
+from footplate.domain.catalogue.consistency import inconsistencies
 
 if TYPE_CHECKING:
     from pathlib import Path

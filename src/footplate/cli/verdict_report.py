@@ -12,9 +12,9 @@ from footplate.domain.quotas import say_amount
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from footplate.domain.parity import Parity
-    from footplate.domain.plan import Plan, PlannedPool, PlannedProgram
-    from footplate.domain.verdict import Verdict
+    from footplate.domain.preview.parity import Parity
+    from footplate.domain.preview.plan import Plan, PlannedPool, PlannedProgram
+    from footplate.domain.preview.verdict import Verdict
 
 UNLIMITED = 100_000
 """A width at which no line is broken: for what is no terminal."""

@@ -12,7 +12,7 @@ from footplate.wire.footplate_v1 import read_verdict
 if TYPE_CHECKING:
     from footplate.client.connection import Connection
     from footplate.domain.names import GcsUri
-    from footplate.domain.verdict import Verdict
+    from footplate.domain.preview.verdict import Verdict
     from footplate.wire.json_text import JsonObject
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.control.decisions import apply
-from footplate.domain.devices import done_without
 from footplate.domain.errors import NotFound
 from footplate.domain.jobs import JobEvent
 from footplate.domain.lifecycle import Admitted, WaitExpired
+from footplate.domain.sites.devices import done_without
 
 if TYPE_CHECKING:
     from footplate.control.queue import Queue

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from footplate.control import preflight
 from footplate.domain.admission.claiming import counts_of
-from footplate.domain.advice import advise
 from footplate.domain.errors import (
     FailedPrecondition,
     InvalidArgument,
@@ -14,6 +13,7 @@ from footplate.domain.errors import (
     ServiceError,
     Unimplemented,
 )
+from footplate.domain.preview.advice import advise
 from footplate.domain.quotas import exceeded, say_amount
 from footplate.domain.sites import Mode
 from footplate.domain.support import unsupported

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from footplate.control.deadlines import Deadlines
 from footplate.domain.admission import Desk
 from footplate.domain.admission.claiming import claim_of, make_claim
-from footplate.domain.devices import assign
 from footplate.domain.errors import NotFound
 from footplate.domain.names import JobUid
+from footplate.domain.preview.variations import variations
 from footplate.domain.quotas import Quotas
+from footplate.domain.sites.devices import assign
 from footplate.domain.states import State
-from footplate.domain.variations import variations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

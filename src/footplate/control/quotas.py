@@ -7,8 +7,8 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.domain.quota_rules import QuotaRules
 from footplate.domain.quotas import ANY, Quota, Quotas
+from footplate.domain.quotas.rules import QuotaRules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

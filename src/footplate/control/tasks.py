@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from footplate.control.attempts import current
 from footplate.control.paths import local_path
-from footplate.domain import devices, environment, invocation
+from footplate.domain import environment, invocation
 from footplate.domain.errors import NotFound, Unimplemented
 from footplate.domain.jobs import PythonProgram, WorkerPool
 from footplate.domain.names import GcsUri
-from footplate.domain.sites import Mode, memory_mb
+from footplate.domain.sites import Mode, devices, memory_mb
 from footplate.wire.replica_v1 import Allotment, Package, PythonTask, Task
 
 if TYPE_CHECKING:

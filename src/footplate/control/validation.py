@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from footplate.control.paths import local_path
 from footplate.control.preflight import NOTHING
-from footplate.domain.advice import shortcomings
 from footplate.domain.errors import AlreadyExists, NotFound, Unimplemented
 from footplate.domain.names import TrainingJobName
-from footplate.domain.parity import parity_of
-from footplate.domain.plan import JOB_ID, plan
-from footplate.domain.verdict import Outlook, Verdict
+from footplate.domain.preview.advice import shortcomings
+from footplate.domain.preview.parity import parity_of
+from footplate.domain.preview.plan import JOB_ID, plan
+from footplate.domain.preview.verdict import Outlook, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.errors import ServiceError
     from footplate.domain.jobs import JobSpec
-    from footplate.domain.plan import Plan
+    from footplate.domain.preview.plan import Plan
     from footplate.domain.sites import Site
     from footplate.domain.submission import Submission
     from footplate.ports.buckets import Buckets

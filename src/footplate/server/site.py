@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from footplate.domain.capacity import replicas_for
-from footplate.domain.devices import VISIBLE
 from footplate.domain.sites import Site
+from footplate.domain.sites.capacity import replicas_for
+from footplate.domain.sites.devices import VISIBLE
 from footplate.server.gpus import Gpus
 from footplate.server.machine import cpus, memory_bytes
 

@@ -9,7 +9,7 @@ import pytest
 
 from footplate.catalogue import load_catalogue
 from footplate.domain.catalogue import AcceleratorKind, Family
-from footplate.domain.consistency import inconsistencies
+from footplate.domain.catalogue.consistency import inconsistencies
 from footplate.domain.jobs import MachineSpec
 from footplate.wire.training_v1.enums import AcceleratorType as TrainingAccelerator
 from footplate.wire.training_v1.enums import ScaleTier

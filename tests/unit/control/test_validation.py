@@ -15,10 +15,10 @@ from footplate.domain.admission import Explanation
 from footplate.domain.errors import Violation
 from footplate.domain.jobs import ContainerProgram, Directory, JobSpec, MachineSpec, PythonProgram
 from footplate.domain.names import GcsUri, TrainingJobName
+from footplate.domain.preview.verdict import Outlook
 from footplate.domain.quotas import Quota, Quotas
 from footplate.domain.sites import Mode
 from footplate.domain.submission import Location, Submission, Tuning
-from footplate.domain.verdict import Outlook
 from footplate.testing.catalogue import built_in
 from footplate.testing.clock import FakeClock
 from footplate.testing.jobs import make_job, make_spec

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.jobs import DiskSpec
-from footplate.domain.parity import Parity
-from footplate.domain.plan import Plan, PlannedMachine, PlannedPool, PlannedProgram
+from footplate.domain.preview.parity import Parity
+from footplate.domain.preview.plan import Plan, PlannedMachine, PlannedPool, PlannedProgram
+from footplate.domain.preview.verdict import Outlook, Verdict
 from footplate.domain.sites import Mode
-from footplate.domain.verdict import Outlook, Verdict
 from footplate.testing.strategies import texts
 from footplate.wire.footplate_v1 import read_verdict, verdict_json
 

@@ -13,8 +13,8 @@ from footplate.api.vertex_v1.parents import location_of
 from footplate.control.preflight import NOTHING, Staging
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.names import GcsUri, check_project
-from footplate.domain.parity import REFUSED_ALIKE, Parity
-from footplate.domain.verdict import Verdict
+from footplate.domain.preview.parity import REFUSED_ALIKE, Parity
+from footplate.domain.preview.verdict import Verdict
 from footplate.wire.footplate_v1 import verdict_json
 from footplate.wire.training_v1 import submissions as training_submissions
 from footplate.wire.vertex_v1 import submissions as vertex_submissions

@@ -10,7 +10,7 @@ from footplate.cli.quotas.place import quota_region_option
 from footplate.cli.quotas.rows import show_in_force
 from footplate.cli.session import Session, with_session
 from footplate.cli.show import format_option
-from footplate.domain.quota_rules import fold
+from footplate.domain.quotas.rules import fold
 
 if TYPE_CHECKING:
     from footplate.client.quotas import Quota

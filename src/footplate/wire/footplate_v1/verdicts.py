@@ -8,9 +8,9 @@ from pydantic import ValidationError
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.jobs import DiskSpec
-from footplate.domain.parity import Parity
-from footplate.domain.plan import Plan, PlannedMachine, PlannedPool, PlannedProgram
-from footplate.domain.verdict import Outlook, Verdict
+from footplate.domain.preview.parity import Parity
+from footplate.domain.preview.plan import Plan, PlannedMachine, PlannedPool, PlannedProgram
+from footplate.domain.preview.verdict import Outlook, Verdict
 from footplate.wire.footplate_v1 import models
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.domain.parity import Parity
-from footplate.domain.verdict import Outlook, Verdict
+from footplate.domain.preview.parity import Parity
+from footplate.domain.preview.verdict import Outlook, Verdict
 from footplate.testing.fake_service import Answer
 from footplate.wire.footplate_v1 import verdict_json
 

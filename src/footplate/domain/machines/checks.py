@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from footplate.domain.attachments import check_accelerators
 from footplate.domain.catalogue import Family
 from footplate.domain.errors import Violation
-from footplate.domain.places import accelerators_of, check_place, zones_for
+from footplate.domain.machines.attachments import check_accelerators
+from footplate.domain.machines.places import check_place
 from footplate.domain.words import nearest, quoted
 
 if TYPE_CHECKING:
@@ -20,15 +20,6 @@ if TYPE_CHECKING:
 
     from footplate.domain.catalogue import Catalogue, MachineType
     from footplate.domain.jobs import MachineSpec
-
-__all__ = [
-    "MachineRequest",
-    "accelerators_of",
-    "check_machine",
-    "check_machines",
-    "check_place",
-    "zones_for",
-]
 
 
 @dataclass(frozen=True)

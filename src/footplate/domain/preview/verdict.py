@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from footplate.domain.errors import Violation
-    from footplate.domain.parity import Parity
-    from footplate.domain.plan import Plan
+    from footplate.domain.preview.parity import Parity
+    from footplate.domain.preview.plan import Plan
 
 
 @dataclass(frozen=True)

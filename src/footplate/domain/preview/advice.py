@@ -11,12 +11,12 @@ import re
 from typing import TYPE_CHECKING
 
 from footplate.domain.catalogue import AcceleratorKind
-from footplate.domain.devices import done_without
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import ContainerProgram, PythonProgram
 from footplate.domain.machines import accelerators_of
-from footplate.domain.parts import Part, part_of
+from footplate.domain.preview.parts import Part, part_of
 from footplate.domain.sites import Mode
+from footplate.domain.sites.devices import done_without
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from footplate.catalogue import load_catalogue
 from footplate.domain.jobs import JobSpec, MachineSpec, WorkerPool
 from footplate.domain.machines import MachineRequest, accelerators_of, check_machines
+from footplate.domain.preview.variations import variations
 from footplate.domain.sites import counted
-from footplate.domain.variations import variations
 from footplate.testing import strategies
 from footplate.testing.jobs import PROGRAM
 

@@ -1,8 +1,8 @@
 import pytest
 
 from footplate.domain.errors import Violation
-from footplate.domain.quota_rules import MAX_LIMIT, QuotaRules
 from footplate.domain.quotas import Quota
+from footplate.domain.quotas.rules import MAX_LIMIT, QuotaRules
 from footplate.testing.quotas import CATALOGUE
 
 RULES = QuotaRules.of(CATALOGUE)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
-from footplate.domain import devices, invocation
+from footplate.domain import invocation
 from footplate.domain.admission.claiming import counts_of
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import ContainerProgram, PythonProgram
 from footplate.domain.machines import accelerators_of, zones_for
-from footplate.domain.parts import Part, part_of
+from footplate.domain.preview.parts import Part, part_of
+from footplate.domain.sites import devices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

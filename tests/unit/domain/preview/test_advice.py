@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 
 from footplate.catalogue import load_catalogue
-from footplate.domain.advice import advise, shortcomings
 from footplate.domain.jobs import (
     ContainerProgram,
     JobSpec,
@@ -17,6 +16,7 @@ from footplate.domain.jobs import (
     PythonProgram,
     WorkerPool,
 )
+from footplate.domain.preview.advice import advise, shortcomings
 from footplate.domain.sites import Gpu, Mode, Site
 from footplate.domain.submission import Tuning
 from footplate.testing import strategies

@@ -11,7 +11,7 @@ from footplate.catalogue import load_catalogue
 from footplate.domain.errors import Violation
 from footplate.domain.jobs import Directory, JobSpec, MachineSpec, PythonProgram
 from footplate.domain.names import TrainingJobName
-from footplate.domain.parity import parity_of
+from footplate.domain.preview.parity import parity_of
 from footplate.domain.submission import Submission
 from footplate.testing import strategies
 from footplate.testing.jobs import make_spec

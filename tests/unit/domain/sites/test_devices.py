@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from footplate.catalogue import load_catalogue
 from footplate.domain.amounts import total
-from footplate.domain.devices import are_real, assign, done_without, variables, visible
 from footplate.domain.jobs import JobSpec, MachineSpec
 from footplate.domain.sites import Gpu, Mode, Site
+from footplate.domain.sites.devices import are_real, assign, done_without, variables, visible
 from footplate.testing.jobs import make_spec
 
 CATALOGUE = load_catalogue()

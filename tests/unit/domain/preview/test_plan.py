@@ -18,7 +18,7 @@ from footplate.domain.jobs import (
     Scheduling,
     WorkerPool,
 )
-from footplate.domain.plan import PlannedMachine, PlannedProgram, plan, words
+from footplate.domain.preview.plan import PlannedMachine, PlannedProgram, plan, words
 from footplate.domain.sites import Gpu, Mode, Site
 from footplate.testing.jobs import make_custom_name, make_spec
 

@@ -1,0 +1,1 @@
+"""What can be said of a job before it is made: plan, advice, parity, variations. Pure."""
