@@ -187,14 +187,14 @@ class Desk:
         floor, order = self._floor(site), self._order(site, now)
         last, newcomers = floor.last, floor.newcomers
         floor.newcomers = []
-        if last is not None and all(last.is_unmoved_by(each, order, now) for each in newcomers):
+        if last is not None and all(last.is_unmoved_by(each, order) for each in newcomers):
             return []
         started, floor.last = self._settle(site, now)
         return started
 
     def _order(self, site: str, now: float) -> Order:
         self._rounds += 1
-        return Order(self._floor(site).shares, now - self._patience_s, self._rounds)
+        return Order(self._floor(site).shares, now, self._patience_s, self._rounds)
 
     def _settle(
         self, site: str, now: float, *, thorough: bool = False
@@ -203,7 +203,7 @@ class Desk:
         started: list[Ticket] = []
         while True:
             order = self._order(site, now)
-            last = Round(self._floor(site), now, order, thorough=thorough)
+            last = Round(self._floor(site), order, thorough=thorough)
             last.run()
             started += last.started
             if last.settled:

@@ -10,6 +10,7 @@ from footplate.domain.admission.reservations import Reservations
 from footplate.domain.admission.walk import LineWalk
 
 if TYPE_CHECKING:
+    from footplate.domain.admission.claims import Claim
     from footplate.domain.admission.floor import Floor
     from footplate.domain.admission.ladder import Group
     from footplate.domain.admission.tickets import Shape, Ticket
@@ -23,23 +24,27 @@ class Round:
     whom it might hold up.
     """
 
-    def __init__(self, floor: Floor, now: float, order: Order, *, thorough: bool = False) -> None:
+    def __init__(self, floor: Floor, order: Order, *, thorough: bool = False) -> None:
         self._floor = floor
-        self._now = now
+        self._now = order.now
         self._order = order
         self._thorough = thorough
         self._live: list[Shape] = []
         """Those of which some form could still start, as far as the site goes."""
-        self.reservations = Reservations(floor, now)
+        self._firsts: dict[str, Claim] = {}
+        """By line: the one that is promised room, or that it would have been the turn of next."""
+        self._full: bool | None = None
+        self.reservations = Reservations(floor, order.now)
         self.started: list[Ticket] = []
 
     def run(self) -> None:
+        fits = self._floor.room.fits
         for shape in self._floor.shapes:
-            if self._floor.room.fits(shape.needs):
-                shape.revive()
+            if fits(shape.needs):
+                shape.deadline = math.inf
                 self._live.append(shape)
             else:
-                shape.limit(self._now, -math.inf)
+                shape.deadline = -math.inf
         if self._live or self._thorough:
             self._walk()
 
@@ -54,23 +59,33 @@ class Round:
             return True
         return all(self._order.rank(r.ticket.claim) == r.rank for r in self.reservations.made)
 
-    def is_unmoved_by(self, ticket: Ticket, order: Order, now: float) -> bool:
+    def is_unmoved_by(self, ticket: Ticket, order: Order) -> bool:
         """Whether for certain nobody would start now because a job came, or lost its patience.
 
         Nothing else may have changed since the round. The job changes nothing if it can't start,
-        and isn't promised anything either, as it comes behind the one of its line that is.
+        and isn't promised anything that others must yield to.
         """
         form, floor = ticket.form, self._floor
         if not form.shape.possible or not floor.room.fits(ticket.account.limited):
             return True
-        first = self.reservations.of_line(ticket.claim.accelerator)
-        if first is None or floor.is_overdue(now):
+        needs, now = form.shape.needs, order.now
+        if not floor.room.fits(needs):
+            return self._is_full() or self._is_behind(ticket.claim, order)
+        delays = self.reservations.delayed_by(needs, now, now + form.longest_s) is not None
+        return delays and self._is_behind(ticket.claim, order)
+
+    def _is_full(self) -> bool:
+        """Whether nothing that waits fits into what is free now."""
+        if self._full is None:
+            self._full = not any(self._floor.room.fits(s.needs) for s in self._floor.shapes)
+        return self._full
+
+    def _is_behind(self, claim: Claim, order: Order) -> bool:
+        """Whether it comes after the one of its line up to which the round has gone."""
+        first = self._firsts.get(claim.accelerator)
+        if first is None or self._floor.is_overdue(order.now):
             return False
-        theirs = (-first.ticket.claim.priority, order.rank(first.ticket.claim))
-        if (-ticket.claim.priority, order.rank(ticket.claim)) <= theirs:
-            return False
-        needs, end = form.shape.needs, now + form.longest_s
-        return not floor.room.fits(needs) or bool(self.reservations.delayed_by(needs, now, end))
+        return (-claim.priority, order.rank(claim)) > (-first.priority, order.rank(first))
 
     def _walk(self) -> None:
         """Between lines: the first of each line, by its rank among the first of all."""
@@ -87,13 +102,20 @@ class Round:
                 found = walk.peek()
             if found is not None:
                 heappush(turns, (found[1], index))
+        self._note_firsts(walks)
+
+    def _note_firsts(self, walks: list[LineWalk]) -> None:
+        waiting = (found[2].first for w in walks if not w.reserved and (found := w.peek()))
+        promised = (reservation.ticket for reservation in self.reservations.made)
+        for ticket in (*waiting, *promised):
+            self._firsts[ticket.claim.accelerator] = ticket.claim
 
     def _consider(self, group: Group, rank: Rank, walk: LineWalk) -> None:
         """Start its first, or promise it room, or pass over the group for this round."""
         now, account, form = self._now, group.account, group.form
         if not self._floor.room.fits(account.limited):
             account.spent_in = self._order.number
-        elif not form.live:
+        elif not form.is_live(now):
             self.reservations.make(group.first, rank)
             self._weed()
             walk.reserve(group.first.claim.accelerator, self._live)
@@ -114,9 +136,9 @@ class Round:
         """See which shapes and forms can't start any more."""
         kept = []
         for shape in self._live:
-            deadline = -math.inf
+            shape.deadline = -math.inf
             if self._floor.room.fits(shape.needs):
-                deadline = self.reservations.deadline(shape.needs)
-            if shape.limit(self._now, deadline):
+                shape.deadline = self.reservations.deadline(shape.needs)
+            if shape.has_live(self._now):
                 kept.append(shape)
         self._live = kept

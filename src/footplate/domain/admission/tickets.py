@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
@@ -24,19 +25,12 @@ class Shape:
     """Whether the site as a whole is large enough."""
     forms: dict[Form, None] = field(default_factory=dict)
     """Those of it that wait."""
+    deadline: float = math.inf
+    """In a round: what starts now must have ended by then; minus infinity: nothing can start."""
 
-    def revive(self) -> None:
-        """A round begins: all its forms could start."""
-        for form in self.forms:
-            form.live = True
-
-    def limit(self, now: float, deadline: float) -> bool:
-        """Only what ends by then can still start; whether anything can."""
-        some = False
-        for form in self.forms:
-            form.live = form.live and now + form.longest_s <= deadline
-            some = some or form.live
-        return some
+    def has_live(self, now: float) -> bool:
+        """Whether any of its forms could start now, in a round."""
+        return any(form.is_live(now) for form in self.forms)
 
 
 @dataclass(eq=False, slots=True, weakref_slot=True)
@@ -47,8 +41,10 @@ class Form:
     longest_s: float
     ladder: Ladder = field(default_factory=Ladder)
     """Those that wait."""
-    live: bool = False
-    """In a round: whether such a job could still start, as far as the site goes."""
+
+    def is_live(self, now: float) -> bool:
+        """Whether such a job could start now, as far as the site goes, in a round."""
+        return now + self.longest_s <= self.shape.deadline
 
 
 @dataclass(eq=False, slots=True, weakref_slot=True)

@@ -25,11 +25,14 @@ class Order:
     ``impatient_before``: who arrived earlier yields to no share.
     """
 
-    __slots__ = ("impatient_before", "number", "shares")
+    __slots__ = ("impatient_before", "now", "number", "shares")
 
-    def __init__(self, shares: Mapping[str, float], impatient_before: float, number: int) -> None:
+    def __init__(
+        self, shares: Mapping[str, float], now: float, patience_s: float, number: int
+    ) -> None:
         self.shares = shares
-        self.impatient_before = impatient_before
+        self.now = now
+        self.impatient_before = now - patience_s
         self.number = number
 
     def rank(self, claim: Claim) -> Rank:
@@ -124,12 +127,14 @@ class LineWalk:
         """``live``: the shapes that could still start, of this line or others."""
         self.reserved = True
         shapes = (shape for shape in live if shape.accelerator == accelerator)
-        forms = (form for shape in shapes for form in shape.forms if form.live)
+        now = self._order.now
+        forms = (form for shape in shapes for form in shape.forms if form.is_live(now))
         self._walks = [(form, Walk(form.ladder, self._order)) for form in forms]
 
     def peek(self) -> Candidate | None:
         if not self.reserved:
             return self._walk.peek()
-        self._walks = [pair for pair in self._walks if pair[0].live]
+        now = self._order.now
+        self._walks = [pair for pair in self._walks if pair[0].is_live(now)]
         found = (walk.peek() for _, walk in self._walks)
         return min((each for each in found if each is not None), default=None)

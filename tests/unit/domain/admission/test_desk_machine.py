@@ -1,0 +1,184 @@
+"""The desk decides as the plain rules do, whatever happens in whatever order."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from tests.unit.domain.admission.plain_desk import PlainDesk, Span, needs
+
+from footplate.domain.admission import Claim, Desk
+from footplate.domain.amounts import JOBS
+from footplate.domain.names import JobUid
+from footplate.domain.quotas import Quota, Quotas
+
+SITES = {"here": {"T4": 4, "V100": 2, "vcpus": 8}, "there": {"T4": 3, "vcpus": 4}}
+REGIONS = {"here": ("here-1", "here-2"), "there": ("there-1",)}
+LINES = {"": {}, "T4": {"T4": 1}, "V100": {"V100": 1}, "T4+V100": {"T4": 1, "V100": 1}}
+PATIENCE_S = 25.0
+
+amounts = st.integers(0, 5)
+claims = st.builds(
+    lambda site, region, line, size, vcpus, project, priority, longest_s, bounded: Claim(
+        uid=JobUid(""),
+        name="",
+        project=project,
+        region=REGIONS[site][region % len(REGIONS[site])],
+        site=site,
+        accelerator=line,
+        priority=priority,
+        arrived=0.0,
+        longest_s=longest_s,
+        holds={**dict.fromkeys(LINES[line], size), "vcpus": vcpus},
+        counts={**dict.fromkeys(LINES[line], size), "vcpus": vcpus, JOBS: 1},
+        bounded=bounded,
+    ),
+    site=st.sampled_from(["here", "here", "there"]),
+    region=st.integers(0, 1),
+    line=st.sampled_from(list(LINES)),
+    size=st.sampled_from([1, 1, 1, 2, 2, 3, 5]),
+    vcpus=st.sampled_from([0, 1, 1, 2, 4, 8, 9]),
+    project=st.sampled_from(["ads", "maps", "music"]),
+    priority=st.sampled_from([0, 0, 0, 0, 7]),
+    longest_s=st.sampled_from([1.0, 5.0, 10.0, 30.0, 100.0]),
+    bounded=st.booleans(),
+)
+quotas = st.lists(
+    st.builds(
+        Quota,
+        project=st.sampled_from(["*", "ads", "maps"]),
+        region=st.sampled_from(["*", "here-1"]),
+        limits=st.dictionaries(st.sampled_from(["T4", "vcpus", JOBS]), amounts, max_size=2),
+    ),
+    max_size=3,
+).map(lambda found: Quotas(tuple(found)))
+
+
+class DeskMachine(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 1000.0
+        self.count = 0
+        self.desk = Desk(SITES, Quotas(), PATIENCE_S)
+        self.plain = PlainDesk(SITES, Quotas(), PATIENCE_S)
+        self.touched: dict[str, None] = {}
+        self.looked = self.now
+
+    def named(self, claim: Claim, age: float) -> Claim:
+        self.count += 1
+        uid = JobUid(f"job{self.count}")
+        return replace(claim, uid=uid, name=str(uid), arrived=self.now - age)
+
+    @rule(claim=claims, age=st.sampled_from([0.0, 0.0, 0.0, 3.0, 26.0]))
+    def arrives(self, claim: Claim, age: float) -> None:
+        claim = self.named(claim, age)
+        self.desk.wait(claim)
+        self.plain.waiting[claim.uid] = claim
+        self.touched[claim.site] = None
+
+    @rule(claim=claims, ago=st.sampled_from([0.0, 4.0, 50.0]))
+    def is_found_to_hold(self, claim: Claim, ago: float) -> None:
+        claim = self.named(claim, ago)
+        self.desk.hold(claim, self.now - ago)
+        begin = self.now - ago
+        self.plain.holding[claim.uid] = Span(claim, begin, begin + claim.longest_s)
+        self.touched[claim.site] = None
+
+    @precondition(lambda self: self.plain.waiting or self.plain.holding)
+    @rule(data=st.data())
+    def leaves(self, data: st.DataObject) -> None:
+        uid = data.draw(st.sampled_from([*self.plain.waiting, *self.plain.holding]))
+        self.leave(uid)
+
+    def leave(self, uid: JobUid) -> None:
+        self.desk.leave(uid)
+        span = self.plain.holding.pop(uid, None)
+        claim = span.claim if span is not None else self.plain.waiting.pop(uid)
+        self.touched[claim.site] = None
+
+    @rule(found=quotas)
+    def quotas_are_set(self, found: Quotas) -> None:
+        self.desk.set_quotas(found)
+        self.plain.quotas = found
+        self.touched.update(dict.fromkeys(SITES))
+
+    @rule(seconds=st.sampled_from([1.0, 6.0, 26.0]))
+    def time_passes(self, seconds: float) -> None:
+        self.now += seconds
+
+    @rule()
+    def those_whose_time_is_up_end(self) -> None:
+        for uid in [uid for uid, span in self.plain.holding.items() if span.end <= self.now]:
+            self.leave(uid)
+
+    @rule()
+    def admits(self) -> None:
+        expected = {site: self.plain.admit(site, self.now) for site in self.to_look_at()}
+        started = self.desk.admit(self.now)
+        for site in SITES:
+            here = [uid for uid in started if self.plain.holding[uid].claim.site == site]
+            assert here == expected.get(site, [])
+        self.touched, self.looked = {}, self.now
+
+    def to_look_at(self) -> list[str]:
+        before, after = self.looked - PATIENCE_S, self.now - PATIENCE_S
+        ran_out = {
+            claim.site for claim in self.plain.waiting.values() if before <= claim.arrived < after
+        }
+        return [site for site in SITES if site in self.touched or site in ran_out]
+
+    @precondition(lambda self: self.plain.waiting)
+    @rule(data=st.data(), other=claims)
+    def another_claim_is_tried(self, data: st.DataObject, other: Claim) -> None:
+        mine = data.draw(st.sampled_from(list(self.plain.waiting.values())))
+        claim = replace(other, uid=mine.uid, name=mine.name, arrived=mine.arrived)
+        plain = copy.deepcopy(self.plain)
+        del plain.waiting[mine.uid]
+        plain.waiting[claim.uid] = claim
+        # A rehearsal is of one round.
+        expected = claim.uid in plain.admit(claim.site, self.now)
+        assert self.desk.would_start(claim, self.now) == expected
+
+    @invariant()
+    def those_wait_who_do(self) -> None:
+        assert self.desk.waiting() == frozenset(self.plain.waiting)
+
+    @invariant()
+    def places_are_by_priority_and_arrival(self) -> None:
+        lines: dict[tuple[str, str], list[Claim]] = {}
+        for claim in self.plain.waiting.values():
+            lines.setdefault((claim.site, claim.accelerator), []).append(claim)
+        for line in lines.values():
+            line.sort(key=lambda claim: (-claim.priority, claim.arrived, claim.uid))
+            assert [self.desk.place(claim.uid) for claim in line] == [*range(1, len(line) + 1)]
+
+    @invariant()
+    def what_is_held_is_known(self) -> None:
+        for region in ("here-1", "here-2", "there-1"):
+            held = [
+                needs(span.claim).get(("ads", region, "T4"), 0)
+                for span in self.plain.holding.values()
+            ]
+            assert self.desk.held("ads", region).get("T4", 0) == sum(held)
+
+    @invariant()
+    def each_that_waits_is_explained_and_no_other(self) -> None:
+        for uid in self.plain.waiting:
+            explanation = self.desk.explain(uid, self.now)
+            assert explanation is not None
+            assert explanation.text
+        for uid in self.plain.holding:
+            assert self.desk.explain(uid, self.now) is None
+
+
+DeskMachine.TestCase.settings = settings(
+    max_examples=150,
+    stateful_step_count=40,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow],
+)
+TestDesk = DeskMachine.TestCase
