@@ -61,6 +61,13 @@ class Gate:
         advice = advise(submission.spec, self._catalogue, submission.tuning)
         return tuple(dict.fromkeys((*submission.warnings, *advice)))
 
+    def remarks(self, submission: Submission) -> tuple[str, ...]:
+        """What a job is told as it comes in: the warnings, and what its face says of parity.
+
+        All that there is to say of parity, validation says to those who ask.
+        """
+        return (*self.warnings(submission), *submission.parity)
+
     def refusal(
         self, submission: Submission, staging: Staging = preflight.NOTHING
     ) -> ServiceError | None:

@@ -80,8 +80,7 @@ class Jobs:
             update_time=now,
             labels=submission.labels,
         )
-        warnings = (*self._gate.warnings(submission), *submission.parity)
-        self._store.create(job, _first_events(warnings, now))
+        self._store.create(job, _first_events(self._gate.remarks(submission), now))
         self._wake()
         return job
 
@@ -141,5 +140,5 @@ class Jobs:
             return changed
 
 
-def _first_events(warnings: tuple[str, ...], now: datetime) -> tuple[JobEvent, ...]:
-    return (JobEvent(now, "QUEUED", ""), *(JobEvent(now, "WARNING", text) for text in warnings))
+def _first_events(remarks: tuple[str, ...], now: datetime) -> tuple[JobEvent, ...]:
+    return (JobEvent(now, "QUEUED", ""), *(JobEvent(now, "WARNING", text) for text in remarks))

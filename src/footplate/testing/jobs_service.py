@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from footplate.domain.admission import Explanation
 from footplate.domain.errors import Aborted, FailedPrecondition, InvalidArgument
 from footplate.domain.jobs import Ending, Job
 from footplate.domain.lifecycle import CancelRequested, react
@@ -19,6 +18,7 @@ from footplate.testing.store import MemoryStore
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from footplate.domain.admission import Explanation
     from footplate.domain.filters import Filter
     from footplate.domain.names import JobName
     from footplate.domain.submission import Submission
@@ -41,11 +41,15 @@ class TickingClock:
 
 
 class MemoryJobs:
-    """``footplate.api.jobs_service.JobsService``; ``submissions`` is all that came in."""
+    """``footplate.api.jobs_service.JobsService``; ``submissions`` is all that came in.
+
+    ``waiting`` is why queued jobs wait.
+    """
 
     def __init__(self) -> None:
         self.clock = TickingClock()
         self.submissions: list[Submission] = []
+        self.waiting: Explanation | None = None
         self._store = MemoryStore()
         self._lock = threading.Lock()
         self._made = 0
@@ -80,9 +84,7 @@ class MemoryJobs:
         return self._store.get(name)
 
     def explain(self, job: Job) -> Explanation | None:
-        if job.state is not State.QUEUED:
-            return None
-        return Explanation(1, "waits", f"{job.name.job_id} waits for a test")
+        return self.waiting if job.state is State.QUEUED else None
 
     def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
         return self._store.list(collection, where=where, limit=limit, after=after)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.domain.admission import Explanation
 from footplate.domain.errors import Code
 from footplate.domain.jobs import Ending
 from footplate.domain.names import TrainingJobName
@@ -47,6 +48,16 @@ def test_create_get_cancel(http: httpx.Client) -> None:
     cancelled = http.get(f"{JOBS}/job_1").json()
     assert (cancelled["state"], cancelled["errorMessage"]) == ("CANCELLED", "cancelled by request")
     assert http.post(f"{JOBS}/job_1:cancel", json={}).json() == {}
+
+
+def test_a_waiting_job_says_why_and_its_place(http: httpx.Client, jobs: MemoryJobs) -> None:
+    http.post(JOBS, json=body())
+    jobs.waiting = Explanation(3, "Waits for room", "Waits for room: job_0 holds all of it.")
+
+    job = http.get(f"{JOBS}/job_1").json()
+    assert job["pendingExplanation"] == "Waits for room: job_0 holds all of it."
+    assert job["jobPosition"] == "3"
+    assert http.get(JOBS).json()["jobs"] == [job]
 
 
 def test_a_second_job_of_the_same_name_changes_nothing(http: httpx.Client) -> None:
@@ -149,9 +160,11 @@ def test_locations_suit_both_faces(http: httpx.Client) -> None:
     locations = http.get("/v1/projects/demo/locations").json()["locations"]
     one = http.get("/v1/projects/demo/locations/us-central1").json()
     assert one in locations
-    assert one == {
-        "name": "projects/demo/locations/us-central1",
-        "locationId": "us-central1",
-        "capabilities": [{"type": "TRAINING"}],
-    }
+    assert (one["name"], one["locationId"]) == (
+        "projects/demo/locations/us-central1",
+        "us-central1",
+    )
+    [capability] = one["capabilities"]
+    assert capability["type"] == "TRAINING"
+    assert "NVIDIA_TESLA_T4" in capability["availableAccelerators"]
     assert http.get("/v1/projects/demo/locations/middle-earth").status_code == 404

@@ -126,6 +126,22 @@ PARAMETER = f"{AT}.hyperparameters.params[0]"
             ],
             f"{PARAMETER}.categoricalValues has a value twice: it is chosen more often",
         ),
+        (
+            [PACKAGES, {"serviceAccount": "a@b.c"}],
+            f"{AT}.serviceAccount is accepted and has no effect here",
+        ),
+        (
+            [PACKAGES, {"enableWebAccess": True}],
+            f"{AT}.enableWebAccess is accepted and has no effect here",
+        ),
+        (
+            [PACKAGES, {"encryptionConfig": {"kmsKeyName": "k"}}],
+            f"{AT}.encryptionConfig is accepted and has no effect here",
+        ),
+        (
+            [PACKAGES, {"network": "projects/12/global/networks/n"}],
+            f"{AT}.network is accepted and has no effect here",
+        ),
     ],
 )
 def test_what_goes_otherwise_than_one_may_think(parts: list[JsonObject], warning: str) -> None:
@@ -162,22 +178,6 @@ TPU_WORKER: JsonObject = {**CUSTOM, "workerType": "cloud_tpu", "workerCount": 1}
                 f"{AT}.workerConfig.tpuTfVersion isn't given; Google's service wants it for TPU "
                 "workers that run a container image"
             ),
-        ),
-        (
-            [PACKAGES, {"serviceAccount": "a@b.c"}],
-            f"{AT}.serviceAccount is accepted and has no effect here",
-        ),
-        (
-            [PACKAGES, {"enableWebAccess": True}],
-            f"{AT}.enableWebAccess is accepted and has no effect here",
-        ),
-        (
-            [PACKAGES, {"encryptionConfig": {"kmsKeyName": "k"}}],
-            f"{AT}.encryptionConfig is accepted and has no effect here",
-        ),
-        (
-            [PACKAGES, {"network": "projects/12/global/networks/n"}],
-            f"{AT}.network is accepted and has no effect here",
         ),
     ],
 )

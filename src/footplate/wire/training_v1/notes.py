@@ -50,6 +50,9 @@ def warnings(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
     for name in ("package_uris", "python_module"):
         if image and getattr(training, name):
             yield f"{_AT}.{_alias(name)} has no effect: masterConfig.imageUri says what runs"
+    for name in _WITHOUT_EFFECT:
+        if getattr(training, name):
+            yield f"{_AT}.{_alias(name)} is accepted and has no effect here"
     if training.hyperparameters is not None:
         yield from _search_warnings(training.hyperparameters)
 
@@ -69,9 +72,6 @@ def parity(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
                 f"{each.role.config_field}.tpuTfVersion isn't given; Google's service wants it "
                 "for TPU workers that run a container image"
             )
-    for name in _WITHOUT_EFFECT:
-        if getattr(training, name):
-            yield f"{_AT}.{_alias(name)} is accepted and has no effect here"
 
 
 def _version_parity(training: TrainingInput) -> Iterator[str]:
