@@ -43,7 +43,7 @@ class Floor:
             self.lines = dict(sorted(self.lines.items()))
         line.add(ticket)
         if form.shape.possible:
-            form.shape.forms[form] = None
+            form.shape.add(form)
             self.shapes[form.shape] = None
 
     def dequeue(self, ticket: Ticket) -> None:
@@ -53,7 +53,7 @@ class Floor:
         if not line:
             del self.lines[name]
         if not form.ladder.steps:
-            form.shape.forms.pop(form, None)
+            form.shape.discard(form)
             if not form.shape.forms:
                 self.shapes.pop(form.shape, None)
 

@@ -30,6 +30,14 @@ class Reservation:
     left: dict[int, float]
     """What others may hold at that moment of what the job needs."""
 
+    def is_exceeded_by(self, needs: Needs) -> bool:
+        left = self.left
+        # A loop: any() over a generator takes three times as long, and this is asked often.
+        for place, amount in needs:  # noqa: SIM110
+            if place in left and left[place] < amount:
+                return True
+        return False
+
 
 class Reservations:
     """Those of one site in one round, in the order in which they were made."""
@@ -46,29 +54,28 @@ class Reservations:
     def delayed_by(self, needs: Needs, begin: float, end: float) -> Reservation | None:
         """The first that would be delayed by a job that holds so much between these moments."""
         for reservation in self.made:
-            if begin <= reservation.at < end and _exceeds(needs, reservation.left):
+            if begin <= reservation.at < end and reservation.is_exceeded_by(needs):
                 return reservation
         return None
 
-    def deadline(self, needs: Needs) -> float:
-        """When a job that starts now and holds so much must have ended to delay nobody."""
-        delayed = (r.at for r in self.made if _exceeds(needs, r.left))
-        return min(delayed, default=math.inf)
+    def take(self, needs: Needs, begin: float, end: float) -> list[Reservation]:
+        """A job will hold so much between these moments; the reservations that it is there for."""
+        met = [reservation for reservation in self.made if begin <= reservation.at < end]
+        for reservation in met:
+            for place, amount in needs:
+                if place in reservation.left:
+                    reservation.left[place] -= amount
+        return met
 
-    def take(self, needs: Needs, begin: float, end: float) -> None:
-        """A job will hold so much between these moments."""
-        for reservation in self.made:
-            if begin <= reservation.at < end:
-                for place, amount in needs:
-                    if place in reservation.left:
-                        reservation.left[place] -= amount
-
-    def make(self, ticket: Ticket, rank: Rank) -> None:
+    def make(self, ticket: Ticket, rank: Rank) -> list[Reservation]:
+        """The new one, and the earlier ones that leave less to others because of it."""
         needs, longest_s = ticket.needs, ticket.form.longest_s
         at, free = self._earliest(needs, longest_s)
-        self.take(needs, at, at + longest_s)
+        met = self.take(needs, at, at + longest_s)
         left = {place: free[place] - amount for place, amount in needs}
-        self.made.append(Reservation(ticket, rank, at, at + longest_s, left))
+        reservation = Reservation(ticket, rank, at, at + longest_s, left)
+        self.made.append(reservation)
+        return [*met, reservation]
 
     def _earliest(self, needs: Needs, longest_s: float) -> tuple[float, dict[int, float]]:
         """The first moment at which so much is free for so long, and what is free then."""
@@ -91,11 +98,3 @@ class Reservations:
                     if place in free:
                         free[place] -= amount
         return free
-
-
-def _exceeds(needs: Needs, left: dict[int, float]) -> bool:
-    # A loop: any() over a generator takes three times as long, and this is asked often.
-    for place, amount in needs:  # noqa: SIM110
-        if place in left and left[place] < amount:
-            return True
-    return False

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from footplate.domain.admission.claims import Claim
     from footplate.domain.admission.floor import Floor
     from footplate.domain.admission.ladder import Group
+    from footplate.domain.admission.reservations import Reservation
     from footplate.domain.admission.tickets import Shape, Ticket
     from footplate.domain.admission.walk import Order, Rank
 
@@ -116,8 +117,7 @@ class Round:
         if not self._floor.room.fits(account.limited):
             account.spent_in = self._order.number
         elif not form.is_live(now):
-            self.reservations.make(group.first, rank)
-            self._weed()
+            self._weed(self.reservations.make(group.first, rank))
             walk.reserve(group.first.claim.accelerator, self._live)
         elif self.reservations.delayed_by(account.limited, now, now + form.longest_s):
             group.passed_in = self._order.number
@@ -128,17 +128,21 @@ class Round:
         now = self._now
         self._floor.dequeue(ticket)
         self._floor.occupy(ticket, now)
-        self.reservations.take(ticket.needs, now, now + ticket.form.longest_s)
         self.started.append(ticket)
-        self._weed()
+        self._weed(self.reservations.take(ticket.needs, now, now + ticket.form.longest_s))
 
-    def _weed(self) -> None:
-        """See which shapes and forms can't start any more."""
+    def _weed(self, changed: list[Reservation]) -> None:
+        """See which shapes can't start any more, now that less is free, or left by some."""
+        now, fits = self._now, self._floor.room.fits
         kept = []
         for shape in self._live:
-            shape.deadline = -math.inf
-            if self._floor.room.fits(shape.needs):
-                shape.deadline = self.reservations.deadline(shape.needs)
-            if shape.has_live(self._now):
+            needs = shape.needs
+            if not fits(needs):
+                shape.deadline = -math.inf
+                continue
+            for reservation in changed:
+                if reservation.at < shape.deadline and reservation.is_exceeded_by(needs):
+                    shape.deadline = reservation.at
+            if shape.is_live(now):
                 kept.append(shape)
         self._live = kept

@@ -25,12 +25,23 @@ class Shape:
     """Whether the site as a whole is large enough."""
     forms: dict[Form, None] = field(default_factory=dict)
     """Those of it that wait."""
+    shortest_s: float = math.inf
+    """Of those forms."""
     deadline: float = math.inf
     """In a round: what starts now must have ended by then; minus infinity: nothing can start."""
 
-    def has_live(self, now: float) -> bool:
+    def add(self, form: Form) -> None:
+        if form not in self.forms:
+            self.forms[form] = None
+            self.shortest_s = min(self.shortest_s, form.longest_s)
+
+    def discard(self, form: Form) -> None:
+        self.forms.pop(form, None)
+        self.shortest_s = min((other.longest_s for other in self.forms), default=math.inf)
+
+    def is_live(self, now: float) -> bool:
         """Whether any of its forms could start now, in a round."""
-        return any(form.is_live(now) for form in self.forms)
+        return now + self.shortest_s <= self.deadline
 
 
 @dataclass(eq=False, slots=True, weakref_slot=True)
