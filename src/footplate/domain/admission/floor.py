@@ -52,10 +52,10 @@ class Floor:
         line.remove(ticket)
         if not line:
             del self.lines[name]
-        if not form.ladder.steps:
-            form.shape.discard(form)
+        if form.shape.possible:
+            form.shape.remove(form)
             if not form.shape.forms:
-                self.shapes.pop(form.shape, None)
+                del self.shapes[form.shape]
 
     def occupy(self, ticket: Ticket, since: float) -> None:
         ticket.since, ticket.end = since, since + ticket.form.longest_s

@@ -54,7 +54,7 @@ class Line:
     def _rehead(self, group: Group, before: Head | None, ticket: Ticket) -> None:
         after = group.head
         if before != after:
-            for ladder in (self.ladder, ticket.form.ladder):
+            for ladder in (self.ladder, group.form.shape.ladder):
                 ladder.replace(ticket.claim.priority, group.project, before, after)
 
 

@@ -25,19 +25,25 @@ class Shape:
     """Whether the site as a whole is large enough."""
     forms: dict[Form, None] = field(default_factory=dict)
     """Those of it that wait."""
+    ladder: Ladder = field(default_factory=Ladder)
     shortest_s: float = math.inf
     """Of those forms."""
     deadline: float = math.inf
     """In a round: what starts now must have ended by then; minus infinity: nothing can start."""
 
     def add(self, form: Form) -> None:
-        if form not in self.forms:
+        """One more waits."""
+        form.waiting += 1
+        if form.waiting == 1:
             self.forms[form] = None
             self.shortest_s = min(self.shortest_s, form.longest_s)
 
-    def discard(self, form: Form) -> None:
-        self.forms.pop(form, None)
-        self.shortest_s = min((other.longest_s for other in self.forms), default=math.inf)
+    def remove(self, form: Form) -> None:
+        """One less waits."""
+        form.waiting -= 1
+        if not form.waiting:
+            del self.forms[form]
+            self.shortest_s = min((other.longest_s for other in self.forms), default=math.inf)
 
     def is_live(self, now: float) -> bool:
         """Whether any of its forms could start now, in a round."""
@@ -50,8 +56,7 @@ class Form:
 
     shape: Shape
     longest_s: float
-    ladder: Ladder = field(default_factory=Ladder)
-    """Those that wait."""
+    waiting: int = 0
 
     def is_live(self, now: float) -> bool:
         """Whether such a job could start now, as far as the site goes, in a round."""

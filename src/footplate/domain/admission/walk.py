@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from footplate.domain.admission.claims import Claim
     from footplate.domain.admission.ladder import Group, Ladder, Step
-    from footplate.domain.admission.tickets import Form, Shape
+    from footplate.domain.admission.tickets import Shape
     from footplate.domain.names import JobUid
 
 Rank = tuple[int, float, float, "JobUid"]
@@ -44,13 +44,16 @@ class Order:
 class Walk:
     """The groups of a ladder, one after another, while heads start and shares grow.
 
+    ``only_live``: those whose form can't start any more don't count.
+
     Within a round a rank only ever grows, so what was passed needn't be looked at again, and of
     each project only its first need be compared.
     """
 
-    __slots__ = ("_old", "_order", "_steps", "_young")
+    __slots__ = ("_old", "_only_live", "_order", "_steps", "_young")
 
-    def __init__(self, ladder: Ladder, order: Order) -> None:
+    def __init__(self, ladder: Ladder, order: Order, *, only_live: bool) -> None:
+        self._only_live = only_live
         self._steps = list(reversed(ladder.steps.items()))
         self._order = order
         self._old = 0
@@ -69,7 +72,9 @@ class Walk:
 
     def _passed(self, group: Group) -> bool:
         number = self._order.number
-        return group.account.spent_in == number or group.passed_in == number
+        if group.account.spent_in == number or group.passed_in == number:
+            return True
+        return self._only_live and not group.form.is_live(self._order.now)
 
     def _impatient(self, step: Step) -> tuple[Rank, Group] | None:
         heads, before = step.heads, self._order.impatient_before
@@ -119,22 +124,26 @@ class LineWalk:
 
     def __init__(self, ladder: Ladder, order: Order) -> None:
         self._order = order
-        self._walk = Walk(ladder, order)
-        self._walks: list[tuple[Form, Walk]] = []
+        self._walk = Walk(ladder, order, only_live=False)
+        self._walks: list[tuple[Shape, Walk]] = []
         self.reserved = False
 
     def reserve(self, accelerator: str, live: Iterable[Shape]) -> None:
         """``live``: the shapes that could still start, of this line or others."""
         self.reserved = True
-        shapes = (shape for shape in live if shape.accelerator == accelerator)
-        now = self._order.now
-        forms = (form for shape in shapes for form in shape.forms if form.is_live(now))
-        self._walks = [(form, Walk(form.ladder, self._order)) for form in forms]
+        self._walks = [
+            (shape, Walk(shape.ladder, self._order, only_live=True))
+            for shape in live
+            if shape.accelerator == accelerator
+        ]
 
     def peek(self) -> Candidate | None:
         if not self.reserved:
             return self._walk.peek()
         now = self._order.now
-        self._walks = [pair for pair in self._walks if pair[0].is_live(now)]
-        found = (walk.peek() for _, walk in self._walks)
-        return min((each for each in found if each is not None), default=None)
+        first: Candidate | None = None
+        for shape, walk in self._walks:
+            found = walk.peek() if shape.is_live(now) else None
+            if found is not None and (first is None or found < first):
+                first = found
+        return first
