@@ -123,7 +123,7 @@ class Plain:
         for name, amount in claim.holds.items():
             free[name] += amount
 
-    def admit(self, now: float) -> list[JobUid]:
+    def admit(self, now: float) -> list[JobUid]:  # noqa: ARG002
         started = []
         for claim in sorted(self._waiting.values(), key=lambda c: (-c.priority, c.arrived)):
             free = self._free[claim.site]

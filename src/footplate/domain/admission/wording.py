@@ -72,9 +72,7 @@ def sentence(claim: Claim, why: Why) -> str:
         case OverQuota(shortages):
             return _over_quota(claim, shortages)
         case NoRoom(shortages, holders):
-            free = _and([_free(shortage) for shortage in shortages])
-            held = _held(claim, shortages[0].resource, holders)
-            return f"{reason(claim, why)}: {free}{held}."
+            return f"{reason(claim, why)}: {_free(shortages)}{_held(claim, shortages, holders)}."
         case Behind(first, shortages):
             return _behind(claim, first, shortages)
         case Soon():
@@ -126,24 +124,32 @@ def _behind(claim: Claim, first: Claim, shortages: Sequence[Shortage]) -> str:
     )
 
 
-def _free(short: Shortage) -> str:
+def _free(shortages: Sequence[Shortage]) -> str:
+    if len(shortages) > 1:
+        parts = [
+            f"{_bare(s.resource, s.free)} of {_amount(s.resource, s.total)}" for s in shortages
+        ]
+        return f"{_and(parts)} are free"
+    (short,) = shortages
     if short.resource == MEMORY_MB:
         return f"{_gb(short.free)} of {_gb(short.total)} GB are free"
     setting = " (max_replicas)" if short.resource == REPLICAS else ""
-    free = _count(short.free, f"of {short.total} is free", f"of {short.total} are free")
-    return f"{free}{setting}"
+    count = _count(short.free, f"of {short.total} is free", f"of {short.total} are free")
+    return f"{count}{setting}"
 
 
-def _held(claim: Claim, resource: str, holders: Sequence[tuple[Claim, int]]) -> str:
-    """; train_a (project ads) holds 4, train_b 2 and 5 others 9"""
+def _held(claim: Claim, shortages: Sequence[Shortage], holders: Sequence[tuple[Claim, int]]) -> str:
+    """``; train_a (project ads) holds 4, train_b 2 and 5 others 9``, of the scarcest."""
     parts = [(_job(holder, claim.project), amount) for holder, amount in holders[:_HOLDERS]]
     others = [amount for _, amount in holders[_HOLDERS:]]
     if others:
         parts.append((_count(len(others), "other", "others"), sum(others)))
     if not parts:
         return ""
+    resource = shortages[0].resource
+    say = _bare if len(shortages) == 1 else _amount
     (name, amount), *more = parts
-    first = f"{name} holds {_bare(resource, amount)}"
+    first = f"{name} holds {say(resource, amount)}"
     return f"; {_and([first, *(f'{name} {_bare(resource, n)}' for name, n in more)])}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from dataclasses import replace
 
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from tests.unit.domain.admission.plain_desk import PlainDesk, Span, needs
@@ -17,7 +17,7 @@ from footplate.domain.quotas import Quota, Quotas
 
 SITES = {"here": {"T4": 4, "V100": 2, "vcpus": 8}, "there": {"T4": 3, "vcpus": 4}}
 REGIONS = {"here": ("here-1", "here-2"), "there": ("there-1",)}
-LINES = {"": {}, "T4": {"T4": 1}, "V100": {"V100": 1}, "T4+V100": {"T4": 1, "V100": 1}}
+LINES = {"": (), "T4": ("T4",), "V100": ("V100",), "T4+V100": ("T4", "V100")}
 PATIENCE_S = 25.0
 
 amounts = st.integers(0, 5)
@@ -178,7 +178,6 @@ DeskMachine.TestCase.settings = settings(
     max_examples=150,
     stateful_step_count=40,
     deadline=None,
-    phases=[Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],
 )
 TestDesk = DeskMachine.TestCase

@@ -1,0 +1,114 @@
+"""Who comes first and finds no room is promised a moment; others start only beside that."""
+
+from __future__ import annotations
+
+import pytest
+from tests.unit.domain.admission.claims import HOUR, NOON, T4, V100, a_claim, a_desk
+
+from footplate.domain.amounts import VCPUS
+from footplate.domain.names import JobUid
+from footplate.domain.quotas import Quota
+
+
+def test_a_small_job_that_ends_in_time_passes_a_big_one() -> None:
+    desk = a_desk()
+    desk.hold(a_claim("running", 6, longest_s=HOUR), NOON)
+    desk.wait(a_claim("big", 8))
+    desk.wait(a_claim("small", 2, longest_s=HOUR, arrived=NOON + 1))
+    assert desk.admit(NOON) == ("small",)
+
+
+def test_one_that_might_delay_the_big_one_does_not_pass_it() -> None:
+    desk = a_desk()
+    desk.hold(a_claim("running", 6, longest_s=HOUR), NOON)
+    desk.wait(a_claim("big", 8))
+    desk.wait(a_claim("small", 2, longest_s=HOUR, arrived=NOON + 1))
+    assert desk.admit(NOON + 1) == ()
+
+
+@pytest.mark.parametrize(("t4", "starts"), [(1, ("long",)), (2, ("long",)), (3, ())])
+def test_what_the_promised_one_leaves_over_may_be_taken_for_long(
+    t4: int, starts: tuple[str, ...]
+) -> None:
+    desk = a_desk()
+    desk.hold(a_claim("running", 5, longest_s=HOUR), NOON)
+    desk.wait(a_claim("big", 6))
+    desk.wait(a_claim("long", t4, longest_s=100 * HOUR, arrived=NOON + 1))
+    assert desk.admit(NOON) == starts
+
+
+def test_what_is_left_over_can_be_taken_only_once() -> None:
+    desk = a_desk()
+    desk.hold(a_claim("running", 5, longest_s=HOUR), NOON)
+    desk.wait(a_claim("big", 6))
+    for index in range(3):
+        desk.wait(a_claim(f"long_{index}", 1, longest_s=100 * HOUR, arrived=NOON + 1 + index))
+    assert desk.admit(NOON) == ("long_0", "long_1")
+
+
+def test_other_resources_than_the_promised_one_needs_are_free_to_take() -> None:
+    desk = a_desk()
+    desk.hold(a_claim("running", 6, longest_s=HOUR), NOON)
+    desk.wait(a_claim("big", 8))
+    desk.wait(a_claim("other", holds={V100: 4}, line=V100, longest_s=100 * HOUR))
+    assert desk.admit(NOON) == ("other",)
+
+
+def test_a_promise_holds_against_other_lines_as_well() -> None:
+    desk = a_desk(vcpus=8)
+    desk.hold(a_claim("running", holds={VCPUS: 4}, line="", longest_s=HOUR), NOON)
+    desk.wait(a_claim("big", holds={T4: 1, VCPUS: 8}))
+    desk.wait(a_claim("plain", holds={VCPUS: 4}, line="", longest_s=2 * HOUR, arrived=NOON + 1))
+    assert desk.admit(NOON) == ()
+
+
+def test_the_big_one_starts_as_soon_as_there_is_room() -> None:
+    desk = a_desk()
+    desk.hold(a_claim("running", 6, longest_s=9 * HOUR), NOON)
+    desk.wait(a_claim("big", 8))
+    desk.wait(a_claim("small", 2, longest_s=HOUR, arrived=NOON + 1))
+    assert desk.admit(NOON) == ("small",)
+    desk.leave(JobUid("running"))
+    assert desk.admit(NOON + 60) == ()
+    desk.leave(JobUid("small"))
+    assert desk.admit(NOON + 120) == ("big",)
+
+
+def test_one_that_holds_longer_than_it_may_is_waited_for() -> None:
+    desk = a_desk()
+    desk.hold(a_claim("overdue", 6, longest_s=HOUR), NOON - 2 * HOUR)
+    desk.wait(a_claim("big", 8))
+    desk.wait(a_claim("small", 2, longest_s=60.0, arrived=NOON + 1))
+    assert desk.admit(NOON + 1) == ()
+
+
+def test_a_promise_includes_the_quota_of_its_project() -> None:
+    desk = a_desk(Quota("ads", "*", {T4: 4, V100: 4}))
+    desk.hold(a_claim("running", 6, project="maps", longest_s=HOUR), NOON)
+    desk.wait(a_claim("big", 4))
+    desk.wait(a_claim("own", 1, longest_s=2 * HOUR, arrived=NOON + 1))
+    desk.wait(a_claim("foreign", 1, project="music", longest_s=2 * HOUR, arrived=NOON + 2))
+    assert desk.admit(NOON) == ("foreign",)
+
+
+def test_lines_are_promised_room_beside_each_other() -> None:
+    desk = a_desk(vcpus=8)
+    desk.hold(a_claim("running", holds={VCPUS: 8}, line="", longest_s=HOUR), NOON)
+    desk.wait(a_claim("first", holds={T4: 1, VCPUS: 6}, longest_s=HOUR))
+    desk.wait(
+        a_claim("second", holds={V100: 1, VCPUS: 4}, line=V100, longest_s=HOUR, arrived=NOON + 1)
+    )
+    moments = [
+        explained.starts_by
+        for name in ("first", "second")
+        if (explained := desk.explain(JobUid(name), NOON + 2))
+    ]
+    assert moments == [NOON + HOUR, NOON + 2 * HOUR]
+
+
+def test_a_job_without_end_promises_nothing_and_others_may_pass() -> None:
+    desk = a_desk()
+    desk.hold(a_claim("endless", 6, longest_s=float("inf")), NOON)
+    desk.wait(a_claim("big", 8))
+    desk.wait(a_claim("small", 2, arrived=NOON + 1))
+    assert desk.admit(NOON) == ("small",)
