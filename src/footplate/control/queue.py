@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -77,15 +76,16 @@ class Queue:
             return self._desk.admit(self._now())
 
     def assign(self, job: Job) -> Mapping[str, tuple[str, ...]] | None:
-        """GPUs for the replicas of a job that may start; None: there are not enough after all."""
+        """GPUs for the replicas of a job that may start; None: there are not enough after all.
+
+        What is given to a job must be in the store before the next one is asked for.
+        """
         site = self._regions.site(job.spec.region)
         with self._lock:
+            self._take_up()
             others = self._devices.get(site.name, {})
             held = frozenset(d for uid, ids in others.items() if uid != job.uid for d in ids)
-            devices = assign(job.spec, self._catalogue, site, held)
-            if devices:
-                self._hold_devices(site.name, job.uid, chain.from_iterable(devices.values()))
-            return devices
+            return assign(job.spec, self._catalogue, site, held)
 
     def take_expired(self) -> tuple[JobUid, ...]:
         """Jobs that have waited as long as they may."""

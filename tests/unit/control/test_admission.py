@@ -24,6 +24,9 @@ from footplate.testing.sites import make_regions, make_site
 from footplate.testing.store import MemoryStore
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from footplate.domain.jobs import JobEvent
     from footplate.domain.names import JobUid
     from footplate.domain.sites import Site
 
@@ -179,6 +182,31 @@ def test_gpus_are_given_to_one_job_at_a_time_and_noted_in_its_record() -> None:
     devices = [d for job in running for replica in job.replicas for d in replica.devices]
     assert sorted(devices) == ["0", "1", "2"]
     assert {job.uid for job in running} == {second.uid, third.uid}
+
+
+def test_no_gpu_is_given_twice_whoever_looks_at_the_queue_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    house = House(make_site(replicas=9, gpus=2))
+    first, second = (house.submit(name, machine=T4) for name in ("first", "second"))
+    update = house.kept.update
+
+    def meddle(job: Job, events: Sequence[JobEvent]) -> None:
+        """Before the first start is written: others label the job, and ask why the next waits."""
+        monkeypatch.undo()
+        stored = house.kept.get_by_uid(first.uid)
+        labelled = replace(stored, labels=(("a", "b"),), version=stored.version + 1)
+        house.store.update(labelled, ())
+        house.queue.explain(house.kept.get_by_uid(second.uid))
+        update(job, events)
+
+    monkeypatch.setattr(house.kept, "update", meddle)
+    house.admission.admit()
+
+    started = [house.kept.get_by_uid(job.uid) for job in (first, second)]
+    assert [job.state for job in started] == [State.PREPARING, State.PREPARING]
+    assert started[0].labels == (("a", "b"),)
+    assert [job.primary.devices for job in started] == [("0",), ("1",)]
 
 
 def test_gpus_that_do_not_exist_are_done_without_and_the_job_says_so() -> None:
