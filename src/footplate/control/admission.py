@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from footplate.control.decisions import apply
-from footplate.domain.errors import NotFound
+from footplate.domain.errors import DataLoss, NotFound
 from footplate.domain.jobs import JobEvent
 from footplate.domain.lifecycle import Admitted, WaitExpired
 from footplate.domain.sites.devices import done_without
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from footplate.control.queue import Queue
     from footplate.control.regions import Regions
     from footplate.domain.catalogue import Catalogue
@@ -22,6 +25,7 @@ TELL_AT_ONCE = 20
 """Jobs that are told why they wait in one pass: what starts doesn't wait long for that."""
 _FIRST_EVENTS = 50
 """Among which the reason is, if the job was told."""
+_log = logging.getLogger(__name__)
 
 
 class Admission:
@@ -33,7 +37,6 @@ class Admission:
         self._regions = regions
         self._catalogue = catalogue
         self._clock = clock
-        self._more = False
 
     def admit(self) -> bool:
         """One pass: end waits that are too long, start what may start, explain the rest.
@@ -41,57 +44,57 @@ class Admission:
         Returns:
             Whether anything was started.
         """
-        for uid in self._queue.take_expired():
-            self._expire(uid)
-        chosen = self._queue.admit()
-        try:
-            started = [uid for uid in chosen if self._start(uid)]
-        finally:
-            for uid in chosen:
-                self._queue.changed(uid)
-        self._tell_new()
-        return bool(started)
+        self._each(self._queue.take_expired(), self._expire)
+        started = self._each(self._queue.admit(), self._start)
+        for uid in self._queue.untold(TELL_AT_ONCE):
+            self._unless_lost(uid, self._tell)
+            self._queue.told(uid)
+        return any(started)
 
     def seconds_to_due(self) -> float | None:
         """In how many seconds another pass is due for its own sake; None: never."""
-        return 0.0 if self._more else self._queue.seconds_to_due()
+        return 0.0 if self._queue.untold(1) else self._queue.seconds_to_due()
 
-    def _expire(self, uid: JobUid) -> None:
-        try:
-            apply(self._store, uid, WaitExpired(self._clock.now()))
-        except NotFound:
-            return
-        except BaseException:
-            self._queue.changed(uid)
-            raise
+    def _each(self, uids: tuple[JobUid, ...], do: Callable[[JobUid], bool]) -> list[bool]:
+        """Of which of the jobs ``do`` said yes; one that is gone or unreadable stops no other.
 
-    def _start(self, uid: JobUid) -> bool:
+        Whatever happens, the queue looks again at each of them: what it believes of them was not
+        true yet, or isn't any more.
+        """
         try:
-            job = self._store.get_by_uid(uid)
-            devices = self._queue.assign(job)
-            if devices is None:
-                return False
-            notes = done_without(job.spec, self._catalogue, self._regions.site(job.spec.region))
-            apply(self._store, uid, Admitted(self._clock.now(), devices, notes))
+            return [self._unless_lost(uid, do) for uid in uids]
+        finally:
+            for uid in uids:
+                self._queue.changed(uid)
+
+    def _unless_lost(self, uid: JobUid, do: Callable[[JobUid], bool]) -> bool:
+        try:
+            return do(uid)
         except NotFound:
             return False
+        except DataLoss as error:
+            _log.error("%s; it is left alone", error.message)
+            return False
+
+    def _expire(self, uid: JobUid) -> bool:
+        apply(self._store, uid, WaitExpired(self._clock.now()))
         return True
 
-    def _tell_new(self) -> None:
-        new = self._queue.take_new(TELL_AT_ONCE)
-        self._more = len(new) == TELL_AT_ONCE
-        for uid in new:
-            self._tell(uid)
+    def _start(self, uid: JobUid) -> bool:
+        job = self._store.get_by_uid(uid)
+        devices = self._queue.assign(job)
+        if devices is None:
+            return False
+        notes = done_without(job.spec, self._catalogue, self._regions.site(job.spec.region))
+        apply(self._store, uid, Admitted(self._clock.now(), devices, notes))
+        return True
 
-    def _tell(self, uid: JobUid) -> None:
+    def _tell(self, uid: JobUid) -> bool:
         """Once: whoever takes over from a dead service finds most jobs told already."""
         told = self._store.events(uid, limit=_FIRST_EVENTS)
-        if any(stored.event.kind == "WAITING" for stored in told):
-            return
-        try:
+        if all(stored.event.kind != "WAITING" for stored in told):
             why = self._queue.explain(self._store.get_by_uid(uid))
             if why is not None:
                 event = JobEvent(self._clock.now(), "WAITING", why.text, key="waits")
                 self._store.append(uid, (event,))
-        except NotFound:
-            return
+        return True

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from footplate.control.deadlines import Deadlines
 from footplate.domain.admission import Desk
 from footplate.domain.admission.claiming import claim_of, make_claim
-from footplate.domain.errors import NotFound
+from footplate.domain.errors import DataLoss, NotFound
 from footplate.domain.names import JobUid
 from footplate.domain.preview.variations import variations
 from footplate.domain.quotas import Quotas
@@ -99,13 +100,14 @@ class Queue:
             moment = self._waits.next()
         return None if moment is None else moment - self._now()
 
-    def take_new(self, limit: int) -> tuple[JobUid, ...]:
-        """Jobs that were seen to wait since the last call, at most ``limit``, in order."""
+    def untold(self, limit: int) -> tuple[JobUid, ...]:
+        """Jobs that wait and that nobody has ``told`` why, at most ``limit``, in order."""
         with self._lock:
-            taken = tuple(self._new)[:limit]
-            for uid in taken:
-                del self._new[uid]
-        return taken
+            return tuple(islice(self._new, limit))
+
+    def told(self, uid: JobUid) -> None:
+        with self._lock:
+            self._new.pop(uid, None)
 
     def explain(self, job: Job) -> Explanation | None:
         """Why the job waits; None: it doesn't."""
@@ -171,6 +173,10 @@ class Queue:
             self._see(self._store.get_by_uid(uid))
         except NotFound:
             self._forget(uid)
+        except DataLoss:
+            # It can't be started, so it must hold up nobody. But its GPUs may be in use.
+            if not any(uid in of_site for of_site in self._devices.values()):
+                self._forget(uid)
 
     def _see(self, job: Job) -> None:
         if job.state.terminal:

@@ -10,7 +10,7 @@ import pytest
 
 from footplate.control.admission import TELL_AT_ONCE, Admission
 from footplate.control.queue import Queue
-from footplate.domain.errors import Unavailable
+from footplate.domain.errors import DataLoss, Unavailable
 from footplate.domain.jobs import Ending, Job, MachineSpec, Scheduling
 from footplate.domain.quotas import Quota, Quotas
 from footplate.domain.sites import Mode
@@ -148,13 +148,13 @@ def test_a_death_between_any_two_writes_starts_nothing_twice_and_loses_nothing(
     ]
 
 
+def away(*_: object) -> None:
+    raise Unavailable("the database is away")
+
+
 def test_a_store_that_is_away_costs_nothing_but_time(monkeypatch: pytest.MonkeyPatch) -> None:
     house = House()
     house.submit("one")
-
-    def away(*_: object) -> None:
-        raise Unavailable("the database is away")
-
     with monkeypatch.context() as patch:
         patch.setattr(house.kept, "update", away)
         with pytest.raises(Unavailable):
@@ -255,6 +255,69 @@ def test_a_job_that_has_waited_long_enough_is_cancelled_on_time_also_by_another_
     assert "longest waiting time of 1800 s" in job.ending.message
     assert job.end_time == job.create_time + timedelta(seconds=1800)
     assert house.admission.seconds_to_due() is None
+
+
+def test_a_store_that_is_away_for_a_moment_makes_nobody_wait_longer_than_it_may(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    house = House(make_site(replicas=1))
+    house.submit("one")
+    limited = Scheduling(max_wait_time_s=1800.0)
+    jobs = [house.submit(name, scheduling=limited) for name in ("two", "three", "four")]
+    house.admission.admit()
+    house.clock.advance(1800.0)
+    with monkeypatch.context() as patch:
+        patch.setattr(house.kept, "update", away)
+        with pytest.raises(Unavailable):
+            house.admission.admit()
+
+    house.admission.admit()
+
+    assert {house.kept.get_by_uid(job.uid).state for job in jobs} == {State.CANCELLED}
+
+
+def test_a_store_that_is_away_for_a_moment_leaves_nobody_untold(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    house = House(make_site(replicas=1))
+    jobs = [house.submit(name) for name in ("one", "two", "three")]
+    with monkeypatch.context() as patch:
+        patch.setattr(house.kept, "append", away)
+        with pytest.raises(Unavailable):
+            house.admission.admit()
+
+    house.admission.admit()
+
+    assert [len(house.told(job)) for job in jobs] == [0, 1, 1]
+
+
+@pytest.mark.parametrize(("name", "holders"), [("get_by_uid", 1), ("events", 2)])
+def test_a_job_whose_record_is_damaged_holds_up_no_other(
+    name: str, holders: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = House(make_site(replicas=2))
+    first = house.submit("one")
+    house.admission.admit()
+    bad = house.submit("bad")
+    good = house.submit("good")
+    house.queue.explain(good)
+    read = getattr(house.kept, name)
+
+    def damaged(uid: JobUid, *limits: int) -> object:
+        if uid == bad.uid:
+            raise DataLoss("the stored record of job bad can't be read")
+        return read(uid, *limits)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(house.kept, name, damaged)
+        house.admission.admit()
+        house.admission.admit()
+        house.end(first)
+        house.admission.admit()
+
+        assert house.states()[good.uid] is State.PREPARING
+        assert house.queue.held("demo", "us-central1")["jobs"] == holders
+        assert house.admission.seconds_to_due() is None
 
 
 def test_many_new_jobs_are_told_in_portions_that_hold_up_nothing_else() -> None:
