@@ -30,8 +30,12 @@ def by_attempt(sightings: Iterable[Sighting]) -> Attempts:
     return dict(attempts)
 
 
-def happened(job: Job, seen: Mapping[str, Sighting], now: datetime) -> tuple[Event, ...]:
+def happened(
+    job: Job, seen: Mapping[str, Sighting], now: datetime, patience_s: float = 0.0
+) -> tuple[Event, ...]:
     """The events that ``seen``, the sightings of the job's current attempt, amounts to.
+
+    No limit counts as exceeded for ``patience_s`` yet: what would say otherwise may be on its way.
 
     A replica that has reported and that the backend doesn't know is gone. One that never
     reported and isn't known was never started: no event, it is yet to be started.
@@ -39,9 +43,9 @@ def happened(job: Job, seen: Mapping[str, Sighting], now: datetime) -> tuple[Eve
     if job.state.terminal:
         return ()
     events: list[Event] = []
-    if _over(seconds_to_wait(job, now)):
+    if _over(later(seconds_to_wait(job, now), patience_s)):
         events.append(WaitExpired(now))
-    if _over(seconds_to_run(job, now)):
+    if _over(later(seconds_to_run(job, now), patience_s)):
         events.append(RunExpired(now))
     for replica in job.replicas:
         sighting = seen.get(replica.name)
@@ -55,17 +59,21 @@ def happened(job: Job, seen: Mapping[str, Sighting], now: datetime) -> tuple[Eve
     return tuple(events)
 
 
+def later(due_s: float | None, patience_s: float) -> float | None:
+    return None if due_s is None else max(due_s, patience_s)
+
+
 def _over(due_s: float | None) -> bool:
     return due_s is not None and due_s <= 0
 
 
 def seconds_to_wait(job: Job, now: datetime) -> float | None:
-    """How long the job may still wait for RUNNING; None: for ever, or it waits no longer.
+    """How long the job may still wait for RUNNING; None: for ever, or it waits no longer, or ends.
 
     A job that was RUNNING once has waited: starting it again is no wait of that kind.
     """
     limit_s = job.spec.scheduling.max_wait_time_s
-    if limit_s is None or job.start_time is not None:
+    if limit_s is None or job.start_time is not None or job.ending is not None:
         return None
     if job.state not in (State.QUEUED, State.PREPARING):
         return None

@@ -15,6 +15,7 @@ from footplate.ports.store import ACTIVE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from datetime import datetime
 
     from footplate.control.regions import Regions
     from footplate.control.tokens import Tokens
@@ -31,18 +32,29 @@ RETRY_S = 5.0
 """How long to wait before a backend that had no time is asked again."""
 
 
+HEARING_S = 10.0
+"""How long a new server listens before it counts limits as exceeded of what still lives.
+
+While there was no server a program may have begun, or ended, in time. Its supervisor looks for
+the server every 5 seconds, and then says so.
+"""
+
+
 def earliest(delays: Iterable[float | None]) -> float | None:
     return min((delay for delay in delays if delay is not None), default=None)
 
 
 class Reconciler:
-    """Remembers nothing: what is to be done follows from the store and the backends' lists."""
+    """Remembers nothing but when it began: what is to be done follows from the store and the
+    backends' lists.
+    """
 
     def __init__(self, store: Store, regions: Regions, clock: Clock, tokens: Tokens) -> None:
         self._store = store
         self._regions = regions
         self._clock = clock
         self._tokens = tokens
+        self._began: datetime | None = None
 
     def reconcile(self) -> float | None:
         """One pass over all admitted jobs and all attempts that any backend knows.
@@ -52,6 +64,7 @@ class Reconciler:
         Returns:
             In how many seconds another pass is due for its own sake; None: never.
         """
+        self._began = self._began or self._clock.now()
         seen = {
             id(backend): observation.by_attempt(backend.list())
             for backend in self._regions.backends()
@@ -75,15 +88,25 @@ class Reconciler:
         return self._command(after, backend, sightings)
 
     def _observe(self, job: Job, sightings: Mapping[str, Sighting]) -> Job:
-        for event in observation.happened(job, sightings, self._clock.now()):
+        now = self._clock.now()
+        for event in observation.happened(job, sightings, now, self._patience_s(sightings, now)):
             job = apply(self._store, job.uid, event).job
         return job
+
+    def _patience_s(self, sightings: Mapping[str, Sighting], now: datetime) -> float:
+        """How long supervisors of an attempt may still need to find this server."""
+        if self._began is None or observation.all_gone(sightings):
+            return 0.0
+        since_s = (now - self._began).total_seconds()
+        return HEARING_S - since_s if 0.0 <= since_s < HEARING_S else 0.0
 
     def _command(
         self, job: Job, backend: Backend, sightings: Mapping[str, Sighting]
     ) -> float | None:
         now = self._clock.now()
-        due = (observation.seconds_to_wait(job, now), observation.seconds_to_run(job, now))
+        limits = (observation.seconds_to_wait(job, now), observation.seconds_to_run(job, now))
+        patience_s = self._patience_s(sightings, now)
+        due = (observation.later(limit, patience_s) for limit in limits)
         delays = [self._perform(command, job, backend, sightings) for command in commands(job)]
         return earliest((*due, *delays))
 

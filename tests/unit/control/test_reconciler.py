@@ -1,0 +1,153 @@
+"""The reconciler over a store and a backend in memory: limits, and whom it waits for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.control.decisions import apply
+from footplate.control.reconciler import HEARING_S, Reconciler
+from footplate.control.tokens import Tokens
+from footplate.domain.errors import Code
+from footplate.domain.jobs import Exit, ExitKind, Job, Scheduling
+from footplate.domain.lifecycle import Admitted, ReplicaExited, ReplicaRunning
+from footplate.domain.states import State
+from footplate.testing.clock import FakeClock
+from footplate.testing.jobs import make_job, make_spec
+from footplate.testing.sites import make_regions
+from footplate.testing.store import MemoryStore
+
+if TYPE_CHECKING:
+    from footplate.domain.lifecycle import Event
+    from footplate.testing.backend import FakeBackend
+
+MASTER, WORKER = "master-replica-0", "worker-replica-0"
+LIMIT_S = 60.0
+LIMITS = Scheduling(max_running_time_s=LIMIT_S, max_wait_time_s=LIMIT_S)
+OK, FAILED = Exit(ExitKind.EXITED, 0), Exit(ExitKind.EXITED, 1)
+
+
+class House:
+    """One admitted job, and a reconciler that may be made anew."""
+
+    def __init__(self, workers: int = 0) -> None:
+        self.clock = FakeClock()
+        self.store = MemoryStore()
+        self.regions = make_regions()
+        spec = make_spec(workers=workers, scheduling=LIMITS)
+        self.uid = make_job().uid
+        self.store.create(make_job(created=self.clock.now(), spec=spec), ())
+        self.happen(Admitted(self.clock.now()))
+        self.restart()
+        self.reconcile()
+        self.backend.admit(self.job.attempt_id)
+
+    @property
+    def backend(self) -> FakeBackend:
+        backend: FakeBackend = self.regions.default.backend  # type: ignore[assignment]  # it is one
+        return backend
+
+    @property
+    def job(self) -> Job:
+        return self.store.get_by_uid(self.uid)
+
+    def restart(self) -> None:
+        self.reconciler = Reconciler(self.store, self.regions, self.clock, Tokens(b"key"))
+
+    def reconcile(self) -> float | None:
+        return self.reconciler.reconcile()
+
+    def happen(self, event: Event) -> None:
+        apply(self.store, self.uid, event)
+
+    def run(self) -> None:
+        self.happen(ReplicaRunning(self.clock.now(), 1, MASTER))
+
+    def exit(self, end: Exit) -> None:
+        self.happen(ReplicaExited(self.clock.now(), 1, MASTER, end))
+        self.backend.end(self.job.attempt_id, MASTER)
+
+
+def test_a_job_whose_program_ended_in_time_while_there_was_no_server_has_ended_well() -> None:
+    house = House()
+    house.run()
+    house.clock.advance(LIMIT_S + 100.0)
+    house.restart()
+
+    assert house.reconcile() == HEARING_S
+    house.clock.advance(HEARING_S - 1.0)
+    assert house.reconcile() == 1.0
+    house.exit(OK)
+    house.reconcile()
+
+    assert house.job.state is State.SUCCEEDED
+
+
+def test_a_job_that_began_to_run_in_time_while_there_was_no_server_runs_on() -> None:
+    house = House()
+    house.clock.advance(LIMIT_S + 100.0)
+    house.restart()
+
+    assert house.reconcile() == HEARING_S
+    house.run()
+    house.reconcile()
+
+    assert house.job.state is State.RUNNING
+    assert house.job.ending is None
+
+
+@pytest.mark.parametrize("runs", [False, True])
+@pytest.mark.parametrize("jump_s", [HEARING_S, -3600.0])
+def test_a_new_server_listens_only_so_long(jump_s: float, runs: bool) -> None:  # noqa: FBT001
+    house = House()
+    if runs:
+        house.run()
+    house.clock.advance(LIMIT_S + 4000.0)
+    house.restart()
+    house.reconcile()
+
+    house.clock.advance(jump_s)
+    house.reconcile()
+
+    assert house.job.ending is not None
+    assert house.job.ending.code is Code.DEADLINE_EXCEEDED
+
+
+def test_what_nothing_is_left_of_is_not_listened_for() -> None:
+    house = House()
+    house.clock.advance(LIMIT_S)
+    house.backend.end(house.job.attempt_id)
+    house.restart()
+    house.reconcile()
+
+    assert house.job.state is State.CANCELLED
+
+
+def test_limits_are_kept_to_the_second_by_a_server_that_was_there() -> None:
+    house = House()
+    house.clock.advance(LIMIT_S - 0.5)
+    assert house.reconcile() == 0.5
+    assert house.job.ending is None
+
+    house.clock.advance(0.5)
+    house.reconcile()
+    assert house.job.state is State.CANCELLING
+
+    house = House()
+    house.run()
+    house.clock.advance(LIMIT_S)
+    assert house.reconcile() == 1.0, "its supervisor may see to it first"
+    house.clock.advance(1.0)
+    house.reconcile()
+    assert house.job.state is State.CANCELLING
+
+
+def test_a_job_whose_end_is_decided_waits_for_nothing_else() -> None:
+    house = House(workers=1)
+    house.exit(FAILED)
+    house.clock.advance(LIMIT_S)
+
+    assert house.reconcile() is None, "the worker ends when it ends; looking on doesn't help"
+    assert house.job.ending is not None
+    assert house.job.ending.state is State.FAILED
