@@ -55,8 +55,10 @@ class Loop:
         return earliest((due, self._admission.seconds_to_due()))
 
     def _run(self) -> None:
-        while not self._closed:
+        while True:
             self._woken.clear()
+            if self._closed:  # asked only now: what is set from here on isn't cleared any more
+                return
             self._woken.wait(self._try())
 
     def _try(self) -> float:
