@@ -17,7 +17,7 @@ from footplate.domain.sites.devices import assign
 from footplate.domain.states import State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from footplate.control.regions import Regions
     from footplate.domain.admission import Claim, Explanation
@@ -44,11 +44,14 @@ class Queue:
         catalogue: Catalogue,
         patience_s: float,
         clock: Clock,
+        quotas: Callable[[], Quotas] = Quotas,
     ) -> None:
+        """``quotas`` gives those that are in force; asked at first use, and once they changed."""
         self._store = store
         self._regions = regions
         self._catalogue = catalogue
         self._clock = clock
+        self._quotas = quotas
         self._lock = Lock()
         capacity = {site.name: site.capacity for site in regions.sites()}
         self._desk = Desk(capacity, Quotas(), patience_s)
@@ -58,6 +61,7 @@ class Queue:
         self._new: dict[JobUid, None] = {}
         self._loaded = False
         self._changed: set[JobUid] = set()
+        self._quotas_changed = True
         self._changed_lock = Lock()
 
     def changed(self, uid: JobUid) -> None:
@@ -65,10 +69,10 @@ class Queue:
         with self._changed_lock:
             self._changed.add(uid)
 
-    def set_quotas(self, quotas: Quotas) -> None:
-        """Until it is called there are no quotas."""
-        with self._lock:
-            self._desk.set_quotas(quotas)
+    def quotas_changed(self) -> None:
+        """Other quotas may be in force now; never blocks for long."""
+        with self._changed_lock:
+            self._quotas_changed = True
 
     def admit(self) -> tuple[JobUid, ...]:
         """Who may start now; whoever asks sees to it, and tells of failure by ``changed``."""
@@ -156,7 +160,10 @@ class Queue:
         """See what has changed since the last time; all there is, the first time."""
         with self._changed_lock:
             changed, self._changed = self._changed, set()
+            quotas_changed, self._quotas_changed = self._quotas_changed, False
         try:
+            if quotas_changed:
+                self._desk.set_quotas(self._quotas())
             if not self._loaded:
                 for job in self._store.active():
                     self._see(job)
@@ -166,6 +173,7 @@ class Queue:
         except BaseException:
             with self._changed_lock:
                 self._changed |= changed
+                self._quotas_changed |= quotas_changed
             raise
 
     def _look(self, uid: JobUid) -> None:

@@ -55,7 +55,8 @@ class QuotaBook:
 
     A stored limit beats one of the settings for the same project, region and resource.
     ``usage`` says what the jobs of a project in a region count of its quota now; ``changed`` is
-    called after each change, and may wake whoever admits jobs.
+    called after each change, and may wake whoever admits jobs; also after one that failed: it may
+    have happened nevertheless.
     """
 
     def __init__(
@@ -103,8 +104,10 @@ class QuotaBook:
         scope = rules.scope(project, region, violations)
         changes = rules.changes(limits, violations, "limits.")
         _raise_any(violations)
-        self._store.change(*scope, changes)
-        self._changed()
+        try:
+            self._store.change(*scope, changes)
+        finally:
+            self._changed()
         return self._now(*scope)
 
     def remove(self, project: str, region: str) -> QuotaInForce:
@@ -114,8 +117,10 @@ class QuotaBook:
             InvalidArgument: they can't be a project and a region.
         """
         scope = self._scope(project, region)
-        self._store.remove(*scope)
-        self._changed()
+        try:
+            self._store.remove(*scope)
+        finally:
+            self._changed()
         return self._now(*scope)
 
     def _scope(self, project: str, region: str) -> tuple[str, str]:

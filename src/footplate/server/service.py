@@ -76,7 +76,14 @@ class Service:
         self.backend = _local_backend(settings, data_dir)
         self._regions = regions = Regions(Binding(self.backend, self.site))
         self._tokens = Tokens(data_dir.secret())
-        self.queue = Queue(self.store, regions, catalogue, settings.patience_s, clock)
+        self.queue = Queue(
+            self.store,
+            regions,
+            catalogue,
+            settings.patience_s,
+            clock,
+            lambda: self.quotas.quotas(),
+        )
         self.quotas = QuotaBook(
             kept.quotas, settings.quotas, catalogue, self.queue.held, self._see_quotas
         )
@@ -126,12 +133,11 @@ class Service:
         self.logs.wake(uid)
 
     def _see_quotas(self) -> None:
-        self.queue.set_quotas(self.quotas.quotas())
+        self.queue.quotas_changed()
         self.loop.wake()
 
     def start(self) -> None:
         """Take up what is there, then follow every change."""
-        self._see_quotas()
         self.backend.watch(lambda _: self.loop.wake())
         self.loop.start()
 

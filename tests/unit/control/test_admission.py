@@ -48,8 +48,9 @@ class House:
     def restart(self) -> None:
         writes = mortal(self.kept, self.fuse, "update", "append")
         self.store = TellingStore(writes, lambda uid: self.queue.changed(uid), lambda _: None)
-        self.queue = Queue(self.store, self.regions, built_in(), 3600.0, self.clock)
-        self.queue.set_quotas(self.quotas)
+        self.queue = Queue(
+            self.store, self.regions, built_in(), 3600.0, self.clock, lambda: self.quotas
+        )
         self.admission = Admission(self.store, self.queue, self.regions, built_in(), self.clock)
 
     def submit(
@@ -228,10 +229,54 @@ def test_quotas_hold_for_a_project_and_can_be_changed() -> None:
     assert house.queue.held("ads", "us-central1") == {"jobs": 1, "vcpus": 4}
     assert "quota" in house.told(house.kept.active({State.QUEUED})[0])[0]
 
-    house.queue.set_quotas(Quotas())
+    house.quotas = Quotas()
+    house.queue.quotas_changed()
     house.admission.admit()
 
     assert set(house.states().values()) == {State.PREPARING}
+
+
+def test_the_quotas_that_hold_are_those_that_were_set_last() -> None:
+    """Whoever reads them in between, and however long that takes, hides no later ones."""
+    house = House(make_site(replicas=9), Quotas((Quota("ads", "*", {"jobs": 1}),)))
+    two_jobs = Quotas((Quota("ads", "*", {"jobs": 2}),))
+    reads: list[Quotas] = []
+
+    def read() -> Quotas:
+        before = house.quotas
+        if not reads:  # they change, and that is told, while they are read for the first time
+            house.quotas = two_jobs
+            house.queue.quotas_changed()
+        reads.append(before)
+        return before
+
+    house.queue = Queue(house.store, house.regions, built_in(), 3600.0, house.clock, read)
+    house.queue.held("ads", "us-central1")
+    house.admission = Admission(house.store, house.queue, house.regions, built_in(), house.clock)
+    for name in ("one", "two", "three"):
+        house.submit(name, project="ads")
+    house.admission.admit()
+
+    states = sorted(state.value for state in house.states().values())
+    assert states == ["PREPARING", "PREPARING", "QUEUED"]
+
+
+def test_quotas_that_cannot_be_read_now_are_read_later() -> None:
+    house = House(make_site(replicas=9), Quotas((Quota("ads", "*", {"jobs": 1}),)))
+    faults = [Unavailable("the database is away")]
+
+    def read() -> Quotas:
+        if faults:
+            raise faults.pop()
+        return house.quotas
+
+    house.queue = Queue(house.store, house.regions, built_in(), 3600.0, house.clock, read)
+    with pytest.raises(Unavailable):
+        house.queue.admit()
+    for name in ("one", "two"):
+        house.submit(name, project="ads")
+
+    assert len(house.queue.admit()) == 1
 
 
 def test_a_job_that_has_waited_long_enough_is_cancelled_on_time_also_by_another_service() -> None:

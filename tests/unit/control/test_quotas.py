@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.control.quotas import LimitInForce, QuotaBook, QuotaInForce, Source
-from footplate.domain.errors import InvalidArgument
+from footplate.domain.errors import InvalidArgument, Unavailable
 from footplate.domain.quotas import Quota
 from footplate.testing.quotas import CATALOGUE, MemoryQuotas
 
@@ -179,3 +179,20 @@ def test_what_the_catalogue_has_lost_can_be_unset() -> None:
 
     assert answer == QuotaInForce("ads", "moon-west1", {}, {})
     assert office.store.list() == ()
+
+
+def test_a_change_that_failed_is_told_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may have happened nevertheless."""
+    office = Office()
+
+    def away(*_: object) -> None:
+        raise Unavailable("the database is away")
+
+    monkeypatch.setattr(office.store, "change", away)
+    monkeypatch.setattr(office.store, "remove", away)
+    with pytest.raises(Unavailable):
+        office.book.change("ads", REGION, {T4: 1})
+    assert office.changes == 1
+    with pytest.raises(Unavailable):
+        office.book.remove("ads", REGION)
+    assert office.changes == 2

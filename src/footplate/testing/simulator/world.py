@@ -71,8 +71,7 @@ class World:
         logs = mortal(self.logs, self.fuse, "append")
         backend = mortal(self.backend, self.fuse, "start", "stop", "forget")
         regions = Regions(Binding(backend, SITE))
-        queue = Queue(store, regions, built_in(), PATIENCE_S, self.clock)
-        queue.set_quotas(QUOTAS)
+        queue = Queue(store, regions, built_in(), PATIENCE_S, self.clock, lambda: QUOTAS)
         admission = Admission(store, queue, regions, built_in(), self.clock)
         reconciler = Reconciler(store, regions, self.clock, Tokens(b"key"))
         return Service(
