@@ -210,8 +210,8 @@ def test_what_ended_while_no_server_was_there(
     owner.kill()
     owner.wait()
     world.end.touch()
-    wait_until(lambda: not world.supervisors())
-    assert world.presence() is Presence.GONE
+    wait_until(lambda: world.presence() is Presence.GONE)
+    assert not world.supervisors()
     assert world.api.lines() == ["began", "ended"]
 
 

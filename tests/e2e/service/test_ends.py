@@ -128,21 +128,6 @@ def test_cancel_while_the_package_is_built(desk: Desk) -> None:
     assert beat.read_text() == before
 
 
-def test_a_job_that_must_wait_is_told_why(tmp_path: Path) -> None:
-    with running_service(tmp_path / "data", CACHE, max_replicas=1, stop_grace_s=1) as service:
-        desk = Desk(service)
-        first = desk.submit("import time\ntime.sleep(600)")
-        second = desk.submit("print('at last')")
-        desk.wait_for(first, State.RUNNING)
-        with desk.client() as client:
-            told = [e.message for e in client.events(second) if e.kind == "WAITING"]
-            assert told == ["waits for room: at most 1 replicas run at once (max_replicas)"]
-            assert desk.job(second).state is State.QUEUED
-            client.cancel(first)
-        desk.wait_for(second, State.SUCCEEDED)
-        assert desk.messages(second) == ["at last"]
-
-
 def footplate(desk: Desk, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", "from footplate.cli.main import main; main()", *words],
