@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from footplate.domain.errors import DataLoss, NotFound
 from footplate.domain.names import JobUid
 from footplate.domain.preview.variations import variations
 from footplate.domain.quotas import Quotas
-from footplate.domain.sites.devices import assign
+from footplate.domain.sites.devices import assign, held_with
 from footplate.domain.states import State
 
 if TYPE_CHECKING:
@@ -191,8 +192,10 @@ class Queue:
             self._forget(job.uid)
             return
         site = self._regions.site(job.spec.region)
+        given = [device for replica in job.replicas for device in replica.devices]
         claim = claim_of(job, site, self._catalogue)
-        self._hold_devices(site.name, job.uid, (d for r in job.replicas for d in r.devices))
+        claim = replace(claim, holds=held_with(job.spec, given, self._catalogue, site))
+        self._hold_devices(site.name, job.uid, given)
         if job.state is State.QUEUED:
             self._see_waiting(job, claim)
         else:

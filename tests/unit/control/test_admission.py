@@ -13,7 +13,7 @@ from footplate.control.queue import Queue
 from footplate.domain.errors import DataLoss, Unavailable
 from footplate.domain.jobs import Ending, Job, MachineSpec, Scheduling
 from footplate.domain.quotas import Quota, Quotas
-from footplate.domain.sites import Mode
+from footplate.domain.sites import Gpu, Mode
 from footplate.domain.states import State
 from footplate.store import TellingStore
 from footplate.testing.catalogue import built_in
@@ -208,6 +208,31 @@ def test_no_gpu_is_given_twice_whoever_looks_at_the_queue_meanwhile(
     assert [job.state for job in started] == [State.PREPARING, State.PREPARING]
     assert started[0].labels == (("a", "b"),)
     assert [job.primary.devices for job in started] == [("0",), ("1",)]
+
+
+def test_a_gpu_that_was_given_before_the_mode_changed_is_not_counted_on() -> None:
+    """A job that asks for a T4 was given the V100: who asks for that one has to wait, and says so,
+    and others start meanwhile.
+    """
+    house = House(make_site(replicas=9))
+    v100, t4 = (Gpu(str(i), f"NVIDIA_TESLA_{name}") for i, name in enumerate(("V100", "T4")))
+    both = replace(make_site(Mode.EMULATE, vcpus=24, memory_gb=99), gpus=(v100, t4))
+    house.regions = make_regions(both)
+    house.restart()
+    first = house.submit("first", machine=TWO_T4)
+    house.admission.admit()
+    assert set(house.kept.get_by_uid(first.uid).primary.devices) == {"0", "1"}
+
+    house.regions = make_regions(replace(both, mode=Mode.ENFORCE))
+    house.restart()
+    second = house.submit("second", machine=MachineSpec("n1-standard-8", "NVIDIA_TESLA_V100", 1))
+    third = house.submit("third", machine=MachineSpec("n1-standard-16"))
+    house.admission.admit()
+
+    assert house.kept.get_by_uid(third.uid).state is State.PREPARING
+    [text] = house.told(second)
+    assert text.startswith("Waits for 1 NVIDIA_TESLA_V100")
+    assert "first holds 1" in text
 
 
 def test_gpus_that_do_not_exist_are_done_without_and_the_job_says_so() -> None:

@@ -9,6 +9,7 @@ from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from footplate.domain.amounts import GPUS
 from footplate.domain.sites import Mode, gpus_of, tpus_of
 
 if TYPE_CHECKING:
@@ -51,6 +52,28 @@ def assign(
         taken = _take_any(wishes, free)
     order = {gpu.id: place for place, gpu in enumerate(site.gpus)}
     return {name: tuple(sorted(ids, key=order.__getitem__)) for name, ids in taken.items()}
+
+
+def held_with(
+    spec: JobSpec, given: Collection[str], catalogue: Catalogue, site: Site
+) -> dict[str, int]:
+    """What of the site a job holds that was given these GPUs.
+
+    They count as what they are now: an earlier server may have given others than the job asked
+    for, of a site that had another mode, other GPUs, or another catalogue. Where none were given
+    it isn't known why (a server before this one may not have noted them): what it asks for counts.
+    """
+    held = dict(site.held_by(spec, catalogue))
+    if not given:
+        return held
+    there = [gpu for gpu in site.gpus if gpu.id in given]
+    if site.mode is Mode.EMULATE:
+        held[GPUS] = len(there)
+    else:
+        for kind, _ in _wishes(spec, catalogue).values():
+            held[kind] = 0
+        held.update(Counter(gpu.accelerator for gpu in there if gpu.accelerator is not None))
+    return {resource: amount for resource, amount in held.items() if amount}
 
 
 def _wishes(spec: JobSpec, catalogue: Catalogue) -> Wishes:

@@ -11,7 +11,14 @@ from footplate.catalogue import load_catalogue
 from footplate.domain.amounts import total
 from footplate.domain.jobs import JobSpec, MachineSpec
 from footplate.domain.sites import Gpu, Mode, Site
-from footplate.domain.sites.devices import are_real, assign, done_without, variables, visible
+from footplate.domain.sites.devices import (
+    are_real,
+    assign,
+    done_without,
+    held_with,
+    variables,
+    visible,
+)
 from footplate.testing.jobs import make_spec
 
 CATALOGUE = load_catalogue()
@@ -223,6 +230,37 @@ def test_whenever_the_amounts_fit_there_are_gpus_for_all(
             running.append((spec, given))
         if running and random.random() < 0.4:
             running.pop(random.randrange(len(running)))
+
+
+@given(sites, st.lists(st.tuples(specs, st.sets(st.integers(0, 9), max_size=4)), max_size=4), specs)
+def test_whatever_an_earlier_server_gave_what_fits_can_be_given(
+    site: Site, earlier: list[tuple[JobSpec, set[int]]], spec: JobSpec
+) -> None:
+    """It may have had another mode, other GPUs and another catalogue."""
+    site = replace(site, replicas=1000, vcpus=10_000, memory_mb=1 << 30)
+    held: set[str] = set()
+    amounts = [site.held_by(spec, CATALOGUE)]
+    for each, numbers in earlier:
+        given = {str(number) for number in numbers} - held
+        held |= given
+        amounts.append(held_with(each, given, CATALOGUE, site))
+
+    if fits(total(amounts), site):
+        assert assign(spec, CATALOGUE, site, held) is not None
+
+
+def test_gpus_that_were_given_count_as_what_they_are_now() -> None:
+    spec = job_of((with_gpus(2), 1))
+    emulated, enforced = (make_site(mode, T4, L4, None) for mode in Mode)
+
+    assert held_with(spec, ("1", "2"), CATALOGUE, emulated) == {"replicas": 1, "gpus": 2}
+    assert held_with(spec, ("2", "7"), CATALOGUE, emulated) == {"replicas": 1, "gpus": 1}
+    assert held_with(spec, ("7",), CATALOGUE, emulated) == {"replicas": 1}
+    machine = {"vcpus": 4, "memory_mb": 15 << 10}
+    assert held_with(spec, ("1", "2"), CATALOGUE, enforced) == {**machine, L4: 1}
+    assert held_with(spec, ("0", "1"), CATALOGUE, enforced) == {**machine, T4: 1, L4: 1}
+    for site in (emulated, enforced):
+        assert held_with(spec, (), CATALOGUE, site) == site.held_by(spec, CATALOGUE)
 
 
 def check(spec: JobSpec, site: Site, given: dict[str, tuple[str, ...]], held: set[str]) -> None:
