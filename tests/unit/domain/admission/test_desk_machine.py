@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from tests.unit.domain.admission.plain_desk import PlainDesk, Span, needs
+from tests.unit.domain.admission.plain_desk import PlainDesk, PlainRound, Span, needs
 
 from footplate.domain.admission import Claim, Desk
 from footplate.domain.amounts import JOBS
@@ -17,12 +17,30 @@ from footplate.domain.quotas import Quota, Quotas
 
 SITES = {"here": {"T4": 4, "V100": 2, "vcpus": 8}, "there": {"T4": 3, "vcpus": 4}}
 REGIONS = {"here": ("here-1", "here-2"), "there": ("there-1",)}
-LINES = {"": (), "T4": ("T4",), "V100": ("V100",), "T4+V100": ("T4", "V100")}
+LINES: dict[str, tuple[str, ...]] = {
+    "": (),
+    "T4": ("T4",),
+    "V100": ("V100",),
+    "T4+V100": ("T4", "V100"),
+}
 PATIENCE_S = 25.0
 
 amounts = st.integers(0, 5)
-claims = st.builds(
-    lambda site, region, line, size, vcpus, project, priority, longest_s, bounded: Claim(
+
+
+def unnamed_claim(
+    site: str,
+    region: int,
+    line: str,
+    size: int,
+    vcpus: int,
+    project: str,
+    priority: int,
+    longest_s: float,
+    bounded: bool,  # noqa: FBT001
+) -> Claim:
+    holds = {**dict.fromkeys(LINES[line], size), "vcpus": vcpus}
+    return Claim(
         uid=JobUid(""),
         name="",
         project=project,
@@ -32,10 +50,14 @@ claims = st.builds(
         priority=priority,
         arrived=0.0,
         longest_s=longest_s,
-        holds={**dict.fromkeys(LINES[line], size), "vcpus": vcpus},
-        counts={**dict.fromkeys(LINES[line], size), "vcpus": vcpus, JOBS: 1},
+        holds=holds,
+        counts={**holds, JOBS: 1},
         bounded=bounded,
-    ),
+    )
+
+
+claims = st.builds(
+    unnamed_claim,
     site=st.sampled_from(["here", "here", "there"]),
     region=st.integers(0, 1),
     line=st.sampled_from(list(LINES)),
@@ -44,7 +66,7 @@ claims = st.builds(
     project=st.sampled_from(["ads", "maps", "music"]),
     priority=st.sampled_from([0, 0, 0, 0, 7]),
     longest_s=st.sampled_from([1.0, 5.0, 10.0, 30.0, 100.0]),
-    bounded=st.booleans(),
+    bounded=st.sampled_from([True, True, True, False]),
 )
 quotas = st.lists(
     st.builds(
@@ -166,12 +188,25 @@ class DeskMachine(RuleBasedStateMachine):
 
     @invariant()
     def each_that_waits_is_explained_and_no_other(self) -> None:
+        promised = self.promised()
         for uid in self.plain.waiting:
             explanation = self.desk.explain(uid, self.now)
             assert explanation is not None
-            assert explanation.text
+            if explanation.starts_by is not None:
+                assert explanation.starts_by == promised[uid]
         for uid in self.plain.holding:
             assert self.desk.explain(uid, self.now) is None
+
+    def promised(self) -> dict[JobUid, float]:
+        """The moments that the plain rules promise."""
+        plain = copy.deepcopy(self.plain)
+        found: dict[JobUid, float] = {}
+        for site in SITES:
+            plain.admit(site, self.now)
+            last = PlainRound(plain, site, self.now)
+            last.run()
+            found |= {span.claim.uid: span.begin for span in last.promised.values()}
+        return found
 
 
 DeskMachine.TestCase.settings = settings(

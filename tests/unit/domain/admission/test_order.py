@@ -60,6 +60,17 @@ def test_shares_count_as_soon_as_somebody_starts() -> None:
     assert desk.admit(NOON + 20) == ("ads_0", "maps_0", "ads_1", "maps_1")
 
 
+def test_those_that_come_first_only_since_somebody_started_start_as_well() -> None:
+    desk = a_desk()
+    desk.hold(a_claim("of_music", 5, project="music", longest_s=HOUR), NOON)
+    desk.hold(a_claim("of_maps", 1, project="maps", longest_s=HOUR), NOON)
+    # At first ads holds nothing, so that ads_big is promised all T4; then ads_other starts.
+    desk.wait(a_claim("ads_big", 8, project="ads"))
+    desk.wait(a_claim("ads_other", holds={V100: 4}, line=V100, arrived=NOON + 1))
+    desk.wait(a_claim("maps_long", 2, project="maps", longest_s=9 * HOUR, arrived=NOON + 2))
+    assert desk.admit(NOON + 2) == ("ads_other", "maps_long")
+
+
 def test_higher_priority_beats_the_smaller_share() -> None:
     desk = a_desk()
     desk.hold(a_claim("running", 4, project="ads"), NOON)

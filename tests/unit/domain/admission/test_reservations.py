@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from tests.unit.domain.admission.claims import HOUR, NOON, T4, V100, a_claim, a_desk
 
 from footplate.domain.amounts import VCPUS
 from footplate.domain.names import JobUid
 from footplate.domain.quotas import Quota
+
+if TYPE_CHECKING:
+    from footplate.domain.admission import Desk
 
 
 def test_a_small_job_that_ends_in_time_passes_a_big_one() -> None:
@@ -91,19 +96,45 @@ def test_a_promise_includes_the_quota_of_its_project() -> None:
     assert desk.admit(NOON) == ("foreign",)
 
 
+def moments(desk: Desk, *names: str) -> list[float | None]:
+    found = (desk.explain(JobUid(name), NOON + 2) for name in names)
+    return [explanation.starts_by for explanation in found if explanation is not None]
+
+
 def test_lines_are_promised_room_beside_each_other() -> None:
     desk = a_desk(vcpus=8)
     desk.hold(a_claim("running", holds={VCPUS: 8}, line="", longest_s=HOUR), NOON)
-    desk.wait(a_claim("first", holds={T4: 1, VCPUS: 6}, longest_s=HOUR))
-    desk.wait(
-        a_claim("second", holds={V100: 1, VCPUS: 4}, line=V100, longest_s=HOUR, arrived=NOON + 1)
-    )
-    moments = [
-        explained.starts_by
-        for name in ("first", "second")
-        if (explained := desk.explain(JobUid(name), NOON + 2))
-    ]
-    assert moments == [NOON + HOUR, NOON + 2 * HOUR]
+    desk.wait(a_claim("first", holds={T4: 1, VCPUS: 6}))
+    desk.wait(a_claim("second", holds={V100: 1, VCPUS: 4}, line=V100, arrived=NOON + 1))
+    assert moments(desk, "first", "second") == [NOON + HOUR, NOON + 2 * HOUR]
+
+
+def test_what_is_promised_is_not_free_while_it_is_held() -> None:
+    desk = a_desk(vcpus=8)
+    desk.hold(a_claim("running", holds={VCPUS: 8}, line="", longest_s=HOUR), NOON)
+    desk.hold(a_claim("longer", holds={V100: 4}, line=V100, longest_s=1.5 * HOUR), NOON)
+    desk.wait(a_claim("first", holds={T4: 1, VCPUS: 6}))
+    desk.wait(a_claim("second", holds={V100: 1, VCPUS: 4}, line=V100, arrived=NOON + 1))
+    assert moments(desk, "first", "second") == [NOON + HOUR, NOON + 2 * HOUR]
+
+
+def test_a_later_promise_keeps_clear_of_an_earlier_one() -> None:
+    desk = a_desk(vcpus=8)
+    desk.hold(a_claim("running", holds={VCPUS: 4}, line="", longest_s=HOUR), NOON)
+    desk.hold(a_claim("shorter", holds={VCPUS: 4}, line="", longest_s=HOUR / 2), NOON)
+    desk.wait(a_claim("first", holds={T4: 1, VCPUS: 8}))
+    desk.wait(a_claim("second", holds={V100: 1, VCPUS: 4}, line=V100, arrived=NOON + 1))
+    assert moments(desk, "first", "second") == [NOON + HOUR, NOON + 2 * HOUR]
+
+
+def test_whoever_comes_before_takes_over_the_promise_of_the_line() -> None:
+    desk = a_desk()
+    desk.hold(a_claim("running", holds={T4: 6, VCPUS: 1}), NOON)
+    desk.wait(a_claim("big", 8))
+    desk.wait(a_claim("small", 2, longest_s=9 * HOUR, arrived=NOON + 1))
+    assert desk.admit(NOON + 1) == ()
+    desk.wait(a_claim("urgent", holds={VCPUS: 64}, priority=9, arrived=NOON + 2))
+    assert desk.admit(NOON + 2) == ("small",)
 
 
 def test_a_job_without_end_promises_nothing_and_others_may_pass() -> None:

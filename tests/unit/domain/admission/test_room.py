@@ -129,6 +129,11 @@ def test_quotas_may_change() -> None:
     assert desk.admit(NOON) == ()
     desk.set_quotas(Quotas())
     assert desk.admit(NOON) == ("other",)
+    desk.wait(a_claim("third", 6))
+    desk.set_quotas(Quotas((Quota("*", "*", {JOBS: 2}),)))
+    desk.leave(JobUid("other"))
+    desk.hold(a_claim("fourth", 0), NOON)
+    assert desk.admit(NOON) == ()
 
 
 def test_what_counts_against_a_quota_can_be_asked_for() -> None:
