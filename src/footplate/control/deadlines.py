@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from footplate.domain.names import JobUid
 
+_SPARE = 1000
+"""Moments that are kept although they were dropped, besides as many as there are jobs."""
+
 
 class Deadlines:
-    """One moment for each job, in seconds since the epoch. Each step costs O(log n)."""
+    """One moment for each job, in seconds since the epoch. Each step costs O(log n), on average."""
 
     def __init__(self) -> None:
         self._moments: dict[JobUid, float] = {}
@@ -20,6 +23,9 @@ class Deadlines:
         if self._moments.get(uid) != moment:
             self._moments[uid] = moment
             heapq.heappush(self._heap, (moment, uid))
+            if len(self._heap) > 2 * len(self._moments) + _SPARE:
+                self._heap = [(moment, uid) for uid, moment in self._moments.items()]
+                heapq.heapify(self._heap)
 
     def drop(self, uid: JobUid) -> None:
         self._moments.pop(uid, None)

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import gc
+import weakref
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,6 +34,27 @@ def test_a_job_has_one_moment_and_may_lose_it() -> None:
 
     assert deadlines.take_due(25.0) == ()
     assert deadlines.next() == 30.0
+
+
+def test_a_late_moment_that_was_dropped_is_not_kept_behind_an_early_one() -> None:
+    class Name(str):
+        """A job whose end can be seen."""
+
+    deadlines = Deadlines()
+    deadlines.put(A, 10.0)
+    late = Name("late")
+    seen = weakref.ref(late)
+    deadlines.put(JobUid(late), 1e9)
+    deadlines.drop(JobUid(late))
+    del late
+    for number in range(3000):
+        uid = JobUid(f"job{number}")
+        deadlines.put(uid, 1e9 + number)
+        deadlines.drop(uid)
+
+    gc.collect()
+    assert seen() is None
+    assert deadlines.take_due(2e9) == (A,)
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcde"), st.one_of(st.none(), st.integers(0, 9)))))
