@@ -72,9 +72,10 @@ def print_jobs(
 def _listed(jobs: list[Job], layout: str, columns: Mapping[str, str]) -> str:
     """In a table there is a last column for why jobs wait, if any does."""
     resources = [job.resource for job in jobs]
-    if any(PENDING in resource for resource in resources):
+    wait = any(PENDING in resource for resource in resources)
+    if wait:
         columns = {**columns, **_NOTE}
-    text = render_list(resources, layout, columns)
+    text = render_list(resources, layout, columns, fold=wait)
     if layout != "table" or not sys.stdout.isatty():
         return text
     width = shutil.get_terminal_size().columns

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sys
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
+from footplate.cli.table import folded, table
 from footplate.cli.terminal import disarm
 from footplate.domain.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     from pydantic import JsonValue
 
@@ -23,6 +25,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _LAYOUT = re.compile(r"(json|yaml|table|value)(?:\((.*)\))?", re.DOTALL)
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def format_option(default: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -52,8 +55,13 @@ def render(resource: Resource, layout: str, columns: Mapping[str, str]) -> str:
     return render_list([resource], layout, columns)
 
 
-def render_list(resources: Iterable[Resource], layout: str, columns: Mapping[str, str]) -> str:
-    """Several: a JSON list, YAML documents, or a row each."""
+def render_list(
+    resources: Iterable[Resource], layout: str, columns: Mapping[str, str], *, fold: bool = False
+) -> str:
+    """Several: a JSON list, YAML documents, or a row each.
+
+    ``fold``: the last one of ``columns`` is text, which is broken to fit a terminal.
+    """
     found = list(resources)
     match = _LAYOUT.fullmatch(layout)
     if match is None:
@@ -65,18 +73,16 @@ def render_list(resources: Iterable[Resource], layout: str, columns: Mapping[str
         return "\n---\n".join(_yaml(resource) for resource in found)
     if kind == "value":
         return "\n".join("\t".join(cell(r, path) for path in paths) for r in found)
-    headed = {path.rpartition(".")[2].upper(): path for path in paths} or dict(columns)
-    return table(list(headed), [[cell(r, path) for path in headed.values()] for r in found])
+    headed = {_heading(path): path for path in paths} or dict(columns)
+    rows = [[cell(r, path) for path in headed.values()] for r in found]
+    if fold and not paths and sys.stdout.isatty():
+        return folded(list(headed), rows, shutil.get_terminal_size().columns)
+    return table(list(headed), rows)
 
 
-def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns as wide as their widest cell, two blanks apart."""
-    lines = [headings, *rows]
-    widths = [max(len(line[index]) for line in lines) for index in range(len(headings))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    )
+def _heading(path: str) -> str:
+    """gcloud's: ``JOB_ID`` of ``jobId``."""
+    return _HUMP.sub("_", path.rpartition(".")[2]).upper()
 
 
 def _yaml(resource: Resource) -> str:

@@ -6,7 +6,7 @@ import shlex
 import textwrap
 from typing import TYPE_CHECKING
 
-from footplate.cli.show import table
+from footplate.cli.table import table
 from footplate.domain.quotas import say_amount
 
 if TYPE_CHECKING:

@@ -45,7 +45,7 @@ def command(file: Path, layout: str) -> None:
     click.echo(f"{file} is valid; it {says} entries.", err=True)
     if found:
         shown = [_row(change) for change in found] if layout == "table" else found
-        click.echo(render_list(shown, layout, _COLUMNS))
+        click.echo(render_list(shown, layout, _COLUMNS, fold=True))
 
 
 def _load(file: Path) -> Catalogue:

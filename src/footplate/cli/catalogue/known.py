@@ -77,7 +77,7 @@ def show(
         click.echo("Listed 0 items.", err=True)
         return
     shown = [row(resource) for resource in resources] if layout == "table" else resources
-    click.echo(render_list(shown, layout, columns))
+    click.echo(render_list(shown, layout, columns, fold=True))
 
 
 def texts(value: object) -> list[str]:

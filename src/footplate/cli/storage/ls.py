@@ -7,7 +7,7 @@ import sys
 import click
 
 from footplate.cli.session import Session, with_session
-from footplate.cli.show import table
+from footplate.cli.table import table
 from footplate.cli.terminal import disarm
 from footplate.domain.names import GcsUri
 

@@ -99,7 +99,7 @@ def test_list_in_other_formats(invoke: Callable[..., Result]) -> None:
     words = ("ai-platform", "jobs", "list", "--limit=1")
     assert json.loads(invoke(*words, "--format=json").stdout)[0]["jobId"] == "census_1"
     assert invoke(*words, "--format=table(jobId,trainingInput.region)").stdout == (
-        "JOBID     REGION\ncensus_1  us-central1\n"
+        "JOB_ID    REGION\ncensus_1  us-central1\n"
     )
 
 

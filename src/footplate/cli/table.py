@@ -1,0 +1,59 @@
+"""Tables: columns as wide as their widest cell, two blanks apart."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_GAP = 2
+_LEAST = 35
+"""A narrower column is no place for sentences."""
+_INDENT = 4
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [headings, *rows]
+    widths = _widths(lines)
+    return "\n".join(_line(line, widths) for line in lines)
+
+
+def folded(headings: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
+    """A table whose last column, of text, is broken into lines so that it keeps to ``width``.
+
+    Where the other columns leave too little room, the text follows below its row.
+    """
+    lines = [headings, *rows]
+    widths = _widths(lines)
+    left = sum(widths[:-1]) + _GAP * (len(widths) - 1)
+    if left + widths[-1] <= width:
+        return table(headings, rows)
+    beside = width - left >= _LEAST
+    return "\n".join(
+        text for line in lines for text in _folded(line, widths, left if beside else None, width)
+    )
+
+
+def _folded(
+    line: Sequence[str], widths: Sequence[int], left: int | None, width: int
+) -> Iterator[str]:
+    """``left``: where the last column begins; None: below, a little indented."""
+    *cells, last = line
+    indent = _INDENT if left is None else left
+    parts = textwrap.wrap(
+        last, max(1, width - indent), break_long_words=False, break_on_hyphens=False
+    )
+    beside = parts.pop(0) if left is not None and parts else ""
+    yield _line([*cells, beside], widths)
+    yield from (" " * indent + part for part in parts)
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+    return (" " * _GAP).join(padded).rstrip()
+
+
+def _widths(lines: Sequence[Sequence[str]]) -> list[int]:
+    return [max(len(line[index]) for line in lines) for index in range(len(lines[0]))]
