@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.quotas import ANY, Quota
 from footplate.domain.quotas.rules import LIMIT_RULE, is_limit
 from footplate.domain.sites import Mode
+from footplate.domain.words import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -123,8 +125,8 @@ def _take(
 ) -> None:
     reader = _READERS.get(name)
     if reader is None:
-        known = ", ".join(sorted(_READERS))
-        violations.append(Violation(name, f"{origin}: no such setting; there are {known}"))
+        hint = nearest(name, _READERS, "settings")
+        violations.append(Violation(name, f"{origin}: no such setting; {hint}"))
         return
     try:
         values[name] = reader(value)
@@ -215,7 +217,10 @@ def _quotas(value: object) -> tuple[Quota, ...]:
 def _bad_quota(index: int, table: Mapping[str, object]) -> Iterator[Violation]:
     quota = f"quotas[{index}]"
     for name, value in table.items():
-        if name not in _QUOTA_SCOPE and not is_limit(value):
+        near = get_close_matches(name, _QUOTA_SCOPE, n=1)
+        if near and name not in _QUOTA_SCOPE:
+            yield Violation(f"{quota}.{name}", f"unknown key; did you mean {near[0]}?")
+        elif name not in _QUOTA_SCOPE and not is_limit(value):
             yield Violation(f"{quota}.{name}", f"{value!r} given; allowed: {LIMIT_RULE}")
         if name in _QUOTA_SCOPE and not (isinstance(value, str) and value):
             yield Violation(f"{quota}.{name}", f"{value!r} given; allowed: a name, or *")

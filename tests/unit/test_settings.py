@@ -47,7 +47,7 @@ def test_every_wrong_setting_is_named_with_its_origin(tmp_path: Path) -> None:
         "isolation",
     ]
     assert "environment: 'http' given; allowed: a whole number from 0 to 65535" in str(caught.value)
-    assert "footplate.toml: no such setting; there are" in str(caught.value)
+    assert "footplate.toml: no such setting; did you mean port?" in str(caught.value)
 
 
 def test_an_open_door_needs_a_token(tmp_path: Path) -> None:
@@ -88,6 +88,7 @@ def test_every_wrong_quota_is_named_with_its_table(tmp_path: Path) -> None:
         jobs = true
         [[quotas]]
         region = ""
+        progect = "ads"
         TPU_V2 = 1_000_000_001
         TPU_V3 = "8"
         [[quotas]]
@@ -106,6 +107,7 @@ def test_every_wrong_quota_is_named_with_its_table(tmp_path: Path) -> None:
             ("quotas[0].vcpus", f"-1 given; {number}"),
             ("quotas[0].jobs", f"True given; {number}"),
             ("quotas[1].region", "'' given; allowed: a name, or *"),
+            ("quotas[1].progect", "unknown key; did you mean project?"),
             ("quotas[1].TPU_V2", f"1000000001 given; {number}"),
             ("quotas[1].TPU_V3", f"'8' given; {number}"),
             ("quotas[2]", "has no limit; allowed: one or more such as vcpus = 64"),

@@ -152,7 +152,7 @@ zones.a = []
         ),
         (
             "9: attachments[0].machine_types[1]: there is no machine type 'n1-standrad-64' in the "
-            "catalogue; did you mean n1-standard-64 or n1-standard-4 or n2-standard-64?"
+            "catalogue; did you mean n1-standard-64 or n1-standard-4 or n1-standard-16?"
         ),
         (
             "11: attachments[0].accelerators.NVIDIA_TESLA_K80: n1-standard-64 has 240 GB of memory"

@@ -115,7 +115,7 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
         "masterType",
         (
             "'n1-standrad-4' given, which is no machine type of the catalogue; "
-            "did you mean n1-standard-4 or n1-standard-64 or n2-standard-4?"
+            "did you mean n1-standard-4 or n1-standard-64 or n1-standard-1?"
         ),
     ),
     "an unknown type of a role without replicas": (
