@@ -17,6 +17,7 @@ from footplate.domain.preview.advice import advise
 from footplate.domain.quotas import exceeded, say_amount
 from footplate.domain.sites import Mode
 from footplate.domain.support import unsupported
+from footplate.domain.words import joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,8 +93,8 @@ class Gate:
         short = [r for r in sorted(wanted) if wanted[r] > there.get(r, 0)]
         if not short:
             return None
-        asked = ", ".join(say_amount(resource, wanted[resource]) for resource in short)
-        has = ", ".join(say_amount(resource, there.get(resource, 0)) for resource in short)
+        asked = joined([say_amount(resource, wanted[resource]) for resource in short])
+        has = joined([say_amount(resource, there.get(resource, 0)) for resource in short])
         return FailedPrecondition(
             f"this job can never start here: it asks for {asked}; {site.name} has {has}. Ask for "
             'less, or run the server with mode = "emulate", which reserves nothing'
@@ -103,4 +104,4 @@ class Gate:
         counts = counts_of(submission.spec, self._catalogue)
         project, region = submission.name.project, submission.spec.region
         sentences = exceeded(counts, project, region, self._quotas())
-        return ResourceExhausted("; ".join(sentences)) if sentences else None
+        return ResourceExhausted(f"the job {'; '.join(sentences)}") if sentences else None

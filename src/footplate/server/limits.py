@@ -8,6 +8,8 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from footplate.domain.amounts import VCPUS
+from footplate.domain.quotas import say_amount
 from footplate.domain.sites import Mode
 from footplate.replica.archive import build_archive
 
@@ -30,7 +32,8 @@ def describe_machine(site: Site, settings: Settings) -> tuple[str, ...]:
     else:
         memory = f"{round(site.memory_mb / 1024, 1):g} GB"
         limits = describe_limits(probe(settings))
-        first = f"{mode}, {site.vcpus} vCPU, {memory}, {_describe_gpus(site)}; {limits}."
+        vcpus = say_amount(VCPUS, site.vcpus)
+        first = f"{mode}, {vcpus}, {memory}, {_describe_gpus(site)}; {limits}."
     return (first, *(f"  {note}" for note in site.notes))
 
 

@@ -143,7 +143,7 @@ def test_a_job_that_its_quota_never_allows(desk: Desk) -> None:
     with pytest.raises(ResourceExhausted) as caught:
         desk.jobs.submit(submission(name=TrainingJobName("poor", "job_1")))
 
-    assert "asks for 4 vCPUs; project poor may hold 2 vCPUs in us-central1" in str(caught.value)
+    assert "the job asks for 4 vCPUs; project poor may hold 2 vCPUs in us-central1" in str(caught.value)
     assert "footplate quotas set" in str(caught.value)
 
 

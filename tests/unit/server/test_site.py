@@ -86,4 +86,4 @@ def test_what_is_enforced_is_found_by_trying(tmp_path: Path, isolation: str) -> 
         assert told["rung"] == "cgroup" or all(told["faults"].values())
 
     line = describe_machine(replace(SITE, mode=Mode.ENFORCE), Settings(tmp_path))[0]
-    assert line.startswith("Machine: enforce, 8 vCPU, 31 GB, no GPUs; ")
+    assert line.startswith("Machine: enforce, 8 vCPUs, 31 GB, no GPUs; ")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from footplate.domain.amounts import JOBS, VCPUS
+from footplate.domain.amounts import GPUS, JOBS, MEMORY_MB, REPLICAS, VCPUS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 ANY = "*"
+_MIB_PER_GB = 1024
 
 
 @dataclass(frozen=True)
@@ -85,8 +86,10 @@ def exceeded(
 
 
 def say_amount(resource: str, amount: int) -> str:
-    """``4 NVIDIA_TESLA_T4``, ``1 job``, ``16 vCPUs``."""
-    word = {JOBS: "job", VCPUS: "vCPU"}.get(resource)
+    """``4 NVIDIA_TESLA_T4``, ``1 job``, ``16 vCPUs``, ``7.5 GB of memory``."""
+    if resource == MEMORY_MB:
+        return f"{round(amount / _MIB_PER_GB, 1):g} GB of memory"
+    word = {JOBS: "job", VCPUS: "vCPU", GPUS: "GPU", REPLICAS: "replica"}.get(resource)
     if word is None:
         return f"{amount} {resource}"
     return f"{amount} {word}" if amount == 1 else f"{amount} {word}s"

@@ -127,3 +127,16 @@ def test_what_is_held_exactly_is_not_exceeded(amount: int) -> None:
     limits = Quotas([Quota("ads", REGION, {T4: amount})])
     assert exceeded({T4: amount}, "ads", REGION, limits) == ()
     assert len(exceeded({T4: amount + 1}, "ads", REGION, limits)) == 1
+
+
+@pytest.mark.parametrize(
+    ("resource", "amount", "said"),
+    [
+        ("memory_mb", 7680, "7.5 GB of memory"),
+        ("memory_mb", 24152, "23.6 GB of memory"),
+        ("gpus", 1, "1 GPU"),
+        ("replicas", 2, "2 replicas"),
+    ],
+)
+def test_amounts_read_as_people_say_them(resource: str, amount: int, said: str) -> None:
+    assert say_amount(resource, amount) == said
