@@ -80,4 +80,12 @@ class Root(Group):
         try:
             return super().invoke(ctx)
         except ServiceError as error:
-            raise Failure(error.message) from error
+            raise Failure(_explained(error)) from error
+
+
+def _explained(error: ServiceError) -> str:
+    """Several things that are wrong are a line each."""
+    if len(error.violations) < 2:
+        return error.message
+    lines = (f"- {wrong.field}: {wrong.description}" for wrong in error.violations)
+    return "\n".join([f"{len(error.violations)} things are wrong:", *lines])
