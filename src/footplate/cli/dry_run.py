@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from footplate.client.validation import Checked
+    from footplate.domain.preview.verdict import Verdict
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -42,11 +43,19 @@ def finish(checked: Checked, layout: str) -> NoReturn:
         shown = sys.stdout.isatty()
         width = shutil.get_terminal_size().columns if shown else UNLIMITED
         top, rest = headline(verdict, width), report(verdict, width)
-        click.secho(disarm(top) if shown else top, fg="green" if verdict.accepted else "red")
+        click.secho(disarm(top) if shown else top, fg=_colour(verdict))
         if not verdict.violations:
             click.echo()
         click.echo(disarm(rest) if shown else rest)
     sys.exit(0 if verdict.accepted else 1)
+
+
+def _colour(verdict: Verdict) -> str:
+    """Green only for what would start now."""
+    if not verdict.accepted:
+        return "red"
+    waits = verdict.queue is not None and not verdict.queue.starts_now
+    return "yellow" if waits or verdict.unsupported is not None else "green"
 
 
 def _asked_for_format() -> bool:

@@ -42,12 +42,14 @@ class Screen:
         click.secho(disarm(text) if self._shown else text, fg=_COLOURS.get(line.severity))
 
     def event(self, event: Event) -> None:
-        """Progress passes, warnings stay; the end is for the verdict to tell."""
+        """Progress passes; warnings, and why it waits, stay; the end is for the verdict to tell."""
         if event.kind in _ENDS:
             return
         text = ": ".join(part for part in (event.kind, event.message) if part)
         text = disarm(f"{event.replica}  {text}" if event.replica else text)
-        if event.kind == "WARNING":
+        if event.kind == "WAITING":
+            self.note(disarm(event.message))
+        elif event.kind == "WARNING":
             self._clear()
             click.secho(text, err=True, fg="yellow")
         else:

@@ -161,5 +161,5 @@ def region_option() -> Callable[[Callable[P, R]], Callable[P, R]]:
         default=DEFAULT_REGION,
         show_default=True,
         metavar="REGION",
-        help="Region; any name will do.",
+        help="Region; `footplate catalogue regions` lists them.",
     )

@@ -94,8 +94,9 @@ def test_progress_is_shown_while_waiting(invoke: Callable[..., Result], fake: Fa
     fake.events[NAME] = [
         {"number": 1, "kind": "QUEUED", "message": ""},
         {"number": 2, "kind": "WARNING", "message": "no runtimeVersion"},
-        {"number": 3, "kind": "PREPARING", "message": "38 of 52 packages", "replica": "r-0"},
-        {"number": 4, "kind": "FAILED", "message": "told by the verdict"},
+        {"number": 3, "kind": "WAITING", "message": "Waits for 2 GPUs on this machine"},
+        {"number": 4, "kind": "PREPARING", "message": "38 of 52 packages", "replica": "r-0"},
+        {"number": 5, "kind": "FAILED", "message": "told by the verdict"},
     ]
 
     def lines() -> Iterator[dict[str, object]]:
@@ -110,8 +111,8 @@ def test_progress_is_shown_while_waiting(invoke: Callable[..., Result], fake: Fa
     fake.lines[NAME] = lines()
     result = invoke("ai-platform", "jobs", "stream-logs", "census_1")
     assert result.stderr == (
-        "QUEUED\nWARNING: no runtimeVersion\nr-0  PREPARING: 38 of 52 packages\n"
-        "Job census_1 succeeded.\n"
+        "QUEUED\nWARNING: no runtimeVersion\nWaits for 2 GPUs on this machine\n"
+        "r-0  PREPARING: 38 of 52 packages\nJob census_1 succeeded.\n"
     )
 
 

@@ -86,7 +86,7 @@ def command(
     dry_run: bool,
     **options: object,
 ) -> None:
-    """Create a custom job, which starts at once.
+    """Create a custom job, which starts as soon as there is room for it.
 
     A worker pool wants machine-type, and one of these sets of keys:
 

@@ -255,3 +255,13 @@ def test_a_submit_has_succeeded_even_if_the_server_is_gone_right_after_it(
 
     assert result.exit_code == 0
     assert result.stdout == "jobId: census_1\nstate: QUEUED\n"
+
+
+@pytest.mark.parametrize("tier", ["BASIC_GPU", "basic-gpu", "Basic-GPU"])
+def test_a_tier_is_written_as_gcloud_takes_it(
+    invoke: Callable[..., Result], fake: FakeService, tier: str
+) -> None:
+    words = ("--packages=gs://b/t.tar.gz", "--module-name=m", f"--scale-tier={tier}")
+    assert invoke(*SUBMIT, "census_1", *words).exit_code == 0
+    sent = fake.last("POST").json()["trainingInput"]
+    assert sent["scaleTier"] == "BASIC_GPU"

@@ -16,6 +16,19 @@ R = TypeVar("R")
 
 TIERS = ("basic", "basic-gpu", "basic-tpu", "standard-1", "premium-1", "custom")
 
+
+class TierValue(click.Choice[str]):
+    """A tier in gcloud's spelling, or in the API's, which gcloud takes as well: ``BASIC_GPU``."""
+
+    def __init__(self) -> None:
+        super().__init__(TIERS, case_sensitive=False)
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
+        return super().convert(str(value).replace("_", "-"), param, ctx)
+
+
 _ACCELERATOR = DictValue(("type", "count"))
 
 
@@ -89,8 +102,9 @@ def cluster_options(function: Callable[P, R]) -> Callable[P, R]:
             options.append(click.option(*names, type=number, metavar="N", help=f"How many {text}."))
         for option in options:
             function = option(function)
-    tier = click.Choice(TIERS, case_sensitive=False)
-    return click.option("--scale-tier", type=tier, help="Number and kind of machines.")(function)
+    return click.option("--scale-tier", type=TierValue(), help="Number and kind of machines.")(
+        function
+    )
 
 
 def account_options(function: Callable[P, R]) -> Callable[P, R]:
