@@ -176,6 +176,8 @@ class TestWithoutQuotas:
     def test_describe_says_so(self, invoke: Callable[..., Result]) -> None:
         nothing = "No limits for project ads in us-central1, and nothing is in use.\n"
         assert invoke("describe", *ADS).stderr == nothing
+        everybody = invoke("describe", "--project=*", "--region=*")
+        assert everybody.stderr == "No limits for any project in any region.\n"
 
     def test_list_says_how_to_begin(self, invoke: Callable[..., Result]) -> None:
         assert "set one: footplate quotas set vcpus=64" in invoke("list").stderr

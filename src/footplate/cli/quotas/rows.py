@@ -50,7 +50,9 @@ def show_in_force(quota: Quota, layout: str) -> None:
         click.echo(render(quota.resource, layout, {}))
         return
     if not quota.resources:
-        click.echo(f"No limits for {_whose(quota)}, and nothing is in use.", err=True)
+        everybody = ANY in (quota.project, quota.region)
+        unused = "" if everybody else ", and nothing is in use"
+        click.echo(f"No limits for {_place(quota)}{unused}.", err=True)
         return
     click.echo(f"In force for {_whose(quota)}:", err=True)
     rows = [{**row(r), "limit": "none" if r.limit is None else r.limit} for r in quota.resources]
@@ -66,7 +68,11 @@ def show_in_force(quota: Quota, layout: str) -> None:
 
 
 def _whose(quota: Quota) -> str:
+    without = ", unless it has limits of its own" if ANY in (quota.project, quota.region) else ""
+    return f"{_place(quota)}{without}"
+
+
+def _place(quota: Quota) -> str:
     project = "any project" if quota.project == ANY else f"project {quota.project}"
     region = "any region" if quota.region == ANY else quota.region
-    without = ", unless it has limits of its own" if ANY in (quota.project, quota.region) else ""
-    return f"{project} in {region}{without}"
+    return f"{project} in {region}"
