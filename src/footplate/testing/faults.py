@@ -1,9 +1,11 @@
-"""Deaths of the service between any two writes, as a test asks for them."""
+"""Deaths of the service between any two writes, and other faults, as a test asks for them."""
 
 from __future__ import annotations
 
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+
+from footplate.domain.errors import Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,15 +19,24 @@ class Crash(BaseException):
     """The process dies here. No handler of the service may catch it."""
 
 
-class Fuse:
-    """Burns before and after every write; where it is armed for, the process dies."""
+def die() -> None:
+    raise Crash
 
-    def __init__(self) -> None:
+
+def be_away() -> None:
+    raise Unavailable("the database is away for a moment")
+
+
+class Fuse:
+    """Burns before and after every write; where it is armed for, ``fault`` happens."""
+
+    def __init__(self, fault: Callable[[], None] = die) -> None:
+        self._fault = fault
         self._left: int | None = None
         self.crashes = 0
 
     def arm(self, points: int) -> None:
-        """Die at the ``points``-th point from now; each write has two, before and after it."""
+        """At the ``points``-th point from now; each write has two, before and after it."""
         self._left = points
 
     def disarm(self) -> None:
@@ -37,8 +48,9 @@ class Fuse:
         if self._left == 0:
             self._left = None
             self.crashes += 1
-            raise Crash
-        self._left -= 1
+            self._fault()
+        else:
+            self._left -= 1
 
 
 def mortal(port: Port, fuse: Fuse, *writes: str) -> Port:

@@ -21,7 +21,7 @@ from footplate.ports.backend import Presence
 from footplate.testing.jobs import make_job, make_spec
 from footplate.testing.simulator.room import check_room
 from footplate.testing.simulator.supervisor import Supervisor
-from footplate.testing.simulator.world import PROJECTS, World
+from footplate.testing.simulator.world import OTHER_SITES, PROJECTS, SITE, World
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,12 +70,17 @@ class _Life:
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
         self.world = World()
+        self.sites = (SITE, *OTHER_SITES) if rng.random() < 0.3 else (SITE,)
         self.jobs = 0
 
     def step(self) -> None:
         """One random thing; the service may die over it."""
         if self.rng.random() < 0.3:
             self.world.fuse.arm(self.rng.randrange(8))
+        if self.rng.random() < 0.2:
+            self.world.away.arm(self.rng.randrange(12))
+        if self.rng.random() < 0.1:
+            self.world.visit.arm(self.rng.randrange(6))
         self.rng.choice(self._things())()
         check_room(self.world)
 
@@ -89,7 +94,10 @@ class _Life:
 
         Half of the worlds are told to cancel everything; in the others every job gets its turn.
         """
-        self.world.fuse.disarm()
+        for fuse in (self.world.fuse, self.world.away, self.world.visit):
+            fuse.disarm()
+        if self.world.site is not SITE:
+            self.world.be_reborn(SITE)
         if self.rng.random() < 0.5:
             self.world.attempt(lambda service: service.status.cancel_all())
         for _ in range(REST):
@@ -131,7 +139,7 @@ class _Life:
 
     def kill(self) -> None:
         """The service dies while it does nothing."""
-        self.world.be_reborn()
+        self.world.be_reborn(self.rng.choice(self.sites))
 
     def time_passes(self) -> None:
         self.world.clock.advance(self.rng.choice([1.0, 10.0, 60.0, 700.0, 2000.0, -30.0]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from footplate.control.admission import Admission
@@ -13,12 +13,15 @@ from footplate.control.regions import Binding, Regions
 from footplate.control.reports import Reports
 from footplate.control.status import Status
 from footplate.control.tokens import Tokens
+from footplate.domain.errors import Unavailable
 from footplate.domain.quotas import Quota, Quotas
+from footplate.domain.sites import Gpu, Mode, Site
+from footplate.domain.states import State
 from footplate.store import TellingStore
 from footplate.testing.backend import FakeBackend
 from footplate.testing.catalogue import built_in
 from footplate.testing.clock import FakeClock
-from footplate.testing.faults import Crash, Fuse, mortal
+from footplate.testing.faults import Crash, Fuse, be_away, mortal
 from footplate.testing.logs import MemoryLogs
 from footplate.testing.sites import make_site
 from footplate.testing.store import MemoryStore
@@ -31,6 +34,14 @@ if TYPE_CHECKING:
 
 SITE = make_site(gpus=2)
 """Little of everything, so that jobs wait."""
+OTHER_SITES = (
+    replace(SITE, replicas=2),
+    replace(SITE, gpus=SITE.gpus[:1]),
+    replace(SITE, gpus=()),
+    replace(SITE, mode=Mode.ENFORCE),
+    replace(SITE, mode=Mode.ENFORCE, gpus=(Gpu("0", "NVIDIA_TESLA_V100"), *SITE.gpus[1:])),
+)
+"""What other settings may make of the same machine."""
 PATIENCE_S = 600.0
 PROJECTS = ("demo", "ads", "narrow")
 QUOTAS = Quotas((Quota("narrow", "*", {"jobs": 1}),))
@@ -53,24 +64,39 @@ class World:
     store: MemoryStore = field(default_factory=MemoryStore)
     backend: FakeBackend = field(default_factory=FakeBackend)
     fuse: Fuse = field(default_factory=Fuse)
+    away: Fuse = field(default_factory=lambda: Fuse(be_away))
+    """Where it is armed for, the database is away, and the service lives on."""
+    site: Site = SITE
+    """What the settings of the service's next life make of its machine."""
+    has_other_settings: bool = False
+    """Whether they ever were others than at first."""
     supervisors: dict[tuple[AttemptId, str], Supervisor] = field(default_factory=dict)
     history: list[Supervisor] = field(default_factory=list)
     """Every supervisor that ever lived."""
 
     def __post_init__(self) -> None:
         self.logs = MemoryLogs(self.clock.now)
+        self.visit = Fuse(self._meddle)
+        """Where it is armed for, users label a job, and ask why others wait."""
         self.be_reborn()
 
-    def be_reborn(self) -> None:
-        """The service dies, wherever it is, and another one takes its place."""
+    def be_reborn(self, site: Site | None = None) -> None:
+        """The service dies, wherever it is, and another one takes its place.
+
+        ``site``: with other settings, for this life and all later ones.
+        """
+        self.site = site or self.site
+        self.has_other_settings |= self.site is not SITE
         self.service = self._make()
 
     def _make(self) -> Service:
-        writes = mortal(self.store, self.fuse, "create", "update", "append", "delete")
-        store = TellingStore(writes, lambda uid: queue.changed(uid), lambda _: None)
+        writes = ("create", "update", "append", "delete")
+        kept = mortal(mortal(self.store, self.fuse, *writes), self.visit, *writes)
+        kept = mortal(kept, self.away, *writes, "get", "get_by_uid", "active", "events")
+        store = TellingStore(kept, lambda uid: queue.changed(uid), lambda _: None)
         logs = mortal(self.logs, self.fuse, "append")
         backend = mortal(self.backend, self.fuse, "start", "stop", "forget")
-        regions = Regions(Binding(backend, SITE))
+        regions = Regions(Binding(backend, self.site))
         queue = Queue(store, regions, built_in(), PATIENCE_S, self.clock, lambda: QUOTAS)
         admission = Admission(store, queue, regions, built_in(), self.clock)
         reconciler = Reconciler(store, regions, self.clock, Tokens(b"key"))
@@ -83,10 +109,21 @@ class World:
         )
 
     def attempt(self, action: Callable[[Service], object]) -> bool:
-        """Let the service do something; False: it died over it, and was born again."""
+        """Let the service do something; False: it died over it, and was born again, or failed."""
         try:
             action(self.service)
         except Crash:
             self.be_reborn()
             return False
+        except Unavailable:
+            return False
         return True
+
+    def _meddle(self) -> None:
+        waiting = self.store.active({State.QUEUED})
+        for job in waiting[:1]:
+            labels = (("visits", str(job.version)),)
+            changed = replace(job, labels=labels, version=job.version + 1)
+            self.service.store.update(changed, ())
+        for job in waiting:
+            self.service.queue.explain(job)
