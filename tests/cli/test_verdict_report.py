@@ -61,7 +61,7 @@ With      gs://b/t.tar.gz
 Sets      CLOUD_ML_JOB_ID, TF_CONFIG
 Counts    184 vCPUs, 40 NVIDIA_TESLA_T4, 1 job
 
-1. It waits until there is room for all 13 replicas at once.
+1. It starts as soon as there is room for all 13 replicas at once.
 2. All 13 replicas start together, from master-replica-0 to ps-replica-2.
 3. It ends when master-replica-0 ends, with the same result; the others are
    stopped then.

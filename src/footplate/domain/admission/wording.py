@@ -90,7 +90,7 @@ def whole_limit(seconds: float) -> float:
 
 
 def with_limit(limit_s: float) -> str:
-    return f"with a limit of {_duration(limit_s)} on its running time"
+    return f"with a limit of {_duration(limit_s)} on its running time (maxRunningTime or timeout)"
 
 
 def _in_line(place: int, length: int, accelerator: str) -> str:
@@ -133,9 +133,10 @@ def _free(shortages: Sequence[Shortage]) -> str:
     (short,) = shortages
     if short.resource == MEMORY_MB:
         return f"{_gb(short.free)} of {_gb(short.total)} GB are free"
-    setting = " (max_replicas)" if short.resource == REPLICAS else ""
-    count = _count(short.free, f"of {short.total} is free", f"of {short.total} are free")
-    return f"{count}{setting}"
+    if short.resource == REPLICAS:
+        free = _count(short.free, "is free", "are free")
+        return f"it runs {short.total} at once (max_replicas), and {free}"
+    return _count(short.free, f"of {short.total} is free", f"of {short.total} are free")
 
 
 def _held(claim: Claim, shortages: Sequence[Shortage], holders: Sequence[tuple[Claim, int]]) -> str:

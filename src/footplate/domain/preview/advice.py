@@ -54,8 +54,9 @@ def _trials(tuning: Tuning | None) -> Iterator[str]:
     wanted = TRIALS_PER_PARAMETER * tuning.parameters
     if tuning.max_trials < wanted:
         parameters = "1 parameter" if tuning.parameters == 1 else f"{tuning.parameters} parameters"
+        trials = "1 trial is" if tuning.max_trials == 1 else f"{tuning.max_trials} trials are"
         yield (
-            f"{tuning.max_trials} trials are few for {parameters}: at least "
+            f"{trials} few for {parameters}: at least "
             f"{TRIALS_PER_PARAMETER} for each are recommended, {wanted} in all"
         )
 
@@ -70,7 +71,7 @@ def _accelerators(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
                 "so it runs on the CPU"
             )
         return
-    part, have = part_of(pool), f"the {gpu} of {pool.cluster_role}"
+    part, have = part_of(pool), f"{pool.cluster_role}'s {gpu}"
     if part in (Part.PARAMETER_SERVER, Part.REDUCER):
         yield f"{have} would stand idle: {part.value} need a machine type without GPUs"
     elif part is Part.EVALUATOR:

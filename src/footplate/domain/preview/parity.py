@@ -51,11 +51,13 @@ def parity_of(
     accepted: bool | None = None if reasons else True
     if submission.violations or lacks or _differs(spec):
         accepted = False
-    return Parity(accepted, (*reasons, *_notes(spec)))
+    return Parity(accepted, (*reasons, *_notes(spec, catalogue)))
 
 
-def _notes(spec: JobSpec) -> Iterator[str]:
+def _notes(spec: JobSpec, catalogue: Catalogue) -> Iterator[str]:
     """What is otherwise there, and neither here nor there a reason to refuse."""
+    if spec.region not in catalogue.regions:
+        return
     directories = (directory.uri for directory in spec.directories)
     programs = (pool.program for pool in spec.pools)
     packages = (u for p in programs if isinstance(p, PythonProgram) for u in p.package_uris)

@@ -189,7 +189,7 @@ def _steps(spec: JobSpec) -> Iterator[str]:
         return
     room = "for it" if len(names) == 1 else f"for all {len(names)} replicas at once"
     order = f" with priority {scheduling.priority}" if scheduling.priority else ""
-    yield f"It waits{order} until there is room {room}."
+    yield f"It starts{order} as soon as there is room {room}."
     if scheduling.max_wait_time_s is not None:
         yield (
             f"If it isn't running {words(scheduling.max_wait_time_s)} after it was submitted, "

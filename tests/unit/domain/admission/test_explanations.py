@@ -69,7 +69,10 @@ def test_only_the_largest_holders_are_named() -> None:
         (
             {REPLICAS: 4},
             {REPLICAS: 3},
-            "Waits for room for 3 replicas on this machine: 2 of 4 are free (max_replicas)",
+            (
+                "Waits for room for 3 replicas on this machine: it runs 4 at once (max_replicas), "
+                "and 2 are free; running holds 2."
+            ),
         ),
         (
             {GPUS: 3},
@@ -146,7 +149,8 @@ def test_one_that_may_not_pass_is_told_whom_it_would_delay_and_how_short_it_must
     assert found.text == (
         "There is room for it on this machine, but it would delay big (project maps), which comes "
         "first and waits for 8 NVIDIA_TESLA_T4. It is 2nd of 2 in the line for NVIDIA_TESLA_T4. "
-        "With a limit of 96 minutes on its running time it would start now."
+        "With a limit of 96 minutes on its running time (maxRunningTime or timeout) it would "
+        "start now."
     )
     assert found.reason == "Waits for its turn: others that come first would be delayed"
 

@@ -62,14 +62,15 @@ def test_few_trials() -> None:
         "9 trials are few for 1 parameter: at least 10 for each are recommended, 10 in all",
     )
     assert "29 trials are few for 3 parameters" in advise(spec, CATALOGUE, Tuning(3, 29))[0]
+    assert advise(spec, CATALOGUE, Tuning(2, 1))[0].startswith("1 trial is few for 2 parameters")
 
 
 @pytest.mark.parametrize(
     ("role", "machine", "said"),
     [
-        ("ps", WITH_T4, "the 1 NVIDIA_TESLA_T4 of ps would stand idle"),
+        ("ps", WITH_T4, "ps's 1 NVIDIA_TESLA_T4 would stand idle"),
         ("workerpool2", WITH_T4, "parameter servers need a machine type without GPUs"),
-        ("ps", MachineSpec("complex_model_m_gpu"), "the 4 NVIDIA_TESLA_K80 of ps"),
+        ("ps", MachineSpec("complex_model_m_gpu"), "ps's 4 NVIDIA_TESLA_K80"),
         ("evaluator", WITH_T4, "work only while a checkpoint is evaluated"),
         ("workerpool3", WITH_T4, "would be held all the time"),
     ],

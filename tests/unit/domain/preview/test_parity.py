@@ -112,6 +112,14 @@ def test_buckets_and_regions_are_a_note_and_no_objection() -> None:
     )
 
 
+def test_nobody_is_sent_to_a_region_that_does_not_exist() -> None:
+    made = replace(spec(packages=("gs://b/t.tar.gz",)), region="us-centrall")
+
+    assert not any(
+        "us-centrall" in reason for reason in parity_of(submission(made), CATALOGUE).reasons
+    )
+
+
 @given(strategies.specs)
 def test_a_refused_job_may_hold_anything(spec: JobSpec) -> None:
     wrong = submission(spec, violations=(Violation("trainingInput.region", "required"),))

@@ -141,7 +141,7 @@ def test_what_starts_when_with_several_replicas() -> None:
     steps = plan(replace(guide(), scheduling=scheduling), CATALOGUE, LAPTOP).steps
 
     assert steps == (
-        "It waits with priority 500 until there is room for all 13 replicas at once.",
+        "It starts with priority 500 as soon as there is room for all 13 replicas at once.",
         "If it isn't running 30 minutes after it was submitted, it is cancelled.",
         "All 13 replicas start together, from master-replica-0 to ps-replica-2.",
         "It ends when master-replica-0 ends, with the same result; the others are stopped then.",
@@ -157,7 +157,7 @@ def test_what_starts_when_with_one_replica() -> None:
     steps = plan(replace(make_spec(), scheduling=scheduling), CATALOGUE, LAPTOP).steps
 
     assert steps == (
-        "It waits until there is room for it.",
+        "It starts as soon as there is room for it.",
         "It ends when master-replica-0 ends, with the same result.",
         "After running for 7 days it is cancelled.",
     )
