@@ -129,7 +129,8 @@ class Gpus:
         try:
             nvml.nvmlInit()
         except nvml.NVMLError as error:
-            return Inventory(hidden=self._has_device_files(), notes=(f"NVML: {error}",))
+            note = f"no NVIDIA driver answers (NVML: {error})"
+            return Inventory(hidden=self._has_device_files(), notes=(note,))
         try:
             return Census(nvml, self._visible, gpu_type).take()
         except nvml.NVMLError as error:
