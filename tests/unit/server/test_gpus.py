@@ -170,7 +170,9 @@ def test_names_of_visible_devices(visible: str | None, chosen: set[int]) -> None
 def test_without_the_library_or_a_driver_there_are_none_and_it_says_so(devices: Path) -> None:
     assert find(devices) == Inventory(notes=(NO_LIBRARY,))
     fault = FakeNvml("Tesla T4", fault="init")
-    assert find(devices, fault) == Inventory(notes=("no NVIDIA driver answers (NVML: Driver Not Loaded)",))
+    assert find(devices, fault) == Inventory(
+        notes=("no NVIDIA driver answers (NVML: Driver Not Loaded)",)
+    )
     fault = FakeNvml("Tesla T4", fault="handle")
     assert find(devices, fault).notes == ("its GPUs can't be told: NVML: Driver Not Loaded",)
     assert fault.open == 0
