@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -89,8 +89,7 @@ class Queue:
         site = self._regions.site(job.spec.region)
         with self._lock:
             self._take_up()
-            others = self._devices.get(site.name, {})
-            held = frozenset(d for uid, ids in others.items() if uid != job.uid for d in ids)
+            held = frozenset(chain.from_iterable(self._devices.get(site.name, {}).values()))
             return assign(job.spec, self._catalogue, site, held)
 
     def take_expired(self) -> tuple[JobUid, ...]:
