@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from footplate.control.decisions import apply
 from footplate.domain.errors import DataLoss, NotFound
 from footplate.domain.jobs import JobEvent
-from footplate.domain.lifecycle import Admitted, WaitExpired
+from footplate.domain.lifecycle import Admitted, StartRefused, WaitExpired
+from footplate.domain.sites import unlimited_here
 from footplate.domain.sites.devices import done_without
 
 if TYPE_CHECKING:
@@ -82,10 +83,15 @@ class Admission:
 
     def _start(self, uid: JobUid) -> bool:
         job = self._store.get_by_uid(uid)
+        site = self._regions.site(job.spec.region)
+        unlimited = unlimited_here(job.spec, self._catalogue, site)
+        if unlimited is not None:
+            apply(self._store, uid, StartRefused(self._clock.now(), unlimited))
+            return False
         devices = self._queue.assign(job)
         if devices is None:
             return False
-        notes = done_without(job.spec, self._catalogue, self._regions.site(job.spec.region))
+        notes = done_without(job.spec, self._catalogue, site)
         apply(self._store, uid, Admitted(self._clock.now(), devices, notes))
         return True
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.control.admission import TELL_AT_ONCE, Admission
+from footplate.control.decisions import apply
 from footplate.control.queue import Queue
 from footplate.domain.errors import DataLoss, Unavailable
 from footplate.domain.jobs import Ending, Job, MachineSpec, Scheduling
+from footplate.domain.lifecycle import ReplicaRunning
 from footplate.domain.quotas import Quota, Quotas
 from footplate.domain.sites import Gpu, Mode
 from footplate.domain.states import State
@@ -415,6 +417,43 @@ def test_what_would_become_of_a_job_that_came_now() -> None:
     assert outlook.place == 1
     assert house.queue.outlook(make_spec(), "demo") is None
     assert not house.admission.admit(), "asking leaves nothing behind"
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_a_job_whose_machine_type_has_left_the_catalogue(mode: Mode) -> None:
+    """It starts where nothing is reserved; else nothing could hold it to its machine."""
+    house = House(make_site(mode))
+    house.submit("other")
+    job = house.submit("one", machine=MachineSpec("own-8"))
+    house.admission.admit()
+
+    after = house.kept.get_by_uid(job.uid)
+    assert house.states()[make_job(uid="other").uid] is State.PREPARING
+    if mode is Mode.EMULATE:
+        assert after.state is State.PREPARING
+    else:
+        assert after.state is State.FAILED
+        assert after.ending is not None
+        assert "no longer has machine type own-8" in after.ending.message
+        assert house.queue.held("demo", "us-central1")["jobs"] == 1
+
+
+def test_the_end_of_a_job_is_expected_by_when_it_began_to_run() -> None:
+    """Whatever was written to it since."""
+    house = House(make_site(replicas=1))
+    first = house.submit("first", scheduling=Scheduling(max_running_time_s=3000.0))
+    second = house.submit("second")
+    house.admission.admit()
+    began = house.clock.now()
+    apply(house.store, first.uid, ReplicaRunning(began, 1, first.spec.replica_names()[0]))
+    house.clock.advance(1000.0)
+    stored = house.kept.get_by_uid(first.uid)
+    now = house.clock.now()
+    house.store.update(replace(stored, update_time=now, version=stored.version + 1), ())
+
+    explanation = house.queue.explain(second)
+    assert explanation is not None
+    assert explanation.starts_by == began.timestamp() + 3000.0
 
 
 def test_in_enforce_mode_machines_are_reserved() -> None:

@@ -98,6 +98,24 @@ def _machines(spec: JobSpec, catalogue: Catalogue) -> Iterator[Amounts]:
         yield {resource: amount * pool.replica_count for resource, amount in one.items()}
 
 
+def unlimited_here(spec: JobSpec, catalogue: Catalogue, site: Site) -> str | None:
+    """Why the job must not start, of a machine type that has left the catalogue since it was sent.
+
+    To enforce is to reserve what a machine has, and to hold its program to that.
+    """
+    if site.mode is Mode.EMULATE:
+        return None
+    types = {pool.machine.machine_type for pool in spec.pools}
+    gone = sorted(types - catalogue.machine_types.keys())
+    if not gone:
+        return None
+    return (
+        f"the catalogue no longer has machine type {', '.join(gone)}, so nobody knows how much of "
+        f"{site.name} to reserve: put it into the catalogue file again, or send the job with "
+        "another one"
+    )
+
+
 def memory_mb(kind: MachineType) -> int:
     return round(kind.memory_gb * 1024)
 
