@@ -13,7 +13,7 @@ from footplate.control.decisions import apply
 from footplate.control.queue import Queue
 from footplate.domain.errors import DataLoss, Unavailable
 from footplate.domain.jobs import Ending, Job, MachineSpec, Scheduling
-from footplate.domain.lifecycle import ReplicaRunning
+from footplate.domain.lifecycle import CancelRequested, ReplicaRunning
 from footplate.domain.quotas import Quota, Quotas
 from footplate.domain.sites import Gpu, Mode
 from footplate.domain.states import State
@@ -392,6 +392,20 @@ def test_a_job_whose_record_is_damaged_holds_up_no_other(
         assert house.admission.seconds_to_due() is None
 
 
+def test_whoever_has_started_or_left_is_waited_for_no_more() -> None:
+    house = House(make_site(replicas=1))
+    limited = Scheduling(max_wait_time_s=1800.0)
+    house.submit("one", scheduling=limited)
+    second = house.submit("two", scheduling=limited)
+    house.admission.admit()
+    assert house.admission.seconds_to_due() == 1800.0, "of the second, who waits"
+
+    apply(house.store, second.uid, CancelRequested(house.clock.now()))
+    house.admission.admit()
+
+    assert house.admission.seconds_to_due() is None
+
+
 def test_many_new_jobs_are_told_in_portions_that_hold_up_nothing_else() -> None:
     house = House(make_site(replicas=1))
     jobs = [house.submit(f"job{n}") for n in range(TELL_AT_ONCE + 5)]
@@ -409,14 +423,19 @@ def test_what_would_become_of_a_job_that_came_now() -> None:
     spec = make_spec(workers=1)
     assert house.queue.outlook(spec, "demo") is None
 
-    house.submit("one")
+    first = house.submit("one")
     house.admission.admit()
 
     outlook = house.queue.outlook(spec, "demo")
     assert outlook is not None
     assert outlook.place == 1
     assert house.queue.outlook(make_spec(), "demo") is None
-    assert not house.admission.admit(), "asking leaves nothing behind"
+    assert not house.admission.admit()
+
+    house.end(first)
+    house.submit("two", workers=1)
+    house.admission.admit()
+    assert house.states() == {"two": State.PREPARING}, "asking leaves nothing behind"
 
 
 @pytest.mark.parametrize("mode", list(Mode))
