@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli.terminal import disarm
+from footplate.cli.terminal import colourless, disarm
 from footplate.domain.errors import ServiceError
 
 if TYPE_CHECKING:
@@ -69,14 +69,17 @@ class Failure(click.ClickException):
     """An error that was said and explained; the process ends with 1."""
 
     def show(self, file: object = None) -> None:  # noqa: ARG002 - click's signature
-        click.secho("Error: ", nl=False, err=True, fg="red")
+        colour = False if colourless() else None  # the context that knows is closed by now
+        click.secho("Error: ", nl=False, err=True, fg="red", color=colour)
         click.echo(disarm(self.message), err=True)
 
 
 class Root(Group):
-    """Turns the errors of the domain into messages."""
+    """Turns the errors of the domain into messages, and colours off where none are wanted."""
 
     def invoke(self, ctx: click.Context) -> object:
+        if colourless():
+            ctx.color = False
         try:
             return super().invoke(ctx)
         except ServiceError as error:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli.terminal import disarm
+from footplate.cli.terminal import colourless, disarm
 from footplate.domain.states import State
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Screen:
     def __init__(self) -> None:
         self._width = 0
         self._progress = False
-        self._live = sys.stderr.isatty()
+        self._live = sys.stderr.isatty() and not colourless()
         self._shown = sys.stdout.isatty()
 
     def line(self, line: LogLine) -> None:

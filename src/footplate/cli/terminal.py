@@ -1,7 +1,8 @@
-"""Text of others, as it may go to a terminal."""
+"""What may go to a terminal: text of others, colours."""
 
 from __future__ import annotations
 
+import os
 import re
 
 _COMMANDS = re.compile(r"\x1b(?!\[[0-9;:]*m)|[\x00-\x07\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f]")
@@ -16,3 +17,8 @@ def disarm(text: str) -> str:
 def clip(line: str, width: int) -> str:
     """``line``, or as much of it as fits, with dots at its end."""
     return line if len(line) <= width else f"{line[: max(0, width - 3)]}..."
+
+
+def colourless() -> bool:
+    """Whether whoever looks wants no colours. Source: https://no-color.org."""
+    return bool(os.environ.get("NO_COLOR"))

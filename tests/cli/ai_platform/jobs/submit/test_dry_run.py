@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner
 
+from footplate.cli.main import main
 from footplate.domain.errors import Violation
 from footplate.domain.preview.parity import Parity
 from footplate.domain.preview.verdict import Outlook, Verdict
-from footplate.testing.fake_service import Answer
+from footplate.testing.fake_service import Answer, failure
 from footplate.wire.footplate_v1 import verdict_json
 
 if TYPE_CHECKING:
@@ -146,3 +149,35 @@ def test_what_is_no_verdict(invoke: Callable[..., Result], fake: FakeService) ->
 
     assert result.exit_code == 1
     assert "the server didn't answer as Footplate does: not a verdict" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("verdict", "colour"),
+    [
+        (GOOD, "\x1b[32m"),
+        (BAD, "\x1b[31m"),
+        (replace(GOOD, queue=Outlook(starts_now=False, text="Waits for 1 GPU.")), "\x1b[33m"),
+        (replace(GOOD, queue=None, unsupported="no containers yet"), "\x1b[33m"),
+    ],
+)
+@pytest.mark.usefixtures("invoke")
+def test_it_is_green_only_if_it_would_start_now(
+    fake: FakeService, monkeypatch: pytest.MonkeyPatch, verdict: Verdict, colour: str
+) -> None:
+    answer(fake, verdict)
+    words = [*DRY, "--packages=gs://b/t.tar.gz", "--module-name=m"]
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert CliRunner().invoke(main, words, color=True).stdout.startswith(colour)
+
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in CliRunner().invoke(main, words, color=True).output
+
+
+@pytest.mark.usefixtures("invoke")
+def test_no_colour_is_wanted_of_errors_either(
+    fake: FakeService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake.refusals["POST", PATH] = failure(503, "UNAVAILABLE", "the database is away")
+    words = [*DRY, "--packages=gs://b/t.tar.gz", "--module-name=m"]
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "Error: the database is away" in CliRunner().invoke(main, words, color=True).stderr
