@@ -181,8 +181,27 @@ def test_any_location(name: str) -> None:
                 * 200,
             }
         ),
+        search(
+            {
+                "parameterId": "c",
+                "categoricalValueSpec": {"values": [str(number) for number in range(30_000)]},
+                "conditionalParameterSpecs": [
+                    {"parameterSpec": RATE, "parentCategoricalValues": {"values": ["x"] * 1000}}
+                ]
+                * 200,
+            }
+        ),
     ],
-    ids=["pools", "shares", "variables", "parameters", "values", "children", "conditions"],
+    ids=[
+        "pools",
+        "shares",
+        "variables",
+        "parameters",
+        "values",
+        "children",
+        "conditions",
+        "categories",
+    ],
 )
 def test_much_of_something_is_told_in_short(document: JsonObject) -> None:
     reader = tune if "studySpec" in document else submit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Violation
@@ -23,31 +24,74 @@ MAX_VALUES = 1000
 _KINDS = ("parentDiscreteValues", "parentIntValues", "parentCategoricalValues")
 
 
-def check_condition(
-    child: ConditionalParameterSpec, parent: ParameterSpec, at: str
-) -> Iterator[Violation]:
-    given = [name for name, values in _given(child).items() if values is not None]
-    wanted = _wanted(parent)
-    if wanted is None:
-        if parent.double_value_spec is not None:
-            allowed = "only below integer, discrete and categorical parameters"
-            yield Violation(at, f"given below a parameter with doubleValueSpec; allowed: {allowed}")
-    elif given != [wanted]:
-        said = " and ".join(given) or "no condition"
-        yield Violation(at, f"{said} given; allowed: {wanted}, which goes with the parent's kind")
-    else:
-        yield from _check_values(child, parent, f"{at}.{wanted}.values")
+class Conditions:
+    """What the children of a parameter may depend on; made once for all of them."""
 
+    def __init__(self, parent: ParameterSpec) -> None:
+        self._parent = parent
+        self._wanted = _wanted(parent)
 
-def parents_values(child: ConditionalParameterSpec, parent: ParameterSpec) -> frozenset[object]:
-    """The values of its condition, in such a form that equal ones are the same.
+    def check(self, child: ConditionalParameterSpec, at: str) -> Iterator[Violation]:
+        given = [name for name, values in _given(child).items() if values is not None]
+        if self._wanted is None:
+            if self._parent.double_value_spec is not None:
+                said = "given below a parameter with doubleValueSpec"
+                allowed = "only below integer, discrete and categorical parameters"
+                yield Violation(at, f"{said}; allowed: {allowed}")
+        elif given != [self._wanted]:
+            said = " and ".join(given) or "no condition"
+            allowed = f"{self._wanted}, which goes with the parent's kind"
+            yield Violation(at, f"{said} given; allowed: {allowed}")
+        else:
+            yield from self._check_values(child, f"{at}.{self._wanted}.values")
 
-    Those that the parent can't have are left out.
-    """
-    wanted = _wanted(parent)
-    values = (_given(child)[wanted] if wanted is not None else None) or ()
-    found = (_feasible(value, parent) for value in values[:MAX_VALUES])
-    return frozenset(value for value in found if value is not None)
+    def values(self, child: ConditionalParameterSpec) -> frozenset[object]:
+        """The values of its condition, in such a form that equal ones are the same.
+
+        Those that the parent can't have are left out.
+        """
+        found = (self._feasible(value) for value in self._values_of(child)[:MAX_VALUES])
+        return frozenset(value for value in found if value is not None)
+
+    def _values_of(self, child: ConditionalParameterSpec) -> Sequence[float | str]:
+        return (_given(child)[self._wanted] if self._wanted is not None else None) or ()
+
+    def _check_values(self, child: ConditionalParameterSpec, field: str) -> Iterator[Violation]:
+        values = self._values_of(child)
+        if not values:
+            yield Violation(field, "required: values of the parent, at least one")
+        if len(values) > MAX_VALUES:
+            yield Violation(field, f"{len(values)} given; allowed: at most {MAX_VALUES}")
+        for index, value in enumerate(values[:MAX_VALUES]):
+            if self._feasible(value) is None:
+                said = f"{describe(value)} given; allowed: {self._allowed}"
+                yield Violation(f"{field}[{index}]", said)
+
+    def _feasible(self, value: float | str) -> object:
+        """The parent's own value that is meant; None: it has none such."""
+        parent = self._parent
+        if parent.discrete_value_spec is not None:
+            return _nearest(float(value), parent.discrete_value_spec.values or [])
+        if parent.integer_value_spec is not None:
+            low, high = _bounds(parent.integer_value_spec)
+            return value if low <= int(value) <= high else None
+        return value if value in self._categories else None
+
+    @cached_property
+    def _categories(self) -> frozenset[str]:
+        spec = self._parent.categorical_value_spec
+        return frozenset((spec and spec.values) or ())
+
+    @cached_property
+    def _allowed(self) -> str:
+        parent = self._parent
+        if parent.integer_value_spec is not None:
+            low, high = _bounds(parent.integer_value_spec)
+            return f"{low} to {high}, as the parent has"
+        discrete, categories = parent.discrete_value_spec, parent.categorical_value_spec
+        values: Sequence[float | str] = (discrete and discrete.values) or ()
+        values = (categories and categories.values) or values
+        return f"the parent's values {describe(list(values))}"
 
 
 def _given(child: ConditionalParameterSpec) -> dict[str, Sequence[float | str] | None]:
@@ -73,32 +117,6 @@ def _wanted(parent: ParameterSpec) -> str | None:
     return next((name for name, s in zip(_KINDS, specs, strict=True) if s is not None), None)
 
 
-def _check_values(
-    child: ConditionalParameterSpec, parent: ParameterSpec, field: str
-) -> Iterator[Violation]:
-    values = _given(child)[_wanted(parent) or ""] or ()
-    if not values:
-        yield Violation(field, "required: values of the parent, at least one")
-    if len(values) > MAX_VALUES:
-        yield Violation(field, f"{len(values)} given; allowed: at most {MAX_VALUES}")
-    allowed = _allowed(parent)
-    for index, value in enumerate(values[:MAX_VALUES]):
-        if _feasible(value, parent) is None:
-            yield Violation(f"{field}[{index}]", f"{describe(value)} given; allowed: {allowed}")
-
-
-def _feasible(value: float | str, parent: ParameterSpec) -> object:
-    """The parent's own value that is meant; None: it has none such."""
-    if parent.discrete_value_spec is not None:
-        return _nearest(float(value), parent.discrete_value_spec.values or [])
-    if parent.integer_value_spec is not None:
-        low, high = _bounds(parent.integer_value_spec)
-        return value if low <= int(value) <= high else None
-    if parent.categorical_value_spec is not None:
-        return value if value in (parent.categorical_value_spec.values or ()) else None
-    return None
-
-
 def _nearest(value: float, values: Sequence[float]) -> float | None:
     """``values`` increase; where they don't, that is told elsewhere."""
     place = bisect_left(values, value - MATCH_EPSILON)
@@ -108,13 +126,3 @@ def _nearest(value: float, values: Sequence[float]) -> float | None:
 
 def _bounds(spec: IntegerValueSpec) -> tuple[int, int]:
     return spec.min_value or 0, spec.max_value or 0
-
-
-def _allowed(parent: ParameterSpec) -> str:
-    if parent.integer_value_spec is not None:
-        low, high = _bounds(parent.integer_value_spec)
-        return f"{low} to {high}, as the parent has"
-    discrete, categories = parent.discrete_value_spec, parent.categorical_value_spec
-    values: Sequence[float | str] = (discrete and discrete.values) or ()
-    values = (categories and categories.values) or values
-    return f"the parent's values {describe(list(values))}"

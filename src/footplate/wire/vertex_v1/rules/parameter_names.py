@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Violation
 from footplate.wire.json_text import describe
-from footplate.wire.vertex_v1.rules.conditions import parents_values
+from footplate.wire.vertex_v1.rules.conditions import Conditions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -58,11 +58,12 @@ def _collect(
 def _children(
     parameter: ParameterSpec, at: str
 ) -> list[tuple[ParameterSpec, str, frozenset[object]]]:
+    conditions = Conditions(parameter)
     return [
         (
             child.parameter_spec,
             f"{at}.conditionalParameterSpecs[{index}].parameterSpec",
-            parents_values(child, parameter),
+            conditions.values(child),
         )
         for index, child in enumerate(parameter.conditional_parameter_specs or ())
         if child.parameter_spec is not None

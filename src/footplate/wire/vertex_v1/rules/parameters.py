@@ -12,7 +12,7 @@ from footplate.domain.hyperparameters import (
 )
 from footplate.wire.json_text import describe
 from footplate.wire.vertex_v1.enums import ScaleType
-from footplate.wire.vertex_v1.rules.conditions import check_condition
+from footplate.wire.vertex_v1.rules.conditions import Conditions
 from footplate.wire.vertex_v1.study_models import (
     CategoricalValueSpec,
     DiscreteValueSpec,
@@ -48,9 +48,10 @@ def _check_parameter(parameter: ParameterSpec, at: str, *, grid: bool) -> Iterat
         allowed = "integer, categorical and discrete parameters"
         said = f"given with GRID_SEARCH; allowed: {allowed}"
         yield Violation(f"{at}.doubleValueSpec", said)
+    conditions = Conditions(parameter)
     for index, child in enumerate(parameter.conditional_parameter_specs or ()):
         field = f"{at}.conditionalParameterSpecs[{index}]"
-        yield from check_condition(child, parameter, field)
+        yield from conditions.check(child, field)
         if child.parameter_spec is None:
             yield Violation(f"{field}.parameterSpec", "required: the parameter that depends")
         else:
