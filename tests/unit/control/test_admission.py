@@ -104,6 +104,10 @@ def test_as_many_start_as_there_is_room_for_and_the_others_are_told_why_once() -
     assert (explanation.text, explanation.place) == (text, 1)
     assert "one" in text
 
+    house.store.update(replace(third, labels=(("a", "b"),), version=third.version + 1), ())
+    house.queue.explain(third)
+    assert house.admission.seconds_to_due() is None, "who was told needn't be told again"
+
 
 def test_room_that_comes_free_is_taken() -> None:
     house = House()
