@@ -12,7 +12,7 @@ from footplate.control.admission import TELL_AT_ONCE, Admission
 from footplate.control.decisions import apply
 from footplate.control.queue import Queue
 from footplate.domain.errors import DataLoss, Unavailable
-from footplate.domain.jobs import Ending, Job, MachineSpec, Scheduling
+from footplate.domain.jobs import Ending, Job, JobEvent, MachineSpec, Scheduling
 from footplate.domain.lifecycle import CancelRequested, ReplicaRunning
 from footplate.domain.quotas import Quota, Quotas
 from footplate.domain.sites import Gpu, Mode
@@ -28,7 +28,6 @@ from footplate.testing.store import MemoryStore
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from footplate.domain.jobs import JobEvent
     from footplate.domain.names import JobUid
     from footplate.domain.sites import Site
 
@@ -131,6 +130,19 @@ def test_a_new_service_goes_on_where_the_last_one_died() -> None:
     assert not house.admission.admit()
     assert house.states()[make_job(uid="three").uid] is State.QUEUED
     assert house.told(house.kept.active({State.QUEUED})[0])[1:] == [], "told once, not twice"
+
+
+def test_a_job_with_many_warnings_is_told_once_too() -> None:
+    house = House(make_site(replicas=1))
+    house.submit("one")
+    waiting = house.submit("two")
+    warnings = [JobEvent(house.clock.now(), "WARNING", f"number {n}") for n in range(100)]
+    house.store.append(waiting.uid, warnings)
+    house.admission.admit()
+    house.restart()
+    house.admission.admit()
+
+    assert len(house.told(waiting)) == 1
 
 
 @pytest.mark.parametrize("points", range(6))
@@ -408,6 +420,28 @@ def test_whoever_has_started_or_left_is_waited_for_no_more() -> None:
     house.admission.admit()
 
     assert house.admission.seconds_to_due() is None
+
+
+def test_gpus_of_a_job_whose_record_is_damaged_are_given_to_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its program may still use them."""
+    house = House(make_site(replicas=9, gpus=1))
+    first = house.submit("one", machine=T4)
+    house.admission.admit()
+    read = house.kept.get_by_uid
+
+    def damaged(uid: JobUid) -> Job:
+        if uid == first.uid:
+            raise DataLoss("the stored record of job one can't be read")
+        return read(uid)
+
+    monkeypatch.setattr(house.kept, "get_by_uid", damaged)
+    house.queue.changed(first.uid)
+    second = house.submit("two", machine=T4)
+    house.admission.admit()
+
+    assert house.states()[second.uid] is State.QUEUED
 
 
 def test_many_new_jobs_are_told_in_portions_that_hold_up_nothing_else() -> None:
