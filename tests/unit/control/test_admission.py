@@ -429,6 +429,7 @@ def test_gpus_of_a_job_whose_record_is_damaged_are_given_to_nobody(
     house = House(make_site(replicas=9, gpus=1))
     first = house.submit("one", machine=T4)
     house.admission.admit()
+    house.admission.admit()
     read = house.kept.get_by_uid
 
     def damaged(uid: JobUid) -> Job:
