@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.control.decisions import apply
-from footplate.control.reconciler import HEARING_S, Reconciler
+from footplate.control.reconciler import HEARING_S, RETRY_S, Reconciler
 from footplate.control.tokens import Tokens
-from footplate.domain.errors import Code
+from footplate.domain.errors import Code, FailedPrecondition, Unavailable
 from footplate.domain.jobs import Exit, ExitKind, Job, Scheduling
 from footplate.domain.lifecycle import Admitted, ReplicaExited, ReplicaRunning
 from footplate.domain.states import State
@@ -29,9 +30,11 @@ OK, FAILED = Exit(ExitKind.EXITED, 0), Exit(ExitKind.EXITED, 1)
 
 
 class House:
-    """One admitted job, and a reconciler that may be made anew."""
+    """One job whose supervisors live, or that is only admitted; and a reconciler that may be
+    made anew.
+    """
 
-    def __init__(self, workers: int = 0) -> None:
+    def __init__(self, workers: int = 0, *, starts: bool = True) -> None:
         self.clock = FakeClock()
         self.store = MemoryStore()
         self.regions = make_regions()
@@ -40,8 +43,9 @@ class House:
         self.store.create(make_job(created=self.clock.now(), spec=spec), ())
         self.happen(Admitted(self.clock.now()))
         self.restart()
-        self.reconcile()
-        self.backend.admit(self.job.attempt_id)
+        if starts:
+            self.reconcile()
+            self.backend.admit(self.job.attempt_id)
 
     @property
     def backend(self) -> FakeBackend:
@@ -151,3 +155,62 @@ def test_a_job_whose_end_is_decided_waits_for_nothing_else() -> None:
     assert house.reconcile() is None, "the worker ends when it ends; looking on doesn't help"
     assert house.job.ending is not None
     assert house.job.ending.state is State.FAILED
+
+
+def test_a_start_that_has_to_wait_is_tried_again_and_told_once_for_each_reason() -> None:
+    house = House(starts=False)
+    house.backend.refusal = Unavailable("no disk space")
+
+    assert house.reconcile() == RETRY_S
+    assert house.reconcile() == RETRY_S
+    house.backend.refusal = Unavailable("no memory")
+    house.reconcile()
+    told = [s.event.message for s in house.store.events(house.uid)]
+    assert [text for text in told if text] == ["no disk space", "no memory"]
+
+    house.backend.refusal = None
+    assert house.reconcile() == LIMIT_S
+    assert len(house.backend.requests) == 1
+    house.reconcile()
+    assert len(house.backend.requests) == 1
+
+
+def test_a_start_that_is_refused_is_followed_at_once() -> None:
+    house = House(starts=False)
+    house.backend.refusal = FailedPrecondition("it has no such region")
+
+    assert house.reconcile() == 0.0
+    house.reconcile()
+
+    assert house.job.state is State.FAILED
+    assert house.job.ending is not None
+    assert "no such region" in house.job.ending.message
+
+
+def test_an_attempt_that_is_over_is_forgotten_and_another_one_starts() -> None:
+    house = House()
+    house.run()
+    first = house.job.attempt_id
+    house.backend.end(first, reason="its supervisor was lost")
+    house.reconcile()
+
+    assert house.job.attempt == 2
+    assert [s.attempt_id for s in house.backend.list()] == [house.job.attempt_id]
+    assert len(house.backend.requests) == 2
+
+
+def test_a_job_that_goes_while_it_is_looked_at_holds_up_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    house = House()
+    gone = make_job("projects/demo/jobs/gone", uid="gone", state=State.RUNNING)
+    spec = replace(gone.spec, scheduling=Scheduling(max_running_time_s=1.0))
+    gone = replace(gone, spec=spec, start_time=gone.create_time, attempt=1)
+    active = house.store.active
+    monkeypatch.setattr(house.store, "active", lambda states: (gone, *active(states)))
+    house.backend.end(house.job.attempt_id)
+
+    house.clock.advance(5.0)
+    house.reconcile()
+
+    assert house.job.attempt == 2
