@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 QUEUES = (1_000, 10_000, 100_000)
-EVENTS = 20_000
+EVENTS = 10_000
 PLAIN_S = 5.0
 """How long the plain scheduler is watched at most."""
 HOUR = 3600.0
@@ -138,7 +138,7 @@ class Plain:
 
 @dataclass
 class Seen:
-    """``events``: seconds that the scheduler took for each end, with the arrival after it."""
+    """``events``: CPU seconds that the scheduler took for each end, with the arrival after it."""
 
     fill_s: float
     events: list[float]

@@ -20,7 +20,7 @@ class Claim:
     project: str
     region: str
     site: str
-    """Whose capacity it takes; several regions may share one."""
+    """Whose capacity it takes; several regions may share one, none has several."""
     accelerator: str
     """Its line in the queue: the accelerator types that it asks for, ``+`` between; empty: none."""
     priority: int

@@ -16,4 +16,7 @@ class Explanation:
     reason: str
     text: str
     starts_by: float | None = None
-    """The latest moment at which it starts if nothing of higher rank arrives; None: unknown."""
+    """The latest moment at which it starts unless others come before it; None: unknown.
+
+    Only a job that is promised a moment has one, and only if all that it counts on was asked for.
+    """

@@ -96,29 +96,24 @@ class Floor:
         """Whether somebody holds longer than it may."""
         return bool(self._ends) and self._ends[0][0] <= now
 
-    def first_room(self, needs: Needs, now: float) -> float:
+    def first_room(self, place: int, amount: int) -> float:
         """From when on so much is free, if each that holds ends as late as it may."""
-        first = now
-        for place, amount in needs:
-            short = amount - self.room.free[place]
-            if short > 0:
-                releases = self._releases.get(place)
-                first = max(first, releases.first(short) if releases is not None else math.inf)
-        return first
+        short = amount - self.room.free[place]
+        if short <= 0:
+            return -math.inf
+        releases = self._releases.get(place)
+        return releases.first(short) if releases is not None else math.inf
 
     def next_release(self, needs: Needs, moment: float) -> float:
         """The next moment at which some of what is needed comes free."""
         releases = (self._releases.get(place) for place, _ in needs)
         return min((r.after(moment) for r in releases if r is not None), default=math.inf)
 
-    def free_at(self, needs: Needs, moment: float) -> dict[int, float]:
-        """What will be free then of what is needed."""
-        free = {}
-        for place, _ in needs:
-            releases = self._releases.get(place)
-            released = releases.until(moment) if releases is not None else 0
-            free[place] = self.room.free[place] + released
-        return free
+    def free_at(self, place: int, moment: float) -> float:
+        """What will be free then, if each that holds ends as late as it may."""
+        releases = self._releases.get(place)
+        released = releases.until(moment) if releases is not None else 0
+        return self.room.free[place] + released
 
     def _count(self, ticket: Ticket, sign: int) -> None:
         project, total = ticket.claim.project, self.room.total

@@ -70,31 +70,49 @@ class Reservations:
     def make(self, ticket: Ticket, rank: Rank) -> list[Reservation]:
         """The new one, and the earlier ones that leave less to others because of it."""
         needs, longest_s = ticket.needs, ticket.form.longest_s
-        at, free = self._earliest(needs, longest_s)
+        at = self._earliest(needs, longest_s)
+        free, floor = {}, self._floor
+        active = self._active(at)
+        for place, amount in needs:
+            promised = sum(other.get(place, 0) for other in active)
+            free[place] = floor.free_at(place, at) - promised - amount
         met = self.take(needs, at, at + longest_s)
-        left = {place: free[place] - amount for place, amount in needs}
-        reservation = Reservation(ticket, rank, at, at + longest_s, left)
+        reservation = Reservation(ticket, rank, at, at + longest_s, free)
         self.made.append(reservation)
         return [*met, reservation]
 
-    def _earliest(self, needs: Needs, longest_s: float) -> tuple[float, dict[int, float]]:
-        """The first moment at which so much is free for so long, and what is free then."""
-        at = self._floor.first_room(needs, self._now)
-        while True:
-            free = self._free(needs, at)
-            fits = all(free[place] >= amount for place, amount in needs)
-            if (fits and not self.delayed_by(needs, at, at + longest_s)) or at == math.inf:
-                return at, free
-            ends = (reservation.until for reservation in self.made)
-            next_end = min((end for end in ends if end > at), default=math.inf)
-            at = min(next_end, self._floor.next_release(needs, at))
+    def _earliest(self, needs: Needs, longest_s: float) -> float:
+        """The first moment at which so much is free for so long."""
+        at = self._now
+        while at < math.inf:
+            first = self._not_before(needs, at)
+            if first > at:
+                at = first
+                continue
+            delayed = self.delayed_by(needs, at, at + longest_s)
+            if delayed is None:
+                return at
+            # Whoever begins at or before the delayed one's moment is still there then.
+            at = self._next_change(needs, delayed.at)
+        return at
 
-    def _free(self, needs: Needs, at: float) -> dict[int, float]:
-        """What is free at that moment, less what is promised for it."""
-        free = self._floor.free_at(needs, at)
-        for reservation in self.made:
-            if reservation.at <= at < reservation.until:
-                for place, amount in reservation.ticket.needs:
-                    if place in free:
-                        free[place] -= amount
-        return free
+    def _not_before(self, needs: Needs, at: float) -> float:
+        """A moment before which there isn't enough of something; ``at`` itself: there is then."""
+        active = self._active(at)
+        for place, amount in needs:
+            wanted = amount + sum(other.get(place, 0) for other in active)
+            first = self._floor.first_room(place, wanted)
+            if first > at:
+                return min(first, self._next_end(at))
+        return at
+
+    def _next_change(self, needs: Needs, after: float) -> float:
+        """The next moment at which there is more of what is needed."""
+        return min(self._floor.next_release(needs, after), self._next_end(after))
+
+    def _next_end(self, after: float) -> float:
+        return min((r.until for r in self.made if r.until > after), default=math.inf)
+
+    def _active(self, at: float) -> list[dict[int, int]]:
+        """What is promised for that moment, by each promise."""
+        return [r.ticket.amounts for r in self.made if r.at <= at < r.until]

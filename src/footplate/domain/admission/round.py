@@ -51,14 +51,22 @@ class Round:
 
     @property
     def settled(self) -> bool:
-        """Whether another round now would start nobody.
+        """Whether another round now would make the same promises, and so start nobody.
 
-        It would make the same promises, and so start nobody, if those that hold them still have
-        the same rank: others have none that is better than before.
+        It would if those that hold them come one after another, and before the next of each
+        other line, also by the shares and quotas as they are now.
         """
-        if not self.started:
+        made = self.reservations.made
+        if not self.started or not made:
             return True
-        return all(self._order.rank(r.ticket.claim) == r.rank for r in self.reservations.made)
+        ranks = [self._order.rank(reservation.ticket.claim) for reservation in made]
+        promised = {reservation.ticket.claim.accelerator for reservation in made}
+        others = (claim for line, claim in self._firsts.items() if line not in promised)
+        return (
+            ranks == sorted(reservation.rank for reservation in made)
+            and all(ranks[-1] <= self._order.rank(claim) for claim in others)
+            and all(self._floor.room.fits(r.ticket.account.limited) for r in made)
+        )
 
     def is_unmoved_by(self, ticket: Ticket, order: Order) -> bool:
         """Whether for certain nobody would start now because a job came, or lost its patience.
@@ -129,19 +137,18 @@ class Round:
         self._floor.dequeue(ticket)
         self._floor.occupy(ticket, now)
         self.started.append(ticket)
+        fits = self._floor.room.fits
+        for shape in self._live:
+            if not fits(shape.needs):
+                shape.deadline = -math.inf
         self._weed(self.reservations.take(ticket.needs, now, now + ticket.form.longest_s))
 
     def _weed(self, changed: list[Reservation]) -> None:
-        """See which shapes can't start any more, now that less is free, or left by some."""
-        now, fits = self._now, self._floor.room.fits
-        kept = []
+        """See which shapes can't start any more, now that these leave less to others."""
+        now, kept = self._now, []
         for shape in self._live:
-            needs = shape.needs
-            if not fits(needs):
-                shape.deadline = -math.inf
-                continue
             for reservation in changed:
-                if reservation.at < shape.deadline and reservation.is_exceeded_by(needs):
+                if reservation.at < shape.deadline and reservation.is_exceeded_by(shape.needs):
                     shape.deadline = reservation.at
             if shape.is_live(now):
                 kept.append(shape)
