@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.domain.jobs import Directory, JobSpec, PythonProgram
 from footplate.domain.names import GcsUri
+from footplate.domain.words import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -89,7 +90,9 @@ class _Preflight:
             yield _wrong(directory.field, error)
         else:
             if taken:
-                yield Violation(directory.field, f"{uri} is an object; allowed: a directory")
+                yield Violation(
+                    directory.field, f"{shortened(str(uri))} is an object; allowed: a directory"
+                )
 
     def _is_object(self, uri: GcsUri) -> bool:
         try:
@@ -122,7 +125,7 @@ class _Preflight:
             self._buckets.bucket(uri.bucket)
         except NotFound:
             raise NotFound(
-                f"{uri} given, but there is no bucket {uri.bucket!r} here; "
+                f"{shortened(str(uri))} given, but there is no bucket {uri.bucket!r} here; "
                 f"make it with `footplate storage buckets create {uri.bucket}`"
             ) from None
 
@@ -130,7 +133,7 @@ class _Preflight:
         try:
             self._buckets.stat(uri.bucket, uri.path)
         except NotFound:
-            raise NotFound(f"{uri} is not there; upload it first") from None
+            raise NotFound(f"{shortened(str(uri))} is not there; upload it first") from None
 
 
 def _wrong(field: str, error: InvalidArgument | NotFound) -> Violation:

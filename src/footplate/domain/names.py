@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NewType
 
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
+from footplate.domain.words import quoted
 
 JobUid = NewType("JobUid", str)
 """The service's own id of a job, unique for ever, in no URL of the faces."""
@@ -160,7 +161,7 @@ class GcsUri:
         scheme, separator, rest = text.partition("://")
         bucket, _, path = rest.partition("/")
         if scheme != "gs" or not separator or not bucket:
-            violation = Violation(field, f"{text!r} given; allowed: gs://BUCKET/PATH")
+            violation = Violation(field, f"{quoted(text)} given; allowed: gs://BUCKET/PATH")
             raise InvalidArgument.of((violation,))
         return cls(bucket, path)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
+from footplate.domain.words import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -156,7 +157,7 @@ def _without_gpu(runtime: Runtime) -> Runtime:
 
 
 def _refuse(field: str, given: str, allowed: str) -> InvalidArgument:
-    description = f"{given!r} given, which the catalogue doesn't have; allowed: {allowed}"
+    description = f"{quoted(given)} given, which the catalogue doesn't have; allowed: {allowed}"
     return InvalidArgument.of((Violation(field, description),))
 
 

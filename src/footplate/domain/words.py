@@ -12,9 +12,14 @@ _SHOWN = 100
 _OFFERED = 3
 
 
+def shortened(text: str) -> str:
+    """Short enough for a message."""
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
 def quoted(name: str) -> str:
     """As it was given, short enough for a message."""
-    return repr(name if len(name) <= _SHOWN else f"{name[:_SHOWN]}...")
+    return repr(shortened(name))
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:

@@ -90,6 +90,14 @@ PLAIN: JsonObject = {
 }
 
 
+def test_of_very_many_parameters_some_are_warned_of() -> None:
+    parameter: JsonObject = {"type": "DOUBLE", "minValue": 1, "maxValue": 1}
+    params: JsonValue = [{**parameter, "parameterName": f"p{i}"} for i in range(5_000)]
+    made = read({"trainingInput": {**PLAIN, "hyperparameters": {"params": params}}})
+    assert isinstance(made, Submission)
+    assert len(made.warnings) <= 50
+
+
 @given(values(TrainingInput))
 def test_one_field_of_a_plain_job_is_replaced(fields: JsonObject) -> None:
     """What is accepted is accepted again as it is given back, and means the same."""

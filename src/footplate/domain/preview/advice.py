@@ -17,6 +17,7 @@ from footplate.domain.machines import accelerators_of
 from footplate.domain.preview.parts import Part, part_of
 from footplate.domain.sites import Mode
 from footplate.domain.sites.devices import done_without
+from footplate.domain.words import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -111,8 +112,9 @@ def _software(pool: WorkerPool) -> str:
     if isinstance(program, PythonProgram):
         kind, _, name = program.runtime.partition(":")
         version = name.partition("/")[0]
-        return name if kind == "image" else f"runtime version {version or 'by default'}"
-    return program.image_uri
+        name = name if kind == "image" else f"runtime version {version or 'by default'}"
+        return shortened(name)
+    return shortened(program.image_uri)
 
 
 def _evaluators(pools: Sequence[WorkerPool]) -> Iterator[str]:

@@ -7,6 +7,7 @@ service's own catalogue) isn't said here: that is the same for both faces.
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from pydantic.alias_generators import to_camel
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from footplate.wire.training_v1.models import HyperparameterSpec, ParameterSpec
     from footplate.wire.training_v1.roles import Staffed
 
+MAX_WARNINGS = 20
+"""Of all parameters together."""
 _AT = "trainingInput"
 _PROJECT_NUMBER = re.compile(r"projects/[0-9]+/")
 _DISTRIBUTED = (ScaleTier.STANDARD_1, ScaleTier.PREMIUM_1)
@@ -111,8 +114,12 @@ def _search_warnings(search: HyperparameterSpec) -> Iterator[str]:
     trials, parallel = search.max_trials or 1, search.max_parallel_trials or 1
     if parallel > trials:
         yield f"{at}.maxParallelTrials is {parallel}, and there are {trials} trials in all"
-    for index, parameter in enumerate(search.params or ()):
-        yield from _parameter_warnings(parameter, f"{at}.params[{index}]")
+    told = (
+        warning
+        for index, parameter in enumerate(search.params or ())
+        for warning in _parameter_warnings(parameter, f"{at}.params[{index}]")
+    )
+    yield from islice(told, MAX_WARNINGS)
 
 
 def _parameter_warnings(parameter: ParameterSpec, field: str) -> Iterator[str]:

@@ -8,6 +8,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from footplate.domain.words import shortened
+from footplate.wire.vertex_v1.rules.job_specs import MAX_POOLS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -40,11 +43,12 @@ def differences(
     for field, name in ((f"{at}.tensorboard", spec.tensorboard), ("encryptionSpec", key)):
         found = _LOCATION.match(name or "")
         if found and found["location"] != region:
+            where = shortened(found["location"])
             yield (
-                f"{field} is in {found['location']}; Google's service wants it in the job's own "
-                f"region, {region}"
+                f"{field} is in {where}; "
+                f"Google's service wants it in the job's own region, {region}"
             )
-    for index, pool in enumerate(spec.worker_pool_specs or ()):
+    for index, pool in enumerate((spec.worker_pool_specs or ())[:MAX_POOLS]):
         yield from _pool_differences(pool, f"{at}.workerPoolSpecs[{index}]", primary=index == 0)
 
 

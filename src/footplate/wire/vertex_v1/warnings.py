@@ -7,12 +7,14 @@ isn't said here: that is the same for both faces.
 from __future__ import annotations
 
 from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from footplate.wire.json_model import JsonModel, unknown_fields
 from footplate.wire.json_text import describe
 from footplate.wire.vertex_v1 import models
 from footplate.wire.vertex_v1.enums import ReservationAffinityType, Strategy
+from footplate.wire.vertex_v1.rules.job_specs import MAX_POOLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from footplate.wire.json_text import JsonObject
 
 MAX_WARNINGS = 20
-"""Of unknown fields."""
+"""Of unknown fields, and of variables of one pool."""
 _WITHOUT_EFFECT = (
     "service_account",
     "network",
@@ -56,7 +58,7 @@ def spec_warnings(
     for name in _WITHOUT_EFFECT:
         if getattr(spec, name):
             yield _no_effect(f"{at}.{models.CustomJobSpec.model_fields[name].alias}")
-    for index, pool in enumerate(spec.worker_pool_specs or ()):
+    for index, pool in enumerate((spec.worker_pool_specs or ())[:MAX_POOLS]):
         yield from _pool_warnings(pool, f"{at}.workerPoolSpecs[{index}]")
     if spec.scheduling is not None:
         yield from _scheduling_warnings(spec.scheduling, f"{at}.scheduling")
@@ -86,9 +88,9 @@ def _pool_warnings(pool: models.WorkerPoolSpec, at: str) -> Iterator[str]:
 
 def _variable_warnings(variables: Sequence[models.EnvVar], at: str) -> Iterator[str]:
     counts = Counter(variable.name for variable in variables if variable.name)
-    for name, count in counts.items():
-        if count > 1:
-            yield f"{at}: {describe(name)} is given {count} times; the last one counts"
+    several = ((name, count) for name, count in counts.items() if count > 1)
+    for name, count in islice(several, MAX_WARNINGS):
+        yield f"{at}: {describe(name)} is given {count} times; the last one counts"
 
 
 def _scheduling_warnings(scheduling: models.Scheduling, at: str) -> Iterator[str]:
