@@ -18,6 +18,7 @@ from footplate.domain.quotas import exceeded, say_amount
 from footplate.domain.sites import Mode
 from footplate.domain.support import unsupported
 from footplate.domain.words import joined
+from footplate.wire.json_model import MAX_VIOLATIONS, limited
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,11 +52,14 @@ class Gate:
     ) -> tuple[Violation, ...]:
         """All that is wrong with the request, and all that it names and isn't there.
 
-        One for each field: what is wrong in itself needn't be looked for.
+        One for each field: what is wrong in itself needn't be looked for. Where that is more than
+        can be read, nothing is looked for.
         """
+        if len(submission.violations) > MAX_VIOLATIONS:
+            return submission.violations
         runtimes = self._catalogue.runtimes
         missing = preflight.violations(submission.spec, self._buckets, runtimes, staging)
-        return preflight.joined(submission.violations, missing)
+        return limited(preflight.joined(submission.violations, missing))
 
     def warnings(self, submission: Submission) -> tuple[str, ...]:
         """What the job would better do otherwise, each once; also of one that may not come in."""

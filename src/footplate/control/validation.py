@@ -12,6 +12,7 @@ from footplate.domain.preview.advice import shortcomings
 from footplate.domain.preview.parity import parity_of
 from footplate.domain.preview.plan import JOB_ID, plan
 from footplate.domain.preview.verdict import Outlook, Verdict
+from footplate.wire.json_model import THE_REST
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +55,7 @@ class Validation:
     def validate(self, submission: Submission, staging: Staging = NOTHING) -> Verdict:
         """All that submitting it would say; ``staging``: what will be uploaded before that."""
         violations = self._gate.violations(submission, staging)
-        wrong = {violation.field for violation in submission.violations}
+        wrong = {violation.field for violation in submission.violations} | {THE_REST}
         absent = [violation for violation in violations if violation.field not in wrong]
         refusal = None if violations else self._refusal(submission, staging)
         missing = refusal if isinstance(refusal, Unimplemented) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, cached_property
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, ClassVar, Generic, Self, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 
 MAX_VIOLATIONS = 50
 """Told at once; a request with more is told so."""
+THE_REST = "request"
+"""The field of the violation that says how many more there are."""
+
+LONGEST_LIST = 100_000
+"""Items; no job needs as many, and a million take seconds."""
+_MOST_HEARD = 1000
+"""Violations of rules, in one request."""
 
 Message = TypeVar("Message", bound="JsonModel", covariant=True)
 
@@ -97,15 +104,18 @@ class Understood(Generic[Message]):
     def with_rules(self, found: Iterable[Violation]) -> tuple[Violation, ...]:
         """What the rules found in the message beside the schema's violations, one for a field.
 
-        Nothing is said of a field that is clouded. If there are very many, how many more.
+        Nothing is said of a field that is clouded. If there are very many, how many more; the
+        rules are heard up to a bound.
         """
         told: dict[str, Violation] = {}
         for violation in self.violations:
             told.setdefault(violation.field, violation)
-        for violation in found:
+        by_rules = iter(found)
+        for violation in islice(by_rules, _MOST_HEARD):
             if not self.clouds(violation.field):
                 told.setdefault(violation.field, violation)
-        return limited(tuple(told.values()))
+        cut = next(by_rules, None) is not None
+        return limited(tuple(told.values()), at_least=cut)
 
     @cached_property
     def _clouded(self) -> _Clouded:
@@ -156,25 +166,29 @@ def refuse(violations: tuple[Violation, ...]) -> None:
         raise InvalidArgument.of(limited(violations))
 
 
-def limited(violations: tuple[Violation, ...]) -> tuple[Violation, ...]:
-    """So many of them as can be read, and how many more there are."""
+def limited(violations: tuple[Violation, ...], *, at_least: bool = False) -> tuple[Violation, ...]:
+    """So many of them as can be read, and how many more there are, or are at least."""
     more = len(violations) - MAX_VIOLATIONS
     if more <= 1:
         return violations
-    return (*violations[:MAX_VIOLATIONS], Violation("request", f"{more} more violations"))
+    said = f"{'at least ' if at_least else ''}{more} more violations"
+    return (*violations[:MAX_VIOLATIONS], Violation(THE_REST, said))
 
 
 class _Canonical:
     """A copy of a message's JSON with canonical names, without nulls and what is output only."""
 
     def __init__(self) -> None:
-        self._twice: dict[str, Violation] = {}
+        self._wrong: dict[str, Violation] = {}
 
     def read(
         self, model: type[JsonModel], value: JsonObject
     ) -> tuple[JsonObject, dict[str, Violation]]:
-        """The copy, and the fields that were given in both spellings, by their paths."""
-        return self._message(model, value, ()), self._twice
+        """The copy, and what is wrong already and not in it, by its path.
+
+        Fields that were given in both spellings, and lists that would take long to look at.
+        """
+        return self._message(model, value, ()), self._wrong
 
     def _value(
         self, model: type[JsonModel] | None, value: JsonValue, path: tuple[str | int, ...]
@@ -195,12 +209,18 @@ class _Canonical:
             if item is None or name in _output_only(model):
                 continue
             if name in made:
-                field = json_path((*path, name))
                 said = "given in two spellings; allowed: lowerCamelCase or snake_case"
-                self._twice[field] = Violation(field, said)
+                self._refuse((*path, name), said)
+            elif key in names and isinstance(item, list) and len(item) > LONGEST_LIST:
+                said = f"{len(item)} items given; allowed: at most {LONGEST_LIST}"
+                self._refuse((*path, name), said)
             else:
                 made[name] = self._value(inner.get(name), item, (*path, name))
         return made
+
+    def _refuse(self, path: tuple[str | int, ...], said: str) -> None:
+        field = json_path(path)
+        self._wrong[field] = Violation(field, said)
 
 
 _STAND_INS: tuple[JsonValue, ...] = ({}, "", 0)

@@ -134,6 +134,44 @@ def test_what_is_only_missing_here_may_be_there(desk: Desk) -> None:
     assert verdict.parity.reasons[0] == "trainingInput.packageUris[0] isn't here, and may be there"
 
 
+def test_of_very_many_that_are_missing_some_are_told(desk: Desk) -> None:
+    spec = submission().spec
+    packages = tuple(f"gs://no-bucket/{number}.tar.gz" for number in range(400))
+    program = PythonProgram("version:1.15/3.7", packages, "trainer.task")
+    pool = replace(spec.primary, field="trainingInput", program=program)
+    given = replace(submission(), spec=replace(spec, pools=(pool,)))
+
+    verdict = desk.validation.validate(given)
+
+    assert len(verdict.violations) == 51
+    assert verdict.violations[-1] == Violation("request", "350 more violations")
+    assert not any(reason.startswith("request ") for reason in verdict.parity.reasons)
+
+
+def test_where_very_much_is_wrong_nothing_is_looked_for(desk: Desk) -> None:
+    wrong = tuple(Violation(f"labels.{number}", "wrong") for number in range(50))
+    more = Violation("request", "at least 950 more violations")
+    given = replace(submission(package="gs://no-bucket/x"), violations=(*wrong, more))
+
+    assert desk.validation.validate(given).violations == (*wrong, more)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        submission(package=f"gs://no-bucket/{'x' * 100_000}"),
+        submission(package=f"gs://demo-bucket/{'x' * 1_000}"),
+        submission(package=f"http://{'x' * 100_000}"),
+        submission(runtime=f"image:{'x' * 100_000}"),
+    ],
+    ids=["no bucket", "no object", "no URI", "no image"],
+)
+def test_long_names_are_told_in_short(desk: Desk, given: Submission) -> None:
+    (violation,) = desk.validation.validate(given).violations
+
+    assert len(violation.description) < 400
+
+
 @pytest.mark.parametrize("bucket", ["demo-bucket", "new-bucket"])
 def test_packages_that_the_client_is_going_to_upload(desk: Desk, bucket: str) -> None:
     given = submission(package=f"gs://{bucket}/job_1/t.tar.gz")

@@ -1,6 +1,7 @@
 """Messages: what is understood of a body, and all that its schema doesn't allow."""
 
 import copy
+from itertools import count
 from typing import ClassVar
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.wire.json_model import MAX_VIOLATIONS, JsonModel, refuse
+from footplate.wire.json_model import LONGEST_LIST, MAX_VIOLATIONS, JsonModel, refuse
 from footplate.wire.json_text import JsonObject
 from footplate.wire.scalars import Double, Flag, Int32, Text
 
@@ -147,6 +148,19 @@ def test_a_list_with_very_many_wrong_items_is_left_out() -> None:
     told = understood.with_rules(found("tags[1200]", "name"))
     assert len(told) == MAX_VIOLATIONS + 1
     assert "more violations" in told[-1].description
+
+
+def test_a_list_that_would_take_long_is_not_looked_at() -> None:
+    too_many: list[JsonValue] = ["x"] * (LONGEST_LIST + 1)
+    assert wrong({"tags": too_many}) == {"tags": "100001 items given; allowed: at most 100000"}
+    assert wrong({"tags": too_many[1:], "unknown": too_many}) == {}
+
+
+def test_rules_are_heard_up_to_a_bound() -> None:
+    for_ever = (Violation(f"tags[{number}]", "by a rule") for number in count())
+    told = Cart.understand({}).with_rules(for_ever)
+    assert len(told) == MAX_VIOLATIONS + 1
+    assert told[-1] == Violation("request", "at least 950 more violations")
 
 
 def test_of_very_many_unknown_fields_the_first_come_with_the_nearest() -> None:
