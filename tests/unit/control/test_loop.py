@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from footplate.control.reconciler import Reconciler
 
 
+PATIENCE_S = 60.0
+"""Of a test that would else wait for ever."""
+
+
 class Idle:
     """A reconciler and an admission in one; ``passed`` tells of each pass."""
 
@@ -81,7 +85,7 @@ def test_a_pass_that_failed_is_tried_again(
     loop = make_loop(idle)
     loop.start()
 
-    idle.passed.acquire()
+    assert idle.passed.acquire(timeout=PATIENCE_S)
 
     loop.close()
     assert idle.calls[:3] == ["reconcile", "reconcile", "admit"]
@@ -92,9 +96,9 @@ def test_each_wake_is_followed_by_a_pass_and_the_end_isnt_waited_for() -> None:
     loop = make_loop(idle)
     loop.start()
     for _ in range(3):
-        idle.passed.acquire()
+        assert idle.passed.acquire(timeout=PATIENCE_S)
         loop.wake()
-    idle.passed.acquire()
+    assert idle.passed.acquire(timeout=PATIENCE_S)
 
     loop.close()
 
