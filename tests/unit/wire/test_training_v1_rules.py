@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from footplate.catalogue import load_catalogue
 from footplate.domain.catalogue import Accelerator, AcceleratorKind
+from footplate.wire.training_v1.machine_types import known_here
 from footplate.wire.training_v1.submissions import read_submission
 
 if TYPE_CHECKING:
@@ -123,8 +124,35 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
         "workerType",
         (
             "'huge' given, which is no machine type of the catalogue; "
-            f"there are {len(CATALOGUE.machine_types)} machine types, such as a2-highgpu-1g, "
-            "a2-highgpu-2g, a2-highgpu-4g"
+            f"there are {len(known_here(CATALOGUE).machine_types)} machine types, such as "
+            "a2-highgpu-1g, a2-highgpu-2g, a2-highgpu-4g"
+        ),
+    ),
+    "a machine type of Vertex AI": (
+        [{"scaleTier": "CUSTOM", "masterType": "g2-standard-4"}],
+        "masterType",
+        (
+            '"g2-standard-4" given, a machine type of Vertex AI alone; allowed: those of ml v1, '
+            "such as n1-standard-8 or a2-highgpu-1g"
+        ),
+    ),
+    "Vertex AI's name for TPUs": (
+        [CUSTOM, {"workerType": "cloud-tpu", "workerCount": 1}],
+        "workerType",
+        (
+            '"cloud-tpu" given, a machine type of Vertex AI alone; allowed: those of ml v1, '
+            "such as cloud_tpu"
+        ),
+    ),
+    "a TPU on a machine of its own": (
+        [
+            {"scaleTier": "CUSTOM", "masterType": "n1-highmem-96"},
+            {"masterConfig": gpus("TPU_V2", 8)},
+        ],
+        "masterConfig.acceleratorConfig.type",
+        (
+            "TPU_V2 can't be attached to n1-highmem-96; n1-highmem-96 takes NVIDIA_TESLA_P4 (4), "
+            "NVIDIA_TESLA_T4 (4), NVIDIA_TESLA_V100 (8); TPU_V2 goes with cloud_tpu"
         ),
     ),
     "both families": (
@@ -224,7 +252,7 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
     ),
     "an accelerator of the other face": (
         [
-            {"scaleTier": "CUSTOM", "masterType": "g2-standard-4"},
+            {"scaleTier": "CUSTOM", "masterType": "n1-standard-4"},
             {"masterConfig": gpus("NVIDIA_L4", 1)},
         ],
         "masterConfig.acceleratorConfig.type",
@@ -690,6 +718,18 @@ CONTAINERS: list[JsonObject] = [
 @pytest.mark.parametrize("part", CONTAINERS)
 def test_containers_pass(part: JsonObject) -> None:
     assert refused(IMAGE, part, base={}) == {}
+
+
+@pytest.mark.parametrize(
+    "kind", ["ct5lp-hightpu-4t", "a2-ultragpu-1g", "a3-highgpu-8g", "g4-standard-48"]
+)
+def test_what_came_after_ml_v1_is_refused(kind: str) -> None:
+    assert list(refused({"scaleTier": "CUSTOM", "masterType": kind})) == ["masterType"]
+
+
+@pytest.mark.parametrize("kind", ["a2-highgpu-1g", "a2-megagpu-16g", "m1-ultramem-40", "standard"])
+def test_what_ml_v1_had_is_not(kind: str) -> None:
+    assert refused({"scaleTier": "CUSTOM", "masterType": kind}) == {}
 
 
 def test_three_gpus_that_no_zone_has_together() -> None:

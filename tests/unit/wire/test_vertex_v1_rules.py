@@ -392,6 +392,22 @@ def test_all_accelerators_of_a_job_are_in_one_zone() -> None:
     assert violations(body(*pools[:2])) == {}
 
 
+@pytest.mark.parametrize("kind", [None, "standard", "cloud_tpu"])
+def test_accelerators_are_looked_at_without_a_machine_type(kind: str | None) -> None:
+    spec = machine(machineType=kind, acceleratorType="NVIDIA_TESLA_T4")
+    found = violations(body(spec), "africa-south1")
+    assert list(found) == [
+        f"{POOL}.machineSpec.machineType",
+        f"{POOL}.machineSpec.acceleratorCount",
+        f"{POOL}.machineSpec.acceleratorType",
+    ]
+
+
+def test_no_machine_type_of_ml_v1_is_offered() -> None:
+    (said,) = violations(body(machine(machineType="standart"))).values()
+    assert "did you mean standard?" not in said
+
+
 def test_an_accelerator_that_the_region_doesnt_have() -> None:
     found = violations(body(machine(acceleratorType=5, acceleratorCount=1)), "africa-south1")
     assert list(found) == [f"{POOL}.machineSpec.acceleratorType"]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from footplate.domain.catalogue import Family
 from footplate.domain.errors import Violation
 from footplate.domain.machines import check_machine, check_machines, check_place
 from footplate.domain.words import listed
 from footplate.wire.json_text import describe
 from footplate.wire.training_v1.enums import AcceleratorType, ScaleTier
+from footplate.wire.training_v1.machine_types import known_here, of_vertex
 from footplate.wire.training_v1.roles import MAX_REPLICAS, roles, staffed, tier_of
 
 if TYPE_CHECKING:
@@ -42,18 +44,20 @@ def _check_custom(
     training: TrainingInput, catalogue: Catalogue, clouded: Callable[[str], bool]
 ) -> Iterator[Violation]:
     """A count needs its type; a type without a count is checked, though nothing comes of it."""
+    known = known_here(catalogue)
     for role in roles(training):
         yield from _check_accelerator_name(role, catalogue)
+        yield from _check_home(role, catalogue)
         if not 0 <= role.count <= MAX_REPLICAS:
             said = f"{role.count} given; allowed: 0 to {MAX_REPLICAS}"
             yield Violation(role.count_field, said)
         if role.count > 0 and not role.machine_type:
             yield Violation(role.type_field, _missing_type(role))
         elif not role.count:
-            yield from check_machine(role.custom_request, catalogue)
+            yield from check_machine(role.custom_request, known)
     present = (each for each in staffed(training, catalogue))
     requests = [each.request for each in present if not clouded(each.role.type_field)]
-    yield from check_machines(requests, training.region or "", _REGION, catalogue)
+    yield from check_machines(requests, training.region or "", _REGION, known)
 
 
 def _check_accelerator_name(role: Role, catalogue: Catalogue) -> Iterator[Violation]:
@@ -64,6 +68,15 @@ def _check_accelerator_name(role: Role, catalogue: Catalogue) -> Iterator[Violat
         said = f"allowed: {', '.join([*AcceleratorType.__members__, *own])}"
         field = role.custom_request.accelerator_type_field
         yield Violation(field, f"{describe(name)} given; {said}")
+
+
+def _check_home(role: Role, catalogue: Catalogue) -> Iterator[Violation]:
+    """Machine types of the other face, which have come since."""
+    kind = catalogue.machine_types.get(role.machine_type)
+    if kind is not None and of_vertex(kind, catalogue):
+        instead = "cloud_tpu" if kind.family is Family.TPU else "n1-standard-8 or a2-highgpu-1g"
+        said = f"{describe(kind.name)} given, a machine type of Vertex AI alone"
+        yield Violation(role.type_field, f"{said}; allowed: those of ml v1, such as {instead}")
 
 
 def _missing_type(role: Role) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from footplate.domain.catalogue import AcceleratorKind, Family
@@ -28,6 +29,7 @@ def check_pool_machines(
 ) -> Iterator[Violation]:
     """``pools`` by where they stand in the request, without those that aren't used."""
     requests = []
+    known = _known_here(catalogue)
     for at, pool in pools.items():
         field, machine = f"{at}.machineSpec", machine_of(pool)
         kind = catalogue.machine_types.get(machine.machine_type)
@@ -36,15 +38,21 @@ def check_pool_machines(
         elif kind is not None and (meant := _name_here(kind)):
             given = f"{describe(kind.name)} given, a name of AI Platform Training (ml v1)"
             yield Violation(f"{field}.machineType", f"{given}; allowed: {meant} in its place")
-        else:
-            fields = (f"{field}.{name}" for name in _FIELDS)
-            requests.append(MachineRequest(machine, *fields))
+            machine = replace(machine, machine_type="")
+        requests.append(MachineRequest(machine, *(f"{field}.{name}" for name in _FIELDS)))
         yield from _check_extras(pool.machine_spec or models.MachineSpec(), kind, field)
         yield from _check_partition(pool, field, catalogue)
-    yield from check_machines(requests, region, region_field, catalogue)
+    yield from check_machines(requests, region, region_field, known)
 
 
 _FIELDS = ("machineType", "acceleratorType", "acceleratorCount")
+
+
+def _known_here(catalogue: Catalogue) -> Catalogue:
+    """The catalogue without the machine types that only ml v1 has."""
+    kinds = catalogue.machine_types
+    known = {name: kind for name, kind in kinds.items() if _name_here(kind) is None}
+    return replace(catalogue, machine_types=known)
 
 
 def _name_here(kind: MachineType) -> str | None:
