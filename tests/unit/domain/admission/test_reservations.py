@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.unit.domain.admission.claims import HOUR, NOON, T4, V100, a_claim, a_desk
 
-from footplate.domain.amounts import VCPUS
+from footplate.domain.amounts import JOBS, VCPUS
 from footplate.domain.names import JobUid
 from footplate.domain.quotas import Quota
 
@@ -125,6 +126,28 @@ def test_a_later_promise_keeps_clear_of_an_earlier_one() -> None:
     desk.wait(a_claim("first", holds={T4: 1, VCPUS: 8}))
     desk.wait(a_claim("second", holds={V100: 1, VCPUS: 4}, line=V100, arrived=NOON + 1))
     assert moments(desk, "first", "second") == [NOON + HOUR, NOON + 2 * HOUR]
+
+
+def test_promises_are_made_in_the_order_that_the_starts_have_led_to() -> None:
+    desk = a_desk(vcpus=8, NVIDIA_TESLA_V100=2)
+    desk.hold(a_claim("of_maps", 2, project="maps", longest_s=9 * HOUR), NOON)
+    desk.wait(a_claim("a_v100", holds={V100: 1, VCPUS: 1}, line=V100, longest_s=5 * HOUR))
+    desk.wait(a_claim("b_urgent", holds={VCPUS: 2}, line="", priority=7, longest_s=5 * HOUR))
+    # Its turn comes before that of music's, which b_urgent hides until it has started.
+    v100s = a_claim("v100s", holds={V100: 2, VCPUS: 4}, line=V100, project="maps", arrived=NOON - 3)
+    desk.wait(v100s)
+    desk.wait(a_claim("cpus", holds={VCPUS: 8}, line="", project="music"))
+    assert moments(desk, "cpus", "v100s") == [NOON + 2 + 5 * HOUR, NOON + 2 + 6 * HOUR]
+
+
+def test_one_whose_quota_others_have_used_up_meanwhile_is_promised_nothing() -> None:
+    desk = a_desk(Quota("ads", "*", {JOBS: 1}), patience_s=0.0)
+    desk.hold(a_claim("running", 6, project="maps", longest_s=HOUR), NOON)
+    desk.wait(a_claim("big", holds={T4: 8, VCPUS: 64}))
+    desk.wait(a_claim("small", 2, longest_s=HOUR / 2, arrived=NOON + 1))
+    long = a_claim("long", holds={VCPUS: 60}, line="", project="music", longest_s=9 * HOUR)
+    desk.wait(replace(long, arrived=NOON + 2))
+    assert desk.admit(NOON + 3) == ("small", "long")
 
 
 def test_whoever_comes_before_takes_over_the_promise_of_the_line() -> None:
