@@ -39,6 +39,13 @@ def narrow(tmp_path: Path) -> Iterator[Desk]:
         yield Desk(service)
 
 
+@pytest.fixture
+def wide(tmp_path: Path) -> Iterator[Desk]:
+    """A service with room for all."""
+    with running_service(tmp_path / "data", CACHE, stop_grace_s=1, max_replicas=4) as service:
+        yield Desk(service)
+
+
 def resource(desk: Desk, name: TrainingJobName) -> dict[str, object]:
     return dict(desk.job(name).resource)
 
@@ -88,6 +95,22 @@ def test_a_waiting_job_says_why_everywhere_and_starts_when_there_is_room(narrow:
     assert done["jobPosition"] == "0"
     starts = [str(resource(narrow, name)["startTime"]) for name in (first, second, third)]
     assert starts == sorted(starts)
+
+
+def test_who_only_waits_for_a_quota_starts_when_it_is_raised(wide: Desk) -> None:
+    with wide.client() as client:
+        client.quotas.change("demo", "*", {"jobs": 1})
+    first = wide.submit(UNTIL_TOLD)
+    wide.wait_for(first, State.RUNNING)
+    second = wide.submit("print('two')")
+    wide.until(lambda: bool(events(wide, second, "WAITING")))
+
+    with wide.client() as client:
+        client.quotas.change("demo", "*", {"jobs": None})
+    wide.wait_for(second, State.SUCCEEDED)
+
+    (wide.out(first) / "end").touch()
+    wide.wait_for(first, State.SUCCEEDED)
 
 
 @pytest.mark.parametrize("killed", [False, True])

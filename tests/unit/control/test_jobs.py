@@ -26,9 +26,10 @@ from footplate.domain.quotas import Quota, Quotas
 from footplate.domain.sites import Mode
 from footplate.domain.states import State
 from footplate.domain.submission import Location, Submission, Tuning
+from footplate.ports.logs import Line
 from footplate.testing.catalogue import built_in
 from footplate.testing.clock import FakeClock
-from footplate.testing.jobs import make_job, make_spec
+from footplate.testing.jobs import CREATED, make_job, make_spec
 from footplate.testing.logs import MemoryLogs
 from footplate.testing.sites import make_regions, make_site
 from footplate.testing.store import MemoryStore
@@ -143,7 +144,9 @@ def test_a_job_that_its_quota_never_allows(desk: Desk) -> None:
     with pytest.raises(ResourceExhausted) as caught:
         desk.jobs.submit(submission(name=TrainingJobName("poor", "job_1")))
 
-    assert "the job asks for 4 vCPUs; project poor may hold 2 vCPUs in us-central1" in str(caught.value)
+    assert "the job asks for 4 vCPUs; project poor may hold 2 vCPUs in us-central1" in str(
+        caught.value
+    )
     assert "footplate quotas set" in str(caught.value)
 
 
@@ -211,10 +214,13 @@ def test_delete_wants_an_end(desk: Desk) -> None:
         desk.jobs.delete(NAME)
 
     desk.jobs.cancel(NAME)
+    assert desk.woken == 1, "whoever follows must see to it"
     assert desk.jobs.get(NAME).state is State.CANCELLED
     desk.jobs.cancel(NAME)
+    desk.logs.append(job.uid, 1, "master-replica-0", [Line(1, CREATED, "INFO", "hello")])
     desk.jobs.delete(NAME)
     assert desk.store.list(NAME.collection, where=None, limit=1, after=None).jobs == ()
+    assert desk.logs.read(job.uid, 0, 10).entries == ()
 
 
 def test_labels_are_guarded_by_the_version(desk: Desk) -> None:
