@@ -102,8 +102,10 @@ class _Preflight:
         return True
 
     def _program(self, program: PythonProgram, field: str) -> Iterator[Violation]:
+        """An image that isn't named has been told, there or by the pool's lack of a program."""
         try:
-            self._runtimes.resolve(program.runtime, field)
+            if program.runtime != "image:":
+                self._runtimes.resolve(program.runtime, field)
         except InvalidArgument as error:
             yield from error.violations or (Violation(field, error.message),)
         for index, uri in enumerate(program.package_uris):

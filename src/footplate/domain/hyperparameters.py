@@ -41,45 +41,63 @@ def check_range(
 
     A range of one value is allowed.
     """
-    for bound, field in ((low, low_field), (high, high_field)):
-        if integral and not float(bound).is_integer():
-            yield Violation(field, f"{bound:g} given; allowed for an integer: a whole number")
+    whole = "allowed for an integer: a whole number"
+    at_low = [whole] if integral and not float(low).is_integer() else []
+    at_high = [whole] if integral and not float(high).is_integer() else []
     if low > high:
-        yield Violation(high_field, f"{high:g} given; allowed: at least {low:g}, the lower bound")
+        at_high.append(f"allowed: at least {_number(low)}, the lower bound")
     if log_scale and low <= 0:
-        yield Violation(low_field, f"{low:g} given; allowed with {log_scale}: more than 0")
+        at_low.append(f"allowed with {log_scale}: more than 0")
+    for bound, field, allowed in ((low, low_field, at_low), (high, high_field, at_high)):
+        if allowed:
+            yield Violation(field, f"{_number(bound)} given; {'; '.join(allowed)}")
+
+
+def _number(bound: float) -> str:
+    """In full, so that bounds which differ look different."""
+    return repr(bound).removesuffix(".0")
 
 
 def check_discrete_values(
-    values: Sequence[float], field: str, *, least_step: float = 0, log_scale: str = ""
+    values: Sequence[float | None], field: str, *, least_step: float = 0, log_scale: str = ""
 ) -> Iterator[Violation]:
-    """``least_step``: how far apart they are, at least; 0: just increasing."""
+    """``least_step``: how far apart they are, at least; 0: just increasing.
+
+    None stands for what was no number; that has been told.
+    """
     if not values:
         yield Violation(field, f"required: 1 to {MAX_DISCRETE_VALUES} numbers, increasing")
     if len(values) > MAX_DISCRETE_VALUES:
         yield Violation(field, f"{len(values)} given; allowed: at most {MAX_DISCRETE_VALUES}")
         return
-    for index, (one, next_one) in enumerate(pairwise(values), start=1):
+    numbers = [(index, value) for index, value in enumerate(values) if value is not None]
+    for (_, one), (index, next_one) in pairwise(numbers):
         if next_one <= one:
             said = f"{next_one:g} given, behind {one:g}; allowed: increasing numbers"
             yield Violation(f"{field}[{index}]", said)
         elif next_one - one < least_step:
             said = f"{next_one:.17g} given; allowed: at least {least_step:g} more than {one:.17g}"
             yield Violation(f"{field}[{index}]", said)
-    if log_scale and values and values[0] <= 0:
-        said = f"{values[0]:g} given; allowed with {log_scale}: more than 0"
-        yield Violation(f"{field}[0]", said)
+    if log_scale and numbers and numbers[0][1] <= 0:
+        index, least = numbers[0]
+        said = f"{least:g} given; allowed with {log_scale}: more than 0"
+        yield Violation(f"{field}[{index}]", said)
 
 
 def check_trial_counts(
-    trials: int, parallel: int, failed: int, fields: tuple[str, str, str]
+    trials: int | None, parallel: int | None, failed: int, fields: tuple[str, str, str]
 ) -> Iterator[Violation]:
-    """``failed``: how many may fail, 0 leaves that to the service; ``fields`` in this order."""
+    """``failed``: how many may fail, 0 leaves that to the service; ``fields`` in this order.
+
+    None: not given, or not as a number.
+    """
     for count, field in ((trials, fields[0]), (parallel, fields[1])):
-        if count < 1:
+        if count is None:
+            yield Violation(field, "required: at least 1")
+        elif count < 1:
             yield Violation(field, f"{count} given; allowed: at least 1")
     if failed < 0:
         yield Violation(fields[2], f"{failed} given; allowed: 0 (the service decides) or more")
-    elif failed > max(trials, 0):
+    elif trials is not None and failed > trials >= 1:
         said = f"{failed} given; allowed: at most {trials}, the number of trials"
         yield Violation(fields[2], said)

@@ -16,7 +16,7 @@ from footplate.wire.json_paths import ancestors, json_path
 from footplate.wire.json_text import JsonObject, describe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pydantic import JsonValue
     from pydantic_core import ErrorDetails
@@ -31,6 +31,7 @@ LONGEST_LIST = 100_000
 _MOST_HEARD = 1000
 """Violations of rules, in one request."""
 
+Item = TypeVar("Item")
 Message = TypeVar("Message", bound="JsonModel", covariant=True)
 
 
@@ -98,13 +99,13 @@ class Understood(Generic[Message]):
 
     def clouds(self, field: str) -> bool:
         """Whether a wrong value stands at, above or below the field: rules didn't see it."""
-        paths = self._clouded
-        return field in paths.below or not paths.wrong.isdisjoint(ancestors(field))
+        return field in self._clouded.below or self._refused(field)
 
     def with_rules(self, found: Iterable[Violation]) -> tuple[Violation, ...]:
         """What the rules found in the message beside the schema's violations, one for a field.
 
-        Nothing is said of a field that is clouded. If there are very many, how many more; the
+        Nothing is said of a wrong value and what is in it. A rule that compares fields keeps
+        silent by itself where one of them is clouded. If there are very many, how many more; the
         rules are heard up to a bound.
         """
         told: dict[str, Violation] = {}
@@ -112,15 +113,28 @@ class Understood(Generic[Message]):
             told.setdefault(violation.field, violation)
         by_rules = iter(found)
         for violation in islice(by_rules, _MOST_HEARD):
-            if not self.clouds(violation.field):
+            if not self._refused(violation.field):
                 told.setdefault(violation.field, violation)
         cut = next(by_rules, None) is not None
         return limited(tuple(told.values()), at_least=cut)
+
+    def _refused(self, field: str) -> bool:
+        wrong = self._clouded.wrong
+        return field in wrong or not wrong.isdisjoint(ancestors(field))
 
     @cached_property
     def _clouded(self) -> _Clouded:
         wrong = frozenset(violation.field for violation in self.wrong)
         return _Clouded(wrong, wrong.union(*map(ancestors, wrong)))
+
+
+def understood_items(
+    items: Sequence[Item], field: str, clouded: Callable[[str], bool]
+) -> Sequence[Item | None]:
+    """The items of a list; None in place of those that were wrong."""
+    if not clouded(field):
+        return items
+    return [None if clouded(f"{field}[{i}]") else item for i, item in enumerate(items)]
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,10 @@ def test_a_package_that_is_wrong_in_itself(buckets: Buckets, uri: str) -> None:
     assert fields(found) == ["trainingInput.packageUris[1]"]
 
 
+def test_an_image_that_isnt_named_is_not_looked_for(buckets: Buckets) -> None:
+    assert violations(spec(PACKAGE, runtime="image:"), buckets, RUNTIMES) == ()
+
+
 def test_a_job_without_pools_or_region(buckets: Buckets) -> None:
     assert violations(JobSpec(region="", pools=()), buckets, RUNTIMES) == ()
 

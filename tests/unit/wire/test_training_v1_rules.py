@@ -369,7 +369,10 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
     "container arguments beside arguments": (
         [{"args": ["x"], "workerConfig": {"containerArgs": ["a"]}}],
         "workerConfig.containerArgs",
-        '["a"] given beside trainingInput.args; allowed: one of them',
+        (
+            '["a"] given without imageUri, which it needs, and given beside trainingInput.args; '
+            "allowed: one of them"
+        ),
     ),
     "an image for workers alone": (
         [{"workerConfig": {"imageUri": "gcr.io/p/w"}}],
@@ -750,6 +753,46 @@ def test_three_gpus_that_no_zone_has_together() -> None:
     assert "; allowed: a region with such a zone, " in found["region"]
 
 
+def test_a_tier_that_isnt_known_hides_no_machine_that_isnt() -> None:
+    found = refused(
+        {"scaleTier": "CUSTM", "masterType": "n1-standard-3", "workerType": "n1-standard-4"},
+        {"masterConfig": gpus("GTX", 1), "workerConfig": gpus("NVIDIA_TESLA_T4", 3)},
+        {"parameterServerType": "standard"},
+    )
+    assert list(found) == [
+        "scaleTier",
+        "masterConfig.acceleratorConfig.type",
+        "masterType",
+        "workerConfig.acceleratorConfig.count",
+        "parameterServerType",
+    ]
+
+
+def test_both_that_an_accelerator_doesnt_fit_and_that_it_isnt_there() -> None:
+    found = refused(
+        {"scaleTier": "CUSTOM", "masterType": "n1-standard-1", "region": "africa-south1"},
+        {"masterConfig": gpus("NVIDIA_TESLA_T4", 1)},
+    )
+    (said,) = found.values()
+    assert said.startswith("NVIDIA_TESLA_T4 can't be attached to n1-standard-1; ")
+    assert "; and NVIDIA_TESLA_T4 given, which africa-south1 doesn't have; " in said
+
+
+def test_both_that_a_bound_isnt_whole_and_that_it_is_too_low() -> None:
+    bounds = param(type="INTEGER", minValue=2.5, maxValue=1.5)
+    assert refused(search(bounds))["hyperparameters.params[0].maxValue"] == (
+        "1.5 given; allowed for an integer: a whole number; allowed: at least 2.5, the lower bound"
+    )
+
+
+def test_a_discrete_value_isnt_compared_with_one_that_is_no_number() -> None:
+    values = param(type="DISCRETE", minValue=None, maxValue=None, discreteValues=["x", -5, -6])
+    assert list(refused(search(values))) == [
+        "hyperparameters.params[0].discreteValues[0]",
+        "hyperparameters.params[0].discreteValues[2]",
+    ]
+
+
 def test_everything_at_once() -> None:
     """Schema, rules and machines, each field once, and no echo of one mistake in another."""
     document: JsonObject = {
@@ -789,6 +832,7 @@ def test_everything_at_once() -> None:
         "scheduling.maxRunningTime",
         "labels.d",
         "jobId",
+        "labels",
         "labels.c",
         "evaluatorType",
         "masterConfig.acceleratorConfig.count",

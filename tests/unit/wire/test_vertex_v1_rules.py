@@ -403,6 +403,25 @@ def test_accelerators_are_looked_at_without_a_machine_type(kind: str | None) -> 
     ]
 
 
+@pytest.mark.parametrize(
+    "program", [{"pythonPackageSpec": None}, {"containerSpec": {"imageUri": "gcr.io/p/i"}}]
+)
+def test_a_wrong_count_doesnt_hide_that_there_isnt_one_program(program: JsonObject) -> None:
+    assert list(violations(body(pool(replicaCount="x", **program)))) == [
+        f"{POOL}.replicaCount",
+        POOL,
+    ]
+
+
+def test_a_program_that_isnt_understood_is_no_lack_of_one() -> None:
+    assert list(violations(body(pool(pythonPackageSpec=5)))) == [f"{POOL}.pythonPackageSpec"]
+
+
+def test_a_partition_of_an_accelerator_that_isnt_understood() -> None:
+    spec = machine(acceleratorType="H100", gpuPartitionSize="1g.10gb")
+    assert list(violations(body(spec))) == [f"{POOL}.machineSpec.acceleratorType"]
+
+
 def test_no_machine_type_of_ml_v1_is_offered() -> None:
     (said,) = violations(body(machine(machineType="standart"))).values()
     assert "did you mean standard?" not in said

@@ -91,7 +91,7 @@ REFUSED: list[tuple[JsonObject, str, str]] = [
     (tuning(displayName=None), "displayName", "required: 1 to 128 characters"),
     (tuning(labels={"X": "y"}), "labels", 'key "X" given; allowed: .* lowercase'),
     (tuning(encryptionSpec={"kmsKeyName": "k"}), "encryptionSpec.kmsKeyName", '"k" given'),
-    (tuning(maxTrialCount=None), "maxTrialCount", "0 given; allowed: at least 1"),
+    (tuning(maxTrialCount=None), "maxTrialCount", "required: at least 1"),
     (tuning(maxTrialCount=-5), "maxTrialCount", "-5 given; allowed: at least 1"),
     (tuning(parallelTrialCount=0), "parallelTrialCount", "0 given; allowed: at least 1"),
     (tuning(maxFailedTrialCount=-1), "maxFailedTrialCount", "-1 given; allowed: 0"),
@@ -457,6 +457,70 @@ def test_everything_is_said_at_once() -> None:
         "trialJobSpec.workerPoolSpecs[0]",
         "trialJobSpec.workerPoolSpecs[0].machineSpec.machineType",
     }
+
+
+def bounded(**bounds: JsonValue) -> JsonObject:
+    return search(parameter(doubleValueSpec=bounds))
+
+
+@pytest.mark.parametrize(
+    ("document", "fields"),
+    [
+        (search(parameter(scaleType="?")), [f"{FIRST}.scaleType", FIRST]),
+        (
+            bounded(defaultValue="x"),
+            [f"{FIRST}.doubleValueSpec.defaultValue", f"{FIRST}.doubleValueSpec"],
+        ),
+        (
+            stopping(minNumTrials="x", minimumRuntimeConstraint={}),
+            [
+                "studySpec.studyStoppingConfig.minNumTrials",
+                "studySpec.studyStoppingConfig.minimumRuntimeConstraint",
+            ],
+        ),
+        (
+            search(RATE, algorithm=9, decayCurveStoppingSpec={}, medianAutomatedStoppingSpec={}),
+            ["studySpec.algorithm", "studySpec"],
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_field_hides_nothing_above_it(
+    document: JsonObject, fields: list[str]
+) -> None:
+    assert list(violations(document)) == fields
+
+
+@pytest.mark.parametrize(
+    ("document", "field"),
+    [
+        (tuning(maxTrialCount="x", maxFailedTrialCount=2), "maxTrialCount"),
+        (tuning(maxTrialCount=None, maxFailedTrialCount=2), "maxTrialCount"),
+        (bounded(minValue="x", maxValue=-5), f"{FIRST}.doubleValueSpec.minValue"),
+        (search(parameter(doubleValueSpec="x")), f"{FIRST}.doubleValueSpec"),
+        (search(discrete("x", -5)), f"{FIRST}.discreteValueSpec.values[0]"),  # type: ignore[arg-type]  # wrong on purpose
+        (
+            stopping(minimumRuntimeConstraint={"maxDuration": 5}),
+            "studySpec.studyStoppingConfig.minimumRuntimeConstraint.maxDuration",
+        ),
+        (
+            search(below(LAYERS, {"parameterSpec": RATE, "parentIntValues": 5})),
+            f"{FIRST}.conditionalParameterSpecs[0].parentIntValues",
+        ),
+        (
+            search(
+                below(
+                    parameter(categoricalValueSpec={"values": ["a", 5]}),
+                    {"parameterSpec": RATE, "parentCategoricalValues": {"values": ["5"]}},
+                )
+            ),
+            f"{FIRST}.categoricalValueSpec.values[1]",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_field_is_no_mistake_of_another(
+    document: JsonObject, field: str
+) -> None:
+    assert list(violations(document)) == [field]
 
 
 @pytest.mark.parametrize("spec", [None, {}, {"workerPoolSpecs": []}, 3])

@@ -37,18 +37,21 @@ class MachineRequest:
 def check_machines(
     requests: Sequence[MachineRequest], region: str, region_field: str, catalogue: Catalogue
 ) -> Iterator[Violation]:
-    """Everything that the catalogue doesn't allow of a job's machines in a region, once a field.
+    """Everything that the catalogue doesn't allow of a job's machines in a region.
 
-    A request without a machine type is left to its face, but for the accelerators that it names.
+    One for each field, which says all that is wrong with it. A request without a machine type is
+    left to its face, but for the accelerators that it names.
     """
     alone = (violation for request in requests for violation in check_machine(request, catalogue))
     together = _check_families(requests, catalogue)
     placed = check_place(requests, region, region_field, catalogue)
-    told: set[str] = set()
+    told: dict[str, list[str]] = {}
     for violation in chain(alone, together, placed):
-        if violation.field not in told:
-            told.add(violation.field)
-            yield violation
+        said = told.setdefault(violation.field, [])
+        if violation.description not in said:
+            said.append(violation.description)
+    for field, said in told.items():
+        yield Violation(field, "; and ".join(said))
 
 
 def check_machine(request: MachineRequest, catalogue: Catalogue) -> Iterator[Violation]:

@@ -32,7 +32,7 @@ def read_submission(body: JsonObject, location: Location, catalogue: Catalogue) 
     """
     understood = CustomJob.understand(body)
     job, region = understood.message, location.location
-    violations = understood.with_rules(check_custom_job(job, region, catalogue))
+    violations = understood.with_rules(check_custom_job(job, region, catalogue, understood.clouds))
     spec = _spec_of(job.job_spec, violations)
     return Submission(
         name=location,
@@ -56,7 +56,7 @@ def read_tuning_submission(
     """
     understood = HyperparameterTuningJob.understand(body)
     job, region = understood.message, location.location
-    violations = understood.with_rules(check_tuning_job(job, region, catalogue))
+    violations = understood.with_rules(check_tuning_job(job, region, catalogue, understood.clouds))
     spec = _spec_of(job.trial_job_spec, violations)
     return Submission(
         name=location,

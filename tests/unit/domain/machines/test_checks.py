@@ -288,5 +288,8 @@ def test_machines_are_checked_one_by_one_before_they_are_checked_together(
         MachineRequest(machine, f"{i}.type", f"{i}.gpu", f"{i}.count")
         for i, machine in enumerate((one, other))
     ]
-    together = set(check_machines(requests, "us-central1", "region", CATALOGUE))
-    assert together >= {v for request in requests for v in check_machine(request, CATALOGUE)}
+    found = check_machines(requests, "us-central1", "region", CATALOGUE)
+    together = {violation.field: violation.description for violation in found}
+    for request in requests:
+        for violation in check_machine(request, CATALOGUE):
+            assert together[violation.field].startswith(violation.description)

@@ -27,10 +27,10 @@ _TIER = "trainingInput.scaleTier"
 def check_cluster(
     training: TrainingInput, catalogue: Catalogue, clouded: Callable[[str], bool]
 ) -> Iterator[Violation]:
-    """Without a scale tier that was understood only the region can be looked at."""
+    """Without a scale tier that was understood the region and what is named are looked at."""
     region = training.region or ""
     if clouded(_TIER):
-        yield from check_place((), region, _REGION, catalogue)
+        yield from _check_named(training, catalogue)
         return
     if tier_of(training) is ScaleTier.CUSTOM:
         yield from _check_custom(training, catalogue, clouded)
@@ -38,6 +38,16 @@ def check_cluster(
     yield from _check_predefined(training, catalogue)
     requests = [each.request for each in staffed(training, catalogue)]
     yield from check_place(requests, region, _REGION, catalogue)
+
+
+def _check_named(training: TrainingInput, catalogue: Catalogue) -> Iterator[Violation]:
+    """What is wrong with each role whatever the scale tier may have been meant to be."""
+    known = known_here(catalogue)
+    for role in roles(training):
+        yield from _check_accelerator_name(role, catalogue)
+        yield from _check_home(role, catalogue)
+    requests = [role.custom_request for role in roles(training)]
+    yield from check_machines(requests, training.region or "", _REGION, known)
 
 
 def _check_custom(

@@ -51,11 +51,11 @@ def _check_start(role: Role, training: TrainingInput, *, in_image: bool) -> Iter
         ("containerArgs", role.config.container_args),
     ):
         field = f"{role.config_field}.{name}"
-        if given and training.args:
-            said = "given beside trainingInput.args; allowed: one of them"
-            yield Violation(field, f"{describe(given)} {said}")
-        elif given and not in_image:
-            yield Violation(field, f"{describe(given)} given without imageUri, which it needs")
+        wrong = [] if in_image else ["given without imageUri, which it needs"]
+        if training.args:
+            wrong.append("given beside trainingInput.args; allowed: one of them")
+        if given and wrong:
+            yield Violation(field, f"{describe(given)} {', and '.join(wrong)}")
 
 
 def _check_tpu_version(

@@ -12,6 +12,7 @@ from footplate.domain.hyperparameters import (
     check_trial_counts,
 )
 from footplate.domain.names import check_training_job_id
+from footplate.wire.json_model import understood_items
 from footplate.wire.json_text import describe
 from footplate.wire.training_v1.enums import Algorithm, ParameterType, ScaleType
 
@@ -96,8 +97,8 @@ def _check_parameter(
         if not (clouded(f"{field}.minValue") or clouded(f"{field}.maxValue")):
             yield from _check_bounds(parameter, kind, field, log_scale)
     elif kind is ParameterType.DISCRETE:
-        values = parameter.discrete_values or ()
         at = f"{field}.discreteValues"
+        values = understood_items(parameter.discrete_values or (), at, clouded)
         yield from check_discrete_values(values, at, log_scale=log_scale)
     else:
         yield from _check_categories(parameter, field)

@@ -10,7 +10,7 @@ from footplate.domain.errors import Violation
 from footplate.wire.json_text import describe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from footplate.wire.vertex_v1.study_models import (
         ConditionalParameterSpec,
@@ -21,14 +21,20 @@ if TYPE_CHECKING:
 MATCH_EPSILON = 1e-10
 """How far a discrete value may lie from the parent's to be the same."""
 MAX_VALUES = 1000
+_SPECS = ("discreteValueSpec", "integerValueSpec", "categoricalValueSpec")
 _KINDS = ("parentDiscreteValues", "parentIntValues", "parentCategoricalValues")
 
 
 class Conditions:
-    """What the children of a parameter may depend on; made once for all of them."""
+    """What the children of a parameter may depend on; made once for all of them.
 
-    def __init__(self, parent: ParameterSpec) -> None:
+    ``at`` is where the parent stands; what the schema has refused of it is ``clouded``.
+    """
+
+    def __init__(self, parent: ParameterSpec, at: str, clouded: Callable[[str], bool]) -> None:
         self._parent = parent
+        self._at = at
+        self._clouded = clouded
         self._wanted = _wanted(parent)
 
     def check(self, child: ConditionalParameterSpec, at: str) -> Iterator[Violation]:
@@ -39,6 +45,8 @@ class Conditions:
                 allowed = "only below integer, discrete and categorical parameters"
                 yield Violation(at, f"{said}; allowed: {allowed}")
         elif given != [self._wanted]:
+            if not given and any(self._clouded(f"{at}.{name}") for name in _KINDS):
+                return
             said = " and ".join(given) or "no condition"
             allowed = f"{self._wanted}, which goes with the parent's kind"
             yield Violation(at, f"{said} given; allowed: {allowed}")
@@ -62,6 +70,8 @@ class Conditions:
             yield Violation(field, "required: values of the parent, at least one")
         if len(values) > MAX_VALUES:
             yield Violation(field, f"{len(values)} given; allowed: at most {MAX_VALUES}")
+        if any(self._clouded(f"{self._at}.{name}") for name in _SPECS):
+            return
         for index, value in enumerate(values[:MAX_VALUES]):
             if self._feasible(value) is None:
                 said = f"{describe(value)} given; allowed: {self._allowed}"

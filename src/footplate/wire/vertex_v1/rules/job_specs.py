@@ -13,7 +13,7 @@ from footplate.wire.vertex_v1.rules.scheduling import check_scheduling
 from footplate.wire.vertex_v1.rules.storage import check_storage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from footplate.domain.catalogue import Catalogue
     from footplate.wire.vertex_v1.models import CustomJobSpec, GcsDestination, WorkerPoolSpec
@@ -24,7 +24,11 @@ MAX_REPLICAS = 10_000
 
 
 def check_job_spec(
-    spec: CustomJobSpec, at: str, region: str, catalogue: Catalogue
+    spec: CustomJobSpec,
+    at: str,
+    region: str,
+    catalogue: Catalogue,
+    clouded: Callable[[str], bool],
 ) -> Iterator[Violation]:
     """``at`` is where it stands in the request."""
     pools = spec.worker_pool_specs or []
@@ -40,9 +44,9 @@ def check_job_spec(
     }
     for index, (place, pool) in enumerate(used.items()):
         yield from _check_count(pool, f"{place}.replicaCount", primary=index == 0)
-        yield from check_program(pool, place)
+        yield from check_program(pool, place, clouded)
         yield from check_storage(pool, place)
-    yield from check_pool_machines(used, region, "parent", catalogue)
+    yield from check_pool_machines(used, region, "parent", catalogue, clouded)
     yield from check_references(spec, at)
     if spec.base_output_directory is not None:
         yield from _check_output(spec.base_output_directory, f"{at}.baseOutputDirectory")

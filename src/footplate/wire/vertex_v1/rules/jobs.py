@@ -12,7 +12,7 @@ from footplate.wire.vertex_v1.rules.references import check_encryption
 from footplate.wire.vertex_v1.rules.studies import check_study
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from footplate.domain.catalogue import Catalogue
     from footplate.wire.vertex_v1.models import CustomJob, HyperparameterTuningJob
@@ -21,28 +21,31 @@ MAX_DISPLAY_NAME = 128
 _COUNTS = ("maxTrialCount", "parallelTrialCount", "maxFailedTrialCount")
 
 
-def check_custom_job(job: CustomJob, region: str, catalogue: Catalogue) -> Iterator[Violation]:
+def check_custom_job(
+    job: CustomJob, region: str, catalogue: Catalogue, clouded: Callable[[str], bool]
+) -> Iterator[Violation]:
+    """``clouded``: whether the schema has refused what stands at a field, so that it isn't here."""
     yield from _check_resource(job)
     if job.job_spec is None:
         yield Violation("jobSpec", "required: what is to be run")
     else:
-        yield from check_job_spec(job.job_spec, "jobSpec", region, catalogue)
+        yield from check_job_spec(job.job_spec, "jobSpec", region, catalogue, clouded)
 
 
 def check_tuning_job(
-    job: HyperparameterTuningJob, region: str, catalogue: Catalogue
+    job: HyperparameterTuningJob, region: str, catalogue: Catalogue, clouded: Callable[[str], bool]
 ) -> Iterator[Violation]:
     yield from _check_resource(job)
-    trials, parallel = job.max_trial_count or 0, job.parallel_trial_count or 0
+    trials, parallel = job.max_trial_count, job.parallel_trial_count
     yield from check_trial_counts(trials, parallel, job.max_failed_trial_count or 0, _COUNTS)
     if job.study_spec is None:
         yield Violation("studySpec", "required: the metrics, and the parameters to search")
     else:
-        yield from check_study(job.study_spec, "studySpec")
+        yield from check_study(job.study_spec, "studySpec", clouded)
     if job.trial_job_spec is None:
         yield Violation("trialJobSpec", "required: what each trial runs")
     else:
-        yield from check_job_spec(job.trial_job_spec, "trialJobSpec", region, catalogue)
+        yield from check_job_spec(job.trial_job_spec, "trialJobSpec", region, catalogue, clouded)
 
 
 def _check_resource(job: CustomJob | HyperparameterTuningJob) -> Iterator[Violation]:

@@ -15,7 +15,7 @@ from footplate.wire.vertex_v1.enums import ReservationAffinityType
 from footplate.wire.vertex_v1.machines import machine_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from footplate.domain.catalogue import Catalogue, MachineType
 
@@ -25,7 +25,11 @@ _TPU_OF_ML = {"cloud_tpu": "cloud-tpu"}
 
 
 def check_pool_machines(
-    pools: Mapping[str, models.WorkerPoolSpec], region: str, region_field: str, catalogue: Catalogue
+    pools: Mapping[str, models.WorkerPoolSpec],
+    region: str,
+    region_field: str,
+    catalogue: Catalogue,
+    clouded: Callable[[str], bool],
 ) -> Iterator[Violation]:
     """``pools`` by where they stand in the request, without those that aren't used."""
     requests = []
@@ -41,7 +45,8 @@ def check_pool_machines(
             machine = replace(machine, machine_type="")
         requests.append(MachineRequest(machine, *(f"{field}.{name}" for name in _FIELDS)))
         yield from _check_extras(pool.machine_spec or models.MachineSpec(), kind, field)
-        yield from _check_partition(pool, field, catalogue)
+        if not (clouded(f"{field}.machineType") or clouded(f"{field}.acceleratorType")):
+            yield from _check_partition(pool, field, catalogue)
     yield from check_machines(requests, region, region_field, known)
 
 

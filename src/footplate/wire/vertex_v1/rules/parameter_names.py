@@ -58,7 +58,7 @@ def _collect(
 def _children(
     parameter: ParameterSpec, at: str
 ) -> list[tuple[ParameterSpec, str, frozenset[object]]]:
-    conditions = Conditions(parameter)
+    conditions = Conditions(parameter, at, lambda _: False)
     return [
         (
             child.parameter_spec,

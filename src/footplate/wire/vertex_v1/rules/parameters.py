@@ -10,6 +10,7 @@ from footplate.domain.hyperparameters import (
     check_parameter_names,
     check_range,
 )
+from footplate.wire.json_model import understood_items
 from footplate.wire.json_text import describe
 from footplate.wire.vertex_v1.enums import ScaleType
 from footplate.wire.vertex_v1.rules.conditions import Conditions
@@ -21,7 +22,7 @@ from footplate.wire.vertex_v1.study_models import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from footplate.wire.vertex_v1.study_models import ParameterSpec
 
@@ -34,33 +35,39 @@ _LOG_SCALES = (ScaleType.UNIT_LOG_SCALE, ScaleType.UNIT_REVERSE_LOG_SCALE)
 
 
 def check_parameters(
-    parameters: Sequence[ParameterSpec], at: str, *, grid: bool
+    parameters: Sequence[ParameterSpec], at: str, clouded: Callable[[str], bool], *, grid: bool
 ) -> Iterator[Violation]:
     """``grid``: every point is tried, so that there can't be a range of real numbers."""
     for index, parameter in enumerate(parameters):
-        yield from _check_parameter(parameter, f"{at}[{index}]", grid=grid)
+        yield from _check_parameter(parameter, f"{at}[{index}]", clouded, grid=grid)
 
 
-def _check_parameter(parameter: ParameterSpec, at: str, *, grid: bool) -> Iterator[Violation]:
+def _check_parameter(
+    parameter: ParameterSpec, at: str, clouded: Callable[[str], bool], *, grid: bool
+) -> Iterator[Violation]:
     yield from check_parameter_names([(f"{at}.parameterId", parameter.parameter_id or "")])
-    yield from _check_kind(parameter, at)
+    yield from _check_kind(parameter, at, clouded)
     if grid and parameter.double_value_spec is not None:
         allowed = "integer, categorical and discrete parameters"
         said = f"given with GRID_SEARCH; allowed: {allowed}"
         yield Violation(f"{at}.doubleValueSpec", said)
-    conditions = Conditions(parameter)
+    conditions = Conditions(parameter, at, clouded)
     for index, child in enumerate(parameter.conditional_parameter_specs or ()):
         field = f"{at}.conditionalParameterSpecs[{index}]"
         yield from conditions.check(child, field)
         if child.parameter_spec is None:
             yield Violation(f"{field}.parameterSpec", "required: the parameter that depends")
         else:
-            yield from _check_parameter(child.parameter_spec, f"{field}.parameterSpec", grid=grid)
+            below = f"{field}.parameterSpec"
+            yield from _check_parameter(child.parameter_spec, below, clouded, grid=grid)
 
 
-def _check_kind(parameter: ParameterSpec, at: str) -> Iterator[Violation]:
+def _check_kind(
+    parameter: ParameterSpec, at: str, clouded: Callable[[str], bool]
+) -> Iterator[Violation]:
     specs = _specs(parameter)
-    if len(specs) != 1:
+    unknown = any(clouded(f"{at}.{name}") for name in _KINDS)
+    if len(specs) > 1 or not (specs or unknown):
         said = " and ".join(specs) or "none"
         yield Violation(at, f"{said} given; allowed: exactly one of {', '.join(_KINDS)}")
     scale = parameter.scale_type
@@ -70,7 +77,7 @@ def _check_kind(parameter: ParameterSpec, at: str) -> Iterator[Violation]:
     log_scale = scale.name if scale in _LOG_SCALES else ""
     for name, spec in specs.items():
         field = f"{at}.{name}"
-        yield from _check_values(spec, field, log_scale)
+        yield from _check_values(spec, field, log_scale, clouded)
         if spec.default_value is not None:
             said = f"{describe(spec.default_value)} given"
             allowed = "only in studies of Vizier, not in tuning jobs"
@@ -88,19 +95,22 @@ def _specs(parameter: ParameterSpec) -> dict[str, ValueSpec]:
     return {name: spec for name, spec in zip(_KINDS, specs, strict=True) if spec is not None}
 
 
-def _check_values(spec: ValueSpec, at: str, log_scale: str) -> Iterator[Violation]:
+def _check_values(
+    spec: ValueSpec, at: str, log_scale: str, clouded: Callable[[str], bool]
+) -> Iterator[Violation]:
     field = f"{at}.values"
     match spec:
         case CategoricalValueSpec():
             if not spec.values:
                 yield Violation(field, "required: at least one category")
         case DiscreteValueSpec():
-            values = spec.values or []
+            values = understood_items(spec.values or (), field, clouded)
             yield from check_discrete_values(
                 values, field, least_step=LEAST_STEP, log_scale=log_scale
             )
         case DoubleValueSpec() | IntegerValueSpec():
-            yield from _check_bounds(spec, at, log_scale)
+            if not (clouded(f"{at}.minValue") or clouded(f"{at}.maxValue")):
+                yield from _check_bounds(spec, at, log_scale)
         case _:
             assert_never(spec)
 

@@ -10,7 +10,7 @@ from footplate.wire.json_text import describe
 from footplate.wire.uris import check_module, check_packages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from footplate.wire.vertex_v1.models import (
         ContainerSpec,
@@ -24,9 +24,12 @@ _IMAGE = re.compile(r"\S+")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def check_program(pool: WorkerPoolSpec, at: str) -> Iterator[Violation]:
+def check_program(
+    pool: WorkerPoolSpec, at: str, clouded: Callable[[str], bool]
+) -> Iterator[Violation]:
     container, package = pool.container_spec, pool.python_package_spec
-    if (container is None) == (package is None):
+    unknown = clouded(f"{at}.containerSpec") or clouded(f"{at}.pythonPackageSpec")
+    if (container is None) == (package is None) and (container is not None or not unknown):
         given = "none" if container is None else "both"
         yield Violation(at, f"{given} given; allowed: one of containerSpec, pythonPackageSpec")
     if container is not None:

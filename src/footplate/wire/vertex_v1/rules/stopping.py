@@ -10,7 +10,7 @@ from footplate.wire.json_text import describe
 from footplate.wire.vertex_v1.rules.parameter_names import names_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from footplate.wire.vertex_v1.study_models import (
         ConvexAutomatedStoppingSpec,
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     )
 
 
-def check_stopping(study: StudySpec, at: str) -> Iterator[Violation]:
+def check_stopping(
+    study: StudySpec, at: str, clouded: Callable[[str], bool]
+) -> Iterator[Violation]:
     specs = {
         "decayCurveStoppingSpec": study.decay_curve_stopping_spec,
         "medianAutomatedStoppingSpec": study.median_automated_stopping_spec,
@@ -37,7 +39,9 @@ def check_stopping(study: StudySpec, at: str) -> Iterator[Violation]:
         field = f"{at}.convexAutomatedStoppingSpec"
         yield from _check_convex(study.convex_automated_stopping_spec, study, field)
     if study.study_stopping_config is not None:
-        yield from _check_config(study.study_stopping_config, f"{at}.studyStoppingConfig", goals)
+        config, field = study.study_stopping_config, f"{at}.studyStoppingConfig"
+        yield from _check_config(config, field, goals)
+        yield from _check_constraints(config, field, clouded)
 
 
 def _single(goals: int) -> str:
@@ -75,7 +79,6 @@ def _check_config(config: StudyStoppingConfig, at: str, goals: int) -> Iterator[
     if 0 < most < least:
         said = f"{least} given; allowed: at most maxNumTrials, which is {most}"
         yield Violation(f"{at}.minNumTrials", said)
-    yield from _check_constraints(config, at)
     waiting = config.max_duration_no_progress
     if waiting and seconds(waiting) <= 0:
         said = f"{waiting} given; allowed: more than 0s"
@@ -92,23 +95,28 @@ def _check_counts(counts: dict[str, int], at: str) -> Iterator[Violation]:
             yield Violation(f"{at}.{name}", f"{count} given; allowed: 0 or more")
 
 
-def _check_constraints(config: StudyStoppingConfig, at: str) -> Iterator[Violation]:
+def _check_constraints(
+    config: StudyStoppingConfig, at: str, clouded: Callable[[str], bool]
+) -> Iterator[Violation]:
     least, most = config.minimum_runtime_constraint, config.maximum_runtime_constraint
     for name, constraint in (
         ("minimumRuntimeConstraint", least),
         ("maximumRuntimeConstraint", most),
     ):
         if constraint is not None:
-            yield from _check_constraint(constraint, f"{at}.{name}")
+            yield from _check_constraint(constraint, f"{at}.{name}", clouded)
     low, high = least and least.max_duration, most and most.max_duration
     if low and high and seconds(low) > seconds(high):
         said = f"{low} given; allowed: at most that of maximumRuntimeConstraint, which is {high}"
         yield Violation(f"{at}.minimumRuntimeConstraint.maxDuration", said)
 
 
-def _check_constraint(constraint: StudyTimeConstraint, at: str) -> Iterator[Violation]:
+def _check_constraint(
+    constraint: StudyTimeConstraint, at: str, clouded: Callable[[str], bool]
+) -> Iterator[Violation]:
     duration, end = constraint.max_duration, constraint.end_time
-    if (duration is None) == (end is None):
+    unknown = clouded(f"{at}.maxDuration") or clouded(f"{at}.endTime")
+    if (duration is None) == (end is None) and not unknown:
         said = "neither" if duration is None else "both"
         yield Violation(at, f"{said} given; allowed: one of maxDuration, endTime")
     if duration and seconds(duration) <= 0:

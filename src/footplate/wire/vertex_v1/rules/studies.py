@@ -12,7 +12,7 @@ from footplate.wire.vertex_v1.rules.parameters import check_parameters
 from footplate.wire.vertex_v1.rules.stopping import check_stopping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from footplate.wire.vertex_v1.study_models import MetricSpec, SafetyMetricConfig, StudySpec
 
@@ -20,7 +20,7 @@ MAX_PARAMETERS = 1000
 """Conditional ones included; more is no search that ends."""
 
 
-def check_study(study: StudySpec, at: str) -> Iterator[Violation]:
+def check_study(study: StudySpec, at: str, clouded: Callable[[str], bool]) -> Iterator[Violation]:
     """The rules of tuning jobs, which have less than studies of Vizier."""
     metrics = study.metrics or []
     yield from _check_metrics(metrics, f"{at}.metrics")
@@ -32,13 +32,13 @@ def check_study(study: StudySpec, at: str) -> Iterator[Violation]:
         yield Violation(field, f"{count} given; allowed: at most {MAX_PARAMETERS}")
     else:
         grid = study.algorithm is Algorithm.GRID_SEARCH
-        yield from check_parameters(parameters, field, grid=grid)
+        yield from check_parameters(parameters, field, clouded, grid=grid)
         yield from check_parameter_names(parameters, field)
     if study.observation_noise:
         given = f"{study.observation_noise.name} given"
         allowed = "only in studies of Vizier, not in tuning jobs"
         yield Violation(f"{at}.observationNoise", f"{given}; allowed: {allowed}")
-    yield from check_stopping(study, at)
+    yield from check_stopping(study, at, clouded)
 
 
 def _check_metrics(metrics: Sequence[MetricSpec], at: str) -> Iterator[Violation]:
