@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ class Room:
         self._quotas = quotas
         self._of_sites: dict[str, dict[str, int]] = {}
         self._of_quotas: dict[tuple[str, str], dict[str, int]] = {}
+        self._accounts: Counter[tuple[str, str]] = Counter()
+        self._spare: list[int] = []
+        """Places that nobody needs any more."""
 
     def site_needs(self, site: str, amounts: Amounts) -> Needs:
         places = self._of_sites.setdefault(site, {})
@@ -41,13 +45,23 @@ class Room:
                 places[resource] = self._add(resource, total)
         return _pairs(places, amounts)
 
-    def quota_needs(self, project: str, region: str, amounts: Amounts) -> Needs:
+    def open_account(self, project: str, region: str, amounts: Amounts) -> Needs:
+        """What claims need that count so much; to be closed when there is none left."""
+        self._accounts[project, region] += 1
         places = self._of_quotas.setdefault((project, region), {})
         for resource in amounts:
             if resource not in places:
                 limit = self._limit(project, region, resource)
                 places[resource] = self._add(resource, limit)
         return _pairs(places, amounts)
+
+    def close_account(self, project: str, region: str) -> None:
+        """With the last one go the places of the project in the region: anybody may ask about
+        any project, and none of it must be kept for ever."""
+        self._accounts[project, region] -= 1
+        if not self._accounts[project, region]:
+            del self._accounts[project, region]
+            self._spare.extend(self._of_quotas.pop((project, region)).values())
 
     def limited(self, needs: Needs) -> Needs:
         """Those that can run out at all."""
@@ -91,6 +105,11 @@ class Room:
         return math.inf if limit is None else limit
 
     def _add(self, resource: str, total: float) -> int:
+        if self._spare:
+            place = self._spare.pop()
+            self.names[place], self.total[place] = resource, total
+            self.free[place], self.held[place] = total, 0
+            return place
         self.names.append(resource)
         self.total.append(total)
         self.free.append(total)

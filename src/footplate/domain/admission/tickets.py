@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-from weakref import WeakValueDictionary
+from weakref import WeakValueDictionary, finalize
 
 from footplate.domain.admission.ladder import Ladder
 
@@ -129,8 +129,9 @@ class Clerk:
         key = (claim.project, claim.region, _key(claim.counts))
         account = self._accounts.get(key)
         if account is None:
-            needs = self._room.quota_needs(claim.project, claim.region, claim.counts)
+            needs = self._room.open_account(claim.project, claim.region, claim.counts)
             account = self._accounts[key] = Account(needs, self._room.limited(needs))
+            finalize(account, self._room.close_account, claim.project, claim.region)
         return account
 
 

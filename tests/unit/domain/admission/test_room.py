@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.unit.domain.admission.claims import HOUR, NOON, REGION, T4, a_claim, a_desk
 
+from footplate.domain.admission.room import Room
 from footplate.domain.amounts import JOBS, VCPUS
 from footplate.domain.names import JobUid
 from footplate.domain.quotas import Quota, Quotas
@@ -152,3 +153,28 @@ def test_a_site_where_nothing_has_changed_is_left_alone() -> None:
     assert desk.admit(NOON + 1) == ()
     desk.leave(JobUid("running"))
     assert desk.admit(NOON + 2) == ("next",)
+
+
+def test_projects_that_were_only_asked_about_leave_nothing_behind() -> None:
+    room = Room({}, Quotas((Quota("*", "*", {JOBS: 2}),)))
+    kept = room.open_account("kept", REGION, {JOBS: 1, VCPUS: 4})
+    room.take(kept)
+    for number in range(100):
+        asked = room.open_account(f"project-{number}", REGION, {JOBS: 1, VCPUS: 4})
+        assert room.fits(asked)
+        room.close_account(f"project-{number}", REGION)
+
+    assert len(room.free) == 4
+    assert room.held_by("kept", REGION) == {JOBS: 1, VCPUS: 4}
+    assert room.held_by("project-1", REGION) == {}
+
+
+def test_a_desk_forgets_projects_without_jobs() -> None:
+    desk = a_desk(Quota("*", "*", {JOBS: 1}))
+    for number in range(3):
+        claim = a_claim(f"job-{number}", project=f"project-{number}")
+        desk.hold(claim, NOON)
+        assert not desk.would_start(a_claim("next", project=f"project-{number}"), NOON)
+        desk.leave(claim.uid)
+        assert desk.held(f"project-{number}", REGION) == {}
+        assert desk.would_start(a_claim("next", project=f"project-{number}"), NOON)
