@@ -277,7 +277,7 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
         "region",
         (
             "'us-centra1' given, which is no region of the catalogue; did you mean us-central1 or "
-            "us-central2 or me-central1?"
+            "me-central1 or me-central2?"
         ),
     ),
     "a region without the accelerator": (
