@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from footplate.domain.admission.floor import Floor
@@ -16,7 +17,7 @@ from footplate.domain.admission.walk import Order
 from footplate.domain.admission.wording import explanation, whole_limit, with_limit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from footplate.domain.admission.claims import Claim
     from footplate.domain.admission.explanation import Explanation
@@ -59,8 +60,11 @@ class Desk:
         self._tickets: dict[JobUid, Ticket] = {}
         self._waiting: dict[JobUid, None] = {}
         self._floors: dict[str, Floor] = {}
-        self._touched: dict[str, None] = {}
-        """Sites to look at, in the order in which they were touched."""
+        self._touched: dict[str, list[Ticket]] = {}
+        """Sites to look at, in the order in which they were touched, and who came to wait there
+        since its last round, or has lost patience."""
+        self._last: dict[str, Round] = {}
+        """The last round of each site where nothing else has changed since."""
         self._patient: list[tuple[float, JobUid]] = []
         """A heap of those whose patience hasn't run out yet; some have left meanwhile."""
         self._rounds = 0
@@ -110,7 +114,9 @@ class Desk:
         """
         self._see_patience(now)
         touched, self._touched = self._touched, {}
-        tickets = [ticket for site in touched for ticket in self._admit(site, now)]
+        tickets = chain.from_iterable(
+            self._admit(site, newcomers, now) for site, newcomers in touched.items()
+        )
         started = tuple(ticket.claim.uid for ticket in tickets)
         for uid in started:
             del self._waiting[uid]
@@ -176,20 +182,17 @@ class Desk:
 
     def _look_at(self, site: str, newcomer: Ticket | None = None) -> None:
         """Something has changed there; only that ``newcomer`` waits now, or no longer patiently."""
-        floor = self._floor(site)
+        newcomers = self._touched.setdefault(site, [])
         if newcomer is None:
-            floor.last = None
-        elif floor.last is not None:
-            floor.newcomers.append(newcomer)
-        self._touched[site] = None
+            self._last.pop(site, None)
+        elif site in self._last:
+            newcomers.append(newcomer)
 
-    def _admit(self, site: str, now: float) -> list[Ticket]:
-        floor, order = self._floor(site), self._order(site, now)
-        last, newcomers = floor.last, floor.newcomers
-        floor.newcomers = []
+    def _admit(self, site: str, newcomers: Sequence[Ticket], now: float) -> list[Ticket]:
+        last, order = self._last.get(site), self._order(site, now)
         if last is not None and all(last.is_unmoved_by(each, order) for each in newcomers):
             return []
-        started, floor.last = self._settle(site, now)
+        started, self._last[site] = self._settle(site, now)
         return started
 
     def _order(self, site: str, now: float) -> Order:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from footplate.domain.admission.room import Needs, Room
-    from footplate.domain.admission.round import Round
     from footplate.domain.admission.tickets import Shape, Ticket
     from footplate.domain.names import JobUid
 
@@ -25,10 +24,6 @@ class Floor:
         """By accelerator, in order; none is empty."""
         self.shapes: dict[Shape, None] = {}
         """Those that wait and that the site is large enough for."""
-        self.last: Round | None = None
-        """The last round, as long as nothing but ``newcomers`` has changed since."""
-        self.newcomers: list[Ticket] = []
-        """Those that came to wait since then, or whose patience has run out."""
         self._ends: list[tuple[float, JobUid, Ticket]] = []
         self._releases: dict[int, Releases] = {}
         self.shares: dict[str, float] = {}
