@@ -13,6 +13,7 @@ from footplate.wire.json_text import describe
 from footplate.wire.timestamps import check_timestamp
 
 _INTEGER = re.compile(r"-?[0-9]{1,19}")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def _integer(value: object, bits: int) -> int:
@@ -44,13 +45,8 @@ def _double(value: object) -> float:
             return float(value)
         except OverflowError:
             pass
-    if isinstance(value, str):
-        try:
-            number = float(value)
-        except ValueError:
-            number = math.nan
-        if math.isfinite(number):
-            return number
+    if isinstance(value, str) and _NUMBER.fullmatch(value) and math.isfinite(float(value)):
+        return float(value)
     raise ValueError(f"{describe(value)} given; allowed: a finite number")
 
 

@@ -34,7 +34,9 @@ def test_large_integers_go_out_as_strings() -> None:
     assert INT32.dump_python(7, mode="json") == 7
 
 
-@pytest.mark.parametrize("value", ["NaN", "inf", "x", True, None, 10**400])
+@pytest.mark.parametrize(
+    "value", ["NaN", "inf", "x", "", "1_000", " 1", "٣", "1e400", True, None, 10**400]
+)
 def test_doubles_are_finite(value: object) -> None:
     with pytest.raises(ValidationError, match="allowed: a finite number"):
         TypeAdapter[float](Double).validate_python(value)
@@ -42,7 +44,7 @@ def test_doubles_are_finite(value: object) -> None:
 
 def test_doubles_come_as_numbers_and_strings() -> None:
     adapter = TypeAdapter[float](Double)
-    assert [adapter.validate_python(v) for v in (1, 1.5, "1e-3")] == [1.0, 1.5, 0.001]
+    assert [adapter.validate_python(v) for v in (1, 1.5, "1e-3", "-.5")] == [1.0, 1.5, 0.001, -0.5]
 
 
 @pytest.mark.parametrize("value", ["0s", "3.5s", "604800s", "-1s", "0.000000001s"])
