@@ -366,6 +366,27 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
         "workerConfig.containerCommand",
         '["sh"] given without imageUri, which it needs',
     ),
+    "an image with spaces": (
+        [
+            {"masterConfig": {"imageUri": "gcr.io/p /i"}},
+            {"runtimeVersion": None, "pythonVersion": None},
+        ],
+        "masterConfig.imageUri",
+        '"gcr.io/p /i" given; allowed: the URI of a container image, without spaces',
+    ),
+    "a key that is none": (
+        [{"encryptionConfig": {"kmsKeyName": "k"}}],
+        "encryptionConfig.kmsKeyName",
+        (
+            '"k" given; allowed: '
+            "projects/PROJECT/locations/LOCATION/keyRings/KEY_RING/cryptoKeys/KEY"
+        ),
+    ),
+    "an account that is none": (
+        [{"serviceAccount": "me"}],
+        "serviceAccount",
+        '"me" given; allowed: the e-mail address of a service account',
+    ),
     "container arguments beside arguments": (
         [{"args": ["x"], "workerConfig": {"containerArgs": ["a"]}}],
         "workerConfig.containerArgs",

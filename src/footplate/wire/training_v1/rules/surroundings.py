@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from footplate.domain.errors import Violation
 from footplate.wire.durations import check_limit
 from footplate.wire.json_text import describe
+from footplate.wire.reference_forms import ACCOUNT, KEY
 from footplate.wire.uris import check_directory
 
 if TYPE_CHECKING:
@@ -26,6 +27,10 @@ def check_surroundings(training: TrainingInput) -> Iterator[Violation]:
         yield from check_directory(training.job_dir, f"{_AT}.jobDir")
     if training.scheduling:
         yield from _check_scheduling(training.scheduling)
+    if training.encryption_config:
+        key = training.encryption_config.kms_key_name
+        yield from KEY.check(key, f"{_AT}.encryptionConfig.kmsKeyName")
+    yield from ACCOUNT.check(training.service_account, f"{_AT}.serviceAccount")
     if training.network and not _NETWORK.fullmatch(training.network):
         allowed = "projects/PROJECT_NUMBER/global/networks/NETWORK"
         given = describe(training.network)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Violation
-from footplate.wire.json_text import describe
+from footplate.wire.reference_forms import ACCOUNT, KEY, LOCATION, Form, resource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,40 +14,17 @@ if TYPE_CHECKING:
     from footplate.wire.vertex_v1.models import CustomJobSpec, EncryptionSpec
 
 
-@dataclass(frozen=True)
-class Form:
-    """``shown`` is how messages write it."""
-
-    shown: str
-    pattern: re.Pattern[str]
-
-    def check(self, given: str | None, field: str) -> Iterator[Violation]:
-        """An empty text is none at all."""
-        if given and not self.pattern.fullmatch(given):
-            yield Violation(field, f"{describe(given)} given; allowed: {self.shown}")
-
-
-def _resource(shown: str) -> Form:
-    """Each word in capitals stands for one segment of the name."""
-    return Form(shown, re.compile(re.sub("[A-Z_]+", r"[^/\\s]+", shown)))
-
-
-_LOCATION = "projects/PROJECT/locations/LOCATION"
-_CONTEXT = _resource(f"{_LOCATION}/metadataStores/STORE/contexts/CONTEXT")
+_CONTEXT = resource(f"{LOCATION}/metadataStores/STORE/contexts/CONTEXT")
 _NAME = Form(
     "1 to 63 lowercase letters, digits and dashes, first a letter, last no dash",
     re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?"),
 )
-_ACCOUNT = Form(
-    "the e-mail address of a service account", re.compile(r"[^@\s]+@[^@\s]+|[0-9]{1,30}")
-)
-_KEY = _resource(f"{_LOCATION}/keyRings/KEY_RING/cryptoKeys/KEY")
-_MODEL = _resource(f"{_LOCATION}/models/MODEL")
+_MODEL = resource(f"{LOCATION}/models/MODEL")
 _REGION = Form("the name of a region, such as us-central1", re.compile(r"[a-z]+(-[a-z]+)*[0-9]*"))
 _FORMS = {
-    "serviceAccount": _ACCOUNT,
-    "network": _resource("projects/PROJECT/global/networks/NETWORK"),
-    "tensorboard": _resource(f"{_LOCATION}/tensorboards/TENSORBOARD"),
+    "serviceAccount": ACCOUNT,
+    "network": resource("projects/PROJECT/global/networks/NETWORK"),
+    "tensorboard": resource(f"{LOCATION}/tensorboards/TENSORBOARD"),
     "persistentResourceId": _NAME,
     "experiment": _CONTEXT,
     "experimentRun": _CONTEXT,
@@ -79,8 +55,8 @@ def check_encryption(encryption: EncryptionSpec | None) -> Iterator[Violation]:
         return
     field = "encryptionSpec.kmsKeyName"
     if not encryption.kms_key_name:
-        yield Violation(field, f"required: {_KEY.shown}")
-    yield from _KEY.check(encryption.kms_key_name, field)
+        yield Violation(field, f"required: {KEY.shown}")
+    yield from KEY.check(encryption.kms_key_name, field)
 
 
 def _each(form: Form, given: str, field: str) -> Iterator[Violation]:
