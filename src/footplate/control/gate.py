@@ -63,6 +63,8 @@ class Gate:
 
     def warnings(self, submission: Submission) -> tuple[str, ...]:
         """What the job would better do otherwise, each once; also of one that may not come in."""
+        if not submission.understood:
+            return submission.warnings
         advice = advise(submission.spec, self._catalogue, submission.tuning)
         return tuple(dict.fromkeys((*submission.warnings, *advice)))
 

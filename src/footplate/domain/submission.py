@@ -45,4 +45,7 @@ class Submission:
     warnings: tuple[str, ...] = ()
     parity: tuple[str, ...] = ()
     violations: tuple[Violation, ...] = ()
+    understood: bool = True
+    """False: values were left out that the schema doesn't allow. Then only the violations are
+    sure, and nothing can be advised."""
     tuning: Tuning | None = None

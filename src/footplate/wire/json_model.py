@@ -280,7 +280,7 @@ def _leave_out(root: JsonObject, location: tuple[str | int, ...], stand_in: Json
 
 
 def _nearest(name: str, model: type[JsonModel]) -> str:
-    known = sorted(set(_names(model).values()))
+    known = sorted(to_camel(field) for field in model.model_fields)
     near = get_close_matches(to_camel(name[:100]), known, n=3, cutoff=0.6)
     if near:
         return f"unknown field; did you mean {' or '.join(near)}?"

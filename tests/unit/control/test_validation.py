@@ -221,6 +221,12 @@ def test_a_valid_job_that_this_version_does_not_run(desk: Desk) -> None:
     assert verdict.queue is None
 
 
+def test_no_advice_on_what_was_not_understood(desk: Desk) -> None:
+    few = replace(submission(), tuning=Tuning(parameters=1, max_trials=1), understood=False)
+
+    assert desk.validation.validate(few).warnings[:2] == ("it is late",)
+
+
 def test_a_search_with_few_trials(desk: Desk) -> None:
     verdict = desk.validation.validate(replace(submission(), tuning=Tuning(2, 5)))
 

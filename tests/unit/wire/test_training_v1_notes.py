@@ -26,6 +26,7 @@ PACKAGES: JsonObject = {
 IMAGE: JsonObject = {"region": "us-central1", "masterConfig": {"imageUri": "gcr.io/p/i"}}
 CUSTOM: JsonObject = {"scaleTier": "CUSTOM", "masterType": "n1-standard-4"}
 AT = "trainingInput"
+KEY = "projects/p/locations/us-central1/keyRings/r/cryptoKeys/k"
 
 
 def read(*parts: JsonObject) -> Submission:
@@ -87,7 +88,7 @@ PARAMETER = f"{AT}.hyperparameters.params[0]"
         ),
         (
             [PACKAGES, {"hyperparameters": {"resumePreviousJobId": "j", "maxParallelTrials": 2}}],
-            f"{AT}.hyperparameters.maxParallelTrials is 2, and there are 1 trials in all",
+            f"{AT}.hyperparameters.maxParallelTrials is 2, and maxTrials 1",
         ),
         (
             [PACKAGES, search(maxValue=1)],
@@ -135,7 +136,7 @@ PARAMETER = f"{AT}.hyperparameters.params[0]"
             f"{AT}.enableWebAccess is accepted and has no effect here",
         ),
         (
-            [PACKAGES, {"encryptionConfig": {"kmsKeyName": "k"}}],
+            [PACKAGES, {"encryptionConfig": {"kmsKeyName": KEY}}],
             f"{AT}.encryptionConfig is accepted and has no effect here",
         ),
         (
@@ -190,3 +191,29 @@ def test_a_network_of_a_project_without_its_number() -> None:
     assert named.parity[0] == (
         f"{AT}.network names its project by an id; Google's service takes only its number"
     )
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"jobDir": "s3://b/x"},
+        {"network": "default"},
+        {"runtimeVersion": 2.11},
+        {"scaleTier": "CUSTM", "workerType": "n1-standard-4"},
+        {"hyperparameters": {"params": [{"parameterName": "x", "type": "DOUBLE"}], "maxTrials": 9}},
+    ],
+)
+def test_nothing_untrue_is_said_of_what_is_wrong(given: JsonObject) -> None:
+    document: JsonObject = {"jobId": "job_1", "trainingInput": {**PACKAGES, **given}}
+    made = read_submission(document, "demo", CATALOGUE)
+    assert made.violations
+    said = [*made.warnings, *made.parity]
+    assert said in ([], [f"{AT}.network is accepted and has no effect here"])
+
+
+@pytest.mark.parametrize(
+    ("given", "understood"), [({"runtimeVersion": 2.11}, False), ({"region": "mars"}, True)]
+)
+def test_what_the_schema_refuses_is_not_understood(given: JsonObject, *, understood: bool) -> None:
+    document: JsonObject = {"jobId": "job_1", "trainingInput": {**PACKAGES, **given}}
+    assert read_submission(document, "demo", CATALOGUE).understood is understood

@@ -571,7 +571,10 @@ def test_conditional_parameters_count_once_each() -> None:
 @pytest.mark.parametrize(
     ("document", "said"),
     [
-        (tuning(maxTrialCount=3, parallelTrialCount=5), "parallelTrialCount is 5, and there are 3"),
+        (
+            tuning(maxTrialCount=3, parallelTrialCount=5),
+            "parallelTrialCount is 5, and maxTrialCount 3",
+        ),
         (search(categories("a", "b", "a")), f"{FIRST}.categoricalValueSpec has a value twice"),
         (search(double(minValue=1)), f"{FIRST}: its bounds are equal"),
         (

@@ -14,9 +14,9 @@ from footplate.domain.machines import accelerators_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from footplate.domain.catalogue import Catalogue
+    from footplate.domain.catalogue import Catalogue, MachineType
     from footplate.domain.errors import Violation
-    from footplate.domain.jobs import JobSpec
+    from footplate.domain.jobs import JobSpec, WorkerPool
     from footplate.domain.submission import Submission
 
 LAST_RUNTIME = (2, 11)
@@ -92,7 +92,14 @@ def _lacks(spec: JobSpec, catalogue: Catalogue) -> Iterator[str]:
 
 
 def _doubts(spec: JobSpec, catalogue: Catalogue) -> Iterator[str]:
-    """What Google's catalogue may have by now."""
+    """What Google's catalogue may have by now, and what its pages don't say."""
+    for name in dict.fromkeys(p.machine.machine_type for p in spec.pools if not _asks(p)):
+        kind = catalogue.machine_types.get(name)
+        if kind is not None and name not in catalogue.own and (made := _made_with(kind)):
+            yield (
+                f"machine type {name} is made with {made}, and the job asks for none; whether "
+                "Google's service takes that isn't known here"
+            )
     for runtime in _runtimes(spec):
         name = _name(runtime)
         if not runtime.startswith("image:") or name in catalogue.own:
@@ -103,6 +110,16 @@ def _doubts(spec: JobSpec, catalogue: Catalogue) -> Iterator[str]:
             continue
         if _number(python) > LAST_IMAGE_PYTHON:
             yield f"whether Google has the image {name}, for Python {python}, isn't known here"
+
+
+def _asks(pool: WorkerPool) -> bool:
+    return pool.machine.accelerator_type is not None
+
+
+def _made_with(kind: MachineType) -> str | None:
+    """``1 NVIDIA_L4``, where it takes but that."""
+    takes = [f"{count} {name}" for name, counts in kind.accelerators.items() for count in counts]
+    return takes[0] if len(takes) == 1 else None
 
 
 def _runtimes(spec: JobSpec) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MAX_WARNINGS = 20
 """Of all parameters together."""
 _AT = "trainingInput"
-_PROJECT_NUMBER = re.compile(r"projects/[0-9]+/")
+_PROJECT_ID = re.compile(r"projects/(?![0-9]+/)[^/\s]+/")
 _DISTRIBUTED = (ScaleTier.STANDARD_1, ScaleTier.PREMIUM_1)
 _WITHOUT_EFFECT = ("service_account", "network", "encryption_config", "enable_web_access")
 _IGNORED = {
@@ -63,9 +63,9 @@ def warnings(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
 def parity(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
     """Where Google's service would refuse the job, or treat it otherwise."""
     yield from _version_parity(training)
-    if training.job_dir and not training.job_dir.startswith("gs://"):
+    if (training.job_dir or "").startswith("/"):
         yield f"{_AT}.jobDir is a path of this machine; Google's service takes only gs://"
-    if training.network and not _PROJECT_NUMBER.match(training.network):
+    if _PROJECT_ID.match(training.network or ""):
         yield f"{_AT}.network names its project by an id; Google's service takes only its number"
     for each in staffed(training, catalogue):
         config = each.role.config
@@ -113,7 +113,7 @@ def _search_warnings(search: HyperparameterSpec) -> Iterator[str]:
     at = f"{_AT}.hyperparameters"
     trials, parallel = search.max_trials or 1, search.max_parallel_trials or 1
     if parallel > trials:
-        yield f"{at}.maxParallelTrials is {parallel}, and there are {trials} trials in all"
+        yield f"{at}.maxParallelTrials is {parallel}, and maxTrials {trials}"
     told = (
         warning
         for index, parameter in enumerate(search.params or ())
@@ -130,8 +130,9 @@ def _parameter_warnings(parameter: ParameterSpec, field: str) -> Iterator[str]:
     values = parameter.categorical_values or []
     if kind is ParameterType.CATEGORICAL and len(set(values)) < len(values):
         yield f"{field}.categoricalValues has a value twice: it is chosen more often"
-    bounds = parameter.min_value or 0.0, parameter.max_value or 0.0
-    if kind in (ParameterType.DOUBLE, ParameterType.INTEGER) and bounds[0] == bounds[1]:
+    bounds = parameter.min_value, parameter.max_value
+    ranged = kind in (ParameterType.DOUBLE, ParameterType.INTEGER) and bounds != (None, None)
+    if ranged and (bounds[0] or 0.0) == (bounds[1] or 0.0):
         yield f"{field}: its bounds are equal, so it is the same in all trials"
 
 

@@ -60,9 +60,10 @@ def read_submission(body: JsonObject, project: str, catalogue: Catalogue) -> Sub
         spec=training_spec(training, name, catalogue),
         request=format_object(request),
         labels=tuple((job.labels or {}).items()),
-        warnings=tuple(warnings(training, catalogue)),
-        parity=tuple(parity(training, catalogue)),
+        warnings=() if understood.wrong else tuple(warnings(training, catalogue)),
+        parity=() if understood.wrong else tuple(parity(training, catalogue)),
         violations=violations,
+        understood=not understood.wrong,
         tuning=_tuning(training),
     )
 

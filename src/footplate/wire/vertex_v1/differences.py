@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         WorkerPoolSpec,
     )
 
-_NUMBERED = re.compile(r"projects/[0-9]+/")
+_PROJECT_ID = re.compile(r"projects/(?![0-9]+/)[^/\s]+/")
 _LOCATION = re.compile(r"projects/[^/]+/locations/(?P<location>[^/]+)/")
 
 
@@ -35,7 +35,7 @@ def differences(
             f"{at}.baseOutputDirectory.outputUriPrefix is a path of this machine; "
             "Google's service takes only gs://"
         )
-    if spec.network and not _NUMBERED.match(spec.network):
+    if _PROJECT_ID.match(spec.network or ""):
         yield f"{at}.network: Google's service wants the project's number, not its name"
     if spec.tensorboard and not spec.service_account:
         yield f"{at}.tensorboard: Google's service wants a serviceAccount with it"

@@ -18,7 +18,7 @@ MAX_WARNINGS = 20
 def study_warnings(job: HyperparameterTuningJob) -> Iterator[str]:
     trials, parallel = job.max_trial_count or 0, job.parallel_trial_count or 0
     if 0 < trials < parallel:
-        yield f"parallelTrialCount is {parallel}, and there are {trials} trials in all"
+        yield f"parallelTrialCount is {parallel}, and maxTrialCount {trials}"
     parameters = (job.study_spec and job.study_spec.parameters) or ()
     told = (
         warning
@@ -34,7 +34,8 @@ def _parameter_warnings(parameter: ParameterSpec, at: str) -> Iterator[str]:
     if len(set(values)) < len(values):
         yield f"{at}.categoricalValueSpec has a value twice: it is chosen more often"
     bounds = parameter.double_value_spec or parameter.integer_value_spec
-    if bounds is not None and (bounds.min_value or 0) == (bounds.max_value or 0):
+    given = bounds is not None and (bounds.min_value, bounds.max_value) != (None, None)
+    if bounds and given and (bounds.min_value or 0) == (bounds.max_value or 0):
         yield f"{at}: its bounds are equal, so it is the same in all trials"
     for index, child in enumerate(parameter.conditional_parameter_specs or ()):
         if child.parameter_spec is not None:

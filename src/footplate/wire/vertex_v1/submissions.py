@@ -40,9 +40,13 @@ def read_submission(body: JsonObject, location: Location, catalogue: Catalogue) 
         spec=job_spec(spec, location, "jobSpec"),
         request=_request(job),
         labels=tuple((job.labels or {}).items()),
-        warnings=(*unknown_warnings(CustomJob, body), *spec_warnings(job, spec, "jobSpec")),
-        parity=tuple(differences(job, spec, "jobSpec", region)),
+        warnings=(
+            *unknown_warnings(CustomJob, body),
+            *(() if understood.wrong else spec_warnings(job, spec, "jobSpec")),
+        ),
+        parity=() if understood.wrong else tuple(differences(job, spec, "jobSpec", region)),
         violations=violations,
+        understood=not understood.wrong,
     )
 
 
@@ -66,11 +70,12 @@ def read_tuning_submission(
         labels=tuple((job.labels or {}).items()),
         warnings=(
             *unknown_warnings(HyperparameterTuningJob, body),
-            *study_warnings(job),
-            *spec_warnings(job, spec, "trialJobSpec"),
+            *(() if understood.wrong else study_warnings(job)),
+            *(() if understood.wrong else spec_warnings(job, spec, "trialJobSpec")),
         ),
-        parity=tuple(differences(job, spec, "trialJobSpec", region)),
+        parity=() if understood.wrong else tuple(differences(job, spec, "trialJobSpec", region)),
         violations=violations,
+        understood=not understood.wrong,
         tuning=_tuning(job),
     )
 

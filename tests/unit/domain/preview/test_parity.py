@@ -125,3 +125,23 @@ def test_a_refused_job_may_hold_anything(spec: JobSpec) -> None:
     wrong = submission(spec, violations=(Violation("trainingInput.region", "required"),))
 
     assert parity_of(wrong, CATALOGUE).accepted is False
+
+
+@pytest.mark.parametrize(
+    ("machine", "accepted"),
+    [
+        (MachineSpec("a2-highgpu-1g"), None),
+        (MachineSpec("a2-highgpu-1g", "NVIDIA_TESLA_A100", 1), True),
+        (MachineSpec("n1-standard-4"), True),
+        (MachineSpec("standard_gpu"), True),
+    ],
+)
+def test_a_machine_made_for_gpus_that_asks_for_none(
+    machine: MachineSpec, *, accepted: bool | None
+) -> None:
+    made = spec()
+    pool = replace(made.primary, machine=machine)
+    parity = parity_of(submission(replace(made, pools=(pool,))), CATALOGUE)
+
+    assert parity.accepted is accepted
+    assert any("is made with 1 NVIDIA_TESLA_A100" in r for r in parity.reasons) != bool(accepted)
