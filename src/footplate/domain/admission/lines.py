@@ -9,16 +9,18 @@ from footplate.domain.admission.ladder import Group, Ladder
 
 if TYPE_CHECKING:
     from footplate.domain.admission.ladder import Head
-    from footplate.domain.admission.tickets import Account, Form, Ticket
+    from footplate.domain.admission.tickets import Account, Form, Shape, Ticket
     from footplate.domain.names import JobUid
 
 
 class Line:
-    __slots__ = ("_groups", "_order", "ladder")
+    __slots__ = ("_groups", "_order", "ladder", "ladders")
 
     def __init__(self) -> None:
         self.ladder = Ladder()
         """Those that the site is large enough for."""
+        self.ladders: dict[Shape, Ladder] = {}
+        """The same, shape by shape; none is empty."""
         self._groups: dict[tuple[int, str, Form, Account], Group] = {}
         self._order: list[tuple[int, float, JobUid]] = []
 
@@ -52,10 +54,13 @@ class Line:
         return bisect_left(self._order, _rank(ticket)) + 1
 
     def _rehead(self, group: Group, before: Head | None, ticket: Ticket) -> None:
-        after = group.head
-        if before != after:
-            for ladder in (self.ladder, group.form.shape.ladder):
-                ladder.replace(ticket.claim.priority, group.project, before, after)
+        after, shape = group.head, group.form.shape
+        if before == after:
+            return
+        for ladder in (self.ladder, self.ladders.setdefault(shape, Ladder())):
+            ladder.replace(ticket.claim.priority, group.project, before, after)
+        if not self.ladders[shape].steps:
+            del self.ladders[shape]
 
 
 def _key(ticket: Ticket) -> tuple[int, str, Form, Account]:

@@ -99,7 +99,7 @@ class Round:
     def _walk(self) -> None:
         """Between lines: the first of each line, by its rank among the first of all."""
         lines = self._floor.lines.values()
-        walks = [LineWalk(line.ladder, self._order) for line in lines]
+        walks = [LineWalk(line, self._order) for line in lines]
         turns = [(found[1], index) for index, w in enumerate(walks) if (found := w.peek())]
         heapify(turns)
         while turns and (self._live or self._thorough):
@@ -126,7 +126,7 @@ class Round:
             account.spent_in = self._order.number
         elif not form.is_live(now):
             self._weed(self.reservations.make(group.first, rank))
-            walk.reserve(group.first.claim.accelerator, self._live)
+            walk.reserve(self._live)
         elif self.reservations.delayed_by(account.limited, now, now + form.longest_s):
             group.passed_in = self._order.number
         else:

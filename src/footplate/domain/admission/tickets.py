@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary, finalize
 
-from footplate.domain.admission.ladder import Ladder
-
 if TYPE_CHECKING:
     from footplate.domain.admission.claims import Claim
     from footplate.domain.admission.room import Needs, Room
@@ -19,13 +17,11 @@ if TYPE_CHECKING:
 class Shape:
     """What claims in one line have in common that hold the same of the site."""
 
-    accelerator: str
     needs: Needs
     possible: bool
     """Whether the site as a whole is large enough."""
     forms: dict[Form, None] = field(default_factory=dict)
     """Those of it that wait."""
-    ladder: Ladder = field(default_factory=Ladder)
     shortest_s: float = math.inf
     """Of those forms."""
     deadline: float = math.inf
@@ -119,9 +115,7 @@ class Clerk:
             shape = self._shapes.get(key)
             if shape is None:
                 needs = self._room.site_needs(claim.site, claim.holds)
-                shape = self._shapes[key] = Shape(
-                    claim.accelerator, needs, self._room.can_ever_fit(needs)
-                )
+                shape = self._shapes[key] = Shape(needs, self._room.can_ever_fit(needs))
             form = self._forms[*key, claim.longest_s] = Form(shape, claim.longest_s)
         return form
 

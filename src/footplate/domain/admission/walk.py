@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from footplate.domain.admission.claims import Claim
     from footplate.domain.admission.ladder import Group, Ladder, Step
+    from footplate.domain.admission.lines import Line
     from footplate.domain.admission.tickets import Shape
     from footplate.domain.names import JobUid
 
@@ -120,21 +121,23 @@ class Walk:
 class LineWalk:
     """The groups of a line; once it has reserved, only those that could still start."""
 
-    __slots__ = ("_order", "_walk", "_walks", "reserved")
+    __slots__ = ("_line", "_order", "_walk", "_walks", "reserved")
 
-    def __init__(self, ladder: Ladder, order: Order) -> None:
+    def __init__(self, line: Line, order: Order) -> None:
+        self._line = line
         self._order = order
-        self._walk = Walk(ladder, order, only_live=False)
+        self._walk = Walk(line.ladder, order, only_live=False)
         self._walks: list[tuple[Shape, Walk]] = []
         self.reserved = False
 
-    def reserve(self, accelerator: str, live: Iterable[Shape]) -> None:
+    def reserve(self, live: Iterable[Shape]) -> None:
         """``live``: the shapes that could still start, of this line or others."""
         self.reserved = True
+        ladders = self._line.ladders
         self._walks = [
-            (shape, Walk(shape.ladder, self._order, only_live=True))
+            (shape, Walk(ladders[shape], self._order, only_live=True))
             for shape in live
-            if shape.accelerator == accelerator
+            if shape in ladders
         ]
 
     def peek(self) -> Candidate | None:
