@@ -148,3 +148,10 @@ def test_a_job_that_is_refused_may_be_told_the_same() -> None:
     submission = submit(document, Location("demo", "?"))
     assert len(submission.violations) == 4
     assert len(submission.warnings) == 3
+
+
+@pytest.mark.parametrize(("made", "said"), [({}, 0), ({"scaleTier": "BASIC"}, 1)])
+def test_googles_service_refuses_fields_that_it_does_not_know(made: JsonObject, said: int) -> None:
+    for submission in (submit({**body(), **made}), tune({**tuning(), **made})):
+        known = [reason for reason in submission.parity if "aren't known here" in reason]
+        assert len(known) == said

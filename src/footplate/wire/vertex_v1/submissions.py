@@ -13,7 +13,7 @@ from footplate.wire.vertex_v1.rules import check_custom_job, check_tuning_job
 from footplate.wire.vertex_v1.rules.parameter_names import names_in
 from footplate.wire.vertex_v1.specs import job_spec
 from footplate.wire.vertex_v1.study_warnings import study_warnings
-from footplate.wire.vertex_v1.warnings import spec_warnings, unknown_warnings
+from footplate.wire.vertex_v1.warnings import spec_warnings, unknown_parity, unknown_warnings
 
 if TYPE_CHECKING:
     from footplate.domain.catalogue import Catalogue
@@ -34,6 +34,7 @@ def read_submission(body: JsonObject, location: Location, catalogue: Catalogue) 
     job, region = understood.message, location.location
     violations = understood.with_rules(check_custom_job(job, region, catalogue, understood.clouds))
     spec = _spec_of(job.job_spec, violations)
+    unknown = unknown_warnings(CustomJob, body)
     return Submission(
         name=location,
         display_name=job.display_name or "",
@@ -41,10 +42,13 @@ def read_submission(body: JsonObject, location: Location, catalogue: Catalogue) 
         request=_request(job),
         labels=tuple((job.labels or {}).items()),
         warnings=(
-            *unknown_warnings(CustomJob, body),
+            *unknown,
             *(() if understood.wrong else spec_warnings(job, spec, "jobSpec")),
         ),
-        parity=() if understood.wrong else tuple(differences(job, spec, "jobSpec", region)),
+        parity=(
+            *unknown_parity(unknown),
+            *(() if understood.wrong else differences(job, spec, "jobSpec", region)),
+        ),
         violations=violations,
         understood=not understood.wrong,
     )
@@ -62,6 +66,7 @@ def read_tuning_submission(
     job, region = understood.message, location.location
     violations = understood.with_rules(check_tuning_job(job, region, catalogue, understood.clouds))
     spec = _spec_of(job.trial_job_spec, violations)
+    unknown = unknown_warnings(HyperparameterTuningJob, body)
     return Submission(
         name=location,
         display_name=job.display_name or "",
@@ -69,11 +74,14 @@ def read_tuning_submission(
         request=_request(job),
         labels=tuple((job.labels or {}).items()),
         warnings=(
-            *unknown_warnings(HyperparameterTuningJob, body),
+            *unknown,
             *(() if understood.wrong else study_warnings(job)),
             *(() if understood.wrong else spec_warnings(job, spec, "trialJobSpec")),
         ),
-        parity=() if understood.wrong else tuple(differences(job, spec, "trialJobSpec", region)),
+        parity=(
+            *unknown_parity(unknown),
+            *(() if understood.wrong else differences(job, spec, "trialJobSpec", region)),
+        ),
         violations=violations,
         understood=not understood.wrong,
         tuning=_tuning(job),

@@ -49,6 +49,12 @@ def unknown_warnings(model: type[JsonModel], body: JsonObject) -> tuple[str, ...
     return tuple(told)
 
 
+def unknown_parity(unknown: Sequence[str]) -> Iterator[str]:
+    """``unknown``: what there is to say of unknown fields."""
+    if unknown:
+        yield "fields that aren't known here: Google's service refuses those that it doesn't know"
+
+
 def spec_warnings(
     job: models.CustomJob | models.HyperparameterTuningJob, spec: models.CustomJobSpec, at: str
 ) -> Iterator[str]:
