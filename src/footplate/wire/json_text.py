@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, NoReturn
 
 from footplate.domain.errors import InvalidArgument
@@ -69,8 +70,8 @@ def _refuse_constant(name: str) -> NoReturn:
 def _distinct(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
     made = dict(pairs)
     if len(made) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        counts = Counter(name for name, _ in pairs)
+        twice = next(name for name, count in counts.items() if count > 1)
         raise InvalidArgument(f"the body has the key {describe(twice)} twice in one object")
     return made
 
