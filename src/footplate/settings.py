@@ -54,6 +54,7 @@ class Settings:
     spool_limit_mb: int = 64
     stop_grace_s: float = 10.0
     heartbeat_s: float = 30.0
+    gathering_s: float = 600.0
 
     @property
     def database(self) -> str:
@@ -252,4 +253,5 @@ _READERS: dict[str, Callable[[object], object]] = {
     "spool_limit_mb": _whole(1, 65536),
     "stop_grace_s": _seconds,
     "heartbeat_s": _seconds,
+    "gathering_s": _seconds,
 }

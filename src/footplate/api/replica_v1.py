@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from footplate.api.bodies import read_body
 from footplate.domain.errors import NotFound, PermissionDenied
-from footplate.wire.replica_v1 import decode_reports, encode_answer, encode_task
+from footplate.wire.replica_v1 import decode_reports, encode_answer, encode_start, encode_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +34,7 @@ def replica_routes(tasks: Tasks, reports: Reports, tokens: Tokens) -> list[Route
     api = _ReplicaApi(tasks, reports, tokens)
     return [
         Route("/replica/v1/task", api.task, methods=["GET"]),
+        Route("/replica/v1/start", api.start, methods=["GET"]),
         Route("/replica/v1/packages/{index}", api.package, methods=["GET"]),
         Route("/replica/v1/locks/{sha256}", api.lock, methods=["GET"]),
         Route("/replica/v1/reports", api.report, methods=["POST"]),
@@ -48,6 +49,9 @@ class _ReplicaApi:
 
     def task(self, request: Request) -> Response:
         return JSONResponse(encode_task(self._tasks.task(*self._bearer(request))))
+
+    def start(self, request: Request) -> Response:
+        return JSONResponse(encode_start(self._tasks.start(*self._bearer(request))))
 
     def package(self, request: Request) -> Response:
         attempt_id, replica = self._bearer(request)

@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING, assert_never
 
 from footplate.control.attempts import current
 from footplate.control.decisions import apply
-from footplate.domain.jobs import JobEvent
-from footplate.domain.lifecycle import ReplicaExited, ReplicaPreparing, ReplicaRunning
+from footplate.domain.jobs import Address, JobEvent
+from footplate.domain.lifecycle import (
+    ReplicaEvent,
+    ReplicaExited,
+    ReplicaPreparing,
+    ReplicaReady,
+    ReplicaRunning,
+)
 from footplate.domain.states import Phase
 from footplate.wire.replica_v1 import EventRecord, ExitRecord, LineRecord, Record, StateRecord
 
@@ -85,9 +91,9 @@ class Reports:
                 self._note(job, replica, record)
                 return job
             case StateRecord(phase=Phase.PREPARING):
-                event: ReplicaPreparing | ReplicaRunning | ReplicaExited = ReplicaPreparing(
-                    now, job.attempt, replica
-                )
+                event: ReplicaEvent = ReplicaPreparing(now, job.attempt, replica)
+            case StateRecord(address=Address() as address):
+                event = ReplicaReady(now, job.attempt, replica, address)
             case StateRecord():
                 event = ReplicaRunning(now, job.attempt, replica)
             case ExitRecord():

@@ -9,13 +9,13 @@ from footplate.control.attempts import current
 from footplate.control.paths import local_path
 from footplate.domain import environment, invocation
 from footplate.domain.errors import NotFound, Unimplemented
-from footplate.domain.jobs import PythonProgram, WorkerPool
+from footplate.domain.jobs import Address, PythonProgram, WorkerPool
 from footplate.domain.names import GcsUri
 from footplate.domain.sites import Mode, devices, memory_mb
-from footplate.wire.replica_v1 import Allotment, Package, PythonTask, Task
+from footplate.wire.replica_v1 import Allotment, Package, PythonTask, Start, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import Job, JobSpec
@@ -35,6 +35,8 @@ class Limits:
 
     stop_grace_s: float
     heartbeat_s: float
+    gathering_s: float
+    """How long a replica that is ready waits for the others of its gang."""
 
 
 class Tasks:
@@ -66,7 +68,8 @@ class Tasks:
         pool = _pool(job.spec, replica)
         program = _python(pool)
         site = self._site(job.spec.region)
-        variables = self._environment(job, replica, pool, site)
+        gang = len(job.replicas) > 1
+        variables = self._environment(job, replica, pool, {} if gang else self._alone(replica))
         return Task(
             attempt_id=job.attempt_id,
             attempt=job.attempt,
@@ -82,7 +85,21 @@ class Tasks:
             heartbeat_s=self._limits.heartbeat_s,
             gpus=devices.are_real(variables.get(devices.VISIBLE, "").split(","), site),
             allotment=self._allotment(pool, site),
+            gathering_s=self._limits.gathering_s if gang else None,
         )
+
+    def start(self, attempt_id: AttemptId, replica: str) -> Start:
+        """Whether a ready replica of a gang may start its program, and with what environment.
+
+        Raises PermissionDenied: the attempt is over. NotFound: it has no such replica.
+        """
+        job = current(self._store, attempt_id)
+        pool = _pool(job.spec, replica)
+        awaited = tuple(each.name for each in job.replicas if each.address is None)
+        if awaited:
+            return Start(None, awaited)
+        addresses = {each.name: each.address for each in job.replicas if each.address is not None}
+        return Start(tuple(self._environment(job, replica, pool, addresses).items()))
 
     def package(self, attempt_id: AttemptId, replica: str, index: int) -> BinaryIO:
         """The bytes of a package of the task; the caller closes. Raises as task does."""
@@ -97,9 +114,17 @@ class Tasks:
         """The pinned requirements of a slice of a runtime. Raises NotFound."""
         return self._catalogue.runtimes.lock_text(sha256)
 
-    def _environment(self, job: Job, replica: str, pool: WorkerPool, site: Site) -> dict[str, str]:
-        """The service's, the user's own over them, and over all what hands out accelerators."""
-        addresses = {name: f"127.0.0.1:{self._free_port()}" for name in job.spec.replica_names()}
+    def _alone(self, replica: str) -> dict[str, Address]:
+        return {replica: Address("127.0.0.1", self._free_port(), (self._free_port(),))}
+
+    def _environment(
+        self, job: Job, replica: str, pool: WorkerPool, addresses: Mapping[str, Address]
+    ) -> dict[str, str]:
+        """The service's, the user's own over them, and over all what hands out accelerators.
+
+        Nothing of the cluster is in it while ``addresses`` aren't known.
+        """
+        site = self._site(job.spec.region)
         given = invocation.variables(job.spec, replica, job.name.job_id, addresses, self._path)
         own = dict(environment.expand(given, pool.environment))
         held = next((r.devices for r in job.replicas if r.name == replica), ())

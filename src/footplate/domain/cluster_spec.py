@@ -13,14 +13,16 @@ from footplate.domain.jobs import ClusterVariable, JobSpec, WorkerPool
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from footplate.domain.jobs import Address
+
 EVALUATOR = "evaluator"
 """The role that looks at the cluster from outside: it is no member."""
 
 
-def variables(spec: JobSpec, replica: str, addresses: Mapping[str, str]) -> dict[str, str]:
+def variables(spec: JobSpec, replica: str, addresses: Mapping[str, Address]) -> dict[str, str]:
     """The cluster variables of one replica.
 
-    ``addresses`` has ``HOST:PORT`` by name for every replica of the job.
+    ``addresses`` has every replica of the job by its name.
     """
     made: dict[str, str] = {}
     if ClusterVariable.CLUSTER_SPEC in spec.cluster_variables:
@@ -31,11 +33,11 @@ def variables(spec: JobSpec, replica: str, addresses: Mapping[str, str]) -> dict
 
 
 def _describe(
-    spec: JobSpec, replica: str, addresses: Mapping[str, str], *, chief: str | None
+    spec: JobSpec, replica: str, addresses: Mapping[str, Address], *, chief: str | None
 ) -> str:
     """``chief`` renames the primary's role; None keeps every pool's own."""
     cluster = {
-        _role(spec, pool, chief): [addresses[name] for name in pool.replica_names()]
+        _role(spec, pool, chief): [str(addresses[name]) for name in pool.replica_names()]
         for pool in spec.pools
         if pool.replica_count and pool.cluster_role != EVALUATOR
     }

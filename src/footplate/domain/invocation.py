@@ -9,7 +9,7 @@ from footplate.domain import cluster_spec
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from footplate.domain.jobs import JobSpec, PythonProgram
+    from footplate.domain.jobs import Address, JobSpec, PythonProgram
 
     OpenPath = Callable[[str], str]
     """From the URI of a directory to what a program can open."""
@@ -23,17 +23,18 @@ def arguments(spec: JobSpec, program: PythonProgram, path: OpenPath) -> tuple[st
 
 
 def variables(
-    spec: JobSpec, replica: str, job_id: str, addresses: Mapping[str, str], path: OpenPath
+    spec: JobSpec, replica: str, job_id: str, addresses: Mapping[str, Address], path: OpenPath
 ) -> tuple[tuple[str, str], ...]:
     """What the service sets, before the user's own variables; a later name wins.
 
-    ``addresses`` has ``HOST:PORT`` by name for every replica of the job.
+    ``addresses`` has every replica of the job by its name; empty: they aren't known yet, and
+    nothing of the cluster is set.
     """
     return (
         ("CLOUD_ML_JOB_ID", job_id),
         *spec.environment,
         *_directories(spec, path),
-        *cluster_spec.variables(spec, replica, addresses).items(),
+        *(cluster_spec.variables(spec, replica, addresses).items() if addresses else ()),
     )
 
 

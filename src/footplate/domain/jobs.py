@@ -183,6 +183,18 @@ class Exit:
 
 
 @dataclass(frozen=True)
+class Address:
+    """``port`` is the program's own; ``open_ports`` are others that nobody uses there."""
+
+    host: str
+    port: int
+    open_ports: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True)
 class Replica:
     """One replica of the current attempt."""
 
@@ -191,6 +203,8 @@ class Replica:
     exit: Exit | None = None
     devices: tuple[str, ...] = ()
     """The GPUs of its host that it alone may use, by their ids, until the job has ended."""
+    address: Address | None = None
+    """Where the others of its gang find its program, once it is READY."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, assert_never
 
 from footplate.domain.errors import Code
-from footplate.domain.jobs import Ending, Exit, ExitKind, Job, JobEvent, Replica
+from footplate.domain.jobs import Address, Ending, Exit, ExitKind, Job, JobEvent, Replica
 from footplate.domain.states import Phase, State
 
 if TYPE_CHECKING:
@@ -50,6 +50,16 @@ class ReplicaPreparing:
     at: datetime
     attempt: int
     replica: str
+
+
+@dataclass(frozen=True)
+class ReplicaReady:
+    """It could start its program, and waits until all others of its gang could."""
+
+    at: datetime
+    attempt: int
+    replica: str
+    address: Address
 
 
 @dataclass(frozen=True)
@@ -109,6 +119,7 @@ class StartRefused:
 Event = (
     Admitted
     | ReplicaPreparing
+    | ReplicaReady
     | ReplicaRunning
     | ReplicaExited
     | ReplicaGone
@@ -180,7 +191,9 @@ def _apply(job: Job, event: Event) -> Change:
     match event:
         case Admitted():
             return _admit(job, event)
-        case ReplicaPreparing() | ReplicaRunning() | ReplicaExited() | ReplicaGone():
+        case (
+            ReplicaPreparing() | ReplicaReady() | ReplicaRunning() | ReplicaExited() | ReplicaGone()
+        ):
             return _report(job, event)
         case CancelRequested():
             return _end(job, Ending(State.CANCELLED, Code.CANCELLED, "cancelled by request"))
@@ -234,7 +247,7 @@ def _end(job: Job, ending: Ending) -> Change:
     return replace(job, ending=ending, state=state), ()
 
 
-ReplicaEvent = ReplicaPreparing | ReplicaRunning | ReplicaExited | ReplicaGone
+ReplicaEvent = ReplicaPreparing | ReplicaReady | ReplicaRunning | ReplicaExited | ReplicaGone
 
 _ORDER = {phase: index for index, phase in enumerate(Phase)}
 
@@ -250,7 +263,7 @@ def _report(job: Job, event: ReplicaEvent) -> Change:
     replicas = tuple(moved if r is known else r for r in job.replicas)
     job = replace(job, replicas=replicas)
     match event:
-        case ReplicaPreparing():
+        case ReplicaPreparing() | ReplicaReady():
             return job, ()
         case ReplicaRunning():
             return _run(job), ()
@@ -265,18 +278,18 @@ def _report(job: Job, event: ReplicaEvent) -> Change:
 def _move(replica: Replica, event: ReplicaEvent) -> Replica:
     match event:
         case ReplicaPreparing():
-            phase, end = Phase.PREPARING, replica.exit
+            moved = replace(replica, phase=Phase.PREPARING)
+        case ReplicaReady():
+            moved = replace(replica, phase=Phase.READY, address=event.address)
         case ReplicaRunning():
-            phase, end = Phase.RUNNING, replica.exit
+            moved = replace(replica, phase=Phase.RUNNING)
         case ReplicaExited():
-            phase, end = Phase.EXITED, event.exit
+            moved = replace(replica, phase=Phase.EXITED, exit=event.exit)
         case ReplicaGone():
-            phase, end = Phase.GONE, replica.exit
+            moved = replace(replica, phase=Phase.GONE)
         case _:
             assert_never(event)
-    if _ORDER[phase] <= _ORDER[replica.phase]:
-        return replica
-    return replace(replica, phase=phase, exit=end)
+    return moved if _ORDER[moved.phase] > _ORDER[replica.phase] else replica
 
 
 def _run(job: Job) -> Job:

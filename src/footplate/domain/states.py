@@ -31,6 +31,8 @@ class Phase(Enum):
     """Its supervisor was asked for, and hasn't reported yet."""
     PREPARING = "PREPARING"
     """Its supervisor is there, and makes the environment."""
+    READY = "READY"
+    """Its environment is made; it waits for the others of its gang."""
     RUNNING = "RUNNING"
     """Its program runs."""
     EXITED = "EXITED"

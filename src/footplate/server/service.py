@@ -119,7 +119,7 @@ class Service:
         return EndOfStream(create_app(routes, access), followers)
 
     def _make_tasks(self, settings: Settings) -> Tasks:
-        limits = Limits(settings.stop_grace_s, settings.heartbeat_s)
+        limits = Limits(settings.stop_grace_s, settings.heartbeat_s, settings.gathering_s)
         site, clock = self._regions.site, self._clock
         return Tasks(self.store, self.buckets, self._catalogue, site, clock, limits, free_port)
 

@@ -12,6 +12,7 @@ from typing import Any, assert_never
 
 from footplate.domain.errors import Code
 from footplate.domain.jobs import (
+    Address,
     ClusterVariable,
     ContainerProgram,
     Directory,
@@ -100,12 +101,16 @@ def read_replicas(text: str) -> tuple[Replica, ...]:
 
 def _replica_document(replica: Replica) -> Json:
     end = replica.exit
-    document = {
+    document: Json = {
         "name": replica.name,
         "phase": replica.phase.value,
         "exit": end and {"kind": end.kind.value, "code": end.code, "cause": end.cause},
     }
-    return {**document, "devices": replica.devices} if replica.devices else document
+    if replica.devices:
+        document["devices"] = replica.devices
+    if replica.address is not None:
+        document["address"] = [*vars(replica.address).values()]
+    return document
 
 
 def _replica(document: Json) -> Replica:
@@ -115,7 +120,15 @@ def _replica(document: Json) -> Replica:
         phase=Phase(document["phase"]),
         exit=end and Exit(ExitKind(end["kind"]), end["code"], end["cause"]),
         devices=tuple(document.get("devices", ())),
+        address=_address(document.get("address")),
     )
+
+
+def _address(document: list[Any] | None) -> Address | None:
+    if document is None:
+        return None
+    host, port, open_ports = document
+    return Address(host, port, tuple(open_ports))
 
 
 def write_spec(spec: JobSpec) -> str:

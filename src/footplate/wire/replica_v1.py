@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.domain.jobs import Exit, ExitKind
+from footplate.domain.jobs import Address, Exit, ExitKind
 from footplate.domain.log_lines import Line
 from footplate.domain.states import Phase
 from footplate.wire.json_text import describe
@@ -37,16 +37,23 @@ _MAX_SEQUENCE = 1 << 53
 _MAX_TIME = 253_402_300_799.0
 _EVENT_KIND = re.compile(r"[A-Z][A-Z_]{0,63}")
 _STREAMS = ("stdout", "stderr")
-_PHASES = ("PREPARING", "RUNNING")
+_PHASES = ("PREPARING", "READY", "RUNNING")
+MAX_OPEN_PORTS = 16
+_HOST = re.compile(r"[A-Za-z0-9.:_-]{1,253}")
+_MAX_PORT = 65535
 
 
 @dataclass(frozen=True)
 class StateRecord:
-    """A replica's environment is being prepared, or its program runs."""
+    """A replica's environment is being prepared, or is made, or its program runs.
+
+    ``address``: where the others find it; only that of a gang, and only when it is READY.
+    """
 
     sequence: int
     time: datetime
     phase: Phase
+    address: Address | None = None
 
 
 @dataclass(frozen=True)
@@ -111,7 +118,8 @@ def _decode(fields: _Fields, sequence: int) -> Record:
             read = read_line(stream, fields.text("m", MAX_LINE_LENGTH))
             return LineRecord(Line(sequence, time, read.severity, read.message, read.payload))
         case "state":
-            return StateRecord(sequence, time, Phase(fields.choice("phase", _PHASES)))
+            phase = Phase(fields.choice("phase", _PHASES))
+            return StateRecord(sequence, time, phase, fields.address(phase))
         case "event":
             return EventRecord(sequence, time, fields.kind("kind"), fields.cut_text("m"))
         case _:
@@ -134,6 +142,18 @@ class _Fields:
         if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
             return value
         raise self._wrong(name, f"an integer from {least} to {most}")
+
+    def address(self, phase: Phase) -> Address | None:
+        if phase is not Phase.READY:
+            return None
+        host, ports = self._record.get("host"), self._record.get("open_ports", [])
+        if not isinstance(host, str) or not _HOST.fullmatch(host):
+            raise self._wrong("host", "the name or the number of a host")
+        if not isinstance(ports, list) or len(ports) > MAX_OPEN_PORTS:
+            raise _wrong(f"{self._path}.open_ports", None, f"at most {MAX_OPEN_PORTS} ports")
+        numbered = [_Fields({"port": port}, self._path) for port in ports]
+        opened = tuple(fields.integer("port", 1, _MAX_PORT) for fields in numbered)
+        return Address(host, self.integer("port", 1, _MAX_PORT), opened)
 
     def time(self, name: str) -> datetime:
         value = self._record.get(name)
@@ -226,6 +246,28 @@ class Task:
     heartbeat_s: float
     gpus: bool = False
     allotment: Allotment | None = None
+    gathering_s: float | None = None
+    """How long it may wait, when it is ready, for the others of its gang; None: it is alone.
+
+    A gang's environment is only told when all are ready."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """Whether a replica that is ready may start its program.
+
+    Either ``environment`` is there, expanded and in order, or the replicas in ``awaited`` aren't
+    ready yet.
+    """
+
+    environment: tuple[tuple[str, str], ...] | None
+    awaited: tuple[str, ...] = ()
+
+
+def encode_start(start: Start) -> JsonObject:
+    if start.environment is None:
+        return {"awaited": list(start.awaited)}
+    return {"environment": [[name, value] for name, value in start.environment]}
 
 
 def encode_task(task: Task) -> JsonObject:
@@ -248,6 +290,7 @@ def encode_task(task: Task) -> JsonObject:
         "heartbeat_s": task.heartbeat_s,
         "gpus": task.gpus,
         "allotment": _encode_allotment(task.allotment),
+        "gathering_s": task.gathering_s,
     }
 
 

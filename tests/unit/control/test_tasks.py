@@ -53,7 +53,7 @@ def make_tasks(
 ) -> Callable[[Site], Tasks]:
     def make(site: Site) -> Tasks:
         sites = {"us-central1": site}
-        limits = Limits(1.0, 2.0)
+        limits = Limits(1.0, 2.0, 600.0)
         return Tasks(store, buckets, CATALOGUE, sites.__getitem__, clock, limits, lambda: 2222)
 
     return make

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, assert_never
 from footplate.domain import invocation
 from footplate.domain.admission.claiming import counts_of
 from footplate.domain.errors import InvalidArgument
-from footplate.domain.jobs import ContainerProgram, PythonProgram
+from footplate.domain.jobs import Address, ContainerProgram, PythonProgram
 from footplate.domain.machines import accelerators_of, zones_for
 from footplate.domain.preview.parts import Part, part_of
 from footplate.domain.sites import devices
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 JOB_ID = "JOB_ID"
 """Stands for an id that the service chooses when the job is made."""
-PORT = "PORT"
-"""Stands for the port of a replica, which is found when it starts."""
+PORT = 2222
+"""The cloud's; here each replica gets a port of its own, which is found when it starts."""
 
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
 
@@ -121,7 +121,7 @@ class _Planner:
         self._site = site
         self._job_id = job_id
         self._path = path
-        self._addresses = {name: f"{name}:{PORT}" for name in spec.replica_names()}
+        self._addresses = {name: Address(name, PORT) for name in spec.replica_names()}
         self._devices = devices.assign(spec, catalogue, site, ()) or {}
 
     def pool(self, pool: WorkerPool) -> PlannedPool:
