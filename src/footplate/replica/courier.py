@@ -1,4 +1,7 @@
-"""Brings the task from the server and the records to it, for as long as that takes."""
+"""Brings from the server the task, and when to start, and brings it the records.
+
+For as long as that takes.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,19 @@ if TYPE_CHECKING:
     from footplate.replica.spool import Spool
 
 TASK_PATH = "/replica/v1/task"
+START_PATH = "/replica/v1/start"
 REPORTS_PATH = "/replica/v1/reports"
 FIRST_REST_S = 0.05
 LONGEST_REST_S = 5.0
+FIRST_QUESTION_S = 0.1
+LONGEST_QUESTION_S = 1.0
+"""Seconds from one question whether to start to the next, at first and at last."""
 _PATIENCE_S = 30.0
 _BATCH_BYTES = 262144
 _FINAL = ("INVALID_ARGUMENT", "NOT_FOUND", "FAILED_PRECONDITION", "UNIMPLEMENTED")
 _HTTP_FORBIDDEN = 403
 _HTTP_TOO_LARGE = 413
+NEVER = float("inf")
 
 
 class Courier:
@@ -34,8 +42,12 @@ class Courier:
 
     def __init__(self, exchange: Exchange, spool: Spool, vary: Callable[[], float]) -> None:
         self.task: dict[str, Any] | None = None
-        self.task_fault = ""
-        """Why the server has no task for us, and never will."""
+        self.fault = ""
+        """Why the server doesn't give us what we ask it for, and never will."""
+        self.environment: list[Any] | None = None
+        """The program's, once all of its gang are ready; see ``ask_to_start``."""
+        self.awaited: list[Any] | None = None
+        """Who wasn't ready when the server was asked last."""
         self.heartbeat_s = 30.0
         self.stop_wanted = False
         """The server wants the program to end."""
@@ -52,6 +64,8 @@ class Courier:
         self._due = 0.0
         """When to begin again after a failure."""
         self._patience_end = 0.0
+        self._ask_at = NEVER
+        self._questions = 0
 
     @property
     def idle(self) -> bool:
@@ -70,7 +84,11 @@ class Courier:
             return self._patience_end
         if self._spool.waiting or self.task is None:
             return self._due
-        return max(self._due, (self._contact or 0.0) + self.heartbeat_s)
+        return max(self._due, min(self._ask_at, (self._contact or 0.0) + self.heartbeat_s))
+
+    def ask_to_start(self) -> None:
+        """From now on, when all records are delivered, ask until there is an ``environment``."""
+        self._ask_at = 0.0
 
     def tick(self, now: float) -> None:
         if self.refused:
@@ -88,6 +106,8 @@ class Courier:
             self._report(now)
         elif self.task is None:
             self._begin(now, "GET", TASK_PATH, None)
+        elif now >= self._ask_at:
+            self._ask(now)
         elif now >= self._contact + self.heartbeat_s:
             self._report(now)
 
@@ -107,7 +127,9 @@ class Courier:
         elif answer.status == _HTTP_FORBIDDEN:
             self.refused = True
         elif self._take(answer):
-            self._failures, self._due, self._contact = 0, now, now
+            self._failures, self._due = 0, now
+            if self._path != START_PATH:  # which doesn't say whether a stop is wanted
+                self._contact = now
         else:
             self._rest(now)
 
@@ -118,6 +140,12 @@ class Courier:
         batch = self._spool.read(self._batch_bytes)
         self._sent = batch.last
         self._begin(now, "POST", REPORTS_PATH, b'{"records":[' + batch.body + b"]}")
+
+    def _ask(self, now: float) -> None:
+        rest_s = min(LONGEST_QUESTION_S, FIRST_QUESTION_S * 2 ** min(self._questions // 4, 16))
+        self._questions += 1
+        self._ask_at = now + rest_s * (0.5 + 0.5 * self._vary())
+        self._begin(now, "GET", START_PATH, None)
 
     def _begin(self, now: float, method: str, path: str, body: bytes | None) -> None:
         self._path = path
@@ -137,15 +165,25 @@ class Courier:
         if answer.status == _HTTP_TOO_LARGE:
             self._batch_bytes = max(1024, self._batch_bytes // 2)
         if answer.status != 200:
-            self.task_fault = find_fault(answer.body) if self._path == TASK_PATH else ""
-            return bool(self.task_fault)
+            self.fault = "" if self._path == REPORTS_PATH else find_fault(answer.body)
+            return bool(self.fault)
         value = parse_object(answer.body)
         if value is None:
             return False
         if self._path == TASK_PATH:
             self.task = value if "program" in value else None
             return self.task is not None
+        if self._path == START_PATH:
+            return self._hear(value)
         return self._acknowledge(value)
+
+    def _hear(self, value: dict[str, Any]) -> bool:
+        environment, awaited = value.get("environment"), value.get("awaited")
+        if isinstance(environment, list):
+            self.environment, self._ask_at = environment, NEVER
+            return True
+        self.awaited = awaited if isinstance(awaited, list) else None
+        return self.awaited is not None
 
     def _acknowledge(self, value: dict[str, Any]) -> bool:
         number, expected = value.get("acknowledged"), self._sent > self._spool.acknowledged

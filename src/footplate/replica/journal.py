@@ -57,8 +57,8 @@ class Journal:
         """When to ``retry``."""
         return self._retry_at if self._held else float("inf")
 
-    def state(self, phase: str) -> None:
-        self._add([self._body({"k": "state", "phase": phase})])
+    def state(self, phase: str, **fields: object) -> None:
+        self._add([self._body({"k": "state", "phase": phase, **fields})])
 
     def event(self, kind: str, message: str) -> None:
         self._add([self._body({"k": "event", "kind": kind, "m": message})])

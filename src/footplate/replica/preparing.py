@@ -13,20 +13,13 @@ from footplate.replica.isolation.spawn import Launch, SpawnFailed
 from footplate.replica.memory import OomWatch, join
 from footplate.replica.output import Stream
 from footplate.replica.preparation import Preparation
-from footplate.replica.program import (
-    Prepared,
-    TaskError,
-    compose_argv,
-    compose_environment,
-    make_directories,
-)
-from footplate.replica.running import Running
-from footplate.replica.stage import Delivering, Stage
+from footplate.replica.program import Prepared, TaskError
+from footplate.replica.stage import Delivering, Stage, fail
+from footplate.replica.starting import make_program, start, start_program
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from footplate.replica.desk import Desk
-    from footplate.replica.isolation.view import View
 
 _LOG = "environment.log"
 _HIDDEN_PREFIXES = ("PYTHON", "VIRTUAL_ENV", "FOOTPLATE_")
@@ -34,8 +27,8 @@ _HIDDEN_PREFIXES = ("PYTHON", "VIRTUAL_ENV", "FOOTPLATE_")
 
 class Fetching(Stage):
     def advance(self) -> Stage:
-        if self.desk.courier.task_fault:
-            return fail(self.desk, f"its task can't be had: {self.desk.courier.task_fault}")
+        if self.desk.courier.fault:
+            return fail(self.desk, f"its task can't be had: {self.desk.courier.fault}")
         if self.desk.courier.task is None:
             return self
         try:
@@ -74,7 +67,7 @@ class Preparing(Stage):
             return Delivering(self.desk, "OUT_OF_MEMORY", os.WTERMSIG(status or 0), cause)
         try:
             prepared = self._preparation.conclude(status or 0, self.desk.home / _LOG)
-            return start_program(self.desk, prepared)
+            return follow(self.desk, prepared)
         except (TaskError, SpawnFailed) as error:
             return fail(self.desk, join(str(error), memory.about))
         except OSError as error:
@@ -116,7 +109,7 @@ def begin(desk: Desk) -> Stage:
         return Preparing(desk)
     if desk.task.get("packages"):
         raise TaskError("packages need a runtime to go into, and the task has none")
-    return start_program(desk, Prepared(sys.executable, []))
+    return follow(desk, Prepared(sys.executable, []))
 
 
 def _isolate(desk: Desk) -> None:
@@ -140,50 +133,14 @@ def _read_limits(desk: Desk) -> Limits | None:
         raise TaskError(f"the task's allotment can't be read: {error!r}") from error
 
 
-def start_program(desk: Desk, prepared: Prepared) -> Stage:
-    """Raises TaskError, SpawnFailed, OSError."""
-    argv = compose_argv(desk.task, prepared.python)
-    directories = make_directories(desk.task)
-    prefix = os.path.dirname(os.path.dirname(prepared.python))
-    base = os.path.dirname(os.path.dirname(os.path.realpath(prepared.python)))
-    view, fault = desk.make_view([*directories, *prepared.bins, prefix, base, argv[0]])
-    if view is None:
-        desk.journal.event("ISOLATION", f"no private /tmp, only TMPDIR: {fault}")
-    tmp = desk.home.tmp if view is None else "/tmp"  # noqa: S108  it is private
-    places = {"TMPDIR": tmp, "CLOUD_ML_HP_METRIC_FILE": desk.home.metrics}
-    environment = compose_environment(desk.task, prepared.bins, desk.host, places, desk.mark)
-    output, errors = Running.make_streams(desk)
-    try:
-        launch = Launch(argv, environment, desk.home.work, output.writing, errors.writing)
-        start(desk, launch, view)
-    except BaseException:
-        output.close()
-        errors.close()
-        raise
-    finally:
-        output.hand_over()
-        errors.hand_over()
-    desk.journal.state("RUNNING")
-    return Running(desk, (output, errors))
+def follow(desk: Desk, prepared: Prepared) -> Stage:
+    """The environment is there: start the program, or wait for the others of its gang.
 
-
-def start(desk: Desk, launch: Launch, view: View | None) -> None:
-    """Start a program in the cage, leaving word for a sweep before and after.
-
-    Raises SpawnFailed, OSError.
+    Raises TaskError, SpawnFailed, OSError.
     """
-    if desk.cage is None:
-        raise SpawnFailed("no isolation was chosen")
-    desk.child = None
-    desk.keep_record()
-    try:
-        desk.child = desk.cage.start(launch, view)
-    except SpawnFailed as error:
-        desk.kill()
-        raise SpawnFailed(f"{launch.argv[0]} can't be started: {error}") from error
-    desk.keep_record()
+    program = make_program(desk, prepared)
+    if desk.task.get("gathering_s") is None:
+        return start_program(desk, program)
+    from footplate.replica.gathering import Gathering  # a replica that is alone doesn't pay for it
 
-
-def fail(desk: Desk, cause: str) -> Stage:
-    desk.end_child()
-    return Delivering(desk, "UNPREPARED", 0, cause)
+    return Gathering(desk, program)

@@ -1,6 +1,8 @@
 """The life of a replica goes in stages.
 
-Fetching ─ Preparing ─ Running ─ Draining ─ Delivering
+Fetching ─ Preparing ─ Gathering ─ Running ─ Draining ─ Delivering
+
+Gathering is only for the replicas of a gang.
 """
 
 from __future__ import annotations
@@ -61,3 +63,9 @@ class Delivering(Stage):
 
     def stop(self) -> Stage:
         return self
+
+
+def fail(desk: Desk, cause: str) -> Delivering:
+    """The end of a replica whose program couldn't be started."""
+    desk.end_child()
+    return Delivering(desk, "UNPREPARED", 0, cause)

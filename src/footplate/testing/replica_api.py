@@ -53,6 +53,12 @@ class ReplicaApi:
     heartbeats: int = 0
     requests: int = 0
     stop_wanted: bool = False
+    awaited: list[str] = field(default_factory=list)
+    """Who of the gang isn't ready; when it is empty, the replica may start."""
+    environment: list[list[str]] = field(default_factory=list)
+    """The program's, told when it may start."""
+    questions: int = 0
+    """How often it was asked whether to start."""
     faults: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -99,6 +105,12 @@ class ReplicaApi:
             return [r["phase"] for r in self.records if r["k"] == "state"]
 
     @property
+    def ready(self) -> Record | None:
+        """The record in which it says where it will be."""
+        with self._changed:
+            return next((r for r in self.records if r.get("phase") == "READY"), None)
+
+    @property
     def exit(self) -> Record | None:
         """The exit record, which must be the last one."""
         with self._changed:
@@ -125,8 +137,16 @@ class ReplicaApi:
             self._keep(json.loads(body)["records"])
             value = {"acknowledged": len(self.records), "stop": self.stop_wanted}
             return Reply(body=json.dumps(value).encode())
+        if (method, path) == ("GET", "/replica/v1/start"):
+            return Reply(body=json.dumps(self._answer_question()).encode())
         self.faults.append(f"{method} {path}")
         return Reply(404)
+
+    def _answer_question(self) -> dict[str, Any]:
+        self.questions += 1
+        if self.ready is None or "RUNNING" in self.phases():
+            self.faults.append(f"asked whether to start in {self.phases()}")
+        return {"awaited": self.awaited} if self.awaited else {"environment": self.environment}
 
     def _keep(self, records: list[Record]) -> None:
         self.heartbeats += not records

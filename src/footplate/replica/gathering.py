@@ -1,0 +1,121 @@
+"""The stage of a gang's replica that could start, while others can't yet."""
+
+from __future__ import annotations
+
+import socket
+
+from footplate.replica.courier import LONGEST_QUESTION_S
+from footplate.replica.isolation.spawn import SpawnFailed
+from footplate.replica.program import TaskError
+from footplate.replica.stage import Delivering, Stage, fail
+from footplate.replica.starting import start_program
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any, Sequence
+
+    from footplate.replica.desk import Desk
+    from footplate.replica.starting import Program
+
+HOST = "127.0.0.1"
+OPEN_PORTS = 1
+"""How many ports the program may use besides its own."""
+DEFAULT_LIMIT_S = 600.0
+LONGEST_GAP_S = 2 * LONGEST_QUESTION_S
+"""Between two answers no more than this counts as time in which the others were awaited."""
+_NAMED = 3
+
+
+class Ports:
+    """Ports that nobody else on this machine is given until ``release``.
+
+    They are held on every address, as programs may listen on every one; nothing listens there.
+    """
+
+    def __init__(self, count: int) -> None:
+        """Raises OSError."""
+        self._held: list[socket.socket] = []
+        self.numbers: list[int] = []
+        try:
+            for _ in range(count):
+                held = socket.socket()
+                self._held.append(held)
+                held.bind(("", 0))
+                self.numbers.append(held.getsockname()[1])
+        except OSError:
+            self.release()
+            raise
+
+    def release(self) -> None:
+        while self._held:
+            self._held.pop().close()
+
+
+class Gathering(Stage):
+    """It has said where it will be, and waits until all replicas of its gang have.
+
+    Only time in which the server answers counts: while that is away nobody can get ready in its
+    eyes, and nobody is to blame.
+    """
+
+    def __init__(self, desk: Desk, program: Program) -> None:
+        """Raises TaskError, OSError."""
+        super().__init__(desk)
+        program.environment(desk)  # what is wrong with it must not wait for the others
+        self._program = program
+        self._limit_s = desk.seconds("gathering_s", DEFAULT_LIMIT_S)
+        self._waited_s = 0.0
+        self._heard_at = desk.monotonic()
+        desk.keep_record()
+        self._ports = Ports(1 + OPEN_PORTS)
+        port, *others = self._ports.numbers
+        desk.journal.state("READY", host=HOST, port=port, open_ports=others)
+        desk.courier.ask_to_start()
+
+    def advance(self) -> Stage:
+        courier = self.desk.courier
+        if courier.fault:
+            return self._fail(f"the others of its job can't be had: {courier.fault}")
+        if courier.environment is not None:
+            return self._start(courier.environment)
+        awaited, courier.awaited = courier.awaited, None
+        if awaited is not None and self._count() >= self._limit_s:
+            return self._fail(f"waited {self._limit_s:g} s for {enumerate_names(awaited)}")
+        return self
+
+    def stop(self) -> Stage:
+        self._ports.release()
+        return Delivering(self.desk, "STOPPED", 0, "stopped before its program started")
+
+    def _count(self) -> float:
+        """The seconds waited so far, now that the server has answered again."""
+        now = self.desk.monotonic()
+        self._waited_s += min(now - self._heard_at, LONGEST_GAP_S)
+        self._heard_at = now
+        return self._waited_s
+
+    def _start(self, environment: list[Any]) -> Stage:
+        desk = self.desk
+        desk.task["environment"] = environment
+        try:
+            desk.home.write("task.json", desk.task)
+            self._ports.release()
+            return start_program(desk, self._program)
+        except (TaskError, SpawnFailed) as error:
+            return self._fail(str(error))
+        except OSError as error:
+            return self._fail(f"the program can't be started: {error}")
+
+    def _fail(self, cause: str) -> Stage:
+        self._ports.release()
+        return fail(self.desk, cause)
+
+
+def enumerate_names(names: Sequence[Any]) -> str:
+    """What was awaited, in words: the first few by name."""
+    shown = [str(name) for name in names[:_NAMED]]
+    rest = len(names) - len(shown)
+    if rest:
+        shown.append(f"{rest} other{'s' if rest > 1 else ''}")
+    words = " and ".join([*([", ".join(shown[:-1])] if shown[1:] else []), *shown[-1:]])
+    return f"{words or 'the others'} to be ready"

@@ -1,0 +1,86 @@
+"""How a program comes to run: what can fail is done first, then it starts in the cage."""
+
+from __future__ import annotations
+
+import os
+
+from footplate.replica.isolation.spawn import Launch, SpawnFailed
+from footplate.replica.program import (
+    Prepared,
+    compose_argv,
+    compose_environment,
+    make_directories,
+)
+from footplate.replica.running import Running
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from footplate.replica.desk import Desk
+    from footplate.replica.isolation.view import View
+
+
+class Program:
+    """All that a start needs but the variables, which ``start_program`` takes from the task."""
+
+    __slots__ = ("argv", "bins", "places", "view")
+
+    def __init__(
+        self, argv: list[str], bins: list[str], places: dict[str, str], view: View | None
+    ) -> None:
+        self.argv = argv
+        self.bins = bins
+        self.places = places
+        self.view = view
+
+    def environment(self, desk: Desk) -> dict[str, str]:
+        """Raises TaskError."""
+        return compose_environment(desk.task, self.bins, desk.host, self.places, desk.mark)
+
+
+def make_program(desk: Desk, prepared: Prepared) -> Program:
+    """Raises TaskError, OSError."""
+    argv = compose_argv(desk.task, prepared.python)
+    directories = make_directories(desk.task)
+    prefix = os.path.dirname(os.path.dirname(prepared.python))
+    base = os.path.dirname(os.path.dirname(os.path.realpath(prepared.python)))
+    view, fault = desk.make_view([*directories, *prepared.bins, prefix, base, argv[0]])
+    if view is None:
+        desk.journal.event("ISOLATION", f"no private /tmp, only TMPDIR: {fault}")
+    tmp = desk.home.tmp if view is None else "/tmp"  # noqa: S108  it is private
+    places = {"TMPDIR": tmp, "CLOUD_ML_HP_METRIC_FILE": desk.home.metrics}
+    return Program(argv, prepared.bins, places, view)
+
+
+def start_program(desk: Desk, program: Program) -> Running:
+    """Raises TaskError, SpawnFailed, OSError."""
+    environment = program.environment(desk)
+    output, errors = Running.make_streams(desk)
+    try:
+        launch = Launch(program.argv, environment, desk.home.work, output.writing, errors.writing)
+        start(desk, launch, program.view)
+    except BaseException:
+        output.close()
+        errors.close()
+        raise
+    finally:
+        output.hand_over()
+        errors.hand_over()
+    desk.journal.state("RUNNING")
+    return Running(desk, (output, errors))
+
+
+def start(desk: Desk, launch: Launch, view: View | None) -> None:
+    """Start something in the cage, leaving word for a sweep before and after.
+
+    Raises SpawnFailed, OSError.
+    """
+    if desk.cage is None:
+        raise SpawnFailed("no isolation was chosen")
+    desk.child = None
+    desk.keep_record()
+    try:
+        desk.child = desk.cage.start(launch, view)
+    except SpawnFailed as error:
+        desk.kill()
+        raise SpawnFailed(f"{launch.argv[0]} can't be started: {error}") from error
+    desk.keep_record()

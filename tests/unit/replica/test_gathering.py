@@ -1,0 +1,115 @@
+"""What a replica that waits for its gang holds, and says."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.replica.courier import Courier
+from footplate.replica.desk import Desk
+from footplate.replica.exchange import Exchange
+from footplate.replica.gathering import LONGEST_GAP_S, Gathering, Ports, enumerate_names
+from footplate.replica.home import Home
+from footplate.replica.journal import Journal
+from footplate.replica.spool import Spool
+from footplate.replica.stage import Delivering
+from footplate.replica.starting import Program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ([], "the others"),
+        (["w-1"], "w-1"),
+        (["w-1", "w-3"], "w-1 and w-3"),
+        (["w-1", "w-3", "ps-0"], "w-1, w-3 and ps-0"),
+        (["w-1", "w-3", "ps-0", "ps-1"], "w-1, w-3, ps-0 and 1 other"),
+        (["w-1", "w-3", "ps-0", "ps-1", 7], "w-1, w-3, ps-0 and 2 others"),
+    ],
+)
+def test_the_first_three_that_are_awaited_are_named(names: list[object], words: str) -> None:
+    assert enumerate_names(names) == f"{words} to be ready"
+
+
+def bind(host: str, port: int) -> None:
+    with socket.socket() as bound:
+        bound.bind((host, port))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", ""])
+def test_ports_are_nobody_elses_until_they_are_released(host: str) -> None:
+    ports = Ports(3)
+    assert len(set(ports.numbers)) == 3
+    for number in ports.numbers:
+        with pytest.raises(OSError, match="in use") as caught:
+            bind(host, number)
+        assert caught.value.errno == errno.EADDRINUSE
+    ports.release()
+    for number in ports.numbers:
+        bind(host, number)
+
+
+def test_nobody_can_reach_a_port_that_is_held() -> None:
+    ports = Ports(1)
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", ports.numbers[0]))
+    ports.release()
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def desk(tmp_path: Path, clock: Clock) -> Iterator[Desk]:
+    """Of a gang's replica that may wait a minute; no server is there."""
+    desk = Desk(Home(str(tmp_path)), {}, "mark", ["supervisor"], {}, clock.monotonic)
+    spool = Spool(desk.home.spool, 1_000_000)
+    desk.journal = Journal(spool, 1_000_000, clock.monotonic)
+    exchange = Exchange(str(tmp_path / "server.json"), "token")
+    desk.courier = Courier(exchange, spool, lambda: 0.5)
+    desk.courier.task = {"gathering_s": 60.0}
+    yield desk
+    spool.close()
+
+
+def hear_of(gathering: Gathering, *awaited: str) -> str:
+    """The server says who isn't ready; how the replica ends, if it does."""
+    gathering.desk.courier.awaited = list(awaited)
+    following = gathering.advance()
+    return following.outcome if isinstance(following, Delivering) else ""
+
+
+def test_it_waits_for_a_minute(desk: Desk, clock: Clock) -> None:
+    gathering = Gathering(desk, Program(["true"], [], {}, None))
+    for _ in range(59):
+        clock.now += 1
+        assert not hear_of(gathering, "w-1", "w-2")
+    clock.now += 1
+    assert hear_of(gathering, "w-2") == "UNPREPARED 0: waited 60 s for w-2 to be ready"
+
+
+def test_time_without_a_server_is_no_time_of_waiting(desk: Desk, clock: Clock) -> None:
+    gathering = Gathering(desk, Program(["true"], [], {}, None))
+    for _ in range(int(60 / LONGEST_GAP_S) - 1):
+        clock.now += 3600
+        assert gathering.advance() is gathering
+        assert not hear_of(gathering, "w-1")
+    clock.now += 3600
+    assert hear_of(gathering, "w-1")
