@@ -58,7 +58,7 @@ ps-replica-0..2      n1-highmem-8   8      52 GB    -             100 GB pd-ssd
 Runs      python -m trainer.task --x 'a b'
 In        runtime 2.21, Python 3.11
 With      gs://b/t.tar.gz
-Sets      CLOUD_ML_JOB_ID, TF_CONFIG
+Sets      CLOUD_ML_JOB_ID, TF_CONFIG, MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE
 Counts    184 vCPUs, 40 NVIDIA_TESLA_T4, 1 job
 
 1. It starts as soon as there is room for all 13 replicas at once.

@@ -8,49 +8,93 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from footplate.domain.jobs import ClusterVariable, JobSpec, WorkerPool
+from footplate.domain.jobs import ClusterVariable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from footplate.domain.jobs import Address
+    from footplate.domain.jobs import Address, JobSpec, WorkerPool
 
+WORKER = "worker"
 EVALUATOR = "evaluator"
-"""The role that looks at the cluster from outside: it is no member."""
+"""The role that looks at TensorFlow's cluster from outside: it is no member."""
+_TASK_TYPES = {"workerpool1": WORKER, "workerpool2": "ps", "workerpool3": EVALUATOR}
+"""What TensorFlow calls the pools that have numbers for roles."""
 
 
-def variables(spec: JobSpec, replica: str, addresses: Mapping[str, Address]) -> dict[str, str]:
+def variables(
+    spec: JobSpec, replica: str, addresses: Mapping[str, Address], cloud: str
+) -> dict[str, str]:
     """The cluster variables of one replica.
 
-    ``addresses`` has every replica of the job by its name.
+    ``addresses`` has every replica of the job by its name. ``cloud`` is what programs are told to
+    ignore, the same in all of the job.
     """
     made: dict[str, str] = {}
     if ClusterVariable.CLUSTER_SPEC in spec.cluster_variables:
-        made["CLUSTER_SPEC"] = _describe(spec, replica, addresses, chief=None)
+        made["CLUSTER_SPEC"] = _dump(_cluster_spec(spec, replica, addresses))
     if ClusterVariable.TF_CONFIG in spec.cluster_variables:
-        made["TF_CONFIG"] = _describe(spec, replica, addresses, chief=spec.chief_role)
+        made["TF_CONFIG"] = _dump(_tf_config(spec, replica, addresses, cloud))
     return made
 
 
-def _describe(
-    spec: JobSpec, replica: str, addresses: Mapping[str, Address], *, chief: str | None
-) -> str:
-    """``chief`` renames the primary's role; None keeps every pool's own."""
-    cluster = {
-        _role(spec, pool, chief): [str(addresses[name]) for name in pool.replica_names()]
-        for pool in spec.pools
-        if pool.replica_count and pool.cluster_role != EVALUATOR
+def task_type(spec: JobSpec, pool: WorkerPool) -> str:
+    """What TensorFlow calls the replicas of a pool: ``chief`` or ``master``, ``worker``, ``ps``,
+    ``evaluator``.
+    """
+    if pool is spec.primary:
+        return spec.chief_role
+    return _TASK_TYPES.get(pool.cluster_role, pool.cluster_role)
+
+
+def _cluster_spec(
+    spec: JobSpec, replica: str, addresses: Mapping[str, Address]
+) -> dict[str, object]:
+    """Each pool by its own role, evaluators among them."""
+    return {
+        "cluster": _cluster(spec, addresses, lambda pool: pool.cluster_role),
+        "environment": "cloud",
+        "task": _task(spec, replica, lambda pool: pool.cluster_role),
+        "job": json.loads(spec.cluster_job),
+        "open_ports": list(addresses[spec.replica_names()[0]].open_ports),
     }
-    pool, index = next((p, i) for name, p, i in spec.replicas() if name == replica)
-    task: dict[str, object] = {"type": _role(spec, pool, chief), "index": index}
-    description = {
+
+
+def _tf_config(
+    spec: JobSpec, replica: str, addresses: Mapping[str, Address], cloud: str
+) -> dict[str, object]:
+    def role(pool: WorkerPool) -> str:
+        return task_type(spec, pool)
+
+    cluster = _cluster(spec, addresses, role)
+    cluster.pop(EVALUATOR, None)
+    return {
         "cluster": cluster,
         "environment": "cloud",
-        "task": task,
         "job": json.loads(spec.cluster_job),
+        "task": {**_task(spec, replica, role), "cloud": cloud},
     }
+
+
+def _cluster(
+    spec: JobSpec, addresses: Mapping[str, Address], role: Callable[[WorkerPool], str]
+) -> dict[str, list[str]]:
+    """The same for each replica."""
+    return {
+        role(pool): [str(addresses[name]) for name in pool.replica_names()]
+        for pool in spec.pools
+        if pool.replica_count
+    }
+
+
+def _task(spec: JobSpec, replica: str, role: Callable[[WorkerPool], str]) -> dict[str, object]:
+    """Different for each replica."""
+    pool, index = next((p, i) for name, p, i in spec.replicas() if name == replica)
+    task: dict[str, object] = {"type": role(pool), "index": index}
+    if spec.trial is not None:
+        task["trial"] = spec.trial
+    return task
+
+
+def _dump(description: dict[str, object]) -> str:
     return json.dumps(description, ensure_ascii=False)
-
-
-def _role(spec: JobSpec, pool: WorkerPool, chief: str | None) -> str:
-    return chief if chief is not None and pool is spec.primary else pool.cluster_role

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.domain import cluster_spec
+from footplate.domain import cluster_spec, ranks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -33,9 +33,17 @@ def variables(
     return (
         ("CLOUD_ML_JOB_ID", job_id),
         *spec.environment,
+        *(() if spec.trial is None else (("CLOUD_ML_TRIAL_ID", spec.trial),)),
         *_directories(spec, path),
-        *(cluster_spec.variables(spec, replica, addresses).items() if addresses else ()),
+        *(_cluster(spec, replica, job_id, addresses) if addresses else ()),
     )
+
+
+def _cluster(
+    spec: JobSpec, replica: str, job_id: str, addresses: Mapping[str, Address]
+) -> Iterator[tuple[str, str]]:
+    yield from cluster_spec.variables(spec, replica, addresses, cloud=job_id).items()
+    yield from ranks.variables(spec, replica, addresses).items()
 
 
 def _directories(spec: JobSpec, path: OpenPath) -> Iterator[tuple[str, str]]:

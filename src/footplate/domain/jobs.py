@@ -133,6 +133,8 @@ class JobSpec:
     """What TF_CONFIG calls the primary: ``chief`` or ``master``."""
     cluster_job: str = "{}"
     """The JSON object under ``job`` in the cluster description."""
+    trial: str | None = None
+    """The number of the trial that the job runs, from ``1``; None: it is not of a tuning job."""
     service_account: str | None = None
     network: str | None = None
     web_access: bool = False

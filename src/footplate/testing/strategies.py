@@ -72,6 +72,7 @@ specs = st.builds(
     cluster_variables=st.frozensets(st.sampled_from(ClusterVariable)),
     chief_role=any_text,
     cluster_job=any_text,
+    trial=st.none() | any_text,
     service_account=st.none() | any_text,
     network=st.none() | any_text,
     web_access=st.booleans(),

@@ -1,53 +1,154 @@
+"""TF_CONFIG and CLUSTER_SPEC, value by value."""
+
 from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
+
+import pytest
 
 from footplate.domain.cluster_spec import variables
-from footplate.domain.jobs import ClusterVariable, WorkerPool
+from footplate.domain.jobs import Address, ClusterVariable, JobSpec, WorkerPool
 from footplate.testing.jobs import PROGRAM, make_custom_name, make_spec
 
-ADDRESSES = {
-    "master-replica-0": "127.0.0.1:2222",
-    "worker-replica-0": "127.0.0.1:2223",
-    "evaluator-replica-0": "127.0.0.1:2224",
-}
+BOTH = frozenset(ClusterVariable)
+
+
+def make_addresses(spec: JobSpec) -> dict[str, Address]:
+    """As on one machine: each replica has ports of its own."""
+    return {
+        name: Address("127.0.0.1", 2222 + number, (3333 + number, 4444 + number))
+        for number, name in enumerate(spec.replica_names())
+    }
+
+
+def with_pools(spec: JobSpec, **counts: int) -> JobSpec:
+    """More pools, by role; 0 is one that a job has and doesn't use."""
+    machine = spec.primary.machine
+    suffix = "" if spec.primary.cluster_role == "workerpool0" else "-replica"
+    more = (
+        WorkerPool(role, f"{role}{suffix}", machine, count, PROGRAM)
+        for role, count in counts.items()
+    )
+    return replace(spec, pools=(spec.primary, *more))
+
+
+def told(spec: JobSpec, replica: str, variable: str) -> dict[str, Any]:
+    made: dict[str, Any] = json.loads(
+        variables(spec, replica, make_addresses(spec), "c1")[variable]
+    )
+    return made
 
 
 def test_tf_config_of_a_master_and_a_worker() -> None:
     spec = replace(make_spec(workers=1), chief_role="chief", cluster_job='{"scaleTier": "CUSTOM"}')
 
-    made = variables(spec, "master-replica-0", ADDRESSES)
+    made = variables(spec, "master-replica-0", make_addresses(spec), "c1")
 
     assert json.loads(made["TF_CONFIG"]) == {
         "cluster": {"chief": ["127.0.0.1:2222"], "worker": ["127.0.0.1:2223"]},
         "environment": "cloud",
-        "task": {"type": "chief", "index": 0},
         "job": {"scaleTier": "CUSTOM"},
+        "task": {"type": "chief", "index": 0, "cloud": "c1"},
     }
     assert "CLUSTER_SPEC" not in made
 
 
-def test_an_evaluator_is_no_member_of_the_cluster() -> None:
-    spec = make_spec()
-    evaluator = replace(spec.primary, cluster_role="evaluator", replica_prefix="evaluator-replica")
-    spec = replace(spec, pools=(spec.primary, evaluator))
+def test_cluster_spec_of_a_custom_job() -> None:
+    spec = replace(make_spec(make_custom_name(), workers=2), cluster_job='{"network": "n"}')
 
-    made = json.loads(variables(spec, "evaluator-replica-0", ADDRESSES)["TF_CONFIG"])
+    assert told(spec, "workerpool1-1", "CLUSTER_SPEC") == {
+        "cluster": {
+            "workerpool0": ["127.0.0.1:2222"],
+            "workerpool1": ["127.0.0.1:2223", "127.0.0.1:2224"],
+        },
+        "environment": "cloud",
+        "task": {"type": "workerpool1", "index": 1},
+        "job": {"network": "n"},
+        "open_ports": [3333, 4444],
+    }
 
-    assert made["task"] == {"type": "evaluator", "index": 0}
-    assert list(made["cluster"]) == ["master"]
+
+def test_the_keys_come_in_the_order_that_is_documented() -> None:
+    spec = replace(make_spec(make_custom_name(), workers=1), trial="1")
+
+    spelled = told(spec, "workerpool1-0", "CLUSTER_SPEC")
+    config = told(spec, "workerpool1-0", "TF_CONFIG")
+
+    assert list(spelled) == ["cluster", "environment", "task", "job", "open_ports"]
+    assert list(config) == ["cluster", "environment", "job", "task"]
+    assert config["task"] == {"type": "worker", "index": 0, "trial": "1", "cloud": "c1"}
+    assert spelled["task"] == {"type": "workerpool1", "index": 0, "trial": "1"}
 
 
-def test_cluster_spec_keeps_every_pools_own_role_and_skips_empty_ones() -> None:
-    spec = make_spec(make_custom_name())
-    empty = WorkerPool("workerpool1", "workerpool1", spec.primary.machine, 0, PROGRAM)
-    spec = replace(
-        spec,
-        pools=(spec.primary, empty),
-        cluster_variables=frozenset({ClusterVariable.CLUSTER_SPEC}),
-    )
+def test_tensorflow_hears_of_roles_where_pools_have_numbers() -> None:
+    spec = with_pools(make_spec(make_custom_name()), workerpool1=2, workerpool2=1, workerpool3=1)
 
-    made = variables(spec, "workerpool0-0", {"workerpool0-0": "127.0.0.1:2222"})
+    config = told(spec, "workerpool2-0", "TF_CONFIG")
 
-    assert json.loads(made["CLUSTER_SPEC"])["cluster"] == {"workerpool0": ["127.0.0.1:2222"]}
+    assert config["cluster"] == {
+        "chief": ["127.0.0.1:2222"],
+        "worker": ["127.0.0.1:2223", "127.0.0.1:2224"],
+        "ps": ["127.0.0.1:2225"],
+    }
+    assert config["task"] == {"type": "ps", "index": 0, "cloud": "c1"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "replica", "role"),
+    [
+        (with_pools(make_spec(), worker=1, evaluator=1), "evaluator-replica-0", "evaluator"),
+        (
+            with_pools(make_spec(make_custom_name()), workerpool1=1, workerpool3=1),
+            "workerpool3-0",
+            "workerpool3",
+        ),
+    ],
+    ids=["ml", "vertex"],
+)
+def test_an_evaluator_is_in_cluster_spec_and_outside_of_tensorflows_cluster(
+    spec: JobSpec, replica: str, role: str
+) -> None:
+    spec = replace(spec, cluster_variables=BOTH)
+
+    config = told(spec, replica, "TF_CONFIG")
+    spelled = told(spec, replica, "CLUSTER_SPEC")
+
+    assert config["task"] == {"type": "evaluator", "index": 0, "cloud": "c1"}
+    assert config["cluster"] == {
+        spec.chief_role: ["127.0.0.1:2222"],
+        "worker": ["127.0.0.1:2223"],
+    }
+    assert spelled["task"] == {"type": role, "index": 0}
+    assert spelled["cluster"] == {
+        spec.primary.cluster_role: ["127.0.0.1:2222"],
+        spec.pools[1].cluster_role: ["127.0.0.1:2223"],
+        role: ["127.0.0.1:2224"],
+    }
+
+
+def test_cluster_spec_says_master_whatever_tf_config_says() -> None:
+    spec = replace(make_spec(workers=1), chief_role="chief", cluster_variables=BOTH)
+
+    assert told(spec, "master-replica-0", "CLUSTER_SPEC")["task"] == {"type": "master", "index": 0}
+    assert list(told(spec, "master-replica-0", "TF_CONFIG")["cluster"]) == ["chief", "worker"]
+
+
+def test_pools_without_replicas_are_left_out_and_the_others_keep_their_numbers() -> None:
+    spec = with_pools(make_spec(make_custom_name()), workerpool1=0, workerpool2=1)
+
+    assert told(spec, "workerpool2-0", "CLUSTER_SPEC")["cluster"] == {
+        "workerpool0": ["127.0.0.1:2222"],
+        "workerpool2": ["127.0.0.1:2223"],
+    }
+    assert told(spec, "workerpool2-0", "TF_CONFIG")["cluster"] == {
+        "chief": ["127.0.0.1:2222"],
+        "ps": ["127.0.0.1:2223"],
+    }
+
+
+def test_nothing_is_described_that_the_job_does_not_want() -> None:
+    spec = replace(make_spec(), cluster_variables=frozenset())
+
+    assert variables(spec, "master-replica-0", make_addresses(spec), "c1") == {}

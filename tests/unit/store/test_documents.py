@@ -1,5 +1,5 @@
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 from hypothesis import given
@@ -54,6 +54,7 @@ SPEC = JobSpec(
     cluster_variables=frozenset(ClusterVariable),
     chief_role="master",
     cluster_job='{"a": 1}',
+    trial="7",
     service_account="a@b",
     network="n",
     web_access=True,
@@ -73,7 +74,8 @@ SPEC_V1 = (
     '"directories":[["AIP_MODEL_DIR","gs://b/model/"],[null,"gs://b/made/"]],'
     '"environment":[["CLOUD_ML_PROJECT_ID","p"]],'
     '"cluster_variables":["CLUSTER_SPEC","TF_CONFIG"],"chief_role":"master",'
-    '"cluster_job":"{\\"a\\": 1}","service_account":"a@b","network":"n","web_access":true}'
+    '"cluster_job":"{\\"a\\": 1}","trial":"7","service_account":"a@b","network":"n",'
+    '"web_access":true}'
 )
 """As databases hold it: must be read for ever, whatever a newer version writes."""
 
@@ -100,6 +102,12 @@ def test_documents_of_version_1_are_read() -> None:
     assert documents.read_ending(ENDING_V1) == ENDING
     assert documents.read_labels('{"v":1,"labels":[["a","1"]]}') == (("a", "1"),)
     assert documents.read_event(EVENT_V1, to_micros(CREATED), "k") == EVENT
+
+
+def test_a_spec_that_was_written_before_there_were_trials_is_read() -> None:
+    older = SPEC_V1.replace('"trial":"7",', "")
+    assert older != SPEC_V1
+    assert documents.read_spec(older) == replace(SPEC, trial=None)
 
 
 def test_documents_are_written_as_version_1() -> None:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 JOB_ID = "JOB_ID"
 """Stands for an id that the service chooses when the job is made."""
-PORT = 2222
-"""The cloud's; here each replica gets a port of its own, which is found when it starts."""
+PORT, OPEN_PORT = 2222, 3333
+"""The cloud's; here each replica gets ports of its own, which are found when it starts."""
 
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
 
@@ -59,8 +59,8 @@ class PlannedProgram:
 class PlannedPool:
     """``variables`` are those that the service sets on the first replica.
 
-    On the others the ``index`` in the description of the cluster differs, and which GPUs they
-    see; those that are told here are the first ones of the site, as if nothing else ran.
+    On the others the ``index`` in the description of the cluster differs, their ``RANK``, and
+    which GPUs they see; those told here are the first ones of the site, as if nothing else ran.
     """
 
     role: str
@@ -121,7 +121,7 @@ class _Planner:
         self._site = site
         self._job_id = job_id
         self._path = path
-        self._addresses = {name: Address(name, PORT) for name in spec.replica_names()}
+        self._addresses = {name: Address(name, PORT, (OPEN_PORT,)) for name in spec.replica_names()}
         self._devices = devices.assign(spec, catalogue, site, ()) or {}
 
     def pool(self, pool: WorkerPool) -> PlannedPool:

@@ -74,7 +74,7 @@ def test_the_variables_are_those_that_the_service_sets_with_names_for_addresses(
 
     assert variables["CLOUD_ML_JOB_ID"] == "census_1"
     described = json.loads(variables["TF_CONFIG"])
-    assert described["task"] == {"type": "ps", "index": 0}
+    assert described["task"] == {"type": "ps", "index": 0, "cloud": "census_1"}
     assert described["cluster"]["master"] == ["master-replica-0:2222"]
     assert len(described["cluster"]["worker"]) == 9
 
