@@ -18,10 +18,4 @@ def unsupported(spec: JobSpec, *, tuning: bool) -> str | None:
             "use a runtime version (ml) or a Python package with a prebuilt executor image "
             "(Vertex AI)"
         )
-    replicas = sum(pool.replica_count for pool in spec.pools)
-    if replicas > 1:
-        return (
-            "the job is valid, but this version of Footplate runs jobs of one replica, and this "
-            f"one has {replicas}; jobs of several replicas are not there yet"
-        )
     return None

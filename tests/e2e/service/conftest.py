@@ -16,7 +16,8 @@ from footplate.testing.trainers import pack_trainer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from footplate.client.resources import LogLine, TrainingJob
+    from footplate.client.resources import Job, LogLine
+    from footplate.domain.names import JobName
     from footplate.domain.states import State
     from footplate.testing.service import RunningService
 
@@ -74,18 +75,18 @@ class Desk:
         """The job's directory, as the program sees it."""
         return self.bucket / "out" / name.job_id
 
-    def job(self, name: TrainingJobName) -> TrainingJob:
+    def job(self, name: JobName) -> Job:
         with self.client() as client:
-            return client.training_jobs.get(name)
+            return client.job(name)
 
-    def lines(self, name: TrainingJobName) -> list[LogLine]:
+    def lines(self, name: JobName) -> list[LogLine]:
         with self.client() as client:
             return list(client.logs(name))
 
-    def messages(self, name: TrainingJobName) -> list[str]:
+    def messages(self, name: JobName) -> list[str]:
         return [line.message for line in self.lines(name)]
 
-    def wait_for(self, name: TrainingJobName, *states: State) -> TrainingJob:
+    def wait_for(self, name: JobName, *states: State) -> Job:
         """Until the job is in one of the states; any end if none is named."""
 
         def there() -> bool:

@@ -1,0 +1,256 @@
+"""Jobs of several replicas: they find each other, start together, and end together."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.e2e.service.conftest import BUCKET, CACHE, Desk
+
+from footplate.domain.names import GcsUri
+from footplate.domain.states import Phase, State
+from footplate.store import open_store
+from footplate.testing.service import running_service
+from footplate.testing.supervised import find_living
+from footplate.testing.trainers import SETUP, pack_trainer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from footplate.domain.jobs import Job
+    from footplate.domain.names import CustomJobName, JobName, TrainingJobName
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
+
+TRAINER = """
+import json, os, pathlib, socket, sys, time
+
+def greet(host, port, words):
+    end = time.monotonic() + 60
+    while True:
+        try:
+            with socket.create_connection((host, int(port))) as peer:
+                peer.sendall(words)
+            return
+        except ConnectionRefusedError:  # it has not come so far
+            assert time.monotonic() < end, (host, port)
+            time.sleep(0.02)
+
+described = json.loads(os.environ.get("CLUSTER_SPEC") or os.environ["TF_CONFIG"])
+task = described["task"]
+me = "%s-%d" % (task["type"], task["index"])
+places = {
+    "%s-%d" % (role, index): place.split(":")
+    for role, members in described["cluster"].items()
+    for index, place in enumerate(members)
+}
+with socket.socket() as server:
+    server.bind(("", int(places[me][1])))
+    server.listen(64)
+    for name, (host, port) in places.items():
+        if name != me:
+            greet(host, port, me.encode())
+    met = sorted(server.accept()[0].makefile().read() for _ in range(len(places) - 1))
+print(me, "met", *met, flush=True)
+end = pathlib.Path(sys.argv[1])
+while task["type"] == "ps" or not end.exists():
+    time.sleep(0.05)
+"""
+SLOW = """\
+import pathlib, time
+while not pathlib.Path({gate!r}).exists():
+    time.sleep(0.02)
+"""
+CLUSTER = {
+    "scaleTier": "CUSTOM",
+    "masterType": "n1-standard-4",
+    "workerType": "n1-standard-4",
+    "workerCount": "2",
+    "parameterServerType": "n1-standard-4",
+    "parameterServerCount": "1",
+}
+MEMBERS = ("chief-0", "ps-0", "worker-0", "worker-1")
+LATE = "worker-replica-1"
+EXECUTOR = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-9.py311:latest"
+
+
+def greetings(*members: str) -> list[str]:
+    """What the replicas of a whole cluster print."""
+    return [f"{one} met {' '.join(o for o in members if o != one)}" for one in members]
+
+
+class Gang:
+    """A job whose replicas prepare until ``build``, and whose programs run until ``finish``."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self._gate, self._end = desk.bucket / "gate", desk.bucket / "end"
+        self.name: TrainingJobName = desk.submit(
+            TRAINER,
+            str(self._end),
+            setup=SLOW.format(gate=str(self._gate)) + SETUP.format(requires=[]),
+            **CLUSTER,
+        )
+        desk.until(lambda: len(self.supervisors()) == len(MEMBERS))
+
+    def build(self) -> None:
+        self._gate.touch()
+
+    def finish(self) -> None:
+        self._end.touch()
+
+    def supervisors(self, attempt: int = 1) -> dict[str, int]:
+        """The process of each replica's supervisor."""
+        found = self.desk.service.data_dir.glob(f"replicas/*-{attempt}/*/pid")
+        return {path.parent.name: int(path.read_text()) for path in found if path.read_text()}
+
+    def record(self) -> Job:
+        """As the server keeps it."""
+        url = f"sqlite:///{self.desk.service.data_dir / 'footplate.db'}"
+        with closing(open_store(url)) as store:
+            return store.get(self.name)
+
+    def ready(self) -> set[str]:
+        return {r.name for r in self.record().replicas if r.phase is Phase.READY}
+
+    @contextmanager
+    def all_ready_but(self, late: str) -> Iterator[None]:
+        """In the block the supervisor of one replica stands still, and all others are ready."""
+        pid = self.supervisors()[late]
+        others = self.supervisors().keys() - {late}
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            self.build()
+            self.desk.until(lambda: self.ready() == others)
+            yield
+        finally:
+            os.kill(pid, signal.SIGCONT)
+
+    def printed(self, attempt: int = 1) -> list[str]:
+        lines = self.desk.lines(self.name)
+        return sorted(each.message for each in lines if each.attempt == attempt)
+
+    def all_met(self, attempt: int = 1) -> bool:
+        return len(self.printed(attempt)) == len(MEMBERS)
+
+    def living(self) -> list[int]:
+        return find_living(str(self._end))
+
+
+def kinds(desk: Desk, name: JobName) -> list[str]:
+    with desk.client() as client:
+        return [event.kind for event in client.events(name)]
+
+
+def check(gang: Gang, attempt: int = 1) -> None:
+    """All have met once, the job succeeds, and nothing of it is left."""
+    gang.desk.until(lambda: gang.all_met(attempt))
+    gang.finish()
+    gang.desk.wait_for(gang.name, State.SUCCEEDED)
+    assert gang.printed(attempt) == greetings(*MEMBERS)
+    assert gang.living() == []
+
+
+def test_no_program_starts_before_the_last_replica_is_ready(desk: Desk) -> None:
+    """And the job ends with its primary, though a parameter server joins for ever."""
+    gang = Gang(desk)
+    with gang.all_ready_but(LATE):
+        assert gang.printed() == []
+        assert gang.living() == []
+        places = [str(r.address) for r in gang.record().replicas if r.address is not None]
+        assert len(set(places)) == len(MEMBERS) - 1
+        assert desk.job(gang.name).state is State.PREPARING
+    check(gang)
+    assert kinds(desk, gang.name).count("RUNNING") == 1
+
+
+def test_a_server_that_dies_while_they_gather(desk: Desk) -> None:
+    gang = Gang(desk)
+    with gang.all_ready_but(LATE):
+        desk.service.kill()
+    desk.service.start()
+    check(gang)
+    assert "RETRY" not in kinds(desk, gang.name)
+
+
+def test_a_supervisor_that_dies_while_they_gather(desk: Desk) -> None:
+    gang = Gang(desk)
+    with gang.all_ready_but(LATE):
+        os.kill(gang.supervisors()["ps-replica-0"], signal.SIGKILL)
+    check(gang, attempt=2)
+    assert gang.printed(attempt=1) == []
+    assert kinds(desk, gang.name).count("RETRY") == 1
+
+
+def test_a_supervisor_that_dies_while_they_run(desk: Desk) -> None:
+    gang = Gang(desk)
+    gang.build()
+    desk.until(gang.all_met)
+    os.kill(gang.supervisors()["worker-replica-0"], signal.SIGKILL)
+    check(gang, attempt=2)
+    assert gang.printed(attempt=1) == greetings(*MEMBERS)
+
+
+def test_cancel_while_they_gather(desk: Desk) -> None:
+    gang = Gang(desk)
+    with gang.all_ready_but(LATE), desk.client() as client:
+        client.cancel(gang.name)
+    assert desk.wait_for(gang.name).state is State.CANCELLED
+    assert gang.printed() == []
+    assert gang.living() == []
+
+
+def test_who_does_not_get_ready_in_time_is_named(tmp_path: Path) -> None:
+    with running_service(tmp_path / "data", CACHE, stop_grace_s=1, gathering_s=2) as service:
+        gang = Gang(Desk(service))
+        with gang.all_ready_but(LATE):
+            gang.desk.until(lambda: gang.record().ending is not None)
+        job = gang.desk.wait_for(gang.name, State.FAILED)
+        assert job.error_message.endswith(
+            f"-replica-0 could not be prepared: waited 2 s for {LATE} to be ready"
+        )
+        assert gang.printed() == []
+
+
+def submit_pools(desk: Desk, *pools: tuple[int, str | None]) -> CustomJobName:
+    """A custom job of pools with so many replicas, and a ``setup.py`` of their own."""
+    specs: list[dict[str, Any]] = []
+    with desk.client() as client:
+        for number, (count, setup) in enumerate(pools):
+            package = GcsUri(BUCKET, f"pool{number}/trainer.tar.gz")
+            client.storage.upload(package, pack_trainer(TRAINER, setup))
+            program = {
+                "executorImageUri": EXECUTOR,
+                "packageUris": [str(package)],
+                "pythonModule": "trainer.task",
+                "args": [str(desk.bucket / "end")],
+            }
+            machine = {"machineType": "n1-standard-4"}
+            specs.append(
+                {"machineSpec": machine, "replicaCount": count, "pythonPackageSpec": program}
+            )
+        job: Any = {"displayName": "cluster", "jobSpec": {"workerPoolSpecs": specs}}
+        return client.custom_jobs.create("demo", "us-central1", job).name
+
+
+def test_pools_of_a_custom_job_meet(desk: Desk) -> None:
+    name = submit_pools(desk, (1, None), (2, None))
+    desk.until(lambda: len(desk.lines(name)) == 3)
+    (desk.bucket / "end").touch()
+
+    desk.wait_for(name, State.SUCCEEDED)
+    members = ("workerpool0-0", "workerpool1-0", "workerpool1-1")
+    assert sorted(desk.messages(name)) == greetings(*members)
+
+
+def test_a_replica_that_cannot_be_prepared_fails_the_job_and_names_itself(desk: Desk) -> None:
+    name = submit_pools(desk, (1, None), (1, "raise SystemExit('no such luck')"))
+
+    job = desk.wait_for(name, State.FAILED)
+    assert job.error_message.startswith("replica workerpool1-0 could not be prepared: ")
+    assert "no such luck" in job.error_message
+    assert desk.messages(name) == []
