@@ -10,8 +10,8 @@ from footplate.buckets.folders import FolderBuckets
 from footplate.catalogue import load_catalogue
 from footplate.control.tasks import Limits, Tasks
 from footplate.domain.errors import NotFound, PermissionDenied
-from footplate.domain.jobs import Directory, Job, MachineSpec, PythonProgram
-from footplate.domain.lifecycle import Admitted, react
+from footplate.domain.jobs import Address, Directory, Job, MachineSpec, PythonProgram
+from footplate.domain.lifecycle import Admitted, ReplicaReady, react
 from footplate.domain.names import attempt_id
 from footplate.domain.sites import Gpu, Mode, Site
 from footplate.testing.clock import FakeClock
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MASTER = "master-replica-0"
+WORKER = "worker-replica-0"
 CATALOGUE = load_catalogue()
 SITE = Site("this machine", Mode.EMULATE, 4, 8, 32 << 10)
 GPUS = replace(SITE, gpus=(Gpu("0", "NVIDIA_L4"), Gpu("1", "NVIDIA_L4"), Gpu("2", "NVIDIA_L4")))
@@ -120,6 +121,50 @@ def test_an_attempt_that_is_over_gets_nothing(tasks: Tasks, job: Job) -> None:
         tasks.task(attempt_id(job.uid, 2), MASTER)
     with pytest.raises(NotFound, match="no replica"):
         tasks.task(job.attempt_id, "worker-replica-9")
+
+
+@pytest.fixture
+def gang(store: MemoryStore) -> Job:
+    """A master and a worker, whose variable refers to one of the cluster."""
+    spec = make_spec(workers=1, program=PythonProgram("version:/", (), "trainer.task"))
+    master, worker = spec.pools
+    worker = replace(worker, environment=(("INIT", "tcp://$(MASTER_ADDR):$(MASTER_PORT)"),))
+    job = make_job("projects/demo/jobs/gang", spec=replace(spec, pools=(master, worker)))
+    store.create(job, ())
+    job = react(job, Admitted(job.create_time)).job
+    store.update(job, ())
+    return job
+
+
+def is_ready(store: MemoryStore, job: Job, replica: str, port: int) -> Job:
+    address = Address("127.0.0.1", port, (port + 1000,))
+    job = react(job, ReplicaReady(CREATED, job.attempt, replica, address)).job
+    store.update(job, ())
+    return job
+
+
+def test_a_gang_is_told_of_its_cluster_when_all_are_ready(
+    tasks: Tasks, store: MemoryStore, gang: Job
+) -> None:
+    task = tasks.task(gang.attempt_id, WORKER)
+    assert task.gathering_s == 600.0
+    assert not {"TF_CONFIG", "RANK"} & dict(task.environment).keys()
+
+    gang = is_ready(store, gang, WORKER, 5002)
+    start = tasks.start(gang.attempt_id, WORKER)
+    assert (start.environment, start.awaited) == (None, (MASTER,))
+
+    gang = is_ready(store, gang, MASTER, 5001)
+    variables = dict(tasks.start(gang.attempt_id, WORKER).environment or ())
+    cluster = {"master": ["127.0.0.1:5001"], "worker": ["127.0.0.1:5002"]}
+    assert json.loads(variables["TF_CONFIG"])["cluster"] == cluster
+    assert (variables["RANK"], variables["WORLD_SIZE"]) == ("1", "2")
+    assert variables["INIT"] == "tcp://127.0.0.1:5001"
+    assert variables["CLOUD_ML_JOB_ID"] == "gang"
+
+
+def test_a_replica_that_is_alone_waits_for_nobody(tasks: Tasks, job: Job) -> None:
+    assert tasks.task(job.attempt_id, MASTER).gathering_s is None
 
 
 def change(store: MemoryStore, job: Job, **fields: object) -> None:
