@@ -75,7 +75,7 @@ class Gathering(Stage):
     def advance(self) -> Stage:
         courier = self.desk.courier
         if courier.fault:
-            return self._fail(f"the others of its job can't be had: {courier.fault}")
+            return self._fail(f"its environment can't be had: {courier.fault}")
         if courier.environment is not None:
             return self._start(courier.environment)
         awaited, courier.awaited = courier.awaited, None

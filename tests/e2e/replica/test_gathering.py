@@ -45,8 +45,11 @@ def gather(replica: Supervised, *awaited: str) -> dict[str, Any]:
     return ready
 
 
-def test_it_waits_then_starts_with_the_environment_that_it_is_told(make_replica: Make) -> None:
-    replica = make_replica(gang())
+def test_it_waits_then_starts_with_the_environment_that_it_is_told(
+    make_replica: Make, rung: str
+) -> None:
+    """And on every rung its ports are free by then."""
+    replica = make_replica(gang(), isolation=rung)
     ready = gather(replica, "worker-replica-1")
     assert ready["host"] == "127.0.0.1"
     assert (replica.api.phases(), replica.api.lines()) == (["PREPARING", "READY"], [])
@@ -135,7 +138,7 @@ def test_a_server_that_cannot_tell_ends_the_wait(make_replica: Make) -> None:
     number = replica.api.requests + 2
     replica.api.script = lambda n: Reply(404, body) if n == number else None
     end = replica.finish()
-    assert end["cause"] == "the others of its job can't be had: there is no such replica"
+    assert end["cause"] == "its environment can't be had: there is no such replica"
 
 
 @pytest.mark.parametrize("body", [b"{}", b"[]", b"nonsense", b'{"awaited": 7, "environment": {}}'])

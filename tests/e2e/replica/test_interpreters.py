@@ -51,6 +51,18 @@ def test_a_replica_under_each_python(make_replica: Make, python: str, rung: str)
     assert replica.api.lines() == [str(i) for i in range(1000)]
 
 
+@pytest.mark.parametrize("python", find_interpreters())
+def test_a_replica_of_a_gang_under_each_python(make_replica: Make, python: str) -> None:
+    replica = make_replica(python_task("print('on')", gathering_s=600.0), python=python)
+    replica.api.awaited = ["worker-replica-1"]
+    replica.api.start()
+    replica.run()
+    replica.api.wait_for(lambda: replica.api.questions > 1)
+    replica.api.awaited = []
+    assert replica.finish()["kind"] == "EXITED"
+    assert replica.api.lines() == ["on"]
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_memory_while_a_program_prints(make_replica: Make, rung: str) -> None:
     """Resident at most, with a busy pipe and delivery; says how much."""
@@ -75,6 +87,7 @@ def test_memory_while_a_program_prints(make_replica: Make, rung: str) -> None:
 
 def test_the_long_lived_process_imports_nothing_heavy(archive: Path) -> None:
     code = "import sys; sys.path.insert(0, sys.argv[1]); import footplate.replica.run"
+    code += "; import footplate.replica.gathering"
     command = [sys.executable, "-I", "-S", "-c", f"{code}; print(*sys.modules)", str(archive)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert not HEAVY & set(done.stdout.split())
