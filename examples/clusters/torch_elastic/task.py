@@ -48,11 +48,14 @@ def work(args):
     rank, size = distributed.get_rank(), distributed.get_world_size()
     total = torch.tensor([rank**2])
     distributed.all_reduce(total)
+    nodes = [None] * size
+    distributed.all_gather_object(nodes, int(os.environ["GROUP_RANK"]))
     print(f"rank {rank} of {size}: {total.item()}", flush=True)
     if rank == 0:
         folder = pathlib.Path(args.model_dir)
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "report.json").write_text(json.dumps({"size": size, "sum": total.item()}))
+        report = {"sum": total.item(), "nodes": nodes}
+        (folder / "report.json").write_text(json.dumps(report))
     distributed.barrier()
     distributed.destroy_process_group()
 

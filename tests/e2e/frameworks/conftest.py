@@ -1,0 +1,82 @@
+"""The examples of clusters, sent as their users send them, to a service of their own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+from tests.e2e.service.conftest import CACHE, Desk
+
+from footplate.domain.names import CustomJobName, parse_job_name
+from footplate.testing.service import running_service
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from footplate.client.resources import CustomJob, Event
+    from footplate.domain.names import JobName, TrainingJobName
+
+ROOT = Path(__file__).parents[3]
+EXAMPLES = ROOT / "examples" / "clusters"
+_FOOTPLATE = (sys.executable, "-c", "from footplate.cli.main import main; main()")
+_SUBMIT_S = 120.0
+
+
+class Clusters(Desk):
+    """Sends examples by their folders' names."""
+
+    def send(self, example: str, *args: str) -> TrainingJobName:
+        """Through ml v1, with the example's own configuration file."""
+        folder = EXAMPLES / example
+        config = yaml.safe_load((folder / "config.yaml").read_text())
+        task = (folder / "trainer" / "task.py").read_text()
+        return self.submit(task, *args, **config["trainingInput"])
+
+    def send_by_sdk(self, example: str, replicas: int) -> CustomJobName:
+        """By the unchanged Vertex SDK; it works below ``BUCKET/EXAMPLE``."""
+        script = str(EXAMPLES / example / "task.py")
+        submit = (str(EXAMPLES / "submit_vertex.py"), "demo", self.bucket.name, script)
+        done = subprocess.run(
+            (*_FOOTPLATE, "run", "--", sys.executable, *submit, str(replicas)),
+            env=self.service.environment(FOOTPLATE_CACHE_DIR=str(CACHE)),
+            capture_output=True,
+            text=True,
+            timeout=_SUBMIT_S,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        name = parse_job_name(done.stdout.splitlines()[-1])
+        assert isinstance(name, CustomJobName)
+        return name
+
+    def wait_for_end(self, name: CustomJobName) -> CustomJob:
+        with self.client() as client:
+            self.until(lambda: client.custom_jobs.get(name).state.terminal)
+            return client.custom_jobs.get(name)
+
+    def replicas_that_said(self, name: JobName, text: str) -> set[str]:
+        """Those that printed a line which begins with ``text``."""
+        with self.client() as client:
+            lines = list(client.logs(name))
+        return {line.replica for line in lines if line.message.startswith(text)}
+
+    def events(self, name: JobName, kind: str) -> list[Event]:
+        with self.client() as client:
+            return [event for event in client.events(name) if event.kind == kind]
+
+
+@pytest.fixture
+def clusters(tmp_path: Path) -> Iterator[Clusters]:
+    with running_service(tmp_path / "data", CACHE, stop_grace_s=1) as service:
+        yield Clusters(service)
+
+
+def read_report(folder: Path) -> dict[str, Any]:
+    """What an example says of itself beside its model."""
+    report: dict[str, Any] = json.loads((folder / "report.json").read_text())
+    return report

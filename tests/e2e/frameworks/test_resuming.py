@@ -1,0 +1,59 @@
+"""A gang that loses one of its own in mid-training, and goes on from its checkpoint."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.e2e.frameworks.conftest import read_report
+
+from footplate.domain.states import State
+
+if TYPE_CHECKING:
+    from tests.e2e.frameworks.conftest import Clusters
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("frameworks")]
+
+EPOCHS = 12
+REPLICAS = {"chief": "master-replica-0", "worker": "worker-replica-0"}
+
+
+@pytest.mark.parametrize("victim", REPLICAS)
+def test_a_lost_replica_costs_no_epoch(clusters: Clusters, victim: str) -> None:
+    """The other one fails within milliseconds, of a broken connection: an echo, not a cause."""
+    args = ("--epochs", str(EPOCHS), "--seconds-per-step", "0.03")
+    name = clusters.send("checkpoints", *args)
+    clusters.until(lambda: any(m.startswith("epoch 1:") for m in clusters.messages(name)))
+    os.kill(find_program(name.job_id, victim), signal.SIGKILL)
+
+    job = clusters.wait_for(name)
+    assert job.state is State.SUCCEEDED, job.error_message
+    history = read_report(clusters.out(name))["epochs"]
+    assert [entry["epoch"] for entry in history] == list(range(EPOCHS))
+    assert {entry["shares"] for entry in history} == {2}
+    assert len({entry["run"] for entry in history}) == 2
+    assert history[-1]["loss"] < history[0]["loss"] / 2
+    (retry,) = clusters.events(name, "RETRY")
+    assert retry.message.startswith(f"replica {REPLICAS[victim]} was killed by signal 9")
+    assert {line.attempt for line in clusters.lines(name)} == {1, 2}
+
+
+def find_program(job_id: str, task: str) -> int:
+    """The process of this machine that is this task of the job, by its environment."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            pairs = (process / "environ").read_bytes().decode(errors="replace").split("\0")
+        except OSError:  # it ended meanwhile, or is none of ours
+            continue
+        environment = dict(pair.partition("=")[::2] for pair in pairs)
+        if environment.get("CLOUD_ML_JOB_ID") != job_id or "TF_CONFIG" not in environment:
+            continue
+        if json.loads(environment["TF_CONFIG"])["task"]["type"] == task:
+            found.append(int(process.name))
+    (pid,) = found
+    return pid
