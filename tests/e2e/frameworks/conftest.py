@@ -30,6 +30,9 @@ _SUBMIT_S = 120.0
 class Clusters(Desk):
     """Sends examples by their folders' names."""
 
+    patience_s = 900.0
+    """For what may have to build a runtime first; a built one takes a hundredth of it."""
+
     def send(self, example: str, *args: str) -> TrainingJobName:
         """Through ml v1, with the example's own configuration file."""
         folder = EXAMPLES / example

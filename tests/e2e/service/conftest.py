@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 
 CACHE = Path(__file__).parents[3] / ".cache" / "footplate"
 """Shared by all tests: environments are built once."""
-PATIENCE_S = 240.0
 BUCKET = "stage"
 
 
 class Desk:
     """A running service with a bucket, and one user at it."""
+
+    patience_s = 240.0
 
     def __init__(self, service: RunningService) -> None:
         self.service = service
@@ -98,7 +99,7 @@ class Desk:
         return self.job(name)
 
     def until(self, true: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + self.patience_s
         while not true():
             assert time.monotonic() < deadline, self.service.log.read_text()
             time.sleep(0.05)
