@@ -53,6 +53,7 @@ class Settings:
     pythons: tuple[str, ...] = ()
     spool_limit_mb: int = 64
     stop_grace_s: float = 10.0
+    evaluator_grace_s: float = 60.0
     heartbeat_s: float = 30.0
     gathering_s: float = 600.0
 
@@ -252,6 +253,7 @@ _READERS: dict[str, Callable[[object], object]] = {
     "pythons": _texts,
     "spool_limit_mb": _whole(1, 65536),
     "stop_grace_s": _seconds,
+    "evaluator_grace_s": _seconds,
     "heartbeat_s": _seconds,
     "gathering_s": _seconds,
 }

@@ -34,7 +34,8 @@ class FakeRig:
 
     def _turn(self) -> None:
         for sighting in self.backend.list():
-            if sighting.attempt_id in self.backend.stopping or sighting.reason == LOST:
+            stopping = self.backend.is_stopping(sighting.attempt_id, sighting.replica)
+            if stopping or sighting.reason == LOST:
                 self.backend.end(sighting.attempt_id, sighting.replica)
             elif sighting.presence is Presence.WAITING and not self._held:
                 self.backend.admit(sighting.attempt_id, sighting.replica)

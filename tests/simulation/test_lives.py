@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.domain.errors import Code
 from footplate.domain.jobs import Exit, ExitKind, Job
 from footplate.domain.lifecycle import TRANSITIONS
 from footplate.domain.states import State
@@ -54,6 +55,7 @@ def check(world: World) -> None:
         check_states(world, job)
         check_attempts(job, supervisors)
         check_outcome(job, supervisors)
+        check_causes(world, job, supervisors)
         check_lines(world, job, supervisors)
         check_events(world, job, supervisors)
 
@@ -82,14 +84,44 @@ def check_attempts(job: Job, supervisors: list[Supervisor]) -> None:
 def check_outcome(job: Job, supervisors: list[Supervisor]) -> None:
     """A job ends as the programs of its last attempt do, above all that of its primary."""
     last = [s for s in supervisors if attempt_of(s) == job.attempt]
-    wells = [s for s in last if s.ended and not s.stopping and s.end == ENDED_WELL]
+    wells = [s for s in last if s.last == ENDED_WELL]
     primary = job.spec.replica_names()[0]
     if job.state is State.SUCCEEDED:
-        assert any(s.replica == primary for s in last if s.ended and s.end == ENDED_WELL)
+        assert any(s.replica == primary for s in wells)
     if job.state is State.FAILED:
         assert job.ending is not None
         assert job.ending.message
         assert len(wells) < len(job.spec.replica_names()), "not all of it went well"
+
+
+def check_causes(world: World, job: Job, supervisors: list[Supervisor]) -> None:
+    """A job starts again after a loss only, and fails by a program of its own; never by an echo."""
+    who = {(attempt_of(s), s.replica): s for s in supervisors}
+    events = [stored.event for stored in world.store.events(job.uid)]
+    for event in events:
+        if event.kind == "RETRY":
+            assert event.message.startswith(f"replica {event.replica} ")
+            check_loss(who[event.attempt, event.replica])
+    if job.state is State.FAILED and job.ending is not None:
+        cause = who[job.attempt, job.ending.message.split()[1]]
+        if job.ending.code is Code.ABORTED:
+            assert job.attempt == job.spec.scheduling.max_attempts
+            check_loss(cause)
+        else:
+            check_failure(cause)
+
+
+def check_loss(supervisor: Supervisor) -> None:
+    assert supervisor.lost, f"{supervisor.replica} is told as lost"
+    assert not supervisor.evaluates or not supervisor.ready
+
+
+def check_failure(supervisor: Supervisor) -> None:
+    assert supervisor.last is not None
+    assert not supervisor.lost
+    assert not supervisor.echoes, "an echo is told as the cause"
+    assert supervisor.last == supervisor.end
+    assert not supervisor.evaluates or not supervisor.ready
 
 
 def check_lines(world: World, job: Job, supervisors: list[Supervisor]) -> None:

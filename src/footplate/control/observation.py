@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from footplate.domain.lifecycle import Event, ReplicaGone, RunExpired, WaitExpired
+from footplate.domain import ends
+from footplate.domain.lifecycle import (
+    Event,
+    GraceExpired,
+    JudgementDue,
+    ReplicaGone,
+    RunExpired,
+    WaitExpired,
+)
 from footplate.domain.states import Phase, State
 from footplate.ports.backend import Presence, Sighting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
     from footplate.domain.jobs import Job
@@ -31,32 +39,64 @@ def by_attempt(sightings: Iterable[Sighting]) -> Attempts:
 
 
 def happened(
-    job: Job, seen: Mapping[str, Sighting], now: datetime, patience_s: float = 0.0
+    job: Job,
+    seen: Mapping[str, Sighting],
+    now: datetime,
+    *,
+    grace_s: float,
+    patience_s: float = 0.0,
 ) -> tuple[Event, ...]:
     """The events that ``seen``, the sightings of the job's current attempt, amounts to.
 
-    No limit counts as exceeded for ``patience_s`` yet: what would say otherwise may be on its way.
+    ``grace_s`` is what evaluators have after the success of the primary. No limit counts as
+    exceeded, and no failure is judged, for ``patience_s`` yet: what would say otherwise may be on
+    its way. For the same reason a loss comes before a judgement.
 
     A replica that has reported and that the backend doesn't know is gone. One that never
     reported and isn't known was never started: no event, it is yet to be started.
     """
     if job.state.terminal:
         return ()
-    events: list[Event] = []
+    return (
+        *_exceeded(job, now, patience_s),
+        *_gone(job, seen, now),
+        *((JudgementDue(now, job.attempt),) if _over(_judgement(job, now, patience_s)) else ()),
+        *((GraceExpired(now),) if _over(seconds_of_grace(job, now, grace_s)) else ()),
+    )
+
+
+def _exceeded(job: Job, now: datetime, patience_s: float) -> Iterator[Event]:
     if _over(later(seconds_to_wait(job, now), patience_s)):
-        events.append(WaitExpired(now))
+        yield WaitExpired(now)
     if _over(later(seconds_to_run(job, now), patience_s)):
-        events.append(RunExpired(now))
+        yield RunExpired(now)
+
+
+def _gone(job: Job, seen: Mapping[str, Sighting], now: datetime) -> Iterator[Event]:
     for replica in job.replicas:
         sighting = seen.get(replica.name)
         if sighting is None:
             if replica.phase in (Phase.WAITING, Phase.GONE) and job.ending is None:
                 continue
             reason = "the backend knows nothing of it"
-            events.append(ReplicaGone(now, job.attempt, replica.name, reason))
+            yield ReplicaGone(now, job.attempt, replica.name, reason)
         elif sighting.presence is Presence.GONE:
-            events.append(ReplicaGone(now, job.attempt, replica.name, sighting.reason))
-    return tuple(events)
+            yield ReplicaGone(now, job.attempt, replica.name, sighting.reason)
+
+
+def seconds_to_due(job: Job, now: datetime, *, grace_s: float, patience_s: float) -> float | None:
+    """When something will happen to the job for no other reason than time; None: nothing will."""
+    due = (
+        later(seconds_to_wait(job, now), patience_s),
+        later(seconds_to_run(job, now), patience_s),
+        _judgement(job, now, patience_s),
+        seconds_of_grace(job, now, grace_s),
+    )
+    return min((due_s for due_s in due if due_s is not None), default=None)
+
+
+def _judgement(job: Job, now: datetime, patience_s: float) -> float | None:
+    return later(seconds_to_judge(job, now), patience_s)
 
 
 def later(due_s: float | None, patience_s: float) -> float | None:
@@ -90,6 +130,23 @@ def seconds_to_run(job: Job, now: datetime) -> float | None:
         return None
     ran_s = (now - job.start_time).total_seconds()
     return job.spec.scheduling.max_running_time_s + RUN_LIMIT_SLACK_S - ran_s
+
+
+def seconds_to_judge(job: Job, now: datetime) -> float | None:
+    """How long a failure still waits for the loss that it may be an echo of; None: none waits."""
+    failure = ends.waiting_failure(job)
+    return None if failure is None else _left(failure.ended_at, ends.ECHO_S, now)
+
+
+def seconds_of_grace(job: Job, now: datetime, grace_s: float) -> float | None:
+    """How long evaluators may still go on after the success of the primary; None: none does."""
+    return _left(job.primary.ended_at, grace_s, now) if ends.lingering(job) else None
+
+
+def _left(since: datetime | None, wait_s: float, now: datetime) -> float:
+    """A clock that was turned back makes nothing wait more than twice as long."""
+    passed_s = wait_s if since is None else (now - since).total_seconds()
+    return wait_s - passed_s if passed_s > -wait_s else 0.0
 
 
 def all_gone(seen: Mapping[str, Sighting]) -> bool:

@@ -49,11 +49,15 @@ class Reconciler:
     backends' lists.
     """
 
-    def __init__(self, store: Store, regions: Regions, clock: Clock, tokens: Tokens) -> None:
+    def __init__(
+        self, store: Store, regions: Regions, clock: Clock, tokens: Tokens, grace_s: float
+    ) -> None:
+        """``grace_s`` is what evaluators have after the success of the primary."""
         self._store = store
         self._regions = regions
         self._clock = clock
         self._tokens = tokens
+        self._grace_s = grace_s
         self._began: datetime | None = None
 
     def reconcile(self) -> float | None:
@@ -89,7 +93,11 @@ class Reconciler:
 
     def _observe(self, job: Job, sightings: Mapping[str, Sighting]) -> Job:
         now = self._clock.now()
-        for event in observation.happened(job, sightings, now, self._patience_s(sightings, now)):
+        patience_s = self._patience_s(sightings, now)
+        events = observation.happened(
+            job, sightings, now, grace_s=self._grace_s, patience_s=patience_s
+        )
+        for event in events:
             job = apply(self._store, job.uid, event).job
         return job
 
@@ -104,11 +112,10 @@ class Reconciler:
         self, job: Job, backend: Backend, sightings: Mapping[str, Sighting]
     ) -> float | None:
         now = self._clock.now()
-        limits = (observation.seconds_to_wait(job, now), observation.seconds_to_run(job, now))
         patience_s = self._patience_s(sightings, now)
-        due = (observation.later(limit, patience_s) for limit in limits)
+        due = observation.seconds_to_due(job, now, grace_s=self._grace_s, patience_s=patience_s)
         delays = [self._perform(command, job, backend, sightings) for command in commands(job)]
-        return earliest((*due, *delays))
+        return earliest((due, *delays))
 
     def _perform(
         self, command: Command, job: Job, backend: Backend, sightings: Mapping[str, Sighting]
@@ -117,8 +124,8 @@ class Reconciler:
         match command:
             case Start():
                 return None if sightings else self._start(job, backend)
-            case Stop():
-                backend.stop(job.attempt_id)
+            case Stop(replicas):
+                backend.stop(job.attempt_id, replicas)
                 return None
             case _:
                 assert_never(command)

@@ -14,6 +14,7 @@ from footplate.domain.lifecycle import (
     ReplicaPreparing,
     ReplicaReady,
     ReplicaRunning,
+    to_stop,
 )
 from footplate.domain.states import Phase
 from footplate.wire.replica_v1 import EventRecord, ExitRecord, LineRecord, Record, StateRecord
@@ -72,7 +73,7 @@ class Reports:
         for record in records:
             job = self._happen(job, replica, record)
         acknowledged = records[-1].sequence if records else self._last(job, replica)
-        return Receipt(acknowledged, stop=job.ending is not None)
+        return Receipt(acknowledged, stop=replica in to_stop(job))
 
     def _last(self, job: Job, replica: str) -> int:
         """The highest number that is kept with something of the replica's current attempt."""

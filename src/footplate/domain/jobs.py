@@ -207,6 +207,14 @@ class Replica:
     """The GPUs of its host that it alone may use, by their ids, until the job has ended."""
     address: Address | None = None
     """Where the others of its gang find its program, once it is READY."""
+    ended_at: datetime | None = None
+    """When it became known that its program has ended or, if that never did, that it is gone."""
+    ended_as: int = 0
+    """Its place, from 1, in the order in which the ends of its gang became known."""
+    loss: str = ""
+    """Why it is gone without an exit, as its backend says."""
+    overdue: bool = False
+    """It was left running after the end of its job was decided, and its grace is over."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, assert_never
 
+from footplate.domain import ends
 from footplate.domain.errors import Code
 from footplate.domain.jobs import Address, Ending, Exit, ExitKind, Job, JobEvent, Replica
 from footplate.domain.states import Phase, State
@@ -90,6 +91,21 @@ class ReplicaGone:
 
 
 @dataclass(frozen=True)
+class JudgementDue:
+    """A failure has waited long enough for the loss that it might be an echo of."""
+
+    at: datetime
+    attempt: int
+
+
+@dataclass(frozen=True)
+class GraceExpired:
+    """The time that evaluators have after the success of the primary is over."""
+
+    at: datetime
+
+
+@dataclass(frozen=True)
 class CancelRequested:
     at: datetime
 
@@ -123,6 +139,8 @@ Event = (
     | ReplicaRunning
     | ReplicaExited
     | ReplicaGone
+    | JudgementDue
+    | GraceExpired
     | CancelRequested
     | WaitExpired
     | RunExpired
@@ -137,7 +155,10 @@ class Start:
 
 @dataclass(frozen=True)
 class Stop:
-    """Request the end of the job's current attempt."""
+    """Request the end of the job's current attempt, or of some ``replicas`` of it."""
+
+    replicas: frozenset[str] | None = None
+    """None: of all of it."""
 
 
 Command = Start | Stop
@@ -170,16 +191,17 @@ def commands(job: Job) -> tuple[Command, ...]:
     """What should be asked of the backend, as the record alone tells."""
     if job.state.terminal or job.attempt == 0:
         return ()
-    if job.ending is not None or any(_lost(replica) for replica in job.replicas):
-        return (Stop(),)
-    return (Start(),)
+    stopped = to_stop(job)
+    if not stopped:
+        return (Start(),)
+    return (Stop(),) if len(stopped) == len(job.replicas) else (Stop(stopped),)
 
 
-def _lost(replica: Replica) -> bool:
-    """Whether the attempt can't go on without it: what is left of the gang must end, too."""
-    if replica.exit is None:
-        return replica.phase is Phase.GONE
-    return not replica.exit.success and _restartable(replica.exit)
+def to_stop(job: Job) -> frozenset[str]:
+    """The replicas that are to end, or have ended: all, none, or all but lingering evaluators."""
+    if job.ending is None and ends.first_loss(job) is None:
+        return frozenset()
+    return frozenset(replica.name for replica in job.replicas) - ends.lingering(job)
 
 
 Change = tuple[Job, tuple[JobEvent, ...]]
@@ -195,8 +217,12 @@ def _apply(job: Job, event: Event) -> Change:
             ReplicaPreparing() | ReplicaReady() | ReplicaRunning() | ReplicaExited() | ReplicaGone()
         ):
             return _report(job, event)
+        case JudgementDue():
+            return (_conclude(job) if event.attempt == job.attempt else job), ()
+        case GraceExpired():
+            return _dismiss(job), ()
         case CancelRequested():
-            return _end(job, Ending(State.CANCELLED, Code.CANCELLED, "cancelled by request"))
+            return _cancel(job)
         case WaitExpired():
             return _expire(job)
         case RunExpired():
@@ -221,6 +247,22 @@ def _next_attempt(job: Job, devices: Mapping[str, tuple[str, ...]]) -> Job:
     return replace(job, state=State.PREPARING, attempt=job.attempt + 1, replicas=replicas)
 
 
+def _cancel(job: Job) -> Change:
+    """Before the end is decided; after that it leaves no evaluator running."""
+    if job.ending is not None:
+        return _dismiss(job), ()
+    return _end(job, Ending(State.CANCELLED, Code.CANCELLED, "cancelled by request"))
+
+
+def _dismiss(job: Job) -> Job:
+    """Whoever lingers is to end now."""
+    lingering = ends.lingering(job)
+    if not lingering:
+        return job
+    replicas = (replace(r, overdue=r.overdue or r.name in lingering) for r in job.replicas)
+    return replace(job, replicas=tuple(replicas))
+
+
 def _expire(job: Job) -> Change:
     if job.state not in (State.QUEUED, State.PREPARING) or job.start_time is not None:
         return job, ()
@@ -234,7 +276,7 @@ def _expire_run(job: Job) -> Change:
         return job, ()
     limit_s = job.spec.scheduling.max_running_time_s
     limit = Exit(ExitKind.TIME_LIMIT, cause=f"it ran longer than its limit of {limit_s:g} s")
-    return _end(job, ending_of(job.primary.name, limit))
+    return _end(job, ends.ending_of(job.primary.name, limit))
 
 
 def _end(job: Job, ending: Ending) -> Change:
@@ -257,7 +299,7 @@ def _report(job: Job, event: ReplicaEvent) -> Change:
     known = next((r for r in job.replicas if r.name == event.replica), None)
     if known is None or event.attempt != job.attempt:
         return job, ()
-    moved = _move(known, event)
+    moved = _move(known, event, 1 + sum(bool(r.ended_as) for r in job.replicas))
     if moved is known:
         return job, ()
     replicas = tuple(moved if r is known else r for r in job.replicas)
@@ -268,14 +310,16 @@ def _report(job: Job, event: ReplicaEvent) -> Change:
         case ReplicaRunning():
             return _run(job), ()
         case ReplicaExited():
-            return _judge(job, event), ()
+            return _judge(job, moved, event.exit), _tell(job, moved, event)
         case ReplicaGone():
-            return _settle(job, event)
+            after, told = _settle(job, event)
+            return after, (*_tell(job, moved, event), *told)
         case _:
             assert_never(event)
 
 
-def _move(replica: Replica, event: ReplicaEvent) -> Replica:
+def _move(replica: Replica, event: ReplicaEvent, place: int) -> Replica:
+    """``place``: the one in the order of ends that it would get."""
     match event:
         case ReplicaPreparing():
             moved = replace(replica, phase=Phase.PREPARING)
@@ -284,7 +328,11 @@ def _move(replica: Replica, event: ReplicaEvent) -> Replica:
         case ReplicaRunning():
             moved = replace(replica, phase=Phase.RUNNING)
         case ReplicaExited():
-            moved = replace(replica, phase=Phase.EXITED, exit=event.exit)
+            ended = replace(replica, ended_at=event.at, ended_as=place)
+            moved = replace(ended, phase=Phase.EXITED, exit=event.exit)
+        case ReplicaGone() if replica.exit is None:
+            ended = replace(replica, ended_at=event.at, ended_as=place)
+            moved = replace(ended, phase=Phase.GONE, loss=event.reason)
         case ReplicaGone():
             moved = replace(replica, phase=Phase.GONE)
         case _:
@@ -299,28 +347,32 @@ def _run(job: Job) -> Job:
     return job
 
 
-def _judge(job: Job, event: ReplicaExited) -> Job:
-    """The primary's end is the job's; any other replica's failure is, its success isn't."""
-    end, primary = event.exit, event.replica == job.primary.name
-    if end.success and not primary:
+def _judge(job: Job, replica: Replica, end: Exit) -> Job:
+    """The primary's success is the job's; a failure is, unless it may be an echo."""
+    if not ends.matters(job, replica) or ends.is_loss(end):
         return job
-    if _restartable(end):
+    if end.success and replica is job.primary:
+        return _end(job, Ending(State.SUCCEEDED))[0]
+    if not end.success and not ends.may_be_echo(end):
+        return _end(job, ends.verdict(job, replica, end))[0]
+    failure = ends.waiting_failure(job)
+    return _conclude(job) if failure and ends.is_alone(job, failure) else job
+
+
+def _conclude(job: Job) -> Job:
+    """A failure that waits to be judged is the end."""
+    failure = ends.waiting_failure(job)
+    if failure is None or failure.exit is None:
         return job
-    return _end(job, ending_of(event.replica, end))[0]
+    return _end(job, ends.verdict(job, failure, failure.exit))[0]
 
 
-OWN_SIGNALS = frozenset({4, 5, 6, 7, 8, 11, 31})
-"""ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS (Linux numbers): a program brings these on itself."""
-
-
-def _restartable(end: Exit) -> bool:
-    """Death by a foreign signal isn't the program's own failure; all other ends are.
-
-    A supervisor stops for whoever asks it. Where the job isn't to end, that wasn't us.
-    """
-    if end.kind is ExitKind.STOPPED:
-        return True
-    return end.kind is ExitKind.SIGNALLED and end.code not in OWN_SIGNALS
+def _tell(job: Job, replica: Replica, event: ReplicaExited | ReplicaGone) -> tuple[JobEvent, ...]:
+    """What goes wrong in a gang, for the record; ``job`` is before it is judged."""
+    message = ends.mishap(job, replica)
+    if message is None:
+        return ()
+    return (JobEvent(event.at, "REPLICA_FAILED", message, job.attempt, replica.name),)
 
 
 def _settle(job: Job, event: ReplicaGone) -> Change:
@@ -333,52 +385,15 @@ def _settle(job: Job, event: ReplicaGone) -> Change:
 
 
 def _retry(job: Job, event: ReplicaGone) -> Change:
-    cause = next((describe(r.name, r.exit) for r in job.replicas if r.exit), "")
-    cause = cause or f"replica {event.replica} was lost: {event.reason}"
+    loss = ends.first_loss(job) or next(r for r in job.replicas if r.name == event.replica)
+    cause = ends.cause_of_loss(job, loss)
     if job.attempt >= job.spec.scheduling.max_attempts:
         message = f"{cause} (attempt {job.attempt}, the last one allowed)"
         ending = Ending(State.FAILED, Code.ABORTED, message)
         return replace(job, ending=ending, state=State.FAILED), ()
-    retry = JobEvent(event.at, "RETRY", f"{cause}; starting again", job.attempt, event.replica)
+    retry = JobEvent(event.at, "RETRY", f"{cause}; starting again", job.attempt, loss.name)
     devices = {replica.name: replica.devices for replica in job.replicas}
     return _next_attempt(job, devices), (retry,)
-
-
-def ending_of(replica: str, end: Exit) -> Ending:
-    """How a job ends whose fate is this exit of this replica."""
-    match end.kind:
-        case ExitKind.EXITED if end.code == 0:
-            return Ending(State.SUCCEEDED)
-        case ExitKind.TIME_LIMIT:
-            return Ending(State.CANCELLED, Code.DEADLINE_EXCEEDED, describe(replica, end))
-        case ExitKind.OUT_OF_MEMORY:
-            return Ending(State.FAILED, Code.RESOURCE_EXHAUSTED, describe(replica, end))
-        case ExitKind.UNPREPARED:
-            return Ending(State.FAILED, Code.FAILED_PRECONDITION, describe(replica, end))
-        case ExitKind.EXITED | ExitKind.SIGNALLED | ExitKind.STOPPED:
-            return Ending(State.FAILED, Code.UNKNOWN, describe(replica, end))
-        case _:
-            assert_never(end.kind)
-
-
-def describe(replica: str, end: Exit) -> str:
-    """The end of a replica's program in one sentence."""
-    because = f": {end.cause}" if end.cause else ""
-    match end.kind:
-        case ExitKind.EXITED:
-            return f"replica {replica} exited with code {end.code}{because}"
-        case ExitKind.SIGNALLED:
-            return f"replica {replica} was killed by signal {end.code}{because}"
-        case ExitKind.UNPREPARED:
-            return f"replica {replica} could not be prepared{because}"
-        case ExitKind.TIME_LIMIT:
-            return f"cancelled at the running time limit of the job{because}"
-        case ExitKind.OUT_OF_MEMORY:
-            return f"replica {replica} was killed for want of memory{because}"
-        case ExitKind.STOPPED:
-            return f"replica {replica} was stopped{because}"
-        case _:
-            assert_never(end.kind)
 
 
 def _enter(before: Job, after: Job, at: datetime) -> Job:

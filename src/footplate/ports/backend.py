@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from footplate.domain.names import AttemptId
 
@@ -66,10 +66,10 @@ class Backend(Protocol):
         """
         ...
 
-    def stop(self, attempt_id: AttemptId) -> None:
-        """Request that every replica of the attempt ends. Unknown or gone: nothing happens.
+    def stop(self, attempt_id: AttemptId, replicas: Collection[str] | None = None) -> None:
+        """Request that every replica of the attempt ends, or only those of these names.
 
-        An attempt that hasn't started yet never will.
+        Unknown or gone: nothing happens. A replica that hasn't started yet never will.
         """
         ...
 

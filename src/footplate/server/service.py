@@ -89,7 +89,7 @@ class Service:
         )
         self.loop = Loop(
             Admission(self.store, self.queue, regions, catalogue, clock),
-            Reconciler(self.store, regions, clock, self._tokens),
+            Reconciler(self.store, regions, clock, self._tokens, settings.evaluator_grace_s),
         )
         wake = self.loop.wake
         self._gate = Gate(self.buckets, catalogue, regions, self.quotas.quotas)

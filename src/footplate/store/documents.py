@@ -30,7 +30,7 @@ from footplate.domain.jobs import (
     WorkerPool,
 )
 from footplate.domain.states import Phase, State
-from footplate.store.times import from_micros
+from footplate.store.times import from_micros, from_micros_or_none, to_micros
 
 VERSION = 1
 
@@ -110,17 +110,28 @@ def _replica_document(replica: Replica) -> Json:
         document["devices"] = replica.devices
     if replica.address is not None:
         document["address"] = [*vars(replica.address).values()]
+    if replica.ended_at is not None:
+        document["ended"] = [to_micros(replica.ended_at), replica.ended_as]
+    if replica.loss:
+        document["loss"] = replica.loss
+    if replica.overdue:
+        document["overdue"] = True
     return document
 
 
 def _replica(document: Json) -> Replica:
     end = document["exit"]
+    ended_at, ended_as = document.get("ended", (None, 0))
     return Replica(
         name=document["name"],
         phase=Phase(document["phase"]),
         exit=end and Exit(ExitKind(end["kind"]), end["code"], end["cause"]),
         devices=tuple(document.get("devices", ())),
         address=_address(document.get("address")),
+        ended_at=from_micros_or_none(ended_at),
+        ended_as=ended_as,
+        loss=document.get("loss", ""),
+        overdue=document.get("overdue", False),
     )
 
 

@@ -10,7 +10,7 @@ from footplate.ports.backend import Presence, Sighting
 
 if TYPE_CHECKING:
     import builtins
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from footplate.domain.errors import ServiceError
     from footplate.domain.names import AttemptId
@@ -29,8 +29,8 @@ class FakeBackend:
     def __init__(self) -> None:
         self.requests: builtins.list[AttemptStart] = []
         """Every request that started something, in order."""
-        self.stopping: dict[AttemptId, None] = {}
-        """Attempts that were told to stop, in order, until they are forgotten."""
+        self.stopping: dict[AttemptId, set[str]] = {}
+        """Who was told to stop, by attempt, in order, until the attempt is forgotten."""
         self.refusal: ServiceError | None = None
         """What ``start`` raises, while it is set."""
         self._seen: dict[AttemptId, dict[str, Sighting]] = {}
@@ -52,11 +52,15 @@ class FakeBackend:
             for replica in replicas
         }
 
-    def stop(self, attempt_id: AttemptId) -> None:
-        if attempt_id not in self._seen:
+    def stop(self, attempt_id: AttemptId, replicas: Collection[str] | None = None) -> None:
+        known = self._seen.get(attempt_id, {})
+        named = known.keys() if replicas is None else known.keys() & set(replicas)
+        if not named:
             return
-        self.stopping[attempt_id] = None
-        self._turn(attempt_id, None, Presence.GONE, "stopped before it started", Presence.WAITING)
+        self.stopping.setdefault(attempt_id, set()).update(named)
+        reason = "stopped before it started"
+        for replica in named:
+            self._turn(attempt_id, replica, Presence.GONE, reason, Presence.WAITING)
 
     def list(self) -> tuple[Sighting, ...]:
         return tuple(s for replicas in self._seen.values() for s in replicas.values())
@@ -72,6 +76,9 @@ class FakeBackend:
 
     def close(self) -> None:
         self._listeners.clear()
+
+    def is_stopping(self, attempt_id: AttemptId, replica: str) -> bool:
+        return replica in self.stopping.get(attempt_id, ())
 
     # The world. Each takes one replica or, with None, all that the step is possible for.
 

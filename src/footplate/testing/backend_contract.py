@@ -166,6 +166,17 @@ class BackendContract:
         rig.backend.stop(request.attempt_id)
         self.expect(rig, request, Presence.GONE)
 
+    def test_stop_ends_only_the_replicas_that_it_names(self, rig: BackendRig) -> None:
+        request = make_request("u-1", WORKERS)
+        self.start_live(rig, request)
+        rig.backend.stop(request.attempt_id, (*WORKERS[:2], "no-such-replica"))
+        expected = [Presence.GONE, Presence.GONE, Presence.LIVE]
+        rig.settle(lambda: [s.presence for s in see(rig.backend, request)] == expected)
+        rig.backend.stop(request.attempt_id, ())
+        assert [s.presence for s in see(rig.backend, request)] == expected
+        rig.backend.stop(request.attempt_id)
+        self.expect(rig, request, Presence.GONE)
+
     def test_what_is_stopped_while_it_waits_never_lives(self, rig: BackendRig) -> None:
         request = make_request("u-1", WORKERS)
         rig.hold()

@@ -69,12 +69,13 @@ def make_spec(
     name: JobName | None = None,
     *,
     workers: int = 0,
+    evaluators: int = 0,
     machine: MachineSpec = MACHINE,
     program: Program = PROGRAM,
     region: str = "us-central1",
     scheduling: Scheduling | None = None,
 ) -> JobSpec:
-    """What the face of ``name`` makes of a job with one primary and ``workers`` more replicas.
+    """What the face of ``name`` makes of a job with one primary and so many more replicas.
 
     All of them have the same ``machine``.
     """
@@ -82,8 +83,18 @@ def make_spec(
         spec = _make_custom_spec(name, workers, program)
     else:
         spec = _make_training_spec(region, workers, program)
+    if evaluators:
+        role, prefix = _evaluator(name)
+        spec = replace(spec, pools=(*spec.pools, _make_pool(role, prefix, evaluators, program)))
     pools = tuple(replace(pool, machine=machine) for pool in spec.pools)
     return replace(spec, pools=pools, scheduling=scheduling or spec.scheduling)
+
+
+def _evaluator(name: JobName | None) -> tuple[str, str]:
+    """Role and prefix of evaluators."""
+    if isinstance(name, CustomJobName):
+        return "workerpool3", "workerpool3"
+    return "evaluator", "evaluator-replica"
 
 
 def make_training_name(job_id: str = "job_1", project: str = "demo") -> TrainingJobName:

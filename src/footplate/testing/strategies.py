@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from footplate.domain.errors import Code
 from footplate.domain.jobs import (
+    Address,
     ClusterVariable,
     ContainerProgram,
     Directory,
@@ -78,7 +79,24 @@ specs = st.builds(
     web_access=st.booleans(),
 )
 exits = st.builds(Exit, st.sampled_from(ExitKind), st.integers(-1000, 1000), any_text)
-replicas = st.builds(Replica, any_text, st.sampled_from(Phase), st.none() | exits)
+replicas = st.builds(
+    Replica,
+    any_text,
+    st.sampled_from(Phase),
+    st.none() | exits,
+    ended_at=st.none(),
+    loss=any_text,
+    overdue=st.booleans(),
+) | st.builds(
+    Replica,
+    any_text,
+    st.sampled_from(Phase),
+    st.none() | exits,
+    text_tuples,
+    st.none() | st.builds(Address, any_text, counts, st.lists(counts, max_size=2).map(tuple)),
+    ended_at=times,
+    ended_as=counts,
+)
 endings = st.builds(Ending, st.sampled_from(State), st.sampled_from(Code), any_text)
 events = st.builds(JobEvent, times, any_text, any_text, counts, any_text, st.none() | texts)
 jobs = st.builds(

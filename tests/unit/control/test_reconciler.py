@@ -10,9 +10,10 @@ import pytest
 from footplate.control.decisions import apply
 from footplate.control.reconciler import HEARING_S, RETRY_S, Reconciler
 from footplate.control.tokens import Tokens
+from footplate.domain.ends import ECHO_S
 from footplate.domain.errors import Code, FailedPrecondition, Unavailable
-from footplate.domain.jobs import Exit, ExitKind, Job, Scheduling
-from footplate.domain.lifecycle import Admitted, ReplicaExited, ReplicaRunning
+from footplate.domain.jobs import Address, Exit, ExitKind, Job, Scheduling
+from footplate.domain.lifecycle import Admitted, ReplicaExited, ReplicaReady, ReplicaRunning
 from footplate.domain.states import State
 from footplate.testing.clock import FakeClock
 from footplate.testing.jobs import make_job, make_spec
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     from footplate.testing.backend import FakeBackend
 
 MASTER, WORKER = "master-replica-0", "worker-replica-0"
+EVALUATOR = "evaluator-replica-0"
 LIMIT_S = 60.0
+GRACE_S = 40.0
 LIMITS = Scheduling(max_running_time_s=LIMIT_S, max_wait_time_s=LIMIT_S)
 OK, FAILED = Exit(ExitKind.EXITED, 0), Exit(ExitKind.EXITED, 1)
 
@@ -34,11 +37,11 @@ class House:
     made anew.
     """
 
-    def __init__(self, workers: int = 0, *, starts: bool = True) -> None:
+    def __init__(self, workers: int = 0, *, evaluators: int = 0, starts: bool = True) -> None:
         self.clock = FakeClock()
         self.store = MemoryStore()
         self.regions = make_regions()
-        spec = make_spec(workers=workers, scheduling=LIMITS)
+        spec = make_spec(workers=workers, evaluators=evaluators, scheduling=LIMITS)
         self.uid = make_job().uid
         self.store.create(make_job(created=self.clock.now(), spec=spec), ())
         self.happen(Admitted(self.clock.now()))
@@ -57,7 +60,7 @@ class House:
         return self.store.get_by_uid(self.uid)
 
     def restart(self) -> None:
-        self.reconciler = Reconciler(self.store, self.regions, self.clock, Tokens(b"key"))
+        self.reconciler = Reconciler(self.store, self.regions, self.clock, Tokens(b"key"), GRACE_S)
 
     def reconcile(self) -> float | None:
         return self.reconciler.reconcile()
@@ -65,8 +68,12 @@ class House:
     def happen(self, event: Event) -> None:
         apply(self.store, self.uid, event)
 
-    def run(self) -> None:
-        self.happen(ReplicaRunning(self.clock.now(), 1, MASTER))
+    def run(self, *others: str) -> None:
+        for name in (MASTER, *others):
+            address = Address("127.0.0.1", 4000)
+            self.happen(ReplicaReady(self.clock.now(), 1, name, address))
+        for name in (MASTER, *others):
+            self.happen(ReplicaRunning(self.clock.now(), 1, name))
 
     def exit(self, end: Exit) -> None:
         self.happen(ReplicaExited(self.clock.now(), 1, MASTER, end))
@@ -149,12 +156,88 @@ def test_limits_are_kept_to_the_second_by_a_server_that_was_there() -> None:
 
 def test_a_job_whose_end_is_decided_waits_for_nothing_else() -> None:
     house = House(workers=1)
+    house.clock.advance(HEARING_S)
     house.exit(FAILED)
+    house.clock.advance(ECHO_S)
+    house.reconcile()
     house.clock.advance(LIMIT_S)
 
     assert house.reconcile() is None, "the worker ends when it ends; looking on doesn't help"
     assert house.job.ending is not None
     assert house.job.ending.state is State.FAILED
+
+
+def test_a_failure_in_a_gang_is_judged_to_the_second() -> None:
+    house = House(workers=1)
+    house.run(WORKER)
+    house.clock.advance(HEARING_S)
+    house.exit(FAILED)
+
+    assert house.reconcile() == ECHO_S
+    house.clock.advance(ECHO_S - 1.0)
+    assert (house.reconcile(), house.job.ending) == (1.0, None)
+    house.clock.advance(1.0)
+    house.reconcile()
+
+    assert house.job.ending is not None
+    assert house.job.ending.state is State.FAILED
+    assert list(house.backend.stopping) == [house.job.attempt_id]
+
+
+def test_a_loss_that_is_seen_with_a_failure_that_is_due_comes_first() -> None:
+    house = House(workers=1)
+    house.run(WORKER)
+    house.clock.advance(HEARING_S)
+    house.exit(FAILED)
+    house.clock.advance(ECHO_S + 20.0)
+    house.backend.end(house.job.attempt_id, WORKER, "its supervisor was lost")
+    house.reconcile()
+
+    assert (house.job.ending, house.job.attempt) == (None, 2)
+
+
+def test_a_new_server_listens_before_it_judges() -> None:
+    house = House(workers=1)
+    house.run(WORKER)
+    house.exit(FAILED)
+    house.clock.advance(ECHO_S)
+    house.restart()
+
+    assert house.reconcile() == HEARING_S
+    house.happen(ReplicaExited(house.clock.now(), 1, WORKER, Exit(ExitKind.SIGNALLED, 9)))
+    house.clock.advance(HEARING_S)
+    house.reconcile()
+
+    assert house.job.ending is None
+
+
+@pytest.mark.parametrize("jump_s", [-1.0, -3600.0])
+def test_a_clock_that_is_turned_back_keeps_no_failure_waiting(jump_s: float) -> None:
+    house = House(workers=1)
+    house.run(WORKER)
+    house.clock.advance(HEARING_S)
+    house.exit(FAILED)
+    house.clock.advance(jump_s)
+    house.clock.advance(house.reconcile() or 0.0)
+    house.reconcile()
+
+    assert house.job.ending is not None
+
+
+def test_evaluators_are_stopped_when_their_grace_is_over() -> None:
+    house = House(evaluators=1)
+    house.run(EVALUATOR)
+    house.exit(OK)
+
+    assert house.reconcile() == GRACE_S
+    assert house.backend.stopping == {house.job.attempt_id: {MASTER}}
+    house.clock.advance(GRACE_S)
+    assert house.reconcile() is None
+    assert house.backend.stopping == {house.job.attempt_id: {MASTER, EVALUATOR}}
+    house.backend.end(house.job.attempt_id)
+    house.reconcile()
+
+    assert house.job.state is State.SUCCEEDED
 
 
 def test_a_start_that_has_to_wait_is_tried_again_and_told_once_for_each_reason() -> None:

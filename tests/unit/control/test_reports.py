@@ -7,12 +7,12 @@ import pytest
 from footplate.control.reports import Reports
 from footplate.domain.errors import PermissionDenied, Unavailable
 from footplate.domain.jobs import Exit, ExitKind, Job
-from footplate.domain.lifecycle import Admitted, CancelRequested, react
+from footplate.domain.lifecycle import Admitted, CancelRequested, GraceExpired, react
 from footplate.domain.names import attempt_id
 from footplate.domain.states import Phase, State
 from footplate.ports.logs import Line
 from footplate.testing.clock import FakeClock
-from footplate.testing.jobs import make_job
+from footplate.testing.jobs import make_job, make_spec
 from footplate.testing.logs import MemoryLogs
 from footplate.testing.store import MemoryStore
 from footplate.wire.replica_v1 import EventRecord, ExitRecord, LineRecord, Record, StateRecord
@@ -20,17 +20,18 @@ from footplate.wire.replica_v1 import EventRecord, ExitRecord, LineRecord, Recor
 if TYPE_CHECKING:
     from footplate.domain.lifecycle import Event
 
-MASTER = "master-replica-0"
+MASTER, WORKER = "master-replica-0", "worker-replica-0"
+EVALUATOR = "evaluator-replica-0"
 
 
 class Desk:
-    def __init__(self) -> None:
+    def __init__(self, workers: int = 0, evaluators: int = 0) -> None:
         self.clock = FakeClock()
         self.store = MemoryStore()
         self.logs = MemoryLogs(self.clock.now)
         self.woken = 0
         self.reports = Reports(self.store, self.logs, self.clock, self._wake)
-        self.job = make_job()
+        self.job = make_job(spec=make_spec(workers=workers, evaluators=evaluators))
         self.store.create(self.job, ())
         self.happen(Admitted(self.clock.now()))
 
@@ -44,6 +45,10 @@ class Desk:
 
     def line(self, number: int, text: str = "hello") -> Record:
         return LineRecord(Line(number, self.clock.now(), "INFO", text))
+
+    def stops(self, replica: str) -> bool:
+        """Whether a replica is told to stop that has nothing to report."""
+        return self.reports.accept(self.job.attempt_id, replica, ()).stop
 
     def kept(self) -> list[int]:
         return [e.line.sequence for e in self.logs.read(self.job.uid).entries]
@@ -97,6 +102,27 @@ def test_a_heartbeat_learns_that_the_end_is_wanted(desk: Desk) -> None:
 
     receipt = desk.reports.accept(desk.job.attempt_id, MASTER, ())
     assert (receipt.acknowledged, receipt.stop) == (0, True)
+
+
+def test_evaluators_are_not_told_to_stop_at_once() -> None:
+    desk = Desk(workers=1, evaluators=1)
+    exit_ = ExitRecord(1, desk.clock.now(), Exit(ExitKind.EXITED, 0))
+    desk.reports.accept(desk.job.attempt_id, MASTER, [exit_])
+
+    stops = {name: desk.stops(name) for name in desk.job.spec.replica_names()}
+    assert stops == {MASTER: True, WORKER: True, EVALUATOR: False}
+    desk.job = desk.now()
+    desk.happen(GraceExpired(desk.clock.now()))
+    assert desk.stops(EVALUATOR)
+
+
+def test_the_peers_of_a_lost_replica_are_told_to_stop() -> None:
+    desk = Desk(workers=1)
+    assert not desk.stops(MASTER)
+    exit_ = ExitRecord(1, desk.clock.now(), Exit(ExitKind.SIGNALLED, 9))
+    desk.reports.accept(desk.job.attempt_id, WORKER, [exit_])
+
+    assert desk.stops(MASTER)
 
 
 def test_who_goes_on_for_a_dead_supervisor_learns_where(desk: Desk) -> None:

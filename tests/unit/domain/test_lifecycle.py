@@ -11,16 +11,20 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from footplate.control.observation import seconds_to_wait
+from footplate.domain import ends
 from footplate.domain.errors import Code
-from footplate.domain.jobs import Exit, ExitKind, Job, Scheduling
+from footplate.domain.jobs import Address, Exit, ExitKind, Job, Scheduling
 from footplate.domain.lifecycle import (
     TRANSITIONS,
     Admitted,
     CancelRequested,
     Event,
+    GraceExpired,
+    JudgementDue,
     ReplicaExited,
     ReplicaGone,
     ReplicaPreparing,
+    ReplicaReady,
     ReplicaRunning,
     RunExpired,
     Start,
@@ -29,6 +33,7 @@ from footplate.domain.lifecycle import (
     WaitExpired,
     commands,
     react,
+    to_stop,
 )
 from footplate.domain.states import Phase, State
 from footplate.testing.jobs import make_job, make_spec
@@ -188,18 +193,14 @@ def test_a_job_that_ran_once_waits_no_longer_when_it_starts_again() -> None:
     assert seconds_to_wait(job, T0 + timedelta(days=1)) is None
 
 
-def test_a_worker_may_end_early_and_may_not_fail() -> None:
+def test_a_worker_may_end_early() -> None:
     job = make_job(spec=make_spec(workers=1))
     worker = "worker-replica-0"
     running = (Admitted(T0), ReplicaRunning(T0, 1, MASTER), ReplicaRunning(T0, 1, worker))
 
     early = after(*running, ReplicaExited(T0, 1, worker, OK), job=job)
     assert early.ending is None
-
-    failed = after(*running, ReplicaExited(T0, 1, worker, FAILED), job=job)
-    assert failed.ending is not None
-    assert failed.ending.state is State.FAILED
-    assert worker in failed.ending.message
+    assert early.state is State.RUNNING
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -262,9 +263,10 @@ exits = st.builds(
 class Life(RuleBasedStateMachine):
     """Any event at any time, late ones and nonsense included."""
 
-    @initialize(workers=st.integers(0, 2), attempts=st.integers(1, 3))
-    def make(self, workers: int, attempts: int) -> None:
-        spec = make_spec(workers=workers, scheduling=Scheduling(max_attempts=attempts))
+    @initialize(workers=st.integers(0, 2), evaluators=st.integers(0, 1), attempts=st.integers(1, 3))
+    def make(self, workers: int, evaluators: int, attempts: int) -> None:
+        limits = Scheduling(max_attempts=attempts)
+        spec = make_spec(workers=workers, evaluators=evaluators, scheduling=limits)
         self.job = make_job(spec=spec)
         self.now = T0
         self.names = (*spec.replica_names(), "no-such-replica-7")
@@ -299,6 +301,11 @@ class Life(RuleBasedStateMachine):
     def moves(self, data: st.DataObject, kind: type[ReplicaPreparing | ReplicaRunning]) -> None:
         self.happen(kind(self.tick(), self.attempt(data), self.replica(data)))
 
+    @rule(data=st.data())
+    def ready(self, data: st.DataObject) -> None:
+        address = Address("127.0.0.1", 4000)
+        self.happen(ReplicaReady(self.tick(), self.attempt(data), self.replica(data), address))
+
     @rule(data=st.data(), end=exits)
     def exited(self, data: st.DataObject, end: Exit) -> None:
         self.happen(ReplicaExited(self.tick(), self.attempt(data), self.replica(data), end))
@@ -310,6 +317,15 @@ class Life(RuleBasedStateMachine):
     @rule(event=st.sampled_from([CancelRequested, WaitExpired, RunExpired]))
     def asked(self, event: type[CancelRequested | WaitExpired | RunExpired]) -> None:
         self.happen(event(self.tick()))
+
+    @rule(data=st.data())
+    def judged(self, data: st.DataObject) -> None:
+        self.happen(JudgementDue(self.tick(), self.attempt(data)))
+
+    @rule()
+    def grace_is_over(self) -> None:
+        self.happen(GraceExpired(self.tick()))
+        assert not ends.lingering(self.job)
 
     @rule()
     def refused(self) -> None:
@@ -336,6 +352,24 @@ class Life(RuleBasedStateMachine):
             assert commands(job) == (Stop(),)
         if job.state is State.QUEUED:
             assert (job.attempt, job.replicas) == (0, ())
+
+    @invariant()
+    def only_evaluators_of_a_success_may_stay(self) -> None:
+        job = self.job
+        if job.ending is None or job.state.terminal:
+            return
+        staying = {replica.name for replica in job.replicas} - to_stop(job)
+        assert all(name.startswith("evaluator") for name in staying)
+        assert not staying or job.ending.state is State.SUCCEEDED
+
+    @invariant()
+    def a_failure_waits_only_while_others_may_be_lost(self) -> None:
+        failure = ends.waiting_failure(self.job)
+        if failure is not None:
+            assert any(r.exit is None for r in self.job.replicas if r is not failure)
+            judged = react(self.job, JudgementDue(self.now, self.job.attempt)).job
+            assert judged.ending is not None
+            assert failure.name in judged.ending.message
 
     @invariant()
     def it_can_always_end(self) -> None:

@@ -117,6 +117,15 @@ def test_documents_are_written_as_version_1() -> None:
     assert documents.write_event(EVENT) == EVENT_V1
 
 
+def test_what_newer_versions_add_to_replicas_is_kept() -> None:
+    lost = Replica("worker-replica-0", Phase.GONE, None, ended_at=CREATED, ended_as=2, loss="x")
+    late = Replica("evaluator-replica-0", Phase.RUNNING, overdue=True)
+    text = documents.write_replicas((lost, late))
+
+    assert documents.read_replicas(text) == (lost, late)
+    assert f'"ended":[{to_micros(CREATED)},2],"loss":"x"' in text
+
+
 def test_every_field_of_a_spec_is_in_its_document() -> None:
     assert {field.name for field in fields(JobSpec)} == json.loads(SPEC_V1).keys() - {"v"}
 

@@ -17,7 +17,7 @@ from footplate.ports.backend import Presence
 
 if TYPE_CHECKING:
     import builtins
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
     from footplate.backends.local.exits import Exits
@@ -84,16 +84,20 @@ class LocalBackend:
             if not self._attempts.of(request.attempt_id):
                 self._launcher.check()
                 self._attempts.make(request)
-            self._tend(request.attempt_id)
+            for home in self._attempts.of(request.attempt_id):
+                self._keeper.tend(home)
+            self._exits.wake()
 
-    def stop(self, attempt_id: AttemptId) -> None:
+    def stop(self, attempt_id: AttemptId, replicas: Collection[str] | None = None) -> None:
         with self._mutex:
             try:
                 self._open()
             except Unavailable as error:
                 log.warning("can't stop %s: %s", attempt_id, error.message)
                 return
-            self._tend(attempt_id, stop=True)
+            for home in self._attempts.of(attempt_id):
+                self._keeper.tend(home, stop=replicas is None or home.replica in replicas)
+            self._exits.wake()
 
     def list(self) -> tuple[Sighting, ...]:
         with self._mutex:
@@ -155,11 +159,6 @@ class LocalBackend:
             self._keeper.tend(home)
         self._thread = threading.Thread(target=self._work, name="local-backend", daemon=True)
         self._thread.start()
-
-    def _tend(self, attempt_id: AttemptId, *, stop: bool = False) -> None:
-        for home in self._attempts.of(attempt_id):
-            self._keeper.tend(home, stop=stop)
-        self._exits.wake()
 
     def _work(self) -> None:
         while not self._closed:

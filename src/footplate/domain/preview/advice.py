@@ -14,7 +14,7 @@ from footplate.domain.catalogue import AcceleratorKind
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import ContainerProgram, PythonProgram
 from footplate.domain.machines import accelerators_of
-from footplate.domain.preview.parts import Part, part_of
+from footplate.domain.parts import Part, part_of
 from footplate.domain.sites import Mode
 from footplate.domain.sites.devices import done_without
 from footplate.domain.words import shortened

@@ -10,7 +10,7 @@ from footplate.domain.admission.claiming import counts_of
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import Address, ContainerProgram, PythonProgram
 from footplate.domain.machines import accelerators_of, zones_for
-from footplate.domain.preview.parts import Part, part_of
+from footplate.domain.parts import Part, part_of
 from footplate.domain.sites import devices
 
 if TYPE_CHECKING:

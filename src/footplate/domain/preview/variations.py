@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.jobs import MachineSpec
 from footplate.domain.machines import MachineRequest, accelerators_of, check_machines
-from footplate.domain.preview.parts import Part, part_of
+from footplate.domain.parts import Part, part_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from footplate.control.decisions import apply
+from footplate.domain.ends import ECHO_S, is_loss
 from footplate.domain.errors import NotFound, PermissionDenied
 from footplate.domain.jobs import (
     DEFAULT_RUNNING_TIME_S,
@@ -17,11 +18,13 @@ from footplate.domain.jobs import (
     Scheduling,
 )
 from footplate.domain.lifecycle import CancelRequested
+from footplate.domain.names import parse_attempt_id
 from footplate.ports.backend import Presence
 from footplate.testing.jobs import make_job, make_spec
+from footplate.testing.simulator.grace import Graces
 from footplate.testing.simulator.room import check_room
-from footplate.testing.simulator.supervisor import Supervisor
-from footplate.testing.simulator.world import OTHER_SITES, PROJECTS, SITE, World
+from footplate.testing.simulator.supervisor import ECHOES, Supervisor
+from footplate.testing.simulator.world import GRACE_S, OTHER_SITES, PROJECTS, SITE, World
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,6 +73,7 @@ class _Life:
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
         self.world = World()
+        self.graces = Graces(self.world)
         self.sites = (SITE, *OTHER_SITES) if rng.random() < 0.3 else (SITE,)
         self.jobs = 0
 
@@ -82,7 +86,11 @@ class _Life:
         if self.rng.random() < 0.1:
             self.world.visit.arm(self.rng.randrange(6))
         self.rng.choice(self._things())()
+        self._check()
+
+    def _check(self) -> None:
         check_room(self.world)
+        self.graces.check()
 
     def _things(self) -> list[Callable[[], object]]:
         ordinary = [self.submit, self.work, self.work, self.work, self.pass_, self.pass_]
@@ -99,25 +107,51 @@ class _Life:
         if self.world.site is not SITE:
             self.world.be_reborn(SITE)
         if self.rng.random() < 0.5:
+            self.graces.cancelled.update(job.uid for job in self.world.store.active())
             self.world.attempt(lambda service: service.status.cancel_all())
         for _ in range(REST):
-            check_room(self.world)
+            self._check()
             if not self.world.store.active() and not self.world.backend.list():
                 return
-            self.world.attempt(lambda service: service.loop.step())
-            self._begin()
-            for supervisor in list(self.world.supervisors.values()):
-                supervisor.end = supervisor.end or ENDS[0]
-                self._work(supervisor)
+            self._go_on()
         raise AssertionError("the world does not come to rest")
+
+    def _go_on(self) -> None:
+        """One orderly round; where nobody does anything, time passes until the loop is due."""
+        before = self._look()
+        due_s = self.world.service.loop.step()
+        self._begin()
+        for supervisor in list(self.world.supervisors.values()):
+            self._hasten(supervisor)
+            self._work(supervisor)
+        if self._look() == before:
+            assert due_s is not None, "nothing will ever happen again"
+            assert due_s <= GRACE_S, f"{due_s} s is longer than anybody may have to wait"
+            self.world.clock.advance(due_s)
+
+    def _hasten(self, supervisor: Supervisor) -> None:
+        """Programs that would run for ever end; evaluators fall silent, and run on."""
+        if supervisor.end is None and supervisor.evaluates:
+            supervisor.stuck |= supervisor.runs
+        else:
+            supervisor.end = supervisor.end or ENDS[0]
+
+    def _look(self) -> object:
+        """Whatever may change while time stands still."""
+        supervisors = self.world.supervisors.values()
+        reports = [(len(s.spool), s.acknowledged, s.stopping) for s in supervisors]
+        jobs = [(job.uid, job.version) for job in self.world.store.active()]
+        return reports, jobs, self.world.backend.list()
 
     def submit(self) -> None:
         self.jobs += 1
         wait_s = self.rng.choice([None, None, MAX_WAIT_S])
         run_s = self.rng.choice([DEFAULT_RUNNING_TIME_S, 300.0, 3000.0])
         limits = Scheduling(run_s, wait_s, priority=self.rng.randrange(3))
+        workers = self.rng.choice([0, 0, 0, 1, 2, 5])
         spec = make_spec(
-            workers=self.rng.choice([0, 0, 0, 1, 2, 5]),
+            workers=workers,
+            evaluators=self.rng.choice([0, 0, 1]) if workers in (1, 2) else 0,
             machine=self.rng.choice(MACHINES),
             region=self.rng.choice(["us-central1", "europe-west4"]),
             scheduling=limits,
@@ -134,6 +168,7 @@ class _Life:
     def cancel(self) -> None:
         if active := self.world.store.active():
             uid = self.rng.choice(active).uid
+            self.graces.cancelled.add(uid)
             event = CancelRequested(self.world.clock.now())
             self.world.attempt(lambda service: apply(service.store, uid, event))
 
@@ -158,9 +193,9 @@ class _Life:
         if not supervisor.ended:
             self._deliver(supervisor)
         if supervisor.delivered:
+            if not supervisor.ended:
+                self._shake(supervisor)
             self._leave(supervisor, "its supervisor was lost")
-            for peer in self.world.supervisors.values():
-                peer.stuck |= peer.attempt_id == supervisor.attempt_id
 
     def echo(self) -> None:
         """A report of a supervisor that is no more arrives once more, late."""
@@ -180,8 +215,8 @@ class _Life:
             if sighting.presence is Presence.WAITING:
                 self.world.backend.admit(*key)
                 self.world.supervisors[key] = self._born(*key)
-            elif key in self.world.supervisors and key[0] in self.world.backend.stopping:
-                self.world.supervisors[key].stopping = True
+            elif key in self.world.supervisors and self.world.backend.is_stopping(*key):
+                self._stop(self.world.supervisors[key])
 
     def _born(self, attempt_id: AttemptId, replica: str) -> Supervisor:
         job, _, attempt = attempt_id.rpartition("-")
@@ -195,12 +230,21 @@ class _Life:
             lines=self.rng.randrange(6),
             end=self.rng.choice((*WELL, *ENDS)),
             born=self.world.clock.now(),
+            gang=len(self.world.store.get_by_uid(parse_attempt_id(attempt_id)[0]).replicas) > 1,
         )
         self.world.history.append(supervisor)
         return supervisor
 
+    def _stop(self, supervisor: Supervisor) -> None:
+        if not supervisor.stopping:
+            self.graces.allow(supervisor)
+        supervisor.stopping = True
+
     def _work(self, supervisor: Supervisor) -> None:
+        running = supervisor.runs
         supervisor.proceed()
+        if running and supervisor.last and not supervisor.stopping:
+            self._follow(supervisor, supervisor.last)
         self._deliver(supervisor)
         if supervisor.ended and supervisor.delivered:
             self._leave(supervisor, "it ended")
@@ -213,12 +257,51 @@ class _Life:
         def report(service: Service) -> None:
             receipt = service.reports.accept(supervisor.attempt_id, supervisor.replica, batch)
             supervisor.acknowledged = max(supervisor.acknowledged, receipt.acknowledged)
-            supervisor.stopping |= receipt.stop
+            if receipt.stop:
+                self._stop(supervisor)
 
         try:
             self.world.attempt(report)
         except (PermissionDenied, NotFound) as error:
             raise AssertionError(f"a live supervisor was refused: {error}") from error
+
+    def _follow(self, supervisor: Supervisor, end: Exit) -> None:
+        """What the end of a program means for those of its peers."""
+        if is_loss(end):
+            self._shake(supervisor)
+        elif not end.success and not supervisor.evaluates and self.rng.random() < 0.5:
+            self._deliver_for_certain(supervisor)
+            for peer in self._peers(supervisor):
+                peer.echo = self.rng.choice(ECHOES)
+
+    def _shake(self, lost: Supervisor) -> None:
+        """Peers fail, or hang, because of a loss: some before it is known, some after."""
+        lost.lost = True
+        peers = [] if lost.evaluates else self._peers(lost)
+        for peer in peers:
+            peer.echo = self.rng.choice(ECHOES) if self.rng.random() < 0.7 else None
+            peer.stuck |= peer.echo is None
+            if self.rng.random() < 0.5:
+                peer.proceed()
+                self._deliver(peer)
+        if peers and self.rng.random() < 0.5:
+            self.world.clock.advance(self.rng.choice([0.1, 1.0, ECHO_S - 0.1]))
+            self.pass_()
+        self._deliver_for_certain(lost)
+
+    def _peers(self, supervisor: Supervisor) -> list[Supervisor]:
+        """Who is connected to it."""
+        gang = (
+            other
+            for other in self.world.supervisors.values()
+            if other.attempt_id == supervisor.attempt_id and other is not supervisor
+        )
+        return [other for other in gang if other.runs and not other.evaluates and not other.echo]
+
+    def _deliver_for_certain(self, supervisor: Supervisor) -> None:
+        for fuse in (self.world.fuse, self.world.away, self.world.visit):
+            fuse.disarm()
+        self._deliver(supervisor)
 
     def _leave(self, supervisor: Supervisor, reason: str) -> None:
         del self.world.supervisors[(supervisor.attempt_id, supervisor.replica)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from footplate.domain.jobs import Exit, ExitKind
+from footplate.domain.jobs import Address, Exit, ExitKind
 from footplate.domain.states import Phase
 from footplate.ports.logs import Line
 from footplate.wire.replica_v1 import EventRecord, ExitRecord, LineRecord, Record, StateRecord
@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from footplate.domain.names import AttemptId
+
+
+ECHOES = (
+    Exit(ExitKind.EXITED, 1, "ConnectionResetError: by peer"),
+    Exit(ExitKind.SIGNALLED, 6, "gloo: connection closed by peer"),
+)
+"""How programs end when a peer of theirs is lost."""
 
 
 @dataclass
@@ -26,11 +33,43 @@ class Supervisor:
     end: Exit | None
     """None: the program runs until it is stopped."""
     born: datetime
+    gang: bool = False
     spool: list[Record] = field(default_factory=list)
     acknowledged: int = 0
     stopping: bool = False
     stuck: bool = False
     """Its program waits for a peer that is no more: it does nothing until it is stopped."""
+
+    lost: bool = False
+    """It died, or its program was killed from outside."""
+    echo: Exit | None = None
+    """How its program ends next, because a peer is lost."""
+
+    @property
+    def evaluates(self) -> bool:
+        return self.replica.startswith("evaluator")
+
+    @property
+    def last(self) -> Exit | None:
+        """The end of its program, once it has ended."""
+        record = self.spool[-1] if self.spool else None
+        return record.exit if isinstance(record, ExitRecord) else None
+
+    @property
+    def ready(self) -> bool:
+        """Whether the service knows that its program could start."""
+        return any(isinstance(record, StateRecord) and record.address for record in self.kept())
+
+    @property
+    def runs(self) -> bool:
+        """Whether its program has begun, and hasn't ended."""
+        begun = any(r.phase is Phase.RUNNING for r in self.spool if isinstance(r, StateRecord))
+        return begun and not self.ended
+
+    @property
+    def echoes(self) -> bool:
+        """Whether its program has ended only because a peer was lost."""
+        return self.echo is not None and self.last == self.echo
 
     @property
     def ended(self) -> bool:
@@ -42,21 +81,26 @@ class Supervisor:
 
     def proceed(self) -> None:
         """The program does the next thing that it would do."""
-        if not self.ended and (self.stopping or not self.stuck):
+        if not self.ended and (self.stopping or self.echo or not self.stuck):
             self.spool.append(self._next(len(self.spool) + 1))
 
     def _next(self, number: int) -> Record:
         if self.stopping:
             return ExitRecord(number, self.born, Exit(ExitKind.STOPPED))
+        if self.echo is not None:
+            return ExitRecord(number, self.born, self.echo)
         if number == 1:
             return StateRecord(number, self.born, Phase.PREPARING)
         if number == 2:
             return EventRecord(number, self.born, "PREPARING", "38 of 52 packages")
         if self.end is not None and self.end.kind is ExitKind.UNPREPARED:
             return ExitRecord(number, self.born, self.end)
-        if number == 3:
+        if number == 3 and self.gang:
+            return StateRecord(number, self.born, Phase.READY, Address("127.0.0.1", 4000))
+        begin = 4 if self.gang else 3
+        if number == begin:
             return StateRecord(number, self.born, Phase.RUNNING)
-        if number <= 3 + self.lines or self.end is None:
+        if number <= begin + self.lines or self.end is None:
             return LineRecord(Line(number, self.born, "INFO", f"line {number}"))
         return ExitRecord(number, self.born, self.end)
 

@@ -43,6 +43,8 @@ OTHER_SITES = (
 )
 """What other settings may make of the same machine."""
 PATIENCE_S = 600.0
+GRACE_S = 60.0
+"""Of evaluators, after the success of the primary."""
 PROJECTS = ("demo", "ads", "narrow")
 QUOTAS = Quotas((Quota("narrow", "*", {"jobs": 1}),))
 
@@ -99,7 +101,7 @@ class World:
         regions = Regions(Binding(backend, self.site))
         queue = Queue(store, regions, built_in(), PATIENCE_S, self.clock, lambda: QUOTAS)
         admission = Admission(store, queue, regions, built_in(), self.clock)
-        reconciler = Reconciler(store, regions, self.clock, Tokens(b"key"))
+        reconciler = Reconciler(store, regions, self.clock, Tokens(b"key"), GRACE_S)
         return Service(
             Loop(admission, reconciler),
             queue,

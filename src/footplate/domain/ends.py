@@ -1,0 +1,203 @@
+"""What the ends of a gang's replicas mean: the cause, its echoes, and who may stay on for a while.
+
+A replica is *lost* when it ends by no doing of its program: a foreign signal, a stop that nobody
+asked for, the death of its supervisor or machine. Its peers' programs fail within seconds of
+that ("connection reset"), often before the loss is known: such failures are *echoes*. So a failure
+waits ``ECHO_S`` for a loss to become known, unless nobody is left who could be lost.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from footplate.domain.errors import Code
+from footplate.domain.jobs import Ending, Exit, ExitKind, Replica
+from footplate.domain.parts import Part, part_of
+from footplate.domain.states import Phase, State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from footplate.domain.jobs import Job
+
+ECHO_S = 5.0
+"""How long a failure waits for the loss that it may be an echo of."""
+
+OWN_SIGNALS = frozenset({4, 5, 6, 7, 8, 11, 31})
+"""ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS (Linux numbers): a program brings these on itself."""
+
+_ENDED = (Phase.EXITED, Phase.GONE)
+
+
+def is_evaluator(job: Job, replica: str) -> bool:
+    pools = (pool for name, pool, _ in job.spec.replicas() if name == replica)
+    return any(part_of(pool) is Part.EVALUATOR for pool in pools)
+
+
+def matters(job: Job, replica: Replica) -> bool:
+    """Whether the end of this replica says anything of the job's.
+
+    An evaluator only looks on; but without one that isn't ready no program of the gang starts.
+    """
+    return replica.address is None or not is_evaluator(job, replica.name)
+
+
+def is_loss(end: Exit) -> bool:
+    """Death by a foreign signal isn't the program's own failure; all other ends are.
+
+    A supervisor stops for whoever asks it. Where the job isn't to end, that wasn't us.
+    """
+    if end.kind is ExitKind.STOPPED:
+        return True
+    return end.kind is ExitKind.SIGNALLED and end.code not in OWN_SIGNALS
+
+
+def may_be_echo(end: Exit) -> bool:
+    """Whether a program may end like this because a peer is lost.
+
+    Running out of memory or of time, or never starting, is none of a peer's doing.
+    """
+    return end.kind in (ExitKind.EXITED, ExitKind.SIGNALLED) and _fails(end)
+
+
+def _fails(end: Exit) -> bool:
+    return not end.success and not is_loss(end)
+
+
+def first_loss(job: Job) -> Replica | None:
+    """Of the replicas without which the attempt can't go on; None: it can."""
+    return _first(r for r in job.replicas if _lost(r) and matters(job, r))
+
+
+def _lost(replica: Replica) -> bool:
+    if replica.exit is None:
+        return replica.phase is Phase.GONE
+    return is_loss(replica.exit)
+
+
+def _first(replicas: Iterable[Replica]) -> Replica | None:
+    return min(replicas, key=lambda replica: replica.ended_as, default=None)
+
+
+def waiting_failure(job: Job) -> Replica | None:
+    """The first replica that failed, while it isn't known yet whether that is an echo."""
+    if job.ending is not None or first_loss(job) is not None:
+        return None
+    return _first(_failed(job))
+
+
+def _failed(job: Job) -> list[Replica]:
+    return [r for r in job.replicas if r.exit and _fails(r.exit) and matters(job, r)]
+
+
+def is_alone(job: Job, replica: Replica) -> bool:
+    """Whether all others have ended, so that none of them can be lost any more."""
+    others = (r for r in job.replicas if r.name != replica.name and matters(job, r))
+    return all(other.phase in _ENDED for other in others)
+
+
+def lingering(job: Job) -> frozenset[str]:
+    """The evaluators that may go on for a while though the job has succeeded."""
+    if job.ending is None or job.ending.state is not State.SUCCEEDED:
+        return frozenset()
+    running = (r.name for r in job.replicas if r.phase not in _ENDED and not r.overdue)
+    return frozenset(name for name in running if is_evaluator(job, name))
+
+
+def mishap(job: Job, replica: Replica) -> str | None:
+    """What to tell of a replica of a gang that has just ended; None: it is as it should be.
+
+    Nothing is told of what fails while all is to end, but for evaluators that still had time.
+    """
+    if len(job.replicas) == 1:
+        return None
+    looks_on = not matters(job, replica)
+    if _is_as_it_should_be(job, replica, looks_on=looks_on):
+        return None
+    told = _told(replica)
+    return f"{told}; evaluators don't decide how a job ends" if looks_on else told
+
+
+def _is_as_it_should_be(job: Job, replica: Replica, *, looks_on: bool) -> bool:
+    to_end = job.ending is not None or first_loss(job) not in (None, replica)
+    end = replica.exit
+    if end is None or end.kind is ExitKind.STOPPED:
+        return to_end
+    if replica.phase is Phase.GONE or end.success or end.kind is ExitKind.TIME_LIMIT:
+        return True
+    return job.ending is not None and not looks_on
+
+
+def verdict(job: Job, failure: Replica, end: Exit) -> Ending:
+    """How the job ends by this exit, which is its cause; what followed is told, too."""
+    ending = ending_of(failure.name, end)
+    if ending.state is not State.FAILED:
+        return ending
+    return Ending(ending.state, ending.code, ending.message + what_followed(job, failure))
+
+
+def cause_of_loss(job: Job, loss: Replica) -> str:
+    """In one sentence, with the echoes."""
+    return _told(loss) + what_followed(job, loss)
+
+
+def _told(replica: Replica) -> str:
+    if replica.exit is None:
+        return f"replica {replica.name} was lost: {replica.loss}"
+    return describe(replica.name, replica.exit)
+
+
+def what_followed(job: Job, cause: Replica) -> str:
+    """The other failures, briefly: ``; then replica NAME exited with code 1, as did 2 others``."""
+    others = sorted(_failed(job), key=lambda replica: replica.ended_as)
+    ends = [(r.name, r.exit) for r in others if r.exit and r.name != cause.name]
+    if not ends:
+        return ""
+    name, end = ends[0]
+    brief = Exit(end.kind, end.code)
+    return f"; then {describe(name, brief)}{_and_others(end, [other for _, other in ends[1:]])}"
+
+
+def _and_others(end: Exit, rest: Sequence[Exit]) -> str:
+    if not rest:
+        return ""
+    count = "1 other" if len(rest) == 1 else f"{len(rest)} others"
+    alike = all((other.kind, other.code) == (end.kind, end.code) for other in rest)
+    return f", as did {count}" if alike and end.kind is ExitKind.EXITED else f", and {count} failed"
+
+
+def ending_of(replica: str, end: Exit) -> Ending:
+    """How a job ends whose fate is this exit of this replica."""
+    match end.kind:
+        case ExitKind.EXITED if end.code == 0:
+            return Ending(State.SUCCEEDED)
+        case ExitKind.TIME_LIMIT:
+            return Ending(State.CANCELLED, Code.DEADLINE_EXCEEDED, describe(replica, end))
+        case ExitKind.OUT_OF_MEMORY:
+            return Ending(State.FAILED, Code.RESOURCE_EXHAUSTED, describe(replica, end))
+        case ExitKind.UNPREPARED:
+            return Ending(State.FAILED, Code.FAILED_PRECONDITION, describe(replica, end))
+        case ExitKind.EXITED | ExitKind.SIGNALLED | ExitKind.STOPPED:
+            return Ending(State.FAILED, Code.UNKNOWN, describe(replica, end))
+        case _:
+            assert_never(end.kind)
+
+
+def describe(replica: str, end: Exit) -> str:
+    """The end of a replica's program in one sentence."""
+    because = f": {end.cause}" if end.cause else ""
+    match end.kind:
+        case ExitKind.EXITED:
+            return f"replica {replica} exited with code {end.code}{because}"
+        case ExitKind.SIGNALLED:
+            return f"replica {replica} was killed by signal {end.code}{because}"
+        case ExitKind.UNPREPARED:
+            return f"replica {replica} could not be prepared{because}"
+        case ExitKind.TIME_LIMIT:
+            return f"cancelled at the running time limit of the job{because}"
+        case ExitKind.OUT_OF_MEMORY:
+            return f"replica {replica} was killed for want of memory{because}"
+        case ExitKind.STOPPED:
+            return f"replica {replica} was stopped{because}"
+        case _:
+            assert_never(end.kind)
