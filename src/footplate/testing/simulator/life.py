@@ -269,18 +269,17 @@ class _Life:
         """What the end of a program means for those of its peers."""
         if is_loss(end):
             self._shake(supervisor)
-        elif not end.success and not supervisor.evaluates and self.rng.random() < 0.5:
+        elif not end.success and not supervisor.evaluates:
             self._deliver_for_certain(supervisor)
             for peer in self._peers(supervisor):
-                peer.echo = self.rng.choice(ECHOES)
+                self._shatter(peer)
 
     def _shake(self, lost: Supervisor) -> None:
         """Peers fail, or hang, because of a loss: some before it is known, some after."""
         lost.lost = True
         peers = [] if lost.evaluates else self._peers(lost)
         for peer in peers:
-            peer.echo = self.rng.choice(ECHOES) if self.rng.random() < 0.7 else None
-            peer.stuck |= peer.echo is None
+            self._shatter(peer)
             if self.rng.random() < 0.5:
                 peer.proceed()
                 self._deliver(peer)
@@ -288,6 +287,11 @@ class _Life:
             self.world.clock.advance(self.rng.choice([0.1, 1.0, ECHO_S - 0.1]))
             self.pass_()
         self._deliver_for_certain(lost)
+
+    def _shatter(self, peer: Supervisor) -> None:
+        """Its program fails or hangs for want of another one."""
+        peer.echo = self.rng.choice(ECHOES) if self.rng.random() < 0.7 else None
+        peer.stuck |= peer.echo is None
 
     def _peers(self, supervisor: Supervisor) -> list[Supervisor]:
         """Who is connected to it."""
