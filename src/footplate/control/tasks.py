@@ -10,6 +10,7 @@ from footplate.control.paths import local_path
 from footplate.domain import environment, invocation
 from footplate.domain.errors import NotFound, Unimplemented
 from footplate.domain.jobs import Address, PythonProgram, WorkerPool
+from footplate.domain.lifecycle import to_stop
 from footplate.domain.names import GcsUri
 from footplate.domain.sites import Mode, devices, memory_mb
 from footplate.wire.replica_v1 import Allotment, Package, PythonTask, Start, Task
@@ -91,12 +92,14 @@ class Tasks:
     def start(self, attempt_id: AttemptId, replica: str) -> Start:
         """Whether a ready replica of a gang may start its program, and with what environment.
 
+        It may not where it is to end, though all have been ready: it will hear of that.
+
         Raises PermissionDenied: the attempt is over. NotFound: it has no such replica.
         """
         job = current(self._store, attempt_id)
         pool = _pool(job.spec, replica)
         awaited = tuple(each.name for each in job.replicas if each.address is None)
-        if awaited:
+        if awaited or replica in to_stop(job):
             return Start(None, awaited)
         addresses = {each.name: each.address for each in job.replicas if each.address is not None}
         return Start(tuple(self._environment(job, replica, pool, addresses).items()))

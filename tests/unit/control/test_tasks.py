@@ -10,8 +10,24 @@ from footplate.buckets.folders import FolderBuckets
 from footplate.catalogue import load_catalogue
 from footplate.control.tasks import Limits, Tasks
 from footplate.domain.errors import NotFound, PermissionDenied
-from footplate.domain.jobs import Address, Directory, Job, MachineSpec, PythonProgram
-from footplate.domain.lifecycle import Admitted, ReplicaReady, react
+from footplate.domain.jobs import (
+    Address,
+    Directory,
+    Exit,
+    ExitKind,
+    Job,
+    MachineSpec,
+    PythonProgram,
+)
+from footplate.domain.lifecycle import (
+    Admitted,
+    CancelRequested,
+    Event,
+    ReplicaExited,
+    ReplicaGone,
+    ReplicaReady,
+    react,
+)
 from footplate.domain.names import attempt_id
 from footplate.domain.sites import Gpu, Mode, Site
 from footplate.testing.clock import FakeClock
@@ -161,6 +177,36 @@ def test_a_gang_is_told_of_its_cluster_when_all_are_ready(
     assert (variables["RANK"], variables["WORLD_SIZE"]) == ("1", "2")
     assert variables["INIT"] == "tcp://127.0.0.1:5001"
     assert variables["CLOUD_ML_JOB_ID"] == "gang"
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        ReplicaGone(CREATED, 1, WORKER, "its supervisor was lost"),
+        ReplicaExited(CREATED, 1, WORKER, Exit(ExitKind.UNPREPARED, 0, "no room")),
+        ReplicaExited(CREATED, 1, WORKER, Exit(ExitKind.STOPPED, 0, "by hand")),
+        CancelRequested(CREATED),
+    ],
+)
+def test_nobody_starts_in_a_gang_that_is_over(
+    tasks: Tasks, store: MemoryStore, gang: Job, event: Event
+) -> None:
+    """Though each replica has said where it is, as one of them did before it was lost."""
+    gang = react(is_ready(store, gang, WORKER, 5002), event).job
+    store.update(gang, ())
+    is_ready(store, gang, MASTER, 5001)
+
+    assert tasks.start(gang.attempt_id, MASTER).environment is None
+
+
+def test_a_program_that_has_done_its_work_keeps_nobody_from_starting(
+    tasks: Tasks, store: MemoryStore, gang: Job
+) -> None:
+    gang = is_ready(store, is_ready(store, gang, WORKER, 5002), MASTER, 5001)
+    done = ReplicaExited(CREATED, 1, WORKER, Exit(ExitKind.EXITED, 0))
+    store.update(react(gang, done).job, ())
+
+    assert tasks.start(gang.attempt_id, MASTER).environment is not None
 
 
 def test_a_replica_that_is_alone_waits_for_nobody(tasks: Tasks, job: Job) -> None:
