@@ -310,10 +310,10 @@ def _report(job: Job, event: ReplicaEvent) -> Change:
         case ReplicaRunning():
             return _run(job), ()
         case ReplicaExited():
-            return _judge(job, moved, event.exit), _tell(job, moved, event)
+            return _run(_judge(job, moved, event.exit)), _tell(job, moved, event)
         case ReplicaGone():
             after, told = _settle(job, event)
-            return after, (*_tell(job, moved, event), *told)
+            return _run(after), (*_tell(job, moved, event), *told)
         case _:
             assert_never(event)
 
@@ -341,10 +341,11 @@ def _move(replica: Replica, event: ReplicaEvent, place: int) -> Replica:
 
 
 def _run(job: Job) -> Job:
+    """RUNNING, once no program is yet to start; an evaluator may have ended instead."""
+    if job.state is not State.PREPARING or to_stop(job):
+        return job
     started = all(_ORDER[r.phase] >= _ORDER[Phase.RUNNING] for r in job.replicas)
-    if started and job.state is State.PREPARING and job.ending is None:
-        return replace(job, state=State.RUNNING)
-    return job
+    return replace(job, state=State.RUNNING) if started else job
 
 
 def _judge(job: Job, replica: Replica, end: Exit) -> Job:

@@ -372,6 +372,26 @@ def test_a_gang_does_not_start_without_its_evaluator() -> None:
     assert f"{EVALUATOR} could not be prepared" in failed.ending.message
 
 
+@pytest.mark.parametrize(
+    "end",
+    [
+        ReplicaGone(at(9), 1, EVALUATOR, "its supervisor was lost"),
+        ReplicaExited(at(9), 1, EVALUATOR, Exit(ExitKind.UNPREPARED, 0, "no memory to start it")),
+    ],
+)
+def test_a_gang_runs_though_its_ready_evaluator_ends_before_it_starts(end: Event) -> None:
+    """Else its running time would never begin to count."""
+    job = react(make_job(spec=make_spec(workers=1, evaluators=1)), Admitted(T0)).job
+    for number, name in enumerate(job.spec.replica_names()):
+        job = react(job, ReplicaReady(T0, 1, name, Address("127.0.0.1", 4000 + number))).job
+    for name in (MASTER, WORKER):
+        job = react(job, ReplicaRunning(T0, 1, name)).job
+    assert job.state is State.PREPARING
+
+    job = react(job, end).job
+    assert (job.state, job.start_time) == (State.RUNNING, end.at)
+
+
 def test_the_evaluators_of_both_faces_are_known() -> None:
     for name in (None, make_custom_name()):
         job = make_job(spec=make_spec(name, workers=1, evaluators=1))
