@@ -119,13 +119,21 @@ def mishap(job: Job, replica: Replica) -> str | None:
 
 
 def _is_as_it_should_be(job: Job, replica: Replica, *, looks_on: bool) -> bool:
-    to_end = job.ending is not None or first_loss(job) not in (None, replica)
     end = replica.exit
+    if replica.phase is Phase.GONE and end is not None:
+        return True
     if end is None or end.kind is ExitKind.STOPPED:
-        return to_end
-    if replica.phase is Phase.GONE or end.success or end.kind is ExitKind.TIME_LIMIT:
+        return _is_to_end(job, replica, looks_on=looks_on)
+    if end.success or end.kind is ExitKind.TIME_LIMIT:
         return True
     return job.ending is not None and not looks_on
+
+
+def _is_to_end(job: Job, replica: Replica, *, looks_on: bool) -> bool:
+    """Whether nobody wonders that a replica has ended without its program's doing."""
+    if looks_on and job.ending is not None and job.ending.state is State.SUCCEEDED:
+        return replica.overdue
+    return job.ending is not None or first_loss(job) not in (None, replica)
 
 
 def verdict(job: Job, failure: Replica, end: Exit) -> Ending:

@@ -357,6 +357,38 @@ def test_an_evaluator_that_fails_in_its_grace_changes_nothing() -> None:
     assert len(gang.events("REPLICA_FAILED")) == 1
 
 
+@pytest.mark.parametrize("end", [None, STOPPED, KILLED])
+def test_an_evaluator_that_is_lost_in_its_grace_is_told_of(end: Exit | None) -> None:
+    gang = Gang(evaluators=1)
+    gang.exit(MASTER, OK)
+    if end is not None:
+        gang.exit(EVALUATOR, end)
+    gang.all_go()
+
+    assert gang.job.state is State.SUCCEEDED
+    [told] = gang.events("REPLICA_FAILED")
+    assert told.startswith(f"replica {EVALUATOR} was ")
+
+
+@pytest.mark.parametrize("end", [STOPPED, KILLED, BUG])
+def test_each_mishap_is_told_once(end: Exit) -> None:
+    gang = Gang()
+    gang.exit(WORKER, end)
+    gang.go(WORKER)
+
+    assert len(gang.events("REPLICA_FAILED")) == 1
+
+
+def test_an_evaluator_whose_grace_is_over_ends_in_silence() -> None:
+    gang = Gang(evaluators=1)
+    gang.exit(MASTER, OK)
+    gang.happen(GraceExpired(gang.now()))
+    gang.exit(EVALUATOR, STOPPED)
+    gang.all_go()
+
+    assert gang.events("REPLICA_FAILED") == []
+
+
 def test_a_gang_does_not_start_without_its_evaluator() -> None:
     def starting() -> Job:
         return react(make_job(spec=make_spec(evaluators=1)), Admitted(T0)).job
