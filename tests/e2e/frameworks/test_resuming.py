@@ -16,6 +16,8 @@ from footplate.domain.states import State
 if TYPE_CHECKING:
     from tests.e2e.frameworks.conftest import Clusters
 
+    from footplate.domain.names import TrainingJobName
+
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("frameworks")]
 
 EPOCHS = 12
@@ -27,7 +29,8 @@ def test_a_lost_replica_costs_no_epoch(clusters: Clusters, victim: str) -> None:
     """The other one fails within milliseconds, of a broken connection: an echo, not a cause."""
     args = ("--epochs", str(EPOCHS), "--seconds-per-step", "0.03")
     name = clusters.send("checkpoints", *args)
-    clusters.until(lambda: any(m.startswith("epoch 1:") for m in clusters.messages(name)))
+    clusters.wait_for(name, State.RUNNING)
+    clusters.until(lambda: has_trained(clusters, name))
     os.kill(find_program(name.job_id, victim), signal.SIGKILL)
 
     job = clusters.wait_for(name)
@@ -40,6 +43,12 @@ def test_a_lost_replica_costs_no_epoch(clusters: Clusters, victim: str) -> None:
     (retry,) = clusters.events(name, "RETRY")
     assert retry.message.startswith(f"replica {REPLICAS[victim]} was killed by signal 9")
     assert {line.attempt for line in clusters.lines(name)} == {1, 2}
+
+
+def has_trained(clusters: Clusters, name: TrainingJobName) -> bool:
+    """For two epochs; a job that ended before it is a failure."""
+    assert not clusters.job(name).state.terminal, clusters.job(name).error_message
+    return any(message.startswith("epoch 1:") for message in clusters.messages(name))
 
 
 def find_program(job_id: str, task: str) -> int:
