@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from footplate.control.attempts import current
 from footplate.control.decisions import apply
+from footplate.control.turns import Turns
 from footplate.domain.jobs import Address, JobEvent
 from footplate.domain.lifecycle import (
     ReplicaEvent,
@@ -58,6 +59,7 @@ class Reports:
         self._logs = logs
         self._clock = clock
         self._wake = wake
+        self._turns = Turns()
 
     def accept(self, attempt_id: AttemptId, replica: str, records: Sequence[Record]) -> Receipt:
         """Keep the lines, then let the rest happen, in order.
@@ -101,7 +103,8 @@ class Reports:
                 event = ReplicaExited(now, job.attempt, replica, record.exit)
             case _:
                 assert_never(record)
-        after = apply(self._store, job.uid, event).job
+        with self._turns.of(job.uid):
+            after = apply(self._store, job.uid, event).job
         self._wake()
         return after
 

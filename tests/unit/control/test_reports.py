@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.control.reports import Reports
-from footplate.domain.errors import PermissionDenied, Unavailable
+from footplate.domain.errors import Aborted, PermissionDenied, Unavailable
 from footplate.domain.jobs import Exit, ExitKind, Job
 from footplate.domain.lifecycle import Admitted, CancelRequested, GraceExpired, react
 from footplate.domain.names import attempt_id
@@ -18,16 +21,38 @@ from footplate.testing.store import MemoryStore
 from footplate.wire.replica_v1 import EventRecord, ExitRecord, LineRecord, Record, StateRecord
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from footplate.domain.jobs import JobEvent
     from footplate.domain.lifecycle import Event
+    from footplate.domain.names import JobUid
 
 MASTER, WORKER = "master-replica-0", "worker-replica-0"
 EVALUATOR = "evaluator-replica-0"
 
 
+class CountingStore(MemoryStore):
+    """Counts the writes that came too late: after another one of the same job."""
+
+    refused = 0
+
+    def get_by_uid(self, uid: JobUid) -> Job:
+        job = super().get_by_uid(uid)
+        time.sleep(0)  # now anybody else may go on
+        return job
+
+    def update(self, job: Job, events: Sequence[JobEvent]) -> None:
+        try:
+            super().update(job, events)
+        except Aborted:
+            self.refused += 1
+            raise
+
+
 class Desk:
     def __init__(self, workers: int = 0, evaluators: int = 0) -> None:
         self.clock = FakeClock()
-        self.store = MemoryStore()
+        self.store = CountingStore()
         self.logs = MemoryLogs(self.clock.now)
         self.woken = 0
         self.reports = Reports(self.store, self.logs, self.clock, self._wake)
@@ -147,3 +172,20 @@ def test_an_attempt_that_is_over_is_refused(desk: Desk) -> None:
     with pytest.raises(PermissionDenied):
         desk.reports.accept(attempt_id(desk.job.uid, 9), MASTER, [desk.line(1)])
     assert desk.kept() == []
+
+
+def test_a_gang_that_reports_all_at_once_is_decided_upon_once_each() -> None:
+    desk = Desk(workers=29)
+    names = [replica.name for replica in desk.job.replicas]
+    together = Barrier(len(names))
+
+    def report(replica: str) -> int:
+        together.wait()
+        state = StateRecord(1, desk.clock.now(), Phase.PREPARING)
+        return desk.reports.accept(desk.job.attempt_id, replica, [state]).acknowledged
+
+    with ThreadPoolExecutor(len(names)) as threads:
+        assert list(threads.map(report, names)) == [1] * len(names)
+
+    assert {replica.phase for replica in desk.now().replicas} == {Phase.PREPARING}
+    assert desk.store.refused == 0
