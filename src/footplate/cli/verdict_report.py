@@ -7,7 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from footplate.cli.table import table
-from footplate.domain.quotas import say_amount
+from footplate.domain.amounts import say_amount
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from footplate.control import preflight
 from footplate.domain.admission.claiming import counts_of
+from footplate.domain.amounts import say_amount
 from footplate.domain.errors import (
     FailedPrecondition,
     InvalidArgument,
@@ -14,7 +15,7 @@ from footplate.domain.errors import (
     Unimplemented,
 )
 from footplate.domain.preview.advice import advise
-from footplate.domain.quotas import exceeded, say_amount
+from footplate.domain.quotas import exceeded
 from footplate.domain.sites import Mode
 from footplate.domain.support import unsupported
 from footplate.domain.words import joined

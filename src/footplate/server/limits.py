@@ -8,8 +8,7 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from footplate.domain.amounts import VCPUS
-from footplate.domain.quotas import say_amount
+from footplate.domain.amounts import VCPUS, say_amount
 from footplate.domain.sites import Mode
 from footplate.replica.archive import build_archive
 

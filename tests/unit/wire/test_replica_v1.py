@@ -217,6 +217,7 @@ def test_a_task_as_supervisors_get_it() -> None:
         "heartbeat_s": 30.0,
         "gpus": True,
         "allotment": {"machine_type": "n1-standard-4", "vcpus": 4, "memory_mb": 15360},
+        "gathering_s": None,
     }
     assert encode_task(replace(task, allotment=None))["allotment"] is None
 

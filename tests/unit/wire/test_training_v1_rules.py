@@ -425,12 +425,12 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
     "a disk too small": (
         [{"workerConfig": {"diskConfig": {"bootDiskSizeGb": 9}}}],
         "workerConfig.diskConfig.bootDiskSizeGb",
-        "9 given; allowed: 10 to 65536 GB",
+        "9 given; allowed: 10 to 65536 GB, or 0 for the default of 100",
     ),
     "a disk too large": (
         [{"masterConfig": {"diskConfig": {"bootDiskSizeGb": 65537}}}],
         "masterConfig.diskConfig.bootDiskSizeGb",
-        "65537 given; allowed: 10 to 65536 GB",
+        "65537 given; allowed: 10 to 65536 GB, or 0 for the default of 100",
     ),
     "no running time": (
         [{"scheduling": {"maxRunningTime": "0s"}}],

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.show import render, render_list
-from footplate.domain.quotas import ANY, say_amount
+from footplate.domain.amounts import say_amount
+from footplate.domain.quotas import ANY
 
 if TYPE_CHECKING:
     from footplate.cli.show import Resource

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, assert_never
 
 from footplate.domain.admission.explanation import Explanation
 from footplate.domain.admission.reasons import Behind, NoRoom, OverQuota, Soon, TooLarge
-from footplate.domain.amounts import GPUS, JOBS, MEMORY_MB, REPLICAS, VCPUS
+from footplate.domain.amounts import (
+    JOBS,
+    MEMORY_MB,
+    REPLICAS,
+    say_amount,
+    say_gb,
+    say_resource,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,9 +25,7 @@ if TYPE_CHECKING:
 
 _HOLDERS = 3
 """Holders that are named; the others are counted."""
-_MIB_PER_GB = 1024
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
-_WORDS = {VCPUS: ("vCPU", "vCPUs"), GPUS: ("GPU", "GPUs"), JOBS: ("job", "jobs")}
 
 
 def explanation(
@@ -51,7 +56,7 @@ def reason(claim: Claim, why: Why) -> str:
         case TooLarge(shortages):
             return f"Can never start here: it asks for {_asked(shortages)}"
         case OverQuota(shortages):
-            names = _and([_name(shortage.resource) for shortage in shortages])
+            names = _and([say_resource(shortage.resource) for shortage in shortages])
             return f"Waits for the quota of project {claim.project} in {claim.region}: {names}"
         case NoRoom(shortages):
             return f"Waits for {_asked(shortages)} on {claim.site}"
@@ -132,7 +137,8 @@ def _free(shortages: Sequence[Shortage]) -> str:
         return f"{_and(parts)} are free"
     (short,) = shortages
     if short.resource == MEMORY_MB:
-        return f"{_gb(short.free)} of {_gb(short.total)} GB are free"
+        free_gb = say_gb(short.free).removesuffix(" GB")
+        return f"{free_gb} of {say_gb(short.total)} are free"
     if short.resource == REPLICAS:
         free = _count(short.free, "is free", "are free")
         return f"it runs {short.total} at once (max_replicas), and {free}"
@@ -163,25 +169,14 @@ def _asked(shortages: Sequence[Shortage]) -> str:
 
 
 def _amount(resource: str, amount: int) -> str:
-    """``4 NVIDIA_TESLA_T4``, ``1 vCPU``, ``60 GB of memory``, ``room for 2 replicas``."""
-    if resource == MEMORY_MB:
-        return f"{_gb(amount)} GB of memory"
+    """As elsewhere, but for ``room for 2 replicas``."""
     if resource == REPLICAS:
         return f"room for {_count(amount, 'replica', 'replicas')}"
-    return f"{amount} {_name(resource, amount)}"
+    return say_amount(resource, amount)
 
 
 def _bare(resource: str, amount: int) -> str:
-    return f"{_gb(amount)} GB" if resource == MEMORY_MB else str(amount)
-
-
-def _name(resource: str, amount: int = 2) -> str:
-    one, many = _WORDS.get(resource, (resource, resource))
-    return one if amount == 1 else many
-
-
-def _gb(mib: int) -> str:
-    return f"{mib / _MIB_PER_GB:.1f}".removesuffix(".0")
+    return say_gb(amount) if resource == MEMORY_MB else str(amount)
 
 
 def _count(number: int, one: str, many: str) -> str:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from footplate.domain.amounts import GPUS, JOBS, MEMORY_MB, REPLICAS, VCPUS
+from footplate.domain.amounts import say_amount
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 ANY = "*"
-_MIB_PER_GB = 1024
 
 
 @dataclass(frozen=True)
@@ -83,16 +82,6 @@ def exceeded(
     limits = quotas.limits(project, region)
     over = (r for r in sorted(counts) if r in limits and counts[r] > limits[r])
     return tuple(_too_much(r, counts[r], limits[r], project, region) for r in over)
-
-
-def say_amount(resource: str, amount: int) -> str:
-    """``4 NVIDIA_TESLA_T4``, ``1 job``, ``16 vCPUs``, ``7.5 GB of memory``."""
-    if resource == MEMORY_MB:
-        return f"{round(amount / _MIB_PER_GB, 1):g} GB of memory"
-    word = {JOBS: "job", VCPUS: "vCPU", GPUS: "GPU", REPLICAS: "replica"}.get(resource)
-    if word is None:
-        return f"{amount} {resource}"
-    return f"{amount} {word}" if amount == 1 else f"{amount} {word}s"
 
 
 def _scopes(project: str, region: str) -> tuple[tuple[str, str], ...]:

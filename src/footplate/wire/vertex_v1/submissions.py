@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.errors import Violation
     from footplate.domain.submission import Location
+    from footplate.wire.json_model import Understood
     from footplate.wire.json_text import JsonObject
     from footplate.wire.vertex_v1.models import CustomJobSpec
 
@@ -31,27 +33,11 @@ def read_submission(body: JsonObject, location: Location, catalogue: Catalogue) 
             that was found wrong. What is wrong with any other job is in its ``violations``.
     """
     understood = CustomJob.understand(body)
-    job, region = understood.message, location.location
-    violations = understood.with_rules(check_custom_job(job, region, catalogue, understood.clouds))
+    job = understood.message
+    found = check_custom_job(job, location.location, catalogue, understood.clouds)
+    violations = understood.with_rules(found)
     spec = _spec_of(job.job_spec, violations)
-    unknown = unknown_warnings(CustomJob, body)
-    return Submission(
-        name=location,
-        display_name=job.display_name or "",
-        spec=job_spec(spec, location, "jobSpec"),
-        request=_request(job),
-        labels=tuple((job.labels or {}).items()),
-        warnings=(
-            *unknown,
-            *(() if understood.wrong else spec_warnings(job, spec, "jobSpec")),
-        ),
-        parity=(
-            *unknown_parity(unknown),
-            *(() if understood.wrong else differences(job, spec, "jobSpec", region)),
-        ),
-        violations=violations,
-        understood=not understood.wrong,
-    )
+    return _submission(body, location, understood, violations, spec, "jobSpec")
 
 
 def read_tuning_submission(
@@ -63,28 +49,40 @@ def read_tuning_submission(
         InvalidArgument: as for custom jobs.
     """
     understood = HyperparameterTuningJob.understand(body)
-    job, region = understood.message, location.location
-    violations = understood.with_rules(check_tuning_job(job, region, catalogue, understood.clouds))
+    job = understood.message
+    found = check_tuning_job(job, location.location, catalogue, understood.clouds)
+    violations = understood.with_rules(found)
     spec = _spec_of(job.trial_job_spec, violations)
-    unknown = unknown_warnings(HyperparameterTuningJob, body)
+    trial = _submission(body, location, understood, violations, spec, "trialJobSpec")
+    of_study = () if understood.wrong else tuple(study_warnings(job))
+    return replace(trial, warnings=(*trial.warnings, *of_study), tuning=_tuning(job))
+
+
+def _submission(
+    body: JsonObject,
+    location: Location,
+    understood: Understood[CustomJob] | Understood[HyperparameterTuningJob],
+    violations: tuple[Violation, ...],
+    spec: CustomJobSpec,
+    field: str,
+) -> Submission:
+    """``spec`` is what stands at ``field``. Of what wasn't understood nothing else is said."""
+    job = understood.message
+    unknown = unknown_warnings(type(job), body)
+    warnings, parity = tuple(unknown), tuple(unknown_parity(unknown))
+    if not understood.wrong:
+        warnings = (*warnings, *spec_warnings(job, spec, field))
+        parity = (*parity, *differences(job, spec, field, location.location))
     return Submission(
         name=location,
         display_name=job.display_name or "",
-        spec=job_spec(spec, location, "trialJobSpec"),
+        spec=job_spec(spec, location, field),
         request=_request(job),
         labels=tuple((job.labels or {}).items()),
-        warnings=(
-            *unknown,
-            *(() if understood.wrong else study_warnings(job)),
-            *(() if understood.wrong else spec_warnings(job, spec, "trialJobSpec")),
-        ),
-        parity=(
-            *unknown_parity(unknown),
-            *(() if understood.wrong else differences(job, spec, "trialJobSpec", region)),
-        ),
+        warnings=warnings,
+        parity=parity,
         violations=violations,
         understood=not understood.wrong,
-        tuning=_tuning(job),
     )
 
 

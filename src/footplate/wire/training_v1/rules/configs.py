@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.catalogue import Family
 from footplate.domain.errors import Violation
+from footplate.wire.disks import check_disk
 from footplate.wire.json_text import describe
 from footplate.wire.reference_forms import IMAGE
 from footplate.wire.training_v1.enums import ScaleTier
@@ -16,13 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from footplate.domain.catalogue import Catalogue
-    from footplate.wire.training_v1.models import DiskConfig, TrainingInput
+    from footplate.wire.training_v1.models import TrainingInput
     from footplate.wire.training_v1.roles import Role
 
-DISK_TYPES = ("pd-ssd", "pd-standard")
-MIN_DISK_GB = 10
-MAX_DISK_GB = 65_536
-"""Source of both: Compute Engine's limits of a persistent disk."""
+_DISK_TYPES = ("pd-ssd", "pd-standard")
 _VERSION = re.compile(r"[0-9]+\.[0-9]+(\.[0-9]+)?")
 _MASTER_IMAGE = "trainingInput.masterConfig.imageUri"
 
@@ -43,7 +41,8 @@ def check_configs(
             in_image = bool(image) or unknown_image
             yield from _check_tpu_version(role, training, catalogue, in_image=in_image)
         if role.config.disk_config is not None:
-            yield from check_disk(role.config.disk_config, f"{role.config_field}.diskConfig")
+            disk, at = role.config.disk_config, f"{role.config_field}.diskConfig"
+            yield from check_disk(disk.boot_disk_type, disk.boot_disk_size_gb, _DISK_TYPES, at)
 
 
 def _check_start(role: Role, training: TrainingInput, *, in_image: bool) -> Iterator[Violation]:
@@ -74,14 +73,3 @@ def _check_tpu_version(
         yield Violation(field, f"{describe(version)} given; {said}")
     elif not _VERSION.fullmatch(version):
         yield Violation(field, f"{describe(version)} given; allowed: a version, such as 2.11")
-
-
-def check_disk(disk: DiskConfig, field: str) -> Iterator[Violation]:
-    """0 GB is the default size, as absent is."""
-    kind, size = disk.boot_disk_type, disk.boot_disk_size_gb
-    if kind and kind not in DISK_TYPES:
-        allowed = ", ".join(DISK_TYPES)
-        yield Violation(f"{field}.bootDiskType", f"{describe(kind)} given; allowed: {allowed}")
-    if size and not MIN_DISK_GB <= size <= MAX_DISK_GB:
-        allowed = f"{MIN_DISK_GB} to {MAX_DISK_GB} GB"
-        yield Violation(f"{field}.bootDiskSizeGb", f"{size} given; allowed: {allowed}")

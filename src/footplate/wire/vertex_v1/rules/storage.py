@@ -7,15 +7,14 @@ import re
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Violation
+from footplate.wire.disks import check_disk
 from footplate.wire.json_text import describe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from footplate.wire.vertex_v1.models import DiskSpec, LustreMount, NfsMount, WorkerPoolSpec
+    from footplate.wire.vertex_v1.models import LustreMount, NfsMount, WorkerPoolSpec
 
-MIN_DISK_GB, MAX_DISK_GB = 10, 65_536
-"""What Compute Engine's disks can be."""
 _DISK_TYPES = ("pd-ssd", "pd-standard", "hyperdisk-balanced")
 _NFS, _LUSTRE = "/mnt/nfs/", "/mnt/lustre/"
 _FOLDER = re.compile(r"(?!\.{1,2}(/|$))[^/\s]+(/(?!\.{1,2}(/|$))[^/\s]+)*")
@@ -23,7 +22,8 @@ _FOLDER = re.compile(r"(?!\.{1,2}(/|$))[^/\s]+(/(?!\.{1,2}(/|$))[^/\s]+)*")
 
 def check_storage(pool: WorkerPoolSpec, at: str) -> Iterator[Violation]:
     if pool.disk_spec is not None:
-        yield from _check_disk(pool.disk_spec, f"{at}.diskSpec")
+        disk, field = pool.disk_spec, f"{at}.diskSpec"
+        yield from check_disk(disk.boot_disk_type, disk.boot_disk_size_gb, _DISK_TYPES, field)
     nfs, lustre = pool.nfs_mounts or (), pool.lustre_mounts or ()
     for index, share in enumerate(nfs):
         yield from _check_nfs(share, f"{at}.nfsMounts[{index}]")
@@ -33,16 +33,6 @@ def check_storage(pool: WorkerPoolSpec, at: str) -> Iterator[Violation]:
     yield from _check_distinct(points, f"{at}.nfsMounts")
     points = [_below(volume.mount_point, _LUSTRE) for volume in lustre]
     yield from _check_distinct(points, f"{at}.lustreMounts")
-
-
-def _check_disk(disk: DiskSpec, at: str) -> Iterator[Violation]:
-    kind, size = disk.boot_disk_type, disk.boot_disk_size_gb
-    if kind and kind not in _DISK_TYPES:
-        allowed = ", ".join(_DISK_TYPES)
-        yield Violation(f"{at}.bootDiskType", f"{describe(kind)} given; allowed: {allowed}")
-    if size and not MIN_DISK_GB <= size <= MAX_DISK_GB:
-        allowed = f"{MIN_DISK_GB} to {MAX_DISK_GB}, or 0 for the default of 100"
-        yield Violation(f"{at}.bootDiskSizeGb", f"{size} given; allowed: {allowed}")
 
 
 def _check_nfs(share: NfsMount, at: str) -> Iterator[Violation]:
