@@ -109,15 +109,20 @@ def _open_log(home: Home) -> int:
 
 
 def _send_sigterm(pid: int, is_right: Callable[[], bool]) -> bool:
-    """``is_right`` is asked about the very process that gets the signal, where Linux can tell."""
+    """``is_right`` is asked about the very process that gets the signal, where Linux can tell.
+
+    With SIGCONT behind it: a supervisor that somebody has stopped wouldn't ever hear of it.
+    """
     descriptor = _open_process(pid)
     try:
         if not is_right():
             return False
         if sys.platform == "linux" and descriptor is not None:
             signal.pidfd_send_signal(descriptor, signal.SIGTERM)
+            signal.pidfd_send_signal(descriptor, signal.SIGCONT)
         else:
             os.kill(pid, signal.SIGTERM)
+            os.kill(pid, signal.SIGCONT)
     except (ProcessLookupError, PermissionError):
         return False
     finally:
