@@ -1,4 +1,4 @@
-"""What goes wrong with jobs of several replicas while it goes on: each ends as it should, at once."""
+"""What goes wrong with jobs of several replicas: each ends as it should, and at once."""
 
 from __future__ import annotations
 
