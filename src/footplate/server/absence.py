@@ -40,12 +40,12 @@ def end_left_behind(settings: Settings) -> None:
     Raises:
         FailedPrecondition: a server runs; ask that one.
     """
-    serve(replace(settings, host="127.0.0.1", port=0), _end_all)
 
+    def end_all(url: str, _: Site) -> None:
+        threading.Thread(target=call, args=(url,), name="down", daemon=True).start()
 
-def _end_all(url: str, _: Site) -> None:
-    def call() -> None:
-        with Client(url) as client:
+    def call(url: str) -> None:
+        with Client(url, settings.token) as client:
             client.down()
 
-    threading.Thread(target=call, name="down", daemon=True).start()
+    serve(replace(settings, host="127.0.0.1", port=0), end_all)
