@@ -6,7 +6,7 @@ import shutil
 import sys
 from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -96,7 +96,7 @@ def cancel(session: Session, name: JobName) -> None:
 def stream_logs(session: Session, name: JobName, replica: str = "") -> None:
     """Follow the job; ends the process: 0 if it succeeded, 1 otherwise, 130 at Ctrl-C."""
     # Imported here, like all that pulls in httpx: start-up time.
-    from footplate.cli.follow import Follower, verdict
+    from footplate.cli.follow import Follower
     from footplate.cli.screen import Screen
 
     with session.connect() as service:
@@ -111,9 +111,20 @@ def stream_logs(session: Session, name: JobName, replica: str = "") -> None:
         screen.note(f"  follow it again: {commands['stream-logs']}")
         screen.note(f"  end it:          {commands['cancel']}")
         sys.exit(INTERRUPTED)
+    conclude(job)
+
+
+def conclude(job: Job, *, interrupted: bool = False) -> NoReturn:
+    """The verdict, and the end of the process: 0 if the job succeeded, 1 otherwise.
+
+    ``interrupted``: its end was asked for by Ctrl-C; then it is 130.
+    """
+    # Imported here, like all that pulls in httpx: start-up time.
+    from footplate.cli.follow import verdict
+
     succeeded = job.state is State.SUCCEEDED
     click.secho(verdict(job), err=True, fg="green" if succeeded else "red")
-    sys.exit(0 if succeeded else 1)
+    sys.exit(INTERRUPTED if interrupted else int(not succeeded))
 
 
 def announce(session: Session, name: JobName) -> None:

@@ -27,9 +27,13 @@ _ENDS = frozenset(state.value for state in State if state.terminal)
 
 
 class Screen:
-    """Colours and a progress line that rewrites itself on a terminal, plain lines elsewhere."""
+    """Colours and a progress line that rewrites itself on a terminal, plain lines elsewhere.
 
-    def __init__(self) -> None:
+    ``named``: lines begin with the name of the replica that printed them.
+    """
+
+    def __init__(self, *, named: bool = True) -> None:
+        self._named = named
         self._width = 0
         self._progress = False
         self._live = sys.stderr.isatty() and not colourless()
@@ -37,8 +41,10 @@ class Screen:
 
     def line(self, line: LogLine) -> None:
         self._clear()
-        self._width = max(self._width, len(line.replica))
-        text = f"{line.replica:<{self._width}}  {line.message}"
+        text = line.message
+        if self._named:
+            self._width = max(self._width, len(line.replica))
+            text = f"{line.replica:<{self._width}}  {text}"
         click.secho(disarm(text) if self._shown else text, fg=_COLOURS.get(line.severity))
 
     def event(self, event: Event) -> None:

@@ -129,12 +129,13 @@ class _Packages:
 
     def stage(self, service: Service) -> list[str]:
         """Build and upload what is local; the URIs of all packages, the built one first."""
+        from footplate.cli.packaging.progress import build_shown
         from footplate.cli.packaging.staging import check_names, stage
 
         local, location = self._local(), self._location()
         if location is None:
             return self._remote()
-        built = [_build(self.package_path)] if self.package_path is not None else []
+        built = [build_shown(self.package_path)] if self.package_path is not None else []
         check_names([*built, *local])
         return [*stage(service.storage, location, [*built, *local]), *self._remote()]
 
@@ -182,15 +183,3 @@ class _Packages:
                 "local packages want --staging-bucket or --job-dir, to be uploaded to"
             )
         return location
-
-
-def _build(package_path: str) -> Archive:
-    from footplate.cli.packaging.trainer import build_package
-
-    folder = Path(package_path).expanduser()
-    if folder.is_dir():  # else the refusal says all
-        click.secho(f"Packaging {package_path}", err=True, dim=True)
-    package = build_package(folder)
-    for note in package.notes:
-        click.secho(f"Note: {note}", err=True, fg="yellow")
-    return package.archive

@@ -1,0 +1,55 @@
+"""A service that runs as long as one command, in a process and a directory of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from footplate.cli.session import Target
+from footplate.client.service import Service
+from footplate.domain.errors import FailedPrecondition
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_COMMAND = (sys.executable, "-P", "-m", "footplate.cli.ai_platform.local.serving")
+"""-P: nothing in the directory where the user stands is taken for a module of ours."""
+
+
+@contextmanager
+def private_service(replicas: int) -> Iterator[Callable[[], Service]]:
+    """Clients of a service with room for so many replicas.
+
+    At the end of the block what still runs there is cancelled, and awaited; nothing is left.
+
+    Raises:
+        FailedPrecondition: it can't start, or (when a client is asked for) it has died.
+    """
+    process = subprocess.Popen(
+        [*_COMMAND, str(replicas)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,  # Ctrl-C is for this process to understand
+    )
+    try:
+        target = _announced(process)
+
+        def connect() -> Service:
+            if process.poll() is not None:
+                raise FailedPrecondition("the private service has ended")
+            return Service(target.url, target.token)
+
+        yield connect
+    finally:
+        process.communicate()  # closes its standard input, which it takes for the end
+
+
+def _announced(process: subprocess.Popen[bytes]) -> Target:
+    line = process.stdout.readline() if process.stdout else b""
+    told = json.loads(line) if line else {"error": "its process has ended"}
+    if "error" in told:
+        raise FailedPrecondition(f"the private service can't start: {told['error']}")
+    return Target(told["url"], told["token"])

@@ -1,0 +1,86 @@
+"""The process of a private service: it serves one command, and ends with it.
+
+It is told to end by the end of its standard input, which comes with the death of whoever started
+it, too: then its job is cancelled, and its directory removed. Its one line on standard output is
+a JSON object: where it answers, or why it doesn't.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from footplate.client.service import Service
+from footplate.domain.errors import ServiceError
+from footplate.domain.sites import Mode
+from footplate.server import end_left_behind, serve
+from footplate.settings import load_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from footplate.domain.sites import Site
+    from footplate.settings import Settings
+
+
+def main(replicas: int) -> None:
+    with TemporaryDirectory(prefix="footplate-local-") as folder:
+        os.environ["TMPDIR"] = folder  # builds of packages leave their locks there
+        try:
+            _serve(private_settings(os.environ, Path(folder), replicas, secrets.token_urlsafe()))
+        except ServiceError as error:
+            _say(error=error.message)
+
+
+def private_settings(
+    environ: Mapping[str, str], data_dir: Path, replicas: int, token: str
+) -> Settings:
+    """The user's own, but for what would share, ration or measure something.
+
+    Environments are kept where the user's service keeps them.
+
+    Raises:
+        InvalidArgument: a setting of the user is wrong.
+    """
+    own = load_settings(environ, {"host": "127.0.0.1", "port": 0, "max_replicas": replicas})
+    return replace(
+        own,
+        data_dir=data_dir,
+        cache_dir=own.cache,
+        database_url=None,
+        token=token,
+        mode=Mode.EMULATE,
+        gpus="none",  # those of this machine are the user's service's to hand out
+        gpu_type=None,
+        quotas=(),
+    )
+
+
+def _serve(settings: Settings) -> None:
+    def ready(url: str, _: Site) -> None:
+        _say(url=url, token=settings.token or "")
+        threading.Thread(target=end, args=(url,), name="end", daemon=True).start()
+
+    def end(url: str) -> None:
+        sys.stdin.buffer.read()
+        with Service(url, settings.token) as service:
+            service.down()
+
+    if serve(settings, on_ready=ready):  # a signal has ended it before its job
+        end_left_behind(settings)
+
+
+def _say(**told: str) -> None:
+    sys.stdout.write(json.dumps(told) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

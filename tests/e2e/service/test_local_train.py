@@ -1,0 +1,172 @@
+"""Local runs from a user's folder: a service comes, trains, and goes without a trace."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.e2e.service.conftest import CACHE
+
+from footplate.testing.service import outside
+from footplate.testing.supervised import find_living
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
+
+MAIN = (sys.executable, "-c", "from footplate.cli.main import main; main()")
+LIMIT_S = 240
+MARK = "--mark-of-local-train"
+
+TASK = """\
+import pathlib, sys
+print(pathlib.Path("data.txt").read_text())
+pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1], "model").write_text("trained")
+"""
+ROLE = """\
+import json, os, pathlib, sys, time
+
+place = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1])
+role = json.loads(os.environ["TF_CONFIG"])["task"]["type"]
+print(role, flush=True)
+(place / role).touch()
+while role == "chief" and len(list(place.iterdir())) < 3:  # its end is everybody's
+    time.sleep(0.02)
+"""
+BAD = "raise ValueError('no such data')\n"
+ENDLESS = """\
+import signal, subprocess, sys, time
+
+def save(*_):
+    print("saved", flush=True)
+    sys.exit(1)
+
+signal.signal(signal.SIGTERM, save)
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)", *sys.argv[1:]])
+print("ready", flush=True)
+time.sleep(3600)
+"""
+
+
+class User:
+    """Somebody in a folder with a trainer; ``scratch`` is their directory for temporary files."""
+
+    def __init__(self, folder: Path, scratch: Path) -> None:
+        self.folder = folder
+        self.scratch = scratch
+        own = {"FOOTPLATE_CACHE_DIR": str(CACHE), "FOOTPLATE_STOP_GRACE_S": "5"}
+        self._environment = {**outside(os.environ), **own, "TMPDIR": str(scratch)}
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            (*MAIN, "ai-platform", "local", "train", "--package-path=trainer", *words),
+            cwd=self.folder,
+            env=self._environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def train(self, *words: str) -> tuple[int, list[str], str]:
+        """Exit status, lines in order, columns put together, and the last thing that was said."""
+        with self.start(*words) as process:
+            lines, told = process.communicate(timeout=LIMIT_S)
+        shown = sorted(re.sub("  +", "  ", line) for line in lines.splitlines())
+        return process.returncode, shown, told.splitlines()[-1]
+
+    def traces(self) -> list[str]:
+        return [path.name for path in self.scratch.iterdir()]
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> Iterator[User]:
+    # Not below /tmp, of which programs have one of their own. Always the same, as is what is
+    # built from it.
+    folder = CACHE.parent / "local_train"
+    shutil.rmtree(folder, ignore_errors=True)
+    trainer = folder / "trainer"
+    trainer.mkdir(parents=True)
+    (trainer / "__init__.py").touch()
+    for name, source in (("task", TASK), ("role", ROLE), ("bad", BAD), ("endless", ENDLESS)):
+        (trainer / f"{name}.py").write_text(source)
+    (folder / "data.txt").write_text("rows")
+    yield User(folder, tmp_path)
+    shutil.rmtree(folder)
+
+
+def test_it_reads_and_writes_where_the_user_is(user: User) -> None:
+    done = user.train("--module-name=trainer.task", "--job-dir=output")
+    assert done == (0, ["rows"], "Job local_train succeeded.")
+    assert (user.folder / "output" / "model").read_text() == "trained"
+    assert sorted(path.name for path in (user.folder / "trainer").iterdir()) == [
+        "__init__.py",
+        "bad.py",
+        "endless.py",
+        "role.py",
+        "task.py",
+    ]
+    assert user.traces() == []
+
+
+def test_replicas_of_a_cluster_know_their_roles(user: User) -> None:
+    counts = ("--worker-count=1", "--parameter-server-count=1")
+    words = ("--module-name=trainer.role", "--job-dir=output", "--distributed")
+    assert user.train(*words, *counts) == (
+        0,
+        ["master-replica-0  chief", "ps-replica-0  ps", "worker-replica-0  worker"],
+        "Job local_train succeeded.",
+    )
+    assert user.traces() == []
+
+
+def test_a_trainer_that_fails_says_why(user: User) -> None:
+    status, lines, told = user.train("--module-name=trainer.bad")
+    assert status == 1
+    assert "ValueError: no such data" in lines
+    cause = "replica master-replica-0 exited with code 1: ValueError: no such data"
+    assert told == f"Job local_train failed: {cause}"
+    assert user.traces() == []
+
+
+def test_ctrl_c_cancels_the_job_waits_for_its_end_and_leaves_nothing(user: User) -> None:
+    with user.start("--module-name=trainer.endless", "--", MARK) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        rest, told = process.communicate(timeout=LIMIT_S)
+    assert (process.returncode, rest) == (130, "saved\n")
+    assert told.splitlines()[-1] == "Job local_train was cancelled: cancelled by request"
+    assert find_living(MARK) == []
+    assert user.traces() == []
+
+
+def test_the_death_of_the_command_is_the_end_of_its_job(user: User) -> None:
+    with user.start("--module-name=trainer.endless", "--", MARK) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.kill()
+        process.communicate(timeout=LIMIT_S)  # to the end of its service, which has the same stderr
+    assert find_living(MARK) == []
+    assert user.traces() == []
+
+
+def test_a_service_that_is_told_to_end_takes_its_job_with_it(user: User) -> None:
+    with user.start("--module-name=trainer.endless", "--", MARK) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        (service,) = children
+        os.kill(int(service), signal.SIGTERM)
+        _, told = process.communicate(timeout=LIMIT_S)
+    assert process.returncode == 1
+    assert told.splitlines()[-1] == "Error: the private service has ended"
+    assert find_living(MARK) == []
+    assert user.traces() == []
