@@ -158,13 +158,14 @@ def test_the_death_of_the_command_is_the_end_of_its_job(user: User) -> None:
     assert user.traces() == []
 
 
-def test_a_service_that_is_told_to_end_takes_its_job_with_it(user: User) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_the_end_of_the_service_is_that_of_its_job(user: User, number: signal.Signals) -> None:
     with user.start("--module-name=trainer.endless", "--", MARK) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         (service,) = children
-        os.kill(int(service), signal.SIGTERM)
+        os.kill(int(service), number)
         _, told = process.communicate(timeout=LIMIT_S)
     assert process.returncode == 1
     assert told.splitlines()[-1] == "Error: the private service has ended"

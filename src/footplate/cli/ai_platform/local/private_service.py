@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tempfile
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from footplate.cli.session import Target
@@ -28,8 +30,9 @@ def private_service(replicas: int) -> Iterator[Callable[[], Service]]:
     Raises:
         FailedPrecondition: it can't start, or (when a client is asked for) it has died.
     """
+    folder = Path(tempfile.mkdtemp(prefix="footplate-local-"))
     process = subprocess.Popen(
-        [*_COMMAND, str(replicas)],
+        [*_COMMAND, folder, str(replicas)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,  # Ctrl-C is for this process to understand
@@ -45,6 +48,8 @@ def private_service(replicas: int) -> Iterator[Callable[[], Service]]:
         yield connect
     finally:
         process.communicate()  # closes its standard input, which it takes for the end
+        if folder.exists():  # it was killed; its job goes on
+            subprocess.run([*_COMMAND, folder], check=False, capture_output=True)
 
 
 def _announced(process: subprocess.Popen[bytes]) -> Target:

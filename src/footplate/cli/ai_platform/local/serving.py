@@ -14,9 +14,9 @@ import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from footplate.backends.local.removal import empty
 from footplate.client.service import Service
 from footplate.domain.errors import ServiceError
 from footplate.domain.sites import Mode
@@ -30,13 +30,20 @@ if TYPE_CHECKING:
     from footplate.settings import Settings
 
 
-def main(replicas: int) -> None:
-    with TemporaryDirectory(prefix="footplate-local-") as folder:
-        os.environ["TMPDIR"] = folder  # builds of packages leave their locks there
-        try:
-            _serve(private_settings(os.environ, Path(folder), replicas, secrets.token_urlsafe()))
-        except ServiceError as error:
-            _say(error=error.message)
+def main(folder: Path, replicas: int | None = None) -> None:
+    """Serve in ``folder``, or end what a service left there that was killed; then remove it."""
+    os.environ["TMPDIR"] = str(folder)  # builds of packages leave their locks there
+    token = secrets.token_urlsafe()
+    try:
+        if replicas is None:
+            end_left_behind(private_settings(os.environ, folder, 1, token))
+        else:
+            _serve(private_settings(os.environ, folder, replicas, token))
+    except ServiceError as error:
+        _say(error=error.message)
+    finally:
+        empty(folder)
+        folder.rmdir()
 
 
 def private_settings(
@@ -83,4 +90,4 @@ def _say(**told: str) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(Path(sys.argv[1]), *map(int, sys.argv[2:]))

@@ -165,7 +165,7 @@ def _follow(connect: Callable[[], Service], name: JobName, *, named: bool) -> tu
     from footplate.cli.screen import Screen
 
     def cancel() -> None:
-        click.echo("\nCancelling the job; another Ctrl-C doesn't wait for its end.", err=True)
+        click.echo("\nCancelling the job, and waiting for its end.", err=True)
         with connect() as service:
             service.cancel(name)
 
