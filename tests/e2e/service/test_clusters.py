@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -119,7 +119,10 @@ class Gang:
 
     @contextmanager
     def all_ready_but(self, late: str) -> Iterator[None]:
-        """In the block the supervisor of one replica stands still, and all others are ready."""
+        """In the block the supervisor of one replica stands still, and all others are ready.
+
+        Unless it is told to end there, which lets it go on.
+        """
         pid = self.supervisors()[late]
         others = self.supervisors().keys() - {late}
         os.kill(pid, signal.SIGSTOP)
@@ -128,7 +131,8 @@ class Gang:
             self.desk.until(lambda: self.ready() == others)
             yield
         finally:
-            os.kill(pid, signal.SIGCONT)
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
 
     def printed(self, attempt: int = 1) -> list[str]:
         lines = self.desk.lines(self.name)
