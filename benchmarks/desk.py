@@ -25,24 +25,28 @@ _NUMBERS = itertools.count(1)
 
 
 @contextmanager
-def service() -> Iterator[tuple[RunningService, Service]]:
+def service(**settings: object) -> Iterator[tuple[RunningService, Service]]:
     with tempfile.TemporaryDirectory() as folder:
         data_dir = Path(folder) / "data"
-        with running_service(data_dir, CACHE) as running, Service(running.url) as client:
+        with (
+            running_service(data_dir, CACHE, **settings) as running,
+            Service(running.url) as client,
+        ):
             client.storage.create_bucket("bench", BUCKET)
             yield running, client
 
 
-def submit(client: Service, source: str) -> TrainingJobName:
+def submit(client: Service, source: str, **training_input: object) -> TrainingJobName:
     """Send ``source`` as the module of a package; the same source is built only once."""
     name = TrainingJobName("bench", f"job_{next(_NUMBERS)}")
     package = GcsUri(BUCKET, f"{name.job_id}.tar.gz")
     client.storage.upload(package, pack_trainer(source))
-    training_input = {
+    job = {
         "scaleTier": "BASIC",
         "region": "us-central1",
         "packageUris": [str(package)],
         "pythonModule": "trainer.task",
+        **training_input,
     }
-    client.training_jobs.create("bench", {"jobId": name.job_id, "trainingInput": training_input})
+    client.training_jobs.create("bench", {"jobId": name.job_id, "trainingInput": job})
     return name
