@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import uuid
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.backends.local import untrusted
 from footplate.replica.isolation import ladder, processes
 from footplate.replica.isolation.cage import Unavailable
 from footplate.replica.isolation.cgroup import KINDS, CgroupCage
@@ -95,3 +97,33 @@ def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(SpawnFailed, match="No such file"):
         cage.start(Launch(["/nowhere"], {}, str(tmp_path), null, null), None)
     os.close(null)
+
+
+DIES_PROBING = """
+import fcntl, os, signal, sys
+from footplate.replica.isolation.cgroup import CgroupCage
+lock = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
+fcntl.flock(lock, fcntl.LOCK_EX)
+CgroupCage.kill = lambda _: os.kill(os.getpid(), signal.SIGKILL)
+CgroupCage.open(sys.argv[2])
+"""
+
+
+def test_who_dies_while_it_probes_leaves_nobody_with_its_lock(word: str, tmp_path: Path) -> None:
+    """Else a dead supervisor would count as alive for ever, and nothing could end it."""
+    try:
+        CgroupCage.open(word).close()
+    except Unavailable as error:
+        pytest.skip(f"no control groups here: {error}")
+    lock = tmp_path / "lock"
+
+    command = [sys.executable, "-c", DIES_PROBING, str(lock), word]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    try:
+        wait_until(lambda: not untrusted.is_locked(lock), "the lock to be free", 5)
+        wait_until(lambda: find_living(word) == [], "the probe's end", 5)
+    finally:
+        for pid in find_living(word):
+            os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: find_living(word) == [], "its end")
+        CgroupCage.open(word).close()

@@ -16,7 +16,7 @@ import time
 from footplate.replica.isolation import limits
 from footplate.replica.isolation.cage import KILL_PATIENCE_S, Cage, Unavailable
 from footplate.replica.isolation.hierarchies import find_hierarchies
-from footplate.replica.isolation.spawn import SpawnFailed, spawn
+from footplate.replica.isolation.spawn import SpawnFailed, close_all_but, spawn
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -119,12 +119,22 @@ class CgroupCage(Cage):
         if kind == "cgroup2" and not os.path.exists(os.path.join(self._killer, "cgroup.kill")):
             raise FileNotFoundError("the kernel has no cgroup.kill")
 
+        leash_end, leash = os.pipe()
+
         def body(ready: int) -> None:
+            close_all_but({ready, leash_end})
             self._join()
             os.close(ready)
-            signal.pause()
+            os.read(leash_end, 1)  # ends when the parent does, however that dies
+            os._exit(0)
 
-        pid = spawn(body)
+        try:
+            self._kill_probe(spawn(body))
+        finally:
+            os.close(leash_end)
+            os.close(leash)
+
+    def _kill_probe(self, pid: int) -> None:
         try:
             if not self.kill():
                 raise TimeoutError("a child survived")
