@@ -7,7 +7,7 @@ import signal
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.e2e.service.test_clusters import Gang
+from tests.e2e.service.test_clusters import LATE, MEMBERS, Gang, check, greetings
 
 from footplate.domain.states import State
 
@@ -33,3 +33,36 @@ def test_cancel_reaches_a_supervisor_that_was_stopped(desk: Desk) -> None:
     os.kill(gang.supervisors()[FROZEN], signal.SIGSTOP)
 
     cancel(gang)
+
+
+def test_a_supervisor_that_was_stopped_does_not_hold_up_another_attempt(desk: Desk) -> None:
+    gang = Gang(desk)
+    gang.build()
+    desk.until(gang.all_met)
+    os.kill(gang.supervisors()[FROZEN], signal.SIGSTOP)
+    os.kill(gang.supervisors()["ps-replica-0"], signal.SIGKILL)
+
+    check(gang, attempt=2)
+    assert gang.printed(attempt=1) == greetings(*MEMBERS)
+
+
+def test_no_program_starts_when_one_that_was_ready_is_lost(desk: Desk) -> None:
+    """It comes to be known while the server is away, and the last one gets ready after that."""
+    gang = Gang(desk)
+    with gang.all_ready_but(LATE):
+        desk.service.kill()
+        os.kill(gang.supervisors()["ps-replica-0"], signal.SIGKILL)
+    desk.service.start()
+
+    check(gang, attempt=2)
+    assert gang.printed(attempt=1) == []
+
+
+def test_down_ends_a_gang_that_gathers(desk: Desk) -> None:
+    gang = Gang(desk)
+    with gang.all_ready_but(LATE):
+        desk.service.down()
+    desk.service.start()
+
+    assert desk.job(gang.name).state is State.CANCELLED
+    assert gang.printed() == []
