@@ -40,7 +40,9 @@ def http(tmp_path: Path) -> Iterator[httpx.Client]:
     store.create(JOB, ())
     buckets = FolderBuckets(tmp_path / "buckets", clock)
     site = Site("this machine", Mode.EMULATE, 1, 1, 1024)
-    tasks = Tasks(store, buckets, load_catalogue(), lambda _: site, clock, Limits(1, 1, 600.0), lambda: 1)
+    tasks = Tasks(
+        store, buckets, load_catalogue(), lambda _: site, clock, Limits(1, 1, 600.0), lambda: 1
+    )
     reports = Reports(store, MemoryLogs(clock.now), clock, lambda: None)
     status = Status(store, clock, lambda: None)
     routes = [
