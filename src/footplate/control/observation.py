@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from footplate.domain import ends
 from footplate.domain.lifecycle import (
     Event,
     GraceExpired,
@@ -13,6 +12,7 @@ from footplate.domain.lifecycle import (
     ReplicaGone,
     RunExpired,
     WaitExpired,
+    ends,
 )
 from footplate.domain.states import Phase, State
 from footplate.ports.backend import Presence, Sighting

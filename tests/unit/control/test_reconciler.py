@@ -10,10 +10,10 @@ import pytest
 from footplate.control.decisions import apply
 from footplate.control.reconciler import HEARING_S, RETRY_S, Reconciler
 from footplate.control.tokens import Tokens
-from footplate.domain.ends import ECHO_S
 from footplate.domain.errors import Code, FailedPrecondition, Unavailable
 from footplate.domain.jobs import Address, Exit, ExitKind, Job, Scheduling
 from footplate.domain.lifecycle import Admitted, ReplicaExited, ReplicaReady, ReplicaRunning
+from footplate.domain.lifecycle.ends import ECHO_S
 from footplate.domain.states import State
 from footplate.testing.clock import FakeClock
 from footplate.testing.jobs import make_job, make_spec

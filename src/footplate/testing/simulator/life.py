@@ -7,7 +7,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from footplate.control.decisions import apply
-from footplate.domain.ends import ECHO_S, is_loss
 from footplate.domain.errors import NotFound, PermissionDenied
 from footplate.domain.jobs import (
     DEFAULT_RUNNING_TIME_S,
@@ -18,6 +17,7 @@ from footplate.domain.jobs import (
     Scheduling,
 )
 from footplate.domain.lifecycle import CancelRequested
+from footplate.domain.lifecycle.ends import ECHO_S, is_loss
 from footplate.domain.names import parse_attempt_id
 from footplate.ports.backend import Presence
 from footplate.testing.jobs import make_job, make_spec

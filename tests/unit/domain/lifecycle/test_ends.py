@@ -7,7 +7,6 @@ from itertools import permutations
 
 import pytest
 
-from footplate.domain import ends
 from footplate.domain.errors import Code
 from footplate.domain.jobs import Address, Exit, ExitKind, Job, JobEvent, Scheduling
 from footplate.domain.lifecycle import (
@@ -24,6 +23,7 @@ from footplate.domain.lifecycle import (
     Start,
     Stop,
     commands,
+    ends,
     react,
 )
 from footplate.domain.states import State

@@ -8,17 +8,33 @@ whoever comes after a crash finds the same ones; backends take each of them any 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, assert_never
 
-from footplate.domain import ends
 from footplate.domain.errors import Code
-from footplate.domain.jobs import Address, Ending, Exit, ExitKind, Job, JobEvent, Replica
+from footplate.domain.jobs import Ending, Exit, ExitKind, Job, JobEvent, Replica
+from footplate.domain.lifecycle import ends
+from footplate.domain.lifecycle.events import (
+    Admitted,
+    CancelRequested,
+    GraceExpired,
+    JudgementDue,
+    ReplicaExited,
+    ReplicaGone,
+    ReplicaPreparing,
+    ReplicaReady,
+    ReplicaRunning,
+    RunExpired,
+    StartRefused,
+    WaitExpired,
+)
 from footplate.domain.states import Phase, State
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
+
+    from footplate.domain.lifecycle.events import Event, ReplicaEvent
 
 TRANSITIONS: dict[State, frozenset[State]] = {
     State.QUEUED: frozenset({State.PREPARING, State.CANCELLED, State.FAILED}),
@@ -32,120 +48,6 @@ TRANSITIONS: dict[State, frozenset[State]] = {
     State.CANCELLED: frozenset(),
 }
 """Where a job may go from each state. PREPARING to itself, and RUNNING to PREPARING: a retry."""
-
-
-@dataclass(frozen=True)
-class Admitted:
-    """The job's replicas were allotted, with ``devices`` by the names of replicas that get any.
-
-    ``notes`` say what it gets otherwise than it asked for.
-    """
-
-    at: datetime
-    devices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class ReplicaPreparing:
-    at: datetime
-    attempt: int
-    replica: str
-
-
-@dataclass(frozen=True)
-class ReplicaReady:
-    """It could start its program, and waits until all others of its gang could."""
-
-    at: datetime
-    attempt: int
-    replica: str
-    address: Address
-
-
-@dataclass(frozen=True)
-class ReplicaRunning:
-    at: datetime
-    attempt: int
-    replica: str
-
-
-@dataclass(frozen=True)
-class ReplicaExited:
-    """The supervisor reports the end of the program."""
-
-    at: datetime
-    attempt: int
-    replica: str
-    exit: Exit
-
-
-@dataclass(frozen=True)
-class ReplicaGone:
-    """The backend confirms that nothing of the replica is left."""
-
-    at: datetime
-    attempt: int
-    replica: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class JudgementDue:
-    """A failure has waited long enough for the loss that it might be an echo of."""
-
-    at: datetime
-    attempt: int
-
-
-@dataclass(frozen=True)
-class GraceExpired:
-    """The time that evaluators have after the success of the primary is over."""
-
-    at: datetime
-
-
-@dataclass(frozen=True)
-class CancelRequested:
-    at: datetime
-
-
-@dataclass(frozen=True)
-class WaitExpired:
-    """The longest waiting time is over and the job was never RUNNING."""
-
-    at: datetime
-
-
-@dataclass(frozen=True)
-class RunExpired:
-    """The running time limit is over: for attempts whose supervisor didn't see to it itself."""
-
-    at: datetime
-
-
-@dataclass(frozen=True)
-class StartRefused:
-    """The backend can never start the attempt."""
-
-    at: datetime
-    reason: str
-
-
-Event = (
-    Admitted
-    | ReplicaPreparing
-    | ReplicaReady
-    | ReplicaRunning
-    | ReplicaExited
-    | ReplicaGone
-    | JudgementDue
-    | GraceExpired
-    | CancelRequested
-    | WaitExpired
-    | RunExpired
-    | StartRefused
-)
 
 
 @dataclass(frozen=True)
@@ -288,8 +190,6 @@ def _end(job: Job, ending: Ending) -> Change:
     state = State.CANCELLING if ending.state is State.CANCELLED else job.state
     return replace(job, ending=ending, state=state), ()
 
-
-ReplicaEvent = ReplicaPreparing | ReplicaReady | ReplicaRunning | ReplicaExited | ReplicaGone
 
 _ORDER = {phase: index for index, phase in enumerate(Phase)}
 

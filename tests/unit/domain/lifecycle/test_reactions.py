@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from footplate.control.observation import seconds_to_wait
-from footplate.domain import ends
 from footplate.domain.errors import Code
 from footplate.domain.jobs import Address, Exit, ExitKind, Job, Scheduling
 from footplate.domain.lifecycle import (
@@ -32,6 +31,7 @@ from footplate.domain.lifecycle import (
     Stop,
     WaitExpired,
     commands,
+    ends,
     react,
     to_stop,
 )

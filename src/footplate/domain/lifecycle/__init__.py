@@ -1,0 +1,53 @@
+"""The life of a job: what may happen to it, and what follows from that. Pure."""
+
+from footplate.domain.lifecycle.events import (
+    Admitted,
+    CancelRequested,
+    Event,
+    GraceExpired,
+    JudgementDue,
+    ReplicaEvent,
+    ReplicaExited,
+    ReplicaGone,
+    ReplicaPreparing,
+    ReplicaReady,
+    ReplicaRunning,
+    RunExpired,
+    StartRefused,
+    WaitExpired,
+)
+from footplate.domain.lifecycle.reactions import (
+    TRANSITIONS,
+    Command,
+    Reaction,
+    Start,
+    Stop,
+    commands,
+    react,
+    to_stop,
+)
+
+__all__ = [
+    "TRANSITIONS",
+    "Admitted",
+    "CancelRequested",
+    "Command",
+    "Event",
+    "GraceExpired",
+    "JudgementDue",
+    "Reaction",
+    "ReplicaEvent",
+    "ReplicaExited",
+    "ReplicaGone",
+    "ReplicaPreparing",
+    "ReplicaReady",
+    "ReplicaRunning",
+    "RunExpired",
+    "Start",
+    "StartRefused",
+    "Stop",
+    "WaitExpired",
+    "commands",
+    "react",
+    "to_stop",
+]
