@@ -88,9 +88,9 @@ class User:
 
 @pytest.fixture
 def user(tmp_path: Path) -> Iterator[User]:
-    # Not below /tmp, of which programs have one of their own. Always the same, as is what is
-    # built from it.
-    folder = CACHE.parent / "local_train"
+    # Not below /tmp, of which programs have one of their own, wherever the checkout lies. Always
+    # the same, as is what is built from it.
+    folder = Path("/var/tmp/footplate-local-train-test")
     shutil.rmtree(folder, ignore_errors=True)
     trainer = folder / "trainer"
     trainer.mkdir(parents=True)
