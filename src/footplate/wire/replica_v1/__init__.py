@@ -1,0 +1,49 @@
+"""The replica API's JSON: tasks for supervisors, and their reports.
+
+Reports come from whoever has a replica's token, which a program may get hold of: everything in
+them is checked. What an honest program can print is never refused, for a supervisor sends its
+reports until they are taken.
+"""
+
+from footplate.wire.replica_v1.fields import MAX_OPEN_PORTS, MAX_TEXT_LENGTH
+from footplate.wire.replica_v1.records import (
+    MAX_LINE_LENGTH,
+    MAX_RECORDS,
+    EventRecord,
+    ExitRecord,
+    LineRecord,
+    Record,
+    StateRecord,
+    decode_reports,
+    encode_answer,
+)
+from footplate.wire.replica_v1.task import (
+    Allotment,
+    Package,
+    PythonTask,
+    Start,
+    Task,
+    encode_start,
+    encode_task,
+)
+
+__all__ = [
+    "MAX_LINE_LENGTH",
+    "MAX_OPEN_PORTS",
+    "MAX_RECORDS",
+    "MAX_TEXT_LENGTH",
+    "Allotment",
+    "EventRecord",
+    "ExitRecord",
+    "LineRecord",
+    "Package",
+    "PythonTask",
+    "Record",
+    "Start",
+    "StateRecord",
+    "Task",
+    "decode_reports",
+    "encode_answer",
+    "encode_start",
+    "encode_task",
+]

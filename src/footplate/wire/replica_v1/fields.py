@@ -1,0 +1,95 @@
+"""The fields of a record, each checked when it is read."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.jobs import Address
+from footplate.domain.states import Phase
+from footplate.wire.json_text import describe
+from footplate.wire.severity import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+MAX_TEXT_LENGTH = 4096
+"""Of an event's message or an exit's cause; the rest is cut off."""
+MAX_OPEN_PORTS = 16
+_MAX_TIME = 253_402_300_799.0
+_EVENT_KIND = re.compile(r"[A-Z][A-Z_]{0,63}")
+_HOST = re.compile(r"[A-Za-z0-9.:_-]{1,253}")
+_MAX_PORT = 65535
+
+
+class Fields:
+    """The fields of one record; ``path`` says which."""
+
+    def __init__(self, record: object, path: str) -> None:
+        if not isinstance(record, dict):
+            raise wrong(path, record, "an object")
+        self._record: Mapping[str, object] = record
+        self._path = path
+
+    def integer(self, name: str, least: int, most: int, default: int | None = None) -> int:
+        value = self._record.get(name, default)
+        if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
+            return value
+        raise self._wrong(name, f"an integer from {least} to {most}")
+
+    def address(self, phase: Phase) -> Address | None:
+        if phase is not Phase.READY:
+            return None
+        host, ports = self._record.get("host"), self._record.get("open_ports", [])
+        if not isinstance(host, str) or not _HOST.fullmatch(host):
+            raise self._wrong("host", "the name or the number of a host")
+        if not isinstance(ports, list) or len(ports) > MAX_OPEN_PORTS:
+            raise wrong(f"{self._path}.open_ports", None, f"at most {MAX_OPEN_PORTS} ports")
+        numbered = [Fields({"port": port}, self._path) for port in ports]
+        opened = tuple(fields.integer("port", 1, _MAX_PORT) for fields in numbered)
+        return Address(host, self.integer("port", 1, _MAX_PORT), opened)
+
+    def time(self, name: str) -> datetime:
+        value = self._record.get(name)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self._wrong(name, "seconds since 1970")
+        if 0 <= value <= _MAX_TIME:  # false for NaN, too
+            return datetime.fromtimestamp(value, UTC)
+        raise self._wrong(name, "seconds since 1970, before the year 10000")
+
+    def choice(self, name: str, allowed: Sequence[str]) -> str:
+        value = self._record.get(name)
+        if isinstance(value, str) and value in allowed:
+            return value
+        raise self._wrong(name, ", ".join(allowed))
+
+    def text(self, name: str, length: int) -> str:
+        value = self._record.get(name)
+        if isinstance(value, str) and len(value) <= length:
+            return value
+        raise self._wrong(name, f"a text of at most {length} characters")
+
+    def cut_text(self, name: str) -> str:
+        """A text for the record of the job: cut where it is too long."""
+        value = self._record.get(name, "")
+        if not isinstance(value, str):
+            raise self._wrong(name, "a text")
+        if len(value) > MAX_TEXT_LENGTH:
+            value = f"{value[: MAX_TEXT_LENGTH - 3]}..."
+        return clean(value)
+
+    def kind(self, name: str) -> str:
+        value = self._record.get(name)
+        if isinstance(value, str) and _EVENT_KIND.fullmatch(value):
+            return value
+        raise self._wrong(name, "capital letters and underscores")
+
+    def _wrong(self, name: str, allowed: str) -> InvalidArgument:
+        return wrong(f"{self._path}.{name}", self._record.get(name), allowed)
+
+
+def wrong(path: str, given: object, allowed: str) -> InvalidArgument:
+    shown = clean(describe(given)) if isinstance(given, str | int | float | None) else "no scalar"
+    return InvalidArgument.of((Violation(path, f"{shown} given; allowed: {allowed}"),))

@@ -1,0 +1,117 @@
+"""What supervisors report, read from JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import InvalidArgument
+from footplate.domain.jobs import Address, Exit, ExitKind
+from footplate.domain.log_lines import Line
+from footplate.domain.states import Phase
+from footplate.wire.replica_v1.fields import Fields, wrong
+from footplate.wire.severity import read_line
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from footplate.wire.json_text import JsonObject
+
+MAX_RECORDS = 50_000
+"""In one report."""
+MAX_LINE_LENGTH = 128 << 10
+"""In characters: twice the length at which supervisors cut lines."""
+_MAX_SEQUENCE = 1 << 53
+_STREAMS = ("stdout", "stderr")
+_PHASES = ("PREPARING", "READY", "RUNNING")
+
+
+@dataclass(frozen=True)
+class StateRecord:
+    """A replica's environment is being prepared, or is made, or its program runs.
+
+    ``address``: where the others find it; only that of a gang, and only when it is READY.
+    """
+
+    sequence: int
+    time: datetime
+    phase: Phase
+    address: Address | None = None
+
+
+@dataclass(frozen=True)
+class EventRecord:
+    sequence: int
+    time: datetime
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True)
+class LineRecord:
+    line: Line
+
+    @property
+    def sequence(self) -> int:
+        return self.line.sequence
+
+
+@dataclass(frozen=True)
+class ExitRecord:
+    """The end of the program: the last record of a replica."""
+
+    sequence: int
+    time: datetime
+    exit: Exit
+
+
+Record = StateRecord | EventRecord | LineRecord | ExitRecord
+
+
+def decode_reports(body: bytes) -> tuple[Record, ...]:
+    """The records of a report, in the order of their sequence numbers.
+
+    Raises:
+        InvalidArgument: naming the record and what is wrong with it.
+    """
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        raise InvalidArgument("the report is not JSON in UTF-8") from None
+    records = value.get("records") if isinstance(value, dict) else None
+    if not isinstance(records, list):
+        raise wrong("records", records, "a list of records")
+    if len(records) > MAX_RECORDS:
+        raise wrong("records", len(records), f"at most {MAX_RECORDS} records")
+    decoded: list[Record] = []
+    last = 0
+    for index, record in enumerate(records):
+        fields = Fields(record, f"records[{index}]")
+        sequence = fields.integer("n", last + 1, _MAX_SEQUENCE)
+        decoded.append(_decode(fields, sequence))
+        last = sequence
+    return tuple(decoded)
+
+
+def _decode(fields: Fields, sequence: int) -> Record:
+    time = fields.time("t")
+    match fields.choice("k", ("line", "state", "event", "exit")):
+        case "line":
+            stream = fields.choice("stream", _STREAMS)
+            read = read_line(stream, fields.text("m", MAX_LINE_LENGTH))
+            return LineRecord(Line(sequence, time, read.severity, read.message, read.payload))
+        case "state":
+            phase = Phase(fields.choice("phase", _PHASES))
+            return StateRecord(sequence, time, phase, fields.address(phase))
+        case "event":
+            return EventRecord(sequence, time, fields.kind("kind"), fields.cut_text("m"))
+        case _:
+            kind = ExitKind(fields.choice("kind", tuple(kind.value for kind in ExitKind)))
+            code = fields.integer("code", -(1 << 31), (1 << 31) - 1, default=0)
+            return ExitRecord(sequence, time, Exit(kind, code, fields.cut_text("cause")))
+
+
+def encode_answer(acknowledged: int, *, stop: bool) -> JsonObject:
+    """``acknowledged``: everything up to this sequence is kept for ever."""
+    return {"acknowledged": acknowledged, "stop": stop}

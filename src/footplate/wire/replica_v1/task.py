@@ -1,0 +1,131 @@
+"""What a supervisor is told: its task, and whether its program may start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from footplate.domain.names import AttemptId
+    from footplate.domain.runtimes import Runtime, Slice
+    from footplate.wire.json_text import JsonObject
+
+
+@dataclass(frozen=True)
+class PythonTask:
+    """``python -m module args``."""
+
+    module: str
+    args: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Package:
+    """One of the user's packages, by the name of its file."""
+
+    file: str
+
+
+@dataclass(frozen=True)
+class Allotment:
+    """What the machine of a replica has, for limits."""
+
+    machine_type: str
+    vcpus: int
+    memory_mb: int
+
+
+@dataclass(frozen=True)
+class Task:
+    """What one supervisor is to do.
+
+    ``environment`` is expanded and in order; ``directories`` are made before the program starts.
+    ``gpus``: the program is to find GPUs of its own, and gets the runtime made for them.
+    ``allotment``: it gets no more than that, where the host can see to it; None: no limits.
+    """
+
+    attempt_id: AttemptId
+    attempt: int
+    replica: str
+    job: str
+    program: PythonTask
+    packages: tuple[Package, ...]
+    runtime: Runtime
+    environment: tuple[tuple[str, str], ...]
+    directories: tuple[str, ...]
+    time_limit_s: float
+    stop_grace_s: float
+    heartbeat_s: float
+    gpus: bool = False
+    allotment: Allotment | None = None
+    gathering_s: float | None = None
+    """How long it may wait, when it is ready, for the others of its gang; None: it is alone.
+
+    A gang's environment is only told when all are ready."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """Whether a replica that is ready may start its program.
+
+    Either ``environment`` is there, expanded and in order, or the replicas in ``awaited`` aren't
+    ready yet.
+    """
+
+    environment: tuple[tuple[str, str], ...] | None
+    awaited: tuple[str, ...] = ()
+
+
+def encode_start(start: Start) -> JsonObject:
+    if start.environment is None:
+        return {"awaited": list(start.awaited)}
+    return {"environment": [[name, value] for name, value in start.environment]}
+
+
+def encode_task(task: Task) -> JsonObject:
+    return {
+        "attempt_id": task.attempt_id,
+        "attempt": task.attempt,
+        "replica": task.replica,
+        "job": task.job,
+        "program": {
+            "kind": "python",
+            "module": task.program.module,
+            "args": list(task.program.args),
+        },
+        "packages": [{"file": package.file} for package in task.packages],
+        "runtime": _encode_runtime(task.runtime),
+        "environment": [[name, value] for name, value in task.environment],
+        "directories": list(task.directories),
+        "time_limit_s": task.time_limit_s,
+        "stop_grace_s": task.stop_grace_s,
+        "heartbeat_s": task.heartbeat_s,
+        "gpus": task.gpus,
+        "allotment": _encode_allotment(task.allotment),
+        "gathering_s": task.gathering_s,
+    }
+
+
+def _encode_allotment(allotment: Allotment | None) -> JsonObject | None:
+    return None if allotment is None else {**vars(allotment)}
+
+
+def _encode_runtime(runtime: Runtime) -> JsonObject:
+    """The slices of each variant from small to large."""
+    return {
+        "name": runtime.name,
+        "python": runtime.python,
+        "variants": {
+            variant: [_encode_slice(part) for part in slices]
+            for variant, slices in runtime.variants.items()
+        },
+    }
+
+
+def _encode_slice(part: Slice) -> JsonObject:
+    return {
+        "name": part.name,
+        "lock_sha256": part.lock_sha256,
+        "unless": list(part.unless),
+        "fallback": part.fallback,
+    }
