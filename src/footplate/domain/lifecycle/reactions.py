@@ -38,9 +38,7 @@ if TYPE_CHECKING:
 
 TRANSITIONS: dict[State, frozenset[State]] = {
     State.QUEUED: frozenset({State.PREPARING, State.CANCELLED, State.FAILED}),
-    State.PREPARING: frozenset(
-        {State.PREPARING, State.RUNNING, State.SUCCEEDED, State.FAILED, State.CANCELLING}
-    ),
+    State.PREPARING: frozenset({State.PREPARING, State.RUNNING, State.FAILED, State.CANCELLING}),
     State.RUNNING: frozenset({State.PREPARING, State.SUCCEEDED, State.FAILED, State.CANCELLING}),
     State.CANCELLING: frozenset({State.CANCELLED}),
     State.SUCCEEDED: frozenset(),
@@ -210,7 +208,8 @@ def _report(job: Job, event: ReplicaEvent) -> Change:
         case ReplicaRunning():
             return _run(job), ()
         case ReplicaExited():
-            return _run(_judge(job, moved, event.exit)), _tell(job, moved, event)
+            ran = _have_run(job, known, event)
+            return _run(_judge(ran, moved, event.exit)), _tell(job, moved, event)
         case ReplicaGone():
             after, told = _settle(job, event)
             return _run(after), (*_tell(job, moved, event), *told)
@@ -246,6 +245,18 @@ def _run(job: Job) -> Job:
         return job
     started = all(_ORDER[r.phase] >= _ORDER[Phase.RUNNING] for r in job.replicas)
     return replace(job, state=State.RUNNING) if started else job
+
+
+def _have_run(job: Job, replica: Replica, event: ReplicaExited) -> Job:
+    """RUNNING for a moment at least, whatever follows of the exit of a program that ran.
+
+    What says that the others run may still be on its way; but no program starts before all are
+    ready. ``replica`` is before its exit.
+    """
+    ran = replica.phase is Phase.RUNNING or event.exit.success
+    if not ran or job.state is not State.PREPARING or job.ending is not None:
+        return job
+    return replace(job, state=State.RUNNING, start_time=job.start_time or event.at)
 
 
 def _judge(job: Job, replica: Replica, end: Exit) -> Job:

@@ -203,6 +203,42 @@ def test_a_worker_may_end_early() -> None:
     assert early.state is State.RUNNING
 
 
+@pytest.mark.parametrize(
+    ("end", "state"),
+    [
+        (OK, State.SUCCEEDED),
+        (Exit(ExitKind.TIME_LIMIT), State.CANCELLED),
+        (Exit(ExitKind.OUT_OF_MEMORY), State.FAILED),
+    ],
+)
+def test_a_job_has_a_start_though_its_end_is_known_before_all_are_said_to_run(
+    end: Exit, state: State
+) -> None:
+    job = make_job(spec=make_spec(workers=1))
+    worker = "worker-replica-0"
+    later = T0 + timedelta(seconds=1)
+    job = after(*started(), ReplicaExited(later, 1, MASTER, end), job=job)
+    assert job.start_time == later
+
+    late = ReplicaRunning(later, 1, worker)
+    gone = (ReplicaGone(later, 1, name, "ended") for name in (MASTER, worker))
+    job = after(late, *gone, job=job)
+    assert (job.state, job.start_time) == (state, later)
+
+
+def test_a_program_that_ends_before_all_are_said_to_run_shows_that_the_job_runs() -> None:
+    job = after(*started(), job=make_job(spec=make_spec(workers=1)))
+    assert job.state is State.PREPARING
+
+    assert after(ReplicaExited(T0, 1, MASTER, FAILED), job=job).state is State.RUNNING
+
+
+def test_a_job_that_was_never_prepared_has_no_start() -> None:
+    for end in (Exit(ExitKind.UNPREPARED), Exit(ExitKind.OUT_OF_MEMORY)):
+        job = after(Admitted(T0), ReplicaPreparing(T0, 1, MASTER), *ended(end))
+        assert (job.state, job.start_time) == (State.FAILED, None)
+
+
 @pytest.mark.parametrize("workers", [1, 3])
 def test_a_gang_that_has_lost_a_replica_is_stopped_and_starts_again_whole(workers: int) -> None:
     job = make_job(spec=make_spec(workers=workers))
@@ -348,6 +384,7 @@ class Life(RuleBasedStateMachine):
             assert job.ending.state is job.state
             assert all(r.phase is Phase.GONE for r in job.replicas), "nothing is left"
             assert (job.ending.code is Code.OK) == (job.state is State.SUCCEEDED)
+            assert job.start_time is not None or job.state is not State.SUCCEEDED
         if job.state is State.CANCELLING:
             assert commands(job) == (Stop(),)
         if job.state is State.QUEUED:
