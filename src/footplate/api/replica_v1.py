@@ -10,6 +10,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, StreamingRespon
 from starlette.routing import Route
 
 from footplate.api.bodies import read_body
+from footplate.api.replica_wishes import wish_routes
 from footplate.domain.errors import NotFound, PermissionDenied
 from footplate.wire.replica_v1 import decode_reports, encode_answer, encode_start, encode_task
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from footplate.control.reports import Reports
     from footplate.control.tasks import Tasks
     from footplate.control.tokens import Tokens
+    from footplate.control.wishes import Wishes
     from footplate.domain.names import AttemptId
 
 MAX_REPORT_BYTES = 8 << 20
@@ -30,7 +32,7 @@ _CHUNK_BYTES = 1 << 20
 _INDEX = re.compile(r"[0-9]{1,9}")
 
 
-def replica_routes(tasks: Tasks, reports: Reports, tokens: Tokens) -> list[Route]:
+def replica_routes(tasks: Tasks, reports: Reports, tokens: Tokens, wishes: Wishes) -> list[Route]:
     api = _ReplicaApi(tasks, reports, tokens)
     return [
         Route("/replica/v1/task", api.task, methods=["GET"]),
@@ -38,6 +40,7 @@ def replica_routes(tasks: Tasks, reports: Reports, tokens: Tokens) -> list[Route
         Route("/replica/v1/packages/{index}", api.package, methods=["GET"]),
         Route("/replica/v1/locks/{sha256}", api.lock, methods=["GET"]),
         Route("/replica/v1/reports", api.report, methods=["POST"]),
+        *wish_routes(wishes, api._bearer),
     ]
 
 

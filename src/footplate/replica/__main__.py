@@ -1,19 +1,27 @@
-"""``python -I -S supervisor.pyz {run|environment|sweep} HOME``, or ``probe ISOLATION``."""
+"""``python -I -S supervisor.pyz {run|environment|sweep} HOME``, ``probe ISOLATION``, or
+``stacks HOME WISH``.
+"""
 
 from __future__ import annotations
 
 import sys
 
-_USAGE = "usage: supervisor.pyz {run|environment|sweep} HOME, or probe ISOLATION"
+_USAGE = "usage: supervisor.pyz {run|environment|sweep} HOME, probe ISOLATION, or stacks HOME WISH"
 _USAGE_CODE = 2
 
 
 def main(arguments: list[str]) -> int:
     """Each command imports only what it needs itself: the long-lived one must stay small."""
-    if len(arguments) != 2:
-        print(_USAGE, file=sys.stderr)
-        return _USAGE_CODE
-    command, subject = arguments
+    if len(arguments) == 2:
+        return _run(*arguments)
+    if len(arguments) == 3 and arguments[0] == "stacks":
+        from footplate.replica import stacks
+
+        return stacks.main(*arguments[1:])
+    return _refuse()
+
+
+def _run(command: str, subject: str) -> int:
     if command == "run":
         from footplate.replica import run
 
@@ -30,6 +38,10 @@ def main(arguments: list[str]) -> int:
         from footplate.replica import probe
 
         return probe.main(subject)
+    return _refuse()
+
+
+def _refuse() -> int:
     print(_USAGE, file=sys.stderr)
     return _USAGE_CODE
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from footplate.replica.isolation.cage import Cage, Child
     from footplate.replica.isolation.limits import Limits
     from footplate.replica.journal import Journal
+    from footplate.replica.wishes import Wishes
 
 _HOST_TMP = "/tmp"  # noqa: S108  that of the host, named to keep out of it
 
@@ -41,6 +42,7 @@ class Desk:
         self.monotonic = monotonic
         self.journal: Journal
         self.courier: Courier
+        self.wishes: Wishes
         self.cage: Cage | None = None
         self.child: Child | None = None
         self.limits: Limits | None = None
@@ -70,6 +72,7 @@ class Desk:
 
     def end_child(self) -> int | None:
         """Kill the child with all that it started, and give its wait status."""
+        self.wishes.close()
         self.kill()
         child, self.child = self.child, None
         return None if child is None else child.reap()

@@ -8,11 +8,13 @@ import time
 
 from footplate.replica.courier import Courier
 from footplate.replica.desk import Desk
+from footplate.replica.errands import Errands
 from footplate.replica.exchange import Exchange
 from footplate.replica.home import DEFAULT_SPOOL_LIMIT_BYTES, Home, Locked
 from footplate.replica.journal import Journal
 from footplate.replica.spool import Spool
 from footplate.replica.supervisor import Signals, Supervisor
+from footplate.replica.wishes import Wishes
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -71,6 +73,8 @@ def _supervise(home: Home, ticket: dict[str, Any], signals: Signals) -> str:
     desk.journal = Journal(spool, limit_bytes, time.time)
     exchange = Exchange(ticket["server_file"], ticket["token"])
     desk.courier = Courier(exchange, spool, vary)
+    errands = Errands(home.path, command, os.environ)
+    desk.wishes = Wishes(Exchange(ticket["server_file"], ticket["token"]), errands, vary)
     desk.journal.state("PREPARING")
     try:
         outcome = Supervisor(desk, signals).run()

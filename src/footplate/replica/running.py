@@ -49,6 +49,7 @@ class Running(Stage):
         self._kill_at = NEVER
         self._ended_by: tuple[str, str] | None = None
         self._watch = OomWatch(desk)
+        desk.wishes.open()
 
     @staticmethod
     def make_streams(desk: Desk) -> tuple[Stream, Errors]:

@@ -68,6 +68,7 @@ class Supervisor:
                 return getattr(self._stage, "outcome", "")
             entered, self._stage = following is not self._stage, following
             self._desk.courier.tick(now)
+            self._desk.wishes.tick(now)
             if not entered:
                 self._wait(now)
 
@@ -92,15 +93,21 @@ class Supervisor:
 
         watch(self._signals.fileno(), select.POLLIN, self._signals.clear)
         watch(desk.courier.fileno(), desk.courier.events(), self._step)
+        watch(desk.wishes.fileno(), desk.wishes.events(), self._step_wishes)
         if desk.journal.accepts():
             for stream in self._stage.streams:
                 watch(stream.fileno(), select.POLLIN, stream.read)
-        due = min(desk.courier.deadline(), desk.journal.deadline(), self._stage.deadline())
+        dues = (desk.courier.deadline(), desk.wishes.deadline(), desk.journal.deadline())
+        due = min(*dues, self._stage.deadline())
         wait_s = min(max(0.0, due - now), _LONGEST_POLL_S)
         for descriptor, _ in poller.poll(math.ceil(wait_s * 1000)):
             handlers[descriptor]()
+        desk.wishes.tidy()
         if desk.cage is not None:
             desk.cage.tidy()
 
     def _step(self) -> None:
         self._desk.courier.step(self._desk.monotonic())
+
+    def _step_wishes(self) -> None:
+        self._desk.wishes.step(self._desk.monotonic())

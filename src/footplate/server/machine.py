@@ -1,8 +1,9 @@
-"""This machine: its clock, its randomness, its memory, its CPUs, its ports."""
+"""This machine: its clock, its randomness, its memory, its CPUs, its ports and files."""
 
 from __future__ import annotations
 
 import os
+import resource
 import secrets
 import socket
 from contextlib import suppress
@@ -15,6 +16,8 @@ from footplate.replica.isolation.hierarchies import find_hierarchies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+_UNBOUNDED = 1 << 20
 
 
 class SystemClock:
@@ -84,3 +87,9 @@ def free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def most_connections() -> int:
+    """How many files, and so connections, this process may have open at once."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return _UNBOUNDED if limit == resource.RLIM_INFINITY else limit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import sys
 import threading
 import time
@@ -44,11 +45,12 @@ from footplate.control.status import Status
 from footplate.control.tasks import Limits, Tasks
 from footplate.control.tokens import Tokens
 from footplate.control.validation import Validation
+from footplate.control.wishes import Wishes
 from footplate.domain.errors import Unavailable
 from footplate.domain.states import State
 from footplate.logs.files import FileLogs
 from footplate.replica.archive import build_archive
-from footplate.server.machine import RandomIds, SystemClock, free_port
+from footplate.server.machine import RandomIds, SystemClock, free_port, most_connections
 from footplate.server.site import local_site
 from footplate.store import TellingStore, open_store
 
@@ -96,6 +98,7 @@ class Service:
         self.status = Status(self.store, clock, wake)
         self.jobs = Jobs(self.store, self.logs, self._gate, self.queue, clock, RandomIds(), wake)
         self.reports = Reports(self.store, self.logs, clock, wake)
+        self.wishes = Wishes(partial(secrets.token_hex, 16), most_connections() // 2)
         self._drained: Callable[[], None] = lambda: None
         self.app = self._make_app(settings, _about(data_dir, url))
 
@@ -103,7 +106,7 @@ class Service:
         catalogue, followers = self._catalogue, Followers()
         routes = [
             *health_routes(__version__, _registry(self.status), dict),
-            *replica_routes(self._make_tasks(settings), self.reports, self._tokens),
+            *replica_routes(self._make_tasks(settings), self.reports, self._tokens, self.wishes),
             *footplate_routes(self.status, self.store, about, self._drain),
             *catalogue_routes(catalogue),
             *quota_routes(self.quotas),

@@ -97,6 +97,10 @@ class _Server(uvicorn.Server):
         self._service.start()
         self._on_ready(self._url, self._service.site)
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._service.wishes.close()  # or its open questions would hold up the end
+        await super().shutdown(sockets=sockets)
+
     def _stop(self) -> None:
         self.should_exit = True
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 TOKEN = "attempt-1.master-replica-0.0123456789abcdef"  # noqa: S105  no secret
 Record = dict[str, Any]
+WISHES_PATH = "/replica/v1/wishes"
+_HOLD_S = 25.0
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,13 @@ class ReplicaApi:
     """The program's, told when it may start."""
     questions: int = 0
     """How often it was asked whether to start."""
+    wishes: list[dict[str, str]] = field(default_factory=list)
+    """What it wants of the replica while its program runs, with ``id`` and ``kind``."""
+    answers: dict[str, Any] = field(default_factory=dict)
+    """What was answered to wishes, by their ids."""
+    refuses_wishes: bool = False
+    """As servers do that know of none."""
+    wish_questions: int = 0
     faults: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -119,6 +128,8 @@ class ReplicaApi:
 
     def answer(self, method: str, path: str, authorization: str, body: bytes) -> Reply:
         """What the server says to a request."""
+        if path.startswith(WISHES_PATH):
+            return self._serve_wishes(path, authorization, body)
         with self._changed:
             reply = self.script(self.requests)
             self.requests += 1
@@ -141,6 +152,27 @@ class ReplicaApi:
             return Reply(body=json.dumps(self._answer_question()).encode())
         self.faults.append(f"{method} {path}")
         return Reply(404)
+
+    def wish(self, *wishes: dict[str, str]) -> None:
+        """Let the replica hear of ``wishes``."""
+        with self._changed:
+            self.wishes += wishes
+            self._changed.notify_all()
+
+    def _serve_wishes(self, path: str, authorization: str, body: bytes) -> Reply:
+        with self._changed:
+            self._changed.notify_all()
+            if authorization != f"Bearer {self.token}" or self.refuses_wishes:
+                self.wish_questions += 1
+                return Reply(403 if not self.refuses_wishes else 404)
+            if body:
+                self.answers[path.rpartition("/")[2]] = json.loads(body)
+                return Reply()
+            self.wish_questions += 1
+            known = int(path.partition("?after=")[2].removeprefix("n-") or "0")
+            self._changed.wait_for(lambda: len(self.wishes) > known, _HOLD_S)
+            value = {"wishes": self.wishes[known:], "cursor": f"n-{len(self.wishes)}"}
+            return Reply(body=json.dumps(value).encode())
 
     def _answer_question(self) -> dict[str, Any]:
         self.questions += 1

@@ -17,6 +17,7 @@ from footplate.control.reports import Reports
 from footplate.control.status import Status
 from footplate.control.tasks import Limits, Tasks
 from footplate.control.tokens import Tokens
+from footplate.control.wishes import Wishes
 from footplate.domain.lifecycle import Admitted, react
 from footplate.domain.sites import Mode, Site
 from footplate.store import open_store
@@ -46,7 +47,7 @@ def http(tmp_path: Path) -> Iterator[httpx.Client]:
     reports = Reports(store, MemoryLogs(clock.now), clock, lambda: None)
     status = Status(store, clock, lambda: None)
     routes = [
-        *replica_routes(tasks, reports, TOKENS),
+        *replica_routes(tasks, reports, TOKENS, Wishes(lambda: "w", 1)),
         *footplate_routes(status, store, About("1", "", 1, ""), lambda: None),
     ]
     with serve(create_app(routes, Access())) as url, httpx.Client(base_url=url) as client:

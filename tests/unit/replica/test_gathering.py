@@ -10,6 +10,7 @@ import pytest
 
 from footplate.replica.courier import Courier
 from footplate.replica.desk import Desk
+from footplate.replica.errands import Errands
 from footplate.replica.exchange import Exchange
 from footplate.replica.gathering import LONGEST_GAP_S, Gathering, Ports, enumerate_names
 from footplate.replica.home import Home
@@ -17,6 +18,7 @@ from footplate.replica.journal import Journal
 from footplate.replica.spool import Spool
 from footplate.replica.stage import Delivering
 from footplate.replica.starting import Program
+from footplate.replica.wishes import Wishes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,6 +86,8 @@ def desk(tmp_path: Path, clock: Clock) -> Iterator[Desk]:
     desk.journal = Journal(spool, 1_000_000, clock.monotonic)
     exchange = Exchange(str(tmp_path / "server.json"), "token")
     desk.courier = Courier(exchange, spool, lambda: 0.5)
+    second = Exchange(str(tmp_path / "server.json"), "token")
+    desk.wishes = Wishes(second, Errands(str(tmp_path), [], {}), lambda: 0.5)
     desk.courier.task = {"gathering_s": 60.0}
     yield desk
     spool.close()

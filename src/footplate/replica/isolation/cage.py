@@ -49,8 +49,8 @@ class Child:
         return self._status
 
     def record(self) -> dict[str, object]:
-        """What a later process needs to find what this one has become."""
-        return {}
+        """What other processes need to find what this one has become."""
+        return {"pid": self.pid}
 
 
 class Cage:

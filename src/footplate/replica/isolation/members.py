@@ -1,0 +1,41 @@
+"""Which processes a running program consists of, as a process beside it finds out."""
+
+from __future__ import annotations
+
+import os
+
+from footplate.replica.isolation.processes import find, find_descendants, find_marked
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any
+
+    from footplate.replica.isolation.processes import Process
+
+
+def find_members(record: dict[str, Any]) -> list[Process]:
+    """Those of the program that ``isolation.json`` tells of, the program itself first.
+
+    As far as its rung knows: on the rungs ``subreaper`` and ``best-effort`` not those that have
+    cleared their environment and lost their parent.
+    """
+    if record["rung"] == "cgroup":
+        found = [find(pid) for pid in _read_group(record["killer"])]
+    elif record["rung"] == "namespace":
+        found = [*find_descendants(record["init"])] if "init" in record else []
+    else:
+        marked = find_marked(record["mark"])
+        roots = [record["pid"], *(process.pid for process in marked)] if "pid" in record else []
+        found = [find(pid) for pid in roots]
+        found += [process for root in roots for process in find_descendants(root)]
+    living = {each.pid: each for each in found if each is not None and not each.zombie}
+    return sorted(living.values(), key=lambda each: (each.start, each.pid))
+
+
+def _read_group(group: str) -> list[int]:
+    """The processes of a control group and those below it."""
+    pids: list[int] = []
+    for directory, _, _ in os.walk(group):
+        with open(os.path.join(directory, "cgroup.procs"), encoding="ascii") as file:
+            pids += [int(word) for word in file.read().split()]
+    return pids

@@ -1,0 +1,180 @@
+"""The command ``stacks``: where the Python processes of this replica's program stand.
+
+py-spy reads that out of their memory; they stand still for some milliseconds meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+
+from footplate.replica.answering import answer, begin
+from footplate.replica.home import Home
+from footplate.replica.isolation.members import find_members
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any
+
+    from footplate.replica.isolation.processes import Process
+
+MOST_PROCESSES = 32
+MOST_THREADS = 64
+"""Of a process."""
+MOST_FRAMES = 100
+"""Of a thread, the innermost ones."""
+LIMIT_S = 8.0
+"""For all processes together."""
+_DUMP_LIMIT_S = 3.0
+_DUMP_LIMIT_BYTES = 8 << 20
+_TEXT_LENGTH = 300
+_YAMA = "/proc/sys/kernel/yama/ptrace_scope"
+_NO_PYTHON = "there is no Python process in its program"
+
+
+class Unreadable(Exception):
+    """Says why the stacks can't be had, and what to do."""
+
+
+def main(path: str, wish: str) -> int:
+    begin()
+    home = Home(path)
+    try:
+        value: dict[str, Any] = {"text": json.dumps(_collect(home))}
+    except Unreadable as error:
+        value = {"error": str(error)}
+    return answer(home, wish, value)
+
+
+def _collect(home: Home) -> dict[str, Any]:
+    """Raises Unreadable."""
+    tool = str((home.read("ticket.json") or {}).get("py_spy") or "")
+    if not os.access(tool, os.X_OK):
+        raise Unreadable(
+            "py-spy, which reads stacks, is not installed with the service: "
+            "`pip install py-spy` there, and start the job again"
+        )
+    members = find_members(home.read("isolation.json") or {"rung": ""})
+    found = [process for process in members if is_python(process.pid)]
+    if not found:
+        raise Unreadable(_NO_PYTHON)
+    end = time.monotonic() + LIMIT_S
+    read = [_read(tool, process, members[0], end) for process in found[:MOST_PROCESSES]]
+    faults = [each["error"] for each in read if "error" in each]
+    if len(faults) == len(read):
+        raise Unreadable(faults[0])
+    return {"processes": read, "left_out": max(0, len(found) - MOST_PROCESSES)}
+
+
+def is_python(pid: int) -> bool:
+    """By what is mapped into it, or, where that isn't told, by its command line."""
+    try:
+        with open(f"/proc/{pid}/maps", "rb") as file:
+            return any(b"python" in line.rpartition(b"/")[2] for line in file)
+    except OSError:
+        return "python" in os.path.basename(_command(pid).partition(" ")[0])
+
+
+def _read(tool: str, process: Process, program: Process, end: float) -> dict[str, Any]:
+    """What is told of one process: its threads, or an ``error``."""
+    told: dict[str, Any] = {
+        "pid": process.pid,
+        "command": _command(process.pid)[:_TEXT_LENGTH],
+        "program": process.pid == program.pid,
+        "stopped": _is_stopped(process.pid),
+    }
+    try:
+        # One that is stopped already can't be stopped, and needn't be.
+        dump = _dump(tool, process.pid, end, blocking=not told["stopped"])
+    except Unreadable as error:
+        return {**told, "error": str(error)}
+    return {**told, "threads": [_shorten(thread) for thread in dump[:MOST_THREADS]]}
+
+
+def _dump(tool: str, pid: int, end: float, *, blocking: bool) -> list[Any]:
+    """Raises Unreadable."""
+    limit_s = min(_DUMP_LIMIT_S, end - time.monotonic())
+    if limit_s <= 0:
+        raise Unreadable(f"the stacks of its processes took longer than {LIMIT_S:g} s")
+    flags = () if blocking else ("--nonblocking",)
+    try:
+        done = subprocess.run(
+            [tool, "dump", "--json", *flags, "--pid", str(pid)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=limit_s,
+            check=False,
+        )
+        if done.returncode or len(done.stdout) > _DUMP_LIMIT_BYTES:
+            raise Unreadable(explain(done.stderr.decode("utf-8", "replace"), _read_yama()))
+        value = json.loads(done.stdout)
+    except subprocess.TimeoutExpired:
+        if blocking:  # in the midst of a system call it can't be stopped, but perhaps be read
+            return _dump(tool, pid, end, blocking=False)
+        raise Unreadable(f"py-spy got nothing out of its process {pid} in time") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise Unreadable(f"py-spy failed: {error}") from error
+    if not isinstance(value, list):
+        raise Unreadable("py-spy told something else than threads")
+    return value
+
+
+def explain(words: str, yama: int) -> str:
+    """What py-spy said on its way out, and what to do about it."""
+    lines = [line.strip() for line in words.splitlines() if line.strip()]
+    last = lines[-1].removeprefix("Error: ") if lines else "it said nothing"
+    if not any(mark in words for mark in ("Permission", "permission", "EPERM")):
+        return f"py-spy failed: {last[:_TEXT_LENGTH]}"
+    reason = "the system doesn't let the service read the memory of its program"
+    if yama:
+        return (
+            f"{reason}: kernel.yama.ptrace_scope is {yama} on its machine; "
+            "run the service with CAP_SYS_PTRACE or as root, or set that to 0 "
+            "(sysctl kernel.yama.ptrace_scope=0)"
+        )
+    return f"{reason}; run the service with CAP_SYS_PTRACE, or as root"
+
+
+def _shorten(thread: Any) -> dict[str, Any]:
+    fields = thread if isinstance(thread, dict) else {}
+    frames = fields.get("frames")
+    frames = frames if isinstance(frames, list) else []
+    return {
+        "name": str(fields.get("thread_name") or "")[:_TEXT_LENGTH],
+        "id": fields.get("os_thread_id"),
+        "frames": [_shorten_frame(frame) for frame in frames[:MOST_FRAMES]],
+        "more": max(0, len(frames) - MOST_FRAMES),
+    }
+
+
+def _shorten_frame(frame: Any) -> list[Any]:
+    fields = frame if isinstance(frame, dict) else {}
+    name, file = str(fields.get("name")), str(fields.get("filename"))
+    return [name[:_TEXT_LENGTH], file[-_TEXT_LENGTH:], fields.get("line")]
+
+
+def _command(pid: int) -> str:
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return file.read(4096).replace(b"\0", b" ").decode("utf-8", "replace").strip()
+    except OSError:
+        return ""
+
+
+def _is_stopped(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read(4096).rpartition(b")")[2].split()[0] in (b"T", b"t")
+    except (OSError, IndexError):
+        return False
+
+
+def _read_yama() -> int:
+    """0 also where there is no such thing."""
+    try:
+        with open(_YAMA, encoding="ascii") as file:
+            return int(file.read())
+    except (OSError, ValueError):
+        return 0

@@ -1,0 +1,153 @@
+"""What the server wishes of a replica while its program runs: heard at once, seen to beside it."""
+
+from __future__ import annotations
+
+from json.encoder import encode_basestring_ascii as quote
+
+from footplate.replica.connection import ServerAway
+from footplate.replica.courier import FIRST_REST_S, parse_object
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any, Callable, TypeGuard
+
+    from footplate.replica.errands import Errands
+    from footplate.replica.exchange import Exchange
+
+WISHES_PATH = "/replica/v1/wishes"
+PATIENCE_S = 40.0
+"""Longer than the server lets a question without an answer stand."""
+LONGEST_REST_S = 5.0
+LONGEST_REFUSED_REST_S = 60.0
+"""From a server that doesn't know the question, or doesn't want it."""
+SOON_S = 1.0
+"""Whoever answers sooner that there is nothing would be asked again without end."""
+_MOST = 64
+NEVER = float("inf")
+
+
+class Wishes:
+    """One question stands with the server at any time between ``open`` and ``close``.
+
+    ``tick`` begins what is due, ``step`` goes on with it. Whatever the server says or doesn't,
+    nothing else changes by it. A wish comes at least once where the server can't know whether
+    it has: the cursor of the last answer tells it.
+    """
+
+    def __init__(self, exchange: Exchange, errands: Errands, vary: Callable[[], float]) -> None:
+        self._exchange = exchange
+        self._errands = errands
+        self._vary = vary
+        self._opened = False
+        self._cursor = ""
+        self._faults: list[tuple[str, str]] = []
+        """Wishes that can't be seen to, and why: to be told."""
+        self._telling = False
+        self._failures = 0
+        self._begun_at = 0.0
+        self._due = 0.0
+
+    def fileno(self) -> int:
+        return self._exchange.fileno()
+
+    def events(self) -> int:
+        return self._exchange.events()
+
+    def open(self) -> None:
+        self._opened = True
+
+    def close(self) -> None:
+        """The program is over: nothing is heard any more, and what goes on for it ends."""
+        self._opened = False
+        self._faults.clear()
+        self._exchange.abort()
+        self._errands.kill()
+
+    def deadline(self) -> float:
+        """When ``tick`` has something to do, if nothing happens before."""
+        if not self._opened:
+            return NEVER
+        return self._begun_at + PATIENCE_S if self._exchange.busy else self._due
+
+    def tidy(self) -> None:
+        """Look after the processes that have ended."""
+        failures = self._errands.reap()
+        if self._opened:
+            self._faults += failures
+
+    def tick(self, now: float) -> None:
+        if not self._opened:
+            return
+        if self._exchange.busy and now >= self._begun_at + PATIENCE_S:
+            self._exchange.abort()
+            self._rest(now, LONGEST_REST_S)
+        if self._faults and not self._telling:
+            self._exchange.abort()  # no wish is lost: it comes again with the same cursor
+            self._tell(now)
+        elif not self._exchange.busy and now >= self._due:
+            after = f"?after={self._cursor}" if self._cursor else ""
+            self._telling = False
+            self._begin(now, "GET", WISHES_PATH + after, None)
+
+    def step(self, now: float) -> None:
+        """Something happened on ``fileno``."""
+        try:
+            answer = self._exchange.step()
+        except ServerAway:
+            self._rest(now, LONGEST_REST_S)
+            return
+        if answer is None:
+            return
+        if self._telling:  # a wish that nobody waits for any more is refused: as good
+            self._telling, self._due = False, now
+        elif answer.status == 200:
+            self._take(now, parse_object(answer.body) or {})
+        else:
+            self._rest(now, LONGEST_REFUSED_REST_S)
+
+    def _take(self, now: float, value: dict[str, Any]) -> None:
+        wishes, cursor = value.get("wishes"), value.get("cursor")
+        if not isinstance(wishes, list) or not is_word(cursor):
+            self._rest(now, LONGEST_REFUSED_REST_S)
+            return
+        self._cursor = cursor
+        for wish in wishes[:_MOST]:
+            self._grant(wish)
+        if wishes or now >= self._begun_at + SOON_S:
+            self._failures, self._due = 0, now
+        else:
+            self._rest(now, LONGEST_REST_S)
+
+    def _grant(self, wish: Any) -> None:
+        """Names from outside become words of a command line: only some can."""
+        name, kind = (wish.get("id"), wish.get("kind")) if isinstance(wish, dict) else (None, None)
+        if is_word(name) and is_word(kind):
+            fault = self._errands.run(kind, name)
+            if fault:
+                self._faults.append((name, fault))
+
+    def _tell(self, now: float) -> None:
+        self._telling = True
+        name, fault = self._faults.pop(0)
+        body = b'{"error":' + quote(fault).encode("ascii") + b"}"
+        self._begin(now, "POST", f"{WISHES_PATH}/{name}", body)
+
+    def _begin(self, now: float, method: str, path: str, body: bytes | None) -> None:
+        self._begun_at = now
+        try:
+            self._exchange.begin(method, path, body)
+        except ServerAway:
+            self._rest(now, LONGEST_REST_S)
+
+    def _rest(self, now: float, longest_s: float) -> None:
+        self._telling = False
+        rest_s = min(longest_s, FIRST_REST_S * 2 ** min(self._failures, 16))
+        self._failures += 1
+        self._due = now + rest_s * (0.5 + 0.5 * self._vary())
+
+
+def is_word(text: object) -> TypeGuard[str]:
+    """Whether it is a short text of letters, digits and, not at first, dashes."""
+    if not isinstance(text, str) or not 0 < len(text) <= 64 or text.startswith("-"):
+        return False
+    return text.isascii() and text.replace("-", "").isalnum()
