@@ -79,7 +79,6 @@ def clusters(tmp_path: Path) -> Iterator[Clusters]:
         yield Clusters(service)
 
 
-def read_report(folder: Path) -> dict[str, Any]:
+def read_report(folder: Path, name: str = "report") -> Any:
     """What an example says of itself beside its model."""
-    report: dict[str, Any] = json.loads((folder / "report.json").read_text())
-    return report
+    return json.loads((folder / f"{name}.json").read_text())
