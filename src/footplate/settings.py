@@ -56,6 +56,8 @@ class Settings:
     evaluator_grace_s: float = 60.0
     heartbeat_s: float = 30.0
     gathering_s: float = 600.0
+    max_restarts: int = 5
+    max_retries: int = 3
 
     @property
     def database(self) -> str:
@@ -256,4 +258,6 @@ _READERS: dict[str, Callable[[object], object]] = {
     "evaluator_grace_s": _seconds,
     "heartbeat_s": _seconds,
     "gathering_s": _seconds,
+    "max_restarts": _whole(0, 1000),
+    "max_retries": _whole(0, 1000),
 }

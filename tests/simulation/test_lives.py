@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -10,17 +11,21 @@ import pytest
 from footplate.domain.errors import Code
 from footplate.domain.jobs import Exit, ExitKind, Job
 from footplate.domain.lifecycle import TRANSITIONS
+from footplate.domain.lifecycle.losses import MOST_ECHOES
+from footplate.domain.log_lines import restart_of
 from footplate.domain.states import State
 from footplate.testing.simulator import World, live
 from footplate.testing.simulator.world import PROJECTS
 from footplate.wire.replica_v1 import EventRecord, LineRecord
 
 if TYPE_CHECKING:
+    from footplate.domain.jobs import JobEvent
     from footplate.testing.simulator.supervisor import Supervisor
 
 LIVES = 10_000
 BATCHES = 8
 STATES = {state.value for state in State}
+NEVER_STARTED = (ExitKind.UNPREPARED,)
 ENDED_WELL = Exit(ExitKind.EXITED, 0)
 
 
@@ -72,10 +77,13 @@ def check_states(world: World, job: Job) -> None:
 
 
 def check_attempts(job: Job, supervisors: list[Supervisor]) -> None:
-    """Each attempt had one supervisor at most for each replica, as many as are allowed."""
-    assert len({(s.attempt_id, s.replica) for s in supervisors}) == len(supervisors)
+    """Each start had one supervisor at most, and there were as many starts as are allowed."""
+    assert len({s.bearer for s in supervisors}) == len(supervisors)
     attempts = sorted({attempt_of(s) for s in supervisors})
-    assert all(1 <= attempt <= job.spec.scheduling.max_attempts for attempt in attempts)
+    limits = job.spec.scheduling
+    retries = sum(max(0, replica.losses - limits.max_restarts) for replica in job.replicas)
+    assert retries <= limits.max_retries
+    assert job.attempt <= 1 + sum(replica.losses for replica in job.replicas)
     assert job.attempt >= max(attempts, default=0)
     if job.state is not State.CANCELLED:
         assert attempts == list(range(1, job.attempt + 1)), "no attempt is spent on nothing"
@@ -83,7 +91,7 @@ def check_attempts(job: Job, supervisors: list[Supervisor]) -> None:
 
 def check_outcome(job: Job, supervisors: list[Supervisor]) -> None:
     """A job ends as the programs of its last attempt do, above all that of its primary."""
-    last = [s for s in supervisors if attempt_of(s) == job.attempt]
+    last = [s for s in last_starts(supervisors).values() if attempt_of(s) == job.attempt]
     wells = [s for s in last if s.last == ENDED_WELL]
     primary = job.spec.replica_names()[0]
     if job.state is State.SUCCEEDED:
@@ -95,45 +103,71 @@ def check_outcome(job: Job, supervisors: list[Supervisor]) -> None:
 
 
 def check_causes(world: World, job: Job, supervisors: list[Supervisor]) -> None:
-    """A job starts again after a loss only, and fails by a program of its own; never by an echo."""
-    who = {(attempt_of(s), s.replica): s for s in supervisors}
+    """Replicas start again after a loss only, and a job fails by a program of its own.
+
+    Never by an echo, but for one that has been an echo too often.
+    """
+    who = last_starts(supervisors)
     events = [stored.event for stored in world.store.events(job.uid)]
     for event in events:
         if event.kind == "RETRY":
             assert event.message.startswith(f"replica {event.replica} ")
             check_loss(who[event.attempt, event.replica])
+    check_restarts(supervisors, [event for event in events if event.kind == "RESTART"])
     if job.state is State.FAILED and job.ending is not None:
         cause = who[job.attempt, job.ending.message.split()[1]]
         if job.ending.code is Code.ABORTED:
-            assert job.attempt == job.spec.scheduling.max_attempts
             check_loss(cause)
         else:
             check_failure(cause)
 
 
+def last_starts(supervisors: list[Supervisor]) -> dict[tuple[int, str], Supervisor]:
+    """Of each replica in each attempt."""
+    return {(attempt_of(s), s.replica): s for s in sorted(supervisors, key=lambda s: s.restart)}
+
+
+def check_restarts(supervisors: list[Supervisor], events: list[JobEvent]) -> None:
+    """Each restart follows an end that is told: a loss, or a failure of that time."""
+    starts = {(attempt_of(s), s.replica, s.restart): s for s in supervisors}
+    told: Counter[tuple[int, str]] = Counter()
+    for event in events:
+        key = event.attempt, event.replica
+        before = starts[*key, told[key]]
+        told[key] += 1
+        if "is an echo" in event.message:
+            assert before.last is not None
+            assert not before.last.success
+            assert not before.lost
+            assert before.restart or any(s.lost for s in supervisors)
+        else:
+            assert before.lost, f"{before.replica} is told as lost"
+    assert all(restart <= told[attempt, name] for attempt, name, restart in starts)
+
+
 def check_loss(supervisor: Supervisor) -> None:
-    assert supervisor.lost, f"{supervisor.replica} is told as lost"
-    assert not supervisor.evaluates or not supervisor.ready
+    shut_out = supervisor.restart and supervisor.last and supervisor.last.kind in NEVER_STARTED
+    assert supervisor.lost or shut_out, f"{supervisor.replica} is told as lost"
+    assert not supervisor.evaluates or not supervisor.ready or supervisor.restart
 
 
 def check_failure(supervisor: Supervisor) -> None:
     assert supervisor.last is not None
     assert not supervisor.lost
-    assert not supervisor.echoes, "an echo is told as the cause"
-    assert supervisor.last == supervisor.end
-    assert not supervisor.evaluates or not supervisor.ready
+    if supervisor.restart < MOST_ECHOES:
+        assert not supervisor.echoes, "an echo is told as the cause"
+        assert supervisor.last == supervisor.end
+    assert not supervisor.evaluates or not supervisor.ready or supervisor.restart
 
 
 def check_lines(world: World, job: Job, supervisors: list[Supervisor]) -> None:
     """Every line that was acknowledged is kept: once, in order, and no other."""
     kept = world.logs.read(job.uid, 0, 100_000).entries
     for supervisor in supervisors:
-        attempt = attempt_of(supervisor)
-        mine = [
-            e.line.sequence for e in kept if (e.attempt, e.replica) == (attempt, supervisor.replica)
-        ]
+        start = attempt_of(supervisor), supervisor.replica, supervisor.restart
+        mine = [e for e in kept if (e.attempt, e.replica, restart_of(e.line.sequence)) == start]
         kept_here = [r.sequence for r in supervisor.kept() if isinstance(r, LineRecord)]
-        assert mine == kept_here
+        assert [e.line.sequence for e in mine] == kept_here
     assert [e.timestamp for e in kept] == sorted(e.timestamp for e in kept)
 
 

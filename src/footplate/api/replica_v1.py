@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 
     from footplate.control.reports import Reports
     from footplate.control.tasks import Tasks
-    from footplate.control.tokens import Tokens
+    from footplate.control.tokens import Bearer, Tokens
     from footplate.control.wishes import Wishes
-    from footplate.domain.names import AttemptId
 
 MAX_REPORT_BYTES = 8 << 20
 """More than any supervisor sends at once."""
@@ -51,17 +50,17 @@ class _ReplicaApi:
         self._tokens = tokens
 
     def task(self, request: Request) -> Response:
-        return JSONResponse(encode_task(self._tasks.task(*self._bearer(request))))
+        return JSONResponse(encode_task(self._tasks.task(self._bearer(request))))
 
     def start(self, request: Request) -> Response:
-        return JSONResponse(encode_start(self._tasks.start(*self._bearer(request))))
+        return JSONResponse(encode_start(self._tasks.start(self._bearer(request))))
 
     def package(self, request: Request) -> Response:
-        attempt_id, replica = self._bearer(request)
+        bearer = self._bearer(request)
         index = request.path_params["index"]
         if not _INDEX.fullmatch(index):
             raise NotFound(f"there is no package {index[:20]!r}")
-        file = self._tasks.package(attempt_id, replica, int(index))
+        file = self._tasks.package(bearer, int(index))
         return StreamingResponse(_chunks(file), media_type="application/octet-stream")
 
     def lock(self, request: Request) -> Response:
@@ -69,15 +68,15 @@ class _ReplicaApi:
         return PlainTextResponse(self._tasks.lock(request.path_params["sha256"]))
 
     async def report(self, request: Request) -> Response:
-        attempt_id, replica = self._bearer(request)
+        bearer = self._bearer(request)
         body = await read_body(request, MAX_REPORT_BYTES)
-        return await run_in_threadpool(self._accept, attempt_id, replica, body)
+        return await run_in_threadpool(self._accept, bearer, body)
 
-    def _accept(self, attempt_id: AttemptId, replica: str, body: bytes) -> Response:
-        receipt = self._reports.accept(attempt_id, replica, decode_reports(body))
+    def _accept(self, bearer: Bearer, body: bytes) -> Response:
+        receipt = self._reports.accept(bearer, decode_reports(body))
         return JSONResponse(encode_answer(receipt.acknowledged, stop=receipt.stop))
 
-    def _bearer(self, request: Request) -> tuple[AttemptId, str]:
+    def _bearer(self, request: Request) -> Bearer:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer":
             raise PermissionDenied("the replica API wants `Authorization: Bearer TOKEN`")

@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from footplate.control.wishes import Asked, Wishes
+    from footplate.control.tokens import Bearer
+    from footplate.control.wishes import Wishes
 
 HOLD_S = 25.0
 """How long a question stands before it is answered that there is nothing."""
 
 
-def wish_routes(wishes: Wishes, bearer: Callable[[Request], Asked]) -> list[Route]:
+def wish_routes(wishes: Wishes, bearer: Callable[[Request], Bearer]) -> list[Route]:
     """``bearer`` gives the attempt and the replica that a request speaks for."""
     api = _WishApi(wishes, bearer)
     return [
@@ -38,7 +39,7 @@ def wish_routes(wishes: Wishes, bearer: Callable[[Request], Asked]) -> list[Rout
 
 
 class _WishApi:
-    def __init__(self, wishes: Wishes, bearer: Callable[[Request], Asked]) -> None:
+    def __init__(self, wishes: Wishes, bearer: Callable[[Request], Bearer]) -> None:
         self._wishes = wishes
         self._bearer = bearer
 

@@ -77,6 +77,8 @@ class LogLine:
     replica: str
     attempt: int
     message: str
+    restart: int = 0
+    """Which start of the replica in the attempt printed it, from 0."""
 
     @classmethod
     def read(cls, resource: Mapping[str, JsonValue]) -> LogLine:
@@ -87,6 +89,7 @@ class LogLine:
             replica=_text(resource, "replica"),
             attempt=_number(resource, "attempt"),
             message=_text(resource, "message"),
+            restart=_number(resource, "restart"),
         )
 
 

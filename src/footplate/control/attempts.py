@@ -1,4 +1,4 @@
-"""Which attempts may still speak."""
+"""Which supervisors may still speak."""
 
 from __future__ import annotations
 
@@ -8,22 +8,29 @@ from footplate.domain.errors import NotFound, PermissionDenied
 from footplate.domain.names import parse_attempt_id
 
 if TYPE_CHECKING:
+    from footplate.control.tokens import Bearer
     from footplate.domain.jobs import Job
-    from footplate.domain.names import AttemptId
     from footplate.ports.store import Store
 
 
-def current(store: Store, attempt_id: AttemptId) -> Job:
-    """The job whose current attempt this is.
+def current(store: Store, bearer: Bearer) -> Job:
+    """The job whose current attempt the bearer is in.
 
     Raises:
-        PermissionDenied: the attempt is over, or its job is gone.
+        PermissionDenied: the attempt is over, or its job is gone, or the replica has been started
+            again since.
+        NotFound: the attempt has no such replica.
     """
-    uid, attempt = parse_attempt_id(attempt_id)
+    uid, attempt = parse_attempt_id(bearer.attempt_id)
     try:
         job = store.get_by_uid(uid)
     except NotFound:
-        raise PermissionDenied(f"attempt {attempt_id}: its job is not here") from None
+        raise PermissionDenied(f"attempt {bearer.attempt_id}: its job is not here") from None
     if job.attempt != attempt or job.state.terminal:
-        raise PermissionDenied(f"attempt {attempt_id} is over")
+        raise PermissionDenied(f"attempt {bearer.attempt_id} is over")
+    replica = next((each for each in job.replicas if each.name == bearer.replica), None)
+    if replica is None:
+        raise NotFound(f"the job has no replica {bearer.replica}")
+    if replica.restart != bearer.restart:
+        raise PermissionDenied(f"replica {bearer.replica} has been started again")
     return job

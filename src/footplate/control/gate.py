@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from footplate.control import preflight
@@ -28,13 +29,14 @@ if TYPE_CHECKING:
     from footplate.control.regions import Regions
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.errors import Violation
+    from footplate.domain.jobs import JobSpec, RestartBounds
     from footplate.domain.quotas import Quotas
     from footplate.domain.submission import Submission
     from footplate.ports.buckets import Buckets
 
 
 class Gate:
-    """``quotas`` gives those that are in force."""
+    """``quotas`` gives those that are in force; ``bounds`` are the service's for restarts."""
 
     def __init__(
         self,
@@ -42,11 +44,18 @@ class Gate:
         catalogue: Catalogue,
         regions: Regions,
         quotas: Callable[[], Quotas],
+        bounds: RestartBounds,
     ) -> None:
         self._buckets = buckets
         self._catalogue = catalogue
         self._regions = regions
         self._quotas = quotas
+        self._bounds = bounds
+
+    def spec(self, submission: Submission) -> JobSpec:
+        """What is asked for, within the service's bounds."""
+        asked = submission.spec
+        return replace(asked, scheduling=self._bounds.apply(asked.scheduling))
 
     def violations(
         self, submission: Submission, staging: Staging = preflight.NOTHING

@@ -74,7 +74,7 @@ class Jobs:
             uid=self._ids.uid(),
             name=self._name(submission),
             display_name=submission.display_name,
-            spec=submission.spec,
+            spec=self._gate.spec(submission),
             request=submission.request,
             create_time=now,
             update_time=now,

@@ -13,6 +13,8 @@ from footplate.domain.lifecycle import (
     RunExpired,
     WaitExpired,
     ends,
+    losses,
+    to_stop,
 )
 from footplate.domain.states import Phase, State
 from footplate.ports.backend import Presence, Sighting
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
-    from footplate.domain.jobs import Job
+    from footplate.domain.jobs import Job, Replica
     from footplate.domain.names import AttemptId
 
 RUN_LIMIT_SLACK_S = 1.0
@@ -73,15 +75,34 @@ def _exceeded(job: Job, now: datetime, patience_s: float) -> Iterator[Event]:
 
 
 def _gone(job: Job, seen: Mapping[str, Sighting], now: datetime) -> Iterator[Event]:
+    ending = to_stop(job)
     for replica in job.replicas:
         sighting = seen.get(replica.name)
         if sighting is None:
             if replica.phase in (Phase.WAITING, Phase.GONE) and job.ending is None:
                 continue
-            reason = "the backend knows nothing of it"
-            yield ReplicaGone(now, job.attempt, replica.name, reason)
+            yield _leave(job, replica, now, "the backend knows nothing of it")
+        elif sighting.restart < replica.restart:
+            if replica.name in ending and sighting.presence is Presence.GONE:
+                yield _leave(job, replica, now, "it was not started again")
         elif sighting.presence is Presence.GONE:
-            yield ReplicaGone(now, job.attempt, replica.name, sighting.reason)
+            yield _leave(job, replica, now, sighting.reason)
+
+
+def _leave(job: Job, replica: Replica, now: datetime, reason: str) -> ReplicaGone:
+    return ReplicaGone(now, job.attempt, replica.name, reason, restart=replica.restart)
+
+
+def is_behind(job: Job, seen: Mapping[str, Sighting]) -> bool:
+    """Whether a replica is yet to be started, or started again."""
+    return any(
+        replica.phase is Phase.WAITING and _starts(seen.get(replica.name)) <= replica.restart
+        for replica in job.replicas
+    )
+
+
+def _starts(sighting: Sighting | None) -> int:
+    return 0 if sighting is None else sighting.restart + 1
 
 
 def seconds_to_due(job: Job, now: datetime, *, grace_s: float, patience_s: float) -> float | None:
@@ -135,7 +156,7 @@ def seconds_to_run(job: Job, now: datetime) -> float | None:
 def seconds_to_judge(job: Job, now: datetime) -> float | None:
     """How long a failure still waits for the loss that it may be an echo of; None: none waits."""
     failure = ends.waiting_failure(job)
-    return None if failure is None else _left(failure.ended_at, ends.ECHO_S, now)
+    return None if failure is None else _left(failure.ended_at, losses.ECHO_S, now)
 
 
 def seconds_of_grace(job: Job, now: datetime, grace_s: float) -> float | None:

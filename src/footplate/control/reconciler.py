@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from footplate.control import observation
 from footplate.control.decisions import apply
+from footplate.control.tokens import Bearer
 from footplate.domain.errors import FailedPrecondition, NotFound, Unavailable
 from footplate.domain.jobs import JobEvent
 from footplate.domain.lifecycle import Start, StartRefused, Stop, commands
@@ -123,7 +124,7 @@ class Reconciler:
         """Returns in how many seconds to come back to it, if at all."""
         match command:
             case Start():
-                return None if sightings else self._start(job, backend)
+                return self._start(job, backend) if observation.is_behind(job, sightings) else None
             case Stop(replicas):
                 backend.stop(job.attempt_id, replicas)
                 return None
@@ -132,8 +133,8 @@ class Reconciler:
 
     def _start(self, job: Job, backend: Backend) -> float | None:
         tickets = tuple(
-            Ticket(name, self._tokens.issue(job.attempt_id, name))
-            for name in job.spec.replica_names()
+            Ticket(r.name, self._tokens.issue(Bearer(job.attempt_id, r.name, r.restart)), r.restart)
+            for r in job.replicas
         )
         try:
             backend.start(AttemptStart(job.attempt_id, tickets))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, assert_never
 from footplate.control.attempts import current
 from footplate.control.decisions import apply
 from footplate.control.turns import Turns
+from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import Address, JobEvent
 from footplate.domain.lifecycle import (
     ReplicaEvent,
@@ -17,20 +18,28 @@ from footplate.domain.lifecycle import (
     ReplicaRunning,
     to_stop,
 )
+from footplate.domain.log_lines import restart_of
 from footplate.domain.states import Phase
 from footplate.wire.replica_v1 import EventRecord, ExitRecord, LineRecord, Record, StateRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from footplate.control.tokens import Bearer
     from footplate.domain.jobs import Job
-    from footplate.domain.names import AttemptId
     from footplate.ports.clock import Clock
     from footplate.ports.logs import Logs
     from footplate.ports.store import Store
 
 _ALL = 100_000
 """More events than any job has."""
+
+
+def _check_numbers(records: Sequence[Record], restart: int) -> None:
+    """Records of one start must not pass for those of another."""
+    wrong = next((r.sequence for r in records if restart_of(r.sequence) != restart), None)
+    if wrong is not None:
+        raise InvalidArgument(f"record {wrong} isn't one of restart {restart} of the replica")
 
 
 @dataclass(frozen=True)
@@ -61,19 +70,23 @@ class Reports:
         self._wake = wake
         self._turns = Turns()
 
-    def accept(self, attempt_id: AttemptId, replica: str, records: Sequence[Record]) -> Receipt:
+    def accept(self, bearer: Bearer, records: Sequence[Record]) -> Receipt:
         """Keep the lines, then let the rest happen, in order.
 
         Raises:
-            PermissionDenied: the attempt is over, or the job is gone; nothing was kept.
+            PermissionDenied: the attempt is over, the job is gone, or another supervisor has come
+                in place of this one; nothing was kept.
+            InvalidArgument: a record has a number of another start of the replica.
             Unavailable: not now; what was kept will not be doubled when it comes again.
         """
-        job = current(self._store, attempt_id)
+        job = current(self._store, bearer)
+        _check_numbers(records, bearer.restart)
+        replica = bearer.replica
         lines = [record.line for record in records if isinstance(record, LineRecord)]
         if lines:
             self._logs.append(job.uid, job.attempt, replica, lines)
         for record in records:
-            job = self._happen(job, replica, record)
+            job = self._happen(job, bearer, record)
         acknowledged = records[-1].sequence if records else self._last(job, replica)
         return Receipt(acknowledged, stop=replica in to_stop(job))
 
@@ -85,8 +98,8 @@ class Reports:
         numbers = [int(key.removeprefix(prefix)) for key in keys if key.startswith(prefix)]
         return max((*numbers, *(entry.line.sequence for entry in entries)), default=0)
 
-    def _happen(self, job: Job, replica: str, record: Record) -> Job:
-        now = self._clock.now()
+    def _happen(self, job: Job, bearer: Bearer, record: Record) -> Job:
+        now, replica, restart = self._clock.now(), bearer.replica, bearer.restart
         match record:
             case LineRecord():
                 return job
@@ -94,13 +107,13 @@ class Reports:
                 self._note(job, replica, record)
                 return job
             case StateRecord(phase=Phase.PREPARING):
-                event: ReplicaEvent = ReplicaPreparing(now, job.attempt, replica)
+                event: ReplicaEvent = ReplicaPreparing(now, job.attempt, replica, restart=restart)
             case StateRecord(address=Address() as address):
-                event = ReplicaReady(now, job.attempt, replica, address)
+                event = ReplicaReady(now, job.attempt, replica, address, restart=restart)
             case StateRecord():
-                event = ReplicaRunning(now, job.attempt, replica)
+                event = ReplicaRunning(now, job.attempt, replica, restart=restart)
             case ExitRecord():
-                event = ReplicaExited(now, job.attempt, replica, record.exit)
+                event = ReplicaExited(now, job.attempt, replica, record.exit, restart=restart)
             case _:
                 assert_never(record)
         with self._turns.of(job.uid):

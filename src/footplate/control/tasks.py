@@ -10,7 +10,7 @@ from footplate.control.paths import local_path
 from footplate.domain import environment, invocation
 from footplate.domain.errors import NotFound, Unimplemented
 from footplate.domain.jobs import Address, PythonProgram, WorkerPool
-from footplate.domain.lifecycle import to_stop
+from footplate.domain.lifecycle import awaited, to_stop
 from footplate.domain.names import GcsUri
 from footplate.domain.sites import Mode, devices, memory_mb
 from footplate.wire.replica_v1 import Allotment, Package, PythonTask, Start, Task
@@ -18,9 +18,9 @@ from footplate.wire.replica_v1 import Allotment, Package, PythonTask, Start, Tas
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from footplate.control.tokens import Bearer
     from footplate.domain.catalogue import Catalogue
-    from footplate.domain.jobs import Job, JobSpec
-    from footplate.domain.names import AttemptId
+    from footplate.domain.jobs import Job, JobSpec, Replica
     from footplate.domain.sites import Site
     from footplate.ports.buckets import Buckets
     from footplate.ports.clock import Clock
@@ -63,9 +63,9 @@ class Tasks:
         self._limits = limits
         self._free_port = free_port
 
-    def task(self, attempt_id: AttemptId, replica: str) -> Task:
-        """Raises PermissionDenied: the attempt is over. NotFound: it has no such replica."""
-        job = current(self._store, attempt_id)
+    def task(self, bearer: Bearer) -> Task:
+        """Raises what ``current`` raises."""
+        job, replica = current(self._store, bearer), bearer.replica
         pool = _pool(job.spec, replica)
         program = _python(pool)
         site = self._site(job.spec.region)
@@ -87,29 +87,31 @@ class Tasks:
             gpus=devices.are_real(variables.get(devices.VISIBLE, "").split(","), site),
             allotment=self._allotment(pool, site),
             gathering_s=self._limits.gathering_s if gang else None,
+            restart=bearer.restart,
+            address=_find(job, replica).address if gang else None,
         )
 
-    def start(self, attempt_id: AttemptId, replica: str) -> Start:
+    def start(self, bearer: Bearer) -> Start:
         """Whether a ready replica of a gang may start its program, and with what environment.
 
         It may not where it is to end, though all have been ready: it will hear of that.
 
-        Raises PermissionDenied: the attempt is over. NotFound: it has no such replica.
+        Raises what ``current`` raises.
         """
-        job = current(self._store, attempt_id)
+        job, replica = current(self._store, bearer), bearer.replica
         pool = _pool(job.spec, replica)
-        awaited = tuple(each.name for each in job.replicas if each.address is None)
-        if awaited or replica in to_stop(job):
-            return Start(None, awaited)
+        missing = awaited(job)
+        if missing or replica in to_stop(job):
+            return Start(None, missing)
         addresses = {each.name: each.address for each in job.replicas if each.address is not None}
         return Start(tuple(self._environment(job, replica, pool, addresses).items()))
 
-    def package(self, attempt_id: AttemptId, replica: str, index: int) -> BinaryIO:
+    def package(self, bearer: Bearer, index: int) -> BinaryIO:
         """The bytes of a package of the task; the caller closes. Raises as task does."""
-        job = current(self._store, attempt_id)
-        uris = _python(_pool(job.spec, replica)).package_uris
+        job = current(self._store, bearer)
+        uris = _python(_pool(job.spec, bearer.replica)).package_uris
         if not 0 <= index < len(uris):
-            raise NotFound(f"replica {replica} has no package number {index}")
+            raise NotFound(f"replica {bearer.replica} has no package number {index}")
         uri = GcsUri.parse(uris[index], "packageUris")
         return self._buckets.read(uri.bucket, uri.path)
 
@@ -129,8 +131,9 @@ class Tasks:
         """
         site = self._site(job.spec.region)
         given = invocation.variables(job.spec, replica, job.name.job_id, addresses, self._path)
+        given = (*given, *invocation.starts(job.attempt, _find(job, replica).restart))
         own = dict(environment.expand(given, pool.environment))
-        held = next((r.devices for r in job.replicas if r.name == replica), ())
+        held = _find(job, replica).devices
         return own | devices.variables(pool.machine, held, self._catalogue, site, own)
 
     def _time_left_s(self, job: Job) -> float:
@@ -149,6 +152,10 @@ class Tasks:
 
     def _path(self, uri: str) -> str:
         return local_path(uri, self._buckets)
+
+
+def _find(job: Job, replica: str) -> Replica:
+    return next(each for each in job.replicas if each.name == replica)
 
 
 def _pool(spec: JobSpec, replica: str) -> WorkerPool:

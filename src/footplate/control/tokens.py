@@ -1,12 +1,25 @@
-"""Tokens of the replica API: one for each replica of each attempt, derived, kept nowhere."""
+"""Tokens of the replica API: one for each start of each replica, derived, kept nowhere."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+from dataclasses import dataclass
 
 from footplate.domain.errors import PermissionDenied
 from footplate.domain.names import AttemptId
+
+
+@dataclass(frozen=True)
+class Bearer:
+    """Whom a token speaks for; ``restart`` counts the replica's starts in its attempt, from 0."""
+
+    attempt_id: AttemptId
+    replica: str
+    restart: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.attempt_id}.{self.replica}.{self.restart}"
 
 
 class Tokens:
@@ -15,23 +28,22 @@ class Tokens:
     def __init__(self, key: bytes) -> None:
         self._key = key
 
-    def issue(self, attempt_id: AttemptId, replica: str) -> str:
-        """``ATTEMPT_ID.REPLICA.MAC``: fit for a header; always the same for the same replica."""
-        return f"{attempt_id}.{replica}.{self._mac(attempt_id, replica)}"
+    def issue(self, bearer: Bearer) -> str:
+        """``ATTEMPT_ID.REPLICA.RESTART.MAC``: fit for a header; always the same for the same."""
+        return f"{bearer}.{self._mac(str(bearer))}"
 
-    def check(self, token: str) -> tuple[AttemptId, str]:
-        """The attempt and the replica that the bearer of ``token`` may speak for.
+    def check(self, token: str) -> Bearer:
+        """Who may speak with ``token``.
 
         Raises:
             PermissionDenied: it isn't one of ours.
         """
-        attempt_id, _, rest = token.partition(".")
-        replica, _, mac = rest.rpartition(".")
-        expected = self._mac(AttemptId(attempt_id), replica)
-        if not hmac.compare_digest(mac.encode(), expected.encode()):
+        subject, _, mac = token.rpartition(".")
+        if not hmac.compare_digest(mac.encode(), self._mac(subject).encode()):
             raise PermissionDenied("this token is not one of this server's replica tokens")
-        return AttemptId(attempt_id), replica
+        attempt_id, _, rest = subject.partition(".")
+        replica, _, restart = rest.rpartition(".")
+        return Bearer(AttemptId(attempt_id), replica, int(restart))
 
-    def _mac(self, attempt_id: AttemptId, replica: str) -> str:
-        message = f"{attempt_id}\n{replica}".encode()
-        return hmac.new(self._key, message, hashlib.sha256).hexdigest()
+    def _mac(self, subject: str) -> str:
+        return hmac.new(self._key, subject.encode(), hashlib.sha256).hexdigest()

@@ -89,7 +89,7 @@ class Validation:
         return (*self._gate.warnings(submission), *here)
 
     def _plan(self, submission: Submission) -> Plan:
-        spec, name = submission.spec, submission.name
+        spec, name = self._gate.spec(submission), submission.name
         job_id = name.job_id if isinstance(name, TrainingJobName) else JOB_ID
         site = self._site(spec.region)
         return plan(spec, self._catalogue, site, job_id=job_id, path=self._path)

@@ -12,6 +12,7 @@ from enum import Enum
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from footplate.control.tokens import Bearer
 from footplate.domain.errors import FailedPrecondition, NotFound, ResourceExhausted
 from footplate.domain.states import Phase
 from footplate.domain.words import listed, quoted
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from footplate.domain.jobs import Job
-    from footplate.domain.names import AttemptId
 
 MOST_OF_A_REPLICA = 8
 """Wishes that wait for the same replica."""
@@ -35,9 +35,6 @@ _PHASES = {
     Phase.GONE: "is GONE: its program has ended",
 }
 
-Asked = tuple["AttemptId", str]
-"""The attempt and the replica that a wish is for."""
-
 
 class WishKind(Enum):
     STACKS = "stacks"
@@ -50,7 +47,7 @@ class Wish:
 
     id: str
     kind: WishKind
-    asked: Asked
+    asked: Bearer
     serial: int
     answered: Future[WishAnswer] = field(default_factory=Future, compare=False)
 
@@ -69,7 +66,7 @@ class Wishes:
         self._serial = 0
         self._closed = False
         self._wishes: dict[str, Wish] = {}
-        self._held: dict[Asked, Callable[[], None]] = {}
+        self._held: dict[Bearer, Callable[[], None]] = {}
 
     @property
     def standing(self) -> int:
@@ -84,8 +81,7 @@ class Wishes:
             FailedPrecondition: its program doesn't run; says in which phase it is.
             ResourceExhausted: too many wishes wait for it already.
         """
-        check_running(job, replica)
-        asked = (job.attempt_id, replica)
+        asked = running(job, replica)
         with self._lock:
             if sum(wish.asked == asked for wish in self._wishes.values()) >= MOST_OF_A_REPLICA:
                 raise ResourceExhausted(
@@ -114,7 +110,7 @@ class Wishes:
             self._settle(wish, late)
         return tuple(wish.answered.result() for wish in waited)
 
-    def pending(self, asked: Asked, after: str) -> tuple[tuple[Wish, ...], str]:
+    def pending(self, asked: Bearer, after: str) -> tuple[tuple[Wish, ...], str]:
         """What a replica is still to hear, and the cursor behind that.
 
         ``after``: the last cursor that it has heard. That of another server, or none: all.
@@ -130,7 +126,7 @@ class Wishes:
             )
             return found, f"{self._life}-{self._serial}"
 
-    def hold(self, asked: Asked, wake: Callable[[], None]) -> Callable[[], None] | None:
+    def hold(self, asked: Bearer, wake: Callable[[], None]) -> Callable[[], None] | None:
         """Call ``wake`` when there may be something to hear; returns what ends that.
 
         None: the question can't stand. Of several of one replica only the last one does: the
@@ -145,7 +141,7 @@ class Wishes:
             before()
         return lambda: self._release(asked, wake)
 
-    def answer(self, wish_id: str, asked: Asked, answer: WishAnswer) -> None:
+    def answer(self, wish_id: str, asked: Bearer, answer: WishAnswer) -> None:
         """Take the answer of the replica that was asked, once.
 
         Raises:
@@ -175,19 +171,23 @@ class Wishes:
             wish.answered.set_result(answer)
         return True
 
-    def _release(self, asked: Asked, wake: Callable[[], None]) -> None:
+    def _release(self, asked: Bearer, wake: Callable[[], None]) -> None:
         with self._lock:
             if self._held.get(asked) is wake:
                 del self._held[asked]
 
 
-def check_running(job: Job, replica: str) -> None:
-    """Raises NotFound, FailedPrecondition: see ``Wishes.ask``."""
+def running(job: Job, replica: str) -> Bearer:
+    """Who answers for a replica whose program runs.
+
+    Raises NotFound, FailedPrecondition: see ``Wishes.ask``.
+    """
     names = job.spec.replica_names()
     if replica not in names:
         raise NotFound(f"{job.name} has no replica {quoted(replica)}; it has {listed(names)}")
     if job.state.terminal or not job.replicas:
         raise FailedPrecondition(f"{job.name} is {job.state.value}: no program of it runs")
-    phase = next(each.phase for each in job.replicas if each.name == replica)
-    if phase is not Phase.RUNNING:
-        raise FailedPrecondition(f"replica {replica} {_PHASES[phase]}")
+    found = next(each for each in job.replicas if each.name == replica)
+    if found.phase is not Phase.RUNNING:
+        raise FailedPrecondition(f"replica {replica} {_PHASES[found.phase]}")
+    return Bearer(job.attempt_id, replica, found.restart)

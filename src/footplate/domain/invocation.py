@@ -39,6 +39,11 @@ def variables(
     )
 
 
+def starts(attempt: int, restart: int) -> tuple[tuple[str, str], ...]:
+    """Which start of the program it is: of all replicas, and of this one since then."""
+    return ("FOOTPLATE_ATTEMPT", str(attempt)), ("FOOTPLATE_RESTART", str(restart))
+
+
 def _cluster(
     spec: JobSpec, replica: str, job_id: str, addresses: Mapping[str, Address]
 ) -> Iterator[tuple[str, str]]:

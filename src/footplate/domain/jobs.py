@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -91,8 +91,28 @@ class Scheduling:
     max_running_time_s: float = DEFAULT_RUNNING_TIME_S
     max_wait_time_s: float | None = None
     priority: int = 0
-    max_attempts: int = 4
-    """Gang starts in all: the first and the retries after a lost machine or supervisor."""
+    max_restarts: int = 5
+    """How often a replica that was lost may start again, over all attempts together."""
+    max_retries: int = 3
+    """How often all replicas may start again because one of them has no restart left."""
+    restarts_together: bool = False
+    """Each restart of a replica is one of all replicas; else it alone starts again, in place."""
+
+
+@dataclass(frozen=True)
+class RestartBounds:
+    """How often replicas, and jobs, may start again where the request doesn't forbid it."""
+
+    max_restarts: int = Scheduling.max_restarts
+    max_retries: int = Scheduling.max_retries
+
+    def apply(self, scheduling: Scheduling) -> Scheduling:
+        """A bound of 0 was asked for, and stays."""
+        return replace(
+            scheduling,
+            max_restarts=scheduling.max_restarts and self.max_restarts,
+            max_retries=scheduling.max_retries and self.max_retries,
+        )
 
 
 class ClusterVariable(Enum):
@@ -206,7 +226,16 @@ class Replica:
     devices: tuple[str, ...] = ()
     """The GPUs of its host that it alone may use, by their ids, until the job has ended."""
     address: Address | None = None
-    """Where the others of its gang find its program, once it is READY."""
+    """Where the others of its gang find its program, once it is READY; also after a restart."""
+    restart: int = 0
+    """Which restart in place of this attempt it is, from 1; 0: its first start."""
+    losses: int = 0
+    """How many of the job's restarts, in all its attempts, its losses were the reason for."""
+    echoes: int = 0
+    """How often it started again as an echo since the last restart that was counted."""
+    upset_at: datetime | None = None
+    """When it was lost or failed as an echo in this attempt, or came back from that, whichever was
+    last: its peers' failures around then are echoes."""
     ended_at: datetime | None = None
     """When it became known that its program has ended or, if that never did, that it is gone."""
     ended_as: int = 0

@@ -9,12 +9,22 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 
+RESTART_SPAN = 1 << 40
+"""What a replica reports after its restart number N is numbered above N times this."""
+
+
+def restart_of(sequence: int) -> int:
+    """The restart within the attempt that a report with this number belongs to."""
+    return (sequence - 1) // RESTART_SPAN
+
+
 @dataclass(frozen=True)
 class Line:
     """One line as a supervisor reports it.
 
     ``sequence`` counts everything that the replica reports in this attempt, from 1, ascending,
-    with gaps where other reports lie between. ``time`` is when the program printed it.
+    with gaps where other reports lie between, and a wide one before each restart. ``time`` is when
+    the program printed it.
     """
 
     sequence: int

@@ -22,11 +22,13 @@ class Ticket:
 
     replica: str
     token: str
+    restart: int = 0
+    """Which start of the replica within the attempt it is for: 0 the first, 1 its first restart."""
 
 
 @dataclass(frozen=True)
 class AttemptStart:
-    """A request to start a gang: all of its supervisors or none."""
+    """A request to start a gang: all of its supervisors or none; later, some of them again."""
 
     attempt_id: AttemptId
     tickets: tuple[Ticket, ...]
@@ -49,6 +51,8 @@ class Sighting:
     replica: str
     presence: Presence
     reason: str = ""
+    restart: int = 0
+    """Which start of the replica it is of: the last one that was asked for."""
 
 
 class Backend(Protocol):
@@ -57,8 +61,10 @@ class Backend(Protocol):
     def start(self, request: AttemptStart) -> None:
         """Request the start of a gang; return at once.
 
-        Idempotent by attempt id for as long as the attempt isn't forgotten: an attempt that
-        is waiting, live or gone is never started again.
+        Idempotent by attempt id, replica and number of restart, for as long as the attempt isn't
+        forgotten: what is waiting, live or gone is never started again. A ticket with a higher
+        number than that of the replica that is known starts that one again, beside the others,
+        where it was, once it is gone; before that it does nothing.
 
         Raises:
             Unavailable: not now; ask again later.

@@ -32,19 +32,28 @@ class Ports:
     They are held on every address, as programs may listen on every one; nothing listens there.
     """
 
-    def __init__(self, count: int) -> None:
-        """Raises OSError."""
+    def __init__(self, wanted: Sequence[int]) -> None:
+        """``wanted``: their numbers; 0 is any that is free.
+
+        Raises:
+            OSError: one is taken, or none is free.
+        """
         self._held: list[socket.socket] = []
         self.numbers: list[int] = []
         try:
-            for _ in range(count):
-                held = socket.socket()
-                self._held.append(held)
-                held.bind(("", 0))
-                self.numbers.append(held.getsockname()[1])
+            for number in wanted:
+                self._hold(number)
         except OSError:
             self.release()
             raise
+
+    def _hold(self, number: int) -> None:
+        held = socket.socket()
+        self._held.append(held)
+        if number:  # connections of the program that had it before may still linger
+            held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        held.bind(("", number))
+        self.numbers.append(held.getsockname()[1])
 
     def release(self) -> None:
         while self._held:
@@ -67,7 +76,7 @@ class Gathering(Stage):
         self._waited_s = 0.0
         self._heard_at = desk.monotonic()
         desk.keep_record()
-        self._ports = Ports(1 + OPEN_PORTS)
+        self._ports = take_ports(desk.task.get("address"))
         port, *others = self._ports.numbers
         desk.journal.state("READY", host=HOST, port=port, open_ports=others)
         desk.courier.ask_to_start()
@@ -109,6 +118,24 @@ class Gathering(Stage):
     def _fail(self, cause: str) -> Stage:
         self._ports.release()
         return fail(self.desk, cause)
+
+
+def take_ports(address: dict[str, Any] | None) -> Ports:
+    """Any that are free; or, after a restart, those of the ``address`` that its peers know.
+
+    Raises:
+        TaskError: somebody else has one of them now.
+        OSError: there are none.
+    """
+    if address is None:
+        return Ports([0] * (1 + OPEN_PORTS))
+    wanted = [address["port"], *address["open_ports"]]
+    try:
+        return Ports(wanted)
+    except OSError as error:
+        ports = " or ".join(str(number) for number in wanted)
+        message = f"it can't come back to port {ports}, where its peers know it: {error.strerror}"
+        raise TaskError(message) from error
 
 
 def enumerate_names(names: Sequence[Any]) -> str:

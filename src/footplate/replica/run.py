@@ -20,6 +20,8 @@ TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any
 
+RESTART_SPAN = 1 << 40
+"""Records after the replica's restart number N in its attempt are numbered above N times this."""
 OK = 0
 NOTHING_TO_DO = 3
 """Another process supervises this home, or did."""
@@ -70,6 +72,7 @@ def _supervise(home: Home, ticket: dict[str, Any], signals: Signals) -> str:
     command = [sys.executable, "-I", "-S", os.path.abspath(sys.argv[0])]
     desk = Desk(home, ticket, os.urandom(16).hex(), command, os.environ, time.monotonic)
     spool = Spool(home.spool, limit_bytes)
+    spool.resume_after(int(ticket.get("restart") or 0) * RESTART_SPAN)
     desk.journal = Journal(spool, limit_bytes, time.time)
     exchange = Exchange(ticket["server_file"], ticket["token"])
     desk.courier = Courier(exchange, spool, vary)

@@ -76,10 +76,10 @@ class Running(Stage):
         return self
 
     def _describe_limit(self) -> str:
-        """A later attempt has what earlier ones left of the job's limit."""
-        if self.desk.task.get("attempt", 1) == 1:
+        """A later start has what earlier ones left of the job's limit."""
+        if self.desk.task.get("attempt", 1) == 1 and not self.desk.task.get("restart"):
             return f"it ran longer than its limit of {self._limit_s:g} s"
-        return f"it ran longer than the {round(self._limit_s, 1):g} s that earlier attempts left it"
+        return f"it ran longer than the {round(self._limit_s, 1):g} s that earlier starts left it"
 
     def _end(self, kind: str, cause: str) -> None:
         self._ended_by = kind, cause

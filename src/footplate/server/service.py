@@ -47,6 +47,7 @@ from footplate.control.tokens import Tokens
 from footplate.control.validation import Validation
 from footplate.control.wishes import Wishes
 from footplate.domain.errors import Unavailable
+from footplate.domain.jobs import RestartBounds
 from footplate.domain.states import State
 from footplate.logs.files import FileLogs
 from footplate.replica.archive import build_archive
@@ -94,7 +95,8 @@ class Service:
             Reconciler(self.store, regions, clock, self._tokens, settings.evaluator_grace_s),
         )
         wake = self.loop.wake
-        self._gate = Gate(self.buckets, catalogue, regions, self.quotas.quotas)
+        bounds = RestartBounds(settings.max_restarts, settings.max_retries)
+        self._gate = Gate(self.buckets, catalogue, regions, self.quotas.quotas, bounds)
         self.status = Status(self.store, clock, wake)
         self.jobs = Jobs(self.store, self.logs, self._gate, self.queue, clock, RandomIds(), wake)
         self.reports = Reports(self.store, self.logs, clock, wake)

@@ -116,12 +116,17 @@ def _replica_document(replica: Replica) -> Json:
         document["loss"] = replica.loss
     if replica.overdue:
         document["overdue"] = True
+    if replica.restart or replica.losses:
+        document["restarts"] = [replica.restart, replica.losses, replica.echoes]
+    if replica.upset_at is not None:
+        document["upset"] = to_micros(replica.upset_at)
     return document
 
 
 def _replica(document: Json) -> Replica:
     end = document["exit"]
     ended_at, ended_as = document.get("ended", (None, 0))
+    restart, losses, echoes = document.get("restarts", (0, 0, 0))
     return Replica(
         name=document["name"],
         phase=Phase(document["phase"]),
@@ -132,6 +137,10 @@ def _replica(document: Json) -> Replica:
         ended_as=ended_as,
         loss=document.get("loss", ""),
         overdue=document.get("overdue", False),
+        restart=restart,
+        losses=losses,
+        echoes=echoes,
+        upset_at=from_micros_or_none(document.get("upset")),
     )
 
 
@@ -186,16 +195,22 @@ def _scheduling_document(scheduling: Scheduling) -> Json:
         "max_running_time_s": scheduling.max_running_time_s,
         "max_wait_time_s": scheduling.max_wait_time_s,
         "priority": scheduling.priority,
-        "max_attempts": scheduling.max_attempts,
+        "max_restarts": scheduling.max_restarts,
+        "max_retries": scheduling.max_retries,
+        "restarts_together": scheduling.restarts_together,
     }
 
 
 def _scheduling(document: Json) -> Scheduling:
+    """Once there was but one bound, of the whole job's starts."""
+    attempts = document.get("max_attempts", 1)
     return Scheduling(
         max_running_time_s=document["max_running_time_s"],
         max_wait_time_s=document["max_wait_time_s"],
         priority=document["priority"],
-        max_attempts=document["max_attempts"],
+        max_restarts=document.get("max_restarts", 0),
+        max_retries=document.get("max_retries", attempts - 1),
+        restarts_together=document.get("restarts_together", False),
     )
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from footplate.domain.errors import ServiceError
     from footplate.domain.names import AttemptId
-    from footplate.ports.backend import AttemptStart
+    from footplate.ports.backend import AttemptStart, Ticket
 
 LOST = "its supervisor was lost; clearing up"
 
@@ -39,18 +39,24 @@ class FakeBackend:
     # The port.
 
     def start(self, request: AttemptStart) -> None:
-        if request.attempt_id in self._seen:
+        known = self._seen.get(request.attempt_id)
+        fresh = tuple(t for t in request.tickets if known is None or _is_next(known, t))
+        if known is not None and not fresh:
             return
         if self.refusal is not None:
             raise self.refusal
         replicas = [ticket.replica for ticket in request.tickets]
         if not replicas or len(set(replicas)) < len(replicas):
             raise FailedPrecondition("a gang is made of replicas with a name of their own each")
-        self.requests.append(request)
-        self._seen[request.attempt_id] = {
-            replica: Sighting(request.attempt_id, replica, Presence.WAITING, "it was asked for")
-            for replica in replicas
-        }
+        self.requests.append(replace(request, tickets=fresh))
+        for ticket in fresh:
+            self._ask_for(request.attempt_id, ticket)
+
+    def _ask_for(self, attempt_id: AttemptId, ticket: Ticket) -> None:
+        reason, name = "it was asked for", ticket.replica
+        asked = Sighting(attempt_id, name, Presence.WAITING, reason, ticket.restart)
+        self._seen.setdefault(attempt_id, {})[name] = asked
+        self.stopping.get(attempt_id, set()).discard(name)
 
     def stop(self, attempt_id: AttemptId, replicas: Collection[str] | None = None) -> None:
         known = self._seen.get(attempt_id, {})
@@ -120,3 +126,9 @@ class FakeBackend:
         if replicas != before:
             for listener in tuple(self._listeners):
                 listener(attempt_id)
+
+
+def _is_next(known: dict[str, Sighting], ticket: Ticket) -> bool:
+    """Whether the replica is gone, and the ticket is for a later start of it."""
+    seen = known[ticket.replica]
+    return seen.presence is Presence.GONE and ticket.restart > seen.restart

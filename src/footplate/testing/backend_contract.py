@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Protocol
 
@@ -64,6 +65,18 @@ def make_request(attempt_id: str, replicas: tuple[str, ...] = WORKERS[:1]) -> At
     return AttemptStart(AttemptId(attempt_id), tickets)
 
 
+def make_restart(request: AttemptStart, replica: str, restart: int = 1) -> AttemptStart:
+    """All tickets once more, one of them for another start."""
+    again = f"{request.attempt_id}.{replica}.{restart}.token"
+    return replace(
+        request,
+        tickets=tuple(
+            Ticket(replica, again, restart) if ticket.replica == replica else ticket
+            for ticket in request.tickets
+        ),
+    )
+
+
 def see(backend: Backend, request: AttemptStart) -> tuple[Sighting, ...]:
     return tuple(s for s in backend.list() if s.attempt_id == request.attempt_id)
 
@@ -72,6 +85,10 @@ def all_are(backend: Backend, request: AttemptStart, presence: Presence) -> bool
     """Whether the whole gang is listed, and all of it like this."""
     seen = {s.replica: s.presence for s in see(backend, request)}
     return seen == {ticket.replica: presence for ticket in request.tickets}
+
+
+def see_restarts(backend: Backend, request: AttemptStart) -> dict[str, tuple[int, Presence]]:
+    return {s.replica: (s.restart, s.presence) for s in see(backend, request)}
 
 
 class Ear:
@@ -228,6 +245,74 @@ class BackendContract:
         expected = [Presence.GONE, Presence.LIVE]
         rig.settle(lambda: [s.presence for s in see(rig.backend, request)] == expected)
         assert rig.runs(request.attempt_id) == 2
+
+    def test_a_replica_that_is_gone_starts_again_beside_the_others(self, rig: BackendRig) -> None:
+        request = make_request("u-1", WORKERS[:2])
+        chief, worker = WORKERS[:2]
+        self.start_live(rig, request)
+        rig.kill(request.attempt_id, worker)
+        rig.settle(lambda: see_restarts(rig.backend, request)[worker] == (0, Presence.GONE))
+        rig.hold()
+        rig.backend.start(make_restart(request, worker))
+        seen = see_restarts(rig.backend, request)
+        assert seen == {chief: (0, Presence.LIVE), worker: (1, Presence.WAITING)}
+
+        rig.admit()
+        self.expect(rig, request, Presence.LIVE)
+        rig.finish(request.attempt_id, worker)
+        rig.settle(lambda: see_restarts(rig.backend, request)[worker] == (1, Presence.GONE))
+        rig.backend.stop(request.attempt_id)
+        self.expect(rig, request, Presence.GONE)
+        rig.backend.forget(request.attempt_id)
+        assert rig.backend.list() == ()
+
+    def test_a_restart_is_asked_for_as_often_as_one_likes(self, rig: BackendRig) -> None:
+        request = make_request("u-1")
+        [worker] = WORKERS[:1]
+        self.start_gone(rig, request)
+        again = make_restart(request, worker)
+        for _ in range(3):
+            rig.backend.start(again)
+        rig.admit()
+        self.expect(rig, request, Presence.LIVE)
+        for late in (again, request):
+            rig.backend.start(late)
+            assert see_restarts(rig.backend, request) == {worker: (1, Presence.LIVE)}
+
+        rig.finish(request.attempt_id, worker)
+        self.expect(rig, request, Presence.GONE)
+        rig.backend.start(again)
+        assert see_restarts(rig.backend, request) == {worker: (1, Presence.GONE)}
+        rig.backend.start(make_restart(request, worker, 2))
+        self.expect(rig, request, Presence.LIVE)
+
+    def test_nothing_starts_again_before_it_is_gone(self, rig: BackendRig) -> None:
+        request = make_request("u-1")
+        self.start_live(rig, request)
+        rig.backend.start(make_restart(request, WORKERS[0]))
+        assert see_restarts(rig.backend, request) == {WORKERS[0]: (0, Presence.LIVE)}
+
+    def test_a_replica_that_was_stopped_may_start_again(self, rig: BackendRig) -> None:
+        request = make_request("u-1")
+        self.start_live(rig, request)
+        rig.backend.stop(request.attempt_id, WORKERS[:1])
+        self.expect(rig, request, Presence.GONE)
+        rig.backend.start(make_restart(request, WORKERS[0]))
+        rig.admit()
+        self.expect(rig, request, Presence.LIVE)
+
+    def test_a_restart_outlives_the_server(self, rig: BackendRig) -> None:
+        request = make_request("u-1", WORKERS[:2])
+        self.start_live(rig, request)
+        rig.finish(request.attempt_id, WORKERS[1])
+        rig.settle(lambda: see_restarts(rig.backend, request)[WORKERS[1]][1] is Presence.GONE)
+        rig.hold()
+        rig.backend.start(make_restart(request, WORKERS[1], 3))
+        rig.reopen()
+        rig.backend.watch(Ear())
+        rig.admit()
+        self.expect(rig, request, Presence.LIVE)
+        assert see_restarts(rig.backend, request)[WORKERS[1]] == (3, Presence.LIVE)
 
     def test_the_gone_are_listed_until_they_are_forgotten(self, rig: BackendRig) -> None:
         request = make_request("u-1", WORKERS)

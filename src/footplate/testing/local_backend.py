@@ -60,7 +60,10 @@ class LocalRig:
         )
 
     def home(self, attempt_id: str, replica: str) -> Path:
-        return self.root / attempt_id / replica
+        """Of its newest start."""
+        restarts = (self.root / attempt_id).glob(f"{replica}~*")
+        newest = max(restarts, key=lambda path: int(path.name.partition("~")[2]), default=None)
+        return newest or self.root / attempt_id / replica
 
     def pid(self, attempt_id: str, replica: str) -> int:
         """Of a live supervisor."""

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
+from footplate.domain.log_lines import RESTART_SPAN
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -146,7 +148,7 @@ class ReplicaApi:
             return Reply(body=json.dumps(self.task).encode())
         if (method, path) == ("POST", "/replica/v1/reports"):
             self._keep(json.loads(body)["records"])
-            value = {"acknowledged": len(self.records), "stop": self.stop_wanted}
+            value = {"acknowledged": self._last, "stop": self.stop_wanted}
             return Reply(body=json.dumps(value).encode())
         if (method, path) == ("GET", "/replica/v1/start"):
             return Reply(body=json.dumps(self._answer_question()).encode())
@@ -174,6 +176,15 @@ class ReplicaApi:
             value = {"wishes": self.wishes[known:], "cursor": f"n-{len(self.wishes)}"}
             return Reply(body=json.dumps(value).encode())
 
+    @property
+    def _before(self) -> int:
+        """Records of earlier starts are numbered up to here."""
+        return int(self.task.get("restart", 0)) * RESTART_SPAN
+
+    @property
+    def _last(self) -> int:
+        return self._before + len(self.records)
+
     def _answer_question(self) -> dict[str, Any]:
         self.questions += 1
         if self.ready is None or "RUNNING" in self.phases():
@@ -183,13 +194,13 @@ class ReplicaApi:
     def _keep(self, records: list[Record]) -> None:
         self.heartbeats += not records
         for record in records:
-            if record["n"] <= len(self.records):
+            if record["n"] <= self._last:
                 self.duplicates += 1
-                known = self.records[record["n"] - 1]
+                known = self.records[record["n"] - self._before - 1]
                 if known != record:
                     self.faults.append(f"{record} was {known} before")
-            elif record["n"] != len(self.records) + 1:
-                self.faults.append(f"{record['n']} after {len(self.records)}")
+            elif record["n"] != self._last + 1:
+                self.faults.append(f"{record['n']} after {self._last}")
             elif self.exit is not None:
                 self.faults.append(f"{record} after the exit")
             else:

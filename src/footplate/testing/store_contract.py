@@ -53,7 +53,9 @@ def next_version(job: Job) -> Job:
 def make_ended_job() -> Job:
     """A job in which no field is at its default."""
     name = make_custom_name()
-    scheduling = Scheduling(60.5, 3.25, priority=-7, max_attempts=2)
+    scheduling = Scheduling(
+        60.5, 3.25, priority=-7, max_restarts=4, max_retries=2, restarts_together=True
+    )
     spec = make_spec(
         name,
         workers=2,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from footplate.domain.log_lines import restart_of
 from footplate.wire.timestamps import format_time
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def _document(entry: Entry) -> JsonObject:
         "time": format_time(line.time),
         "severity": line.severity,
         "attempt": entry.attempt,
+        "restart": restart_of(line.sequence),
         "replica": entry.replica,
         "sequence": line.sequence,
         "message": line.message,

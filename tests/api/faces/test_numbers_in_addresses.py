@@ -16,7 +16,7 @@ from footplate.catalogue import load_catalogue
 from footplate.control.reports import Reports
 from footplate.control.status import Status
 from footplate.control.tasks import Limits, Tasks
-from footplate.control.tokens import Tokens
+from footplate.control.tokens import Bearer, Tokens
 from footplate.control.wishes import Wishes
 from footplate.domain.lifecycle import Admitted, react
 from footplate.domain.sites import Mode, Site
@@ -65,6 +65,6 @@ def test_events_after_a_huge_number(http: httpx.Client, number: str) -> None:
 @pytest.mark.parametrize("number", [*HUGE, "-1", "x"])
 def test_a_package_with_a_huge_number(http: httpx.Client, number: str) -> None:
     path = f"/replica/v1/packages/{number}"
-    token = TOKENS.issue(JOB.attempt_id, "master-replica-0")
+    token = TOKENS.issue(Bearer(JOB.attempt_id, "master-replica-0"))
     assert http.get(path).status_code == 403
     assert http.get(path, headers={"Authorization": f"Bearer {token}"}).status_code == 404

@@ -13,6 +13,7 @@ from footplate.api.security import Access
 from footplate.buckets.folders import FolderBuckets
 from footplate.control.gate import Gate
 from footplate.control.validation import Validation
+from footplate.domain.jobs import RestartBounds
 from footplate.domain.quotas import Quotas
 from footplate.testing.catalogue import built_in
 from footplate.testing.clock import FakeClock
@@ -50,7 +51,7 @@ def http(tmp_path: Path, store: MemoryStore) -> Iterator[httpx.Client]:
     buckets, regions = FolderBuckets(tmp_path / "buckets", FakeClock()), make_regions()
     buckets.create_bucket("stage")
     buckets.write("stage", "t.tar.gz", [b"..."])
-    gate = Gate(buckets, built_in(), regions, Quotas)
+    gate = Gate(buckets, built_in(), regions, Quotas, RestartBounds())
     validation = Validation(store, gate, buckets, built_in(), regions.site, lambda *_: None)
     app = create_app(validation_routes(validation, built_in()), Access(None, frozenset()))
     with serve(app) as url, httpx.Client(base_url=url, trust_env=False) as client:

@@ -15,7 +15,7 @@ import pytest
 from footplate.api.app import create_app
 from footplate.api.replica_wishes import wish_routes
 from footplate.api.security import Access
-from footplate.control.tokens import Tokens
+from footplate.control.tokens import Bearer, Tokens
 from footplate.control.wishes import Wishes, WishKind
 from footplate.domain.errors import PermissionDenied
 from footplate.domain.jobs import Replica
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from footplate.control.wishes import Asked
     from footplate.domain.jobs import Job
 
 MASTER, WORKER = "master-replica-0", "worker-replica-0"
@@ -39,11 +38,11 @@ TOKENS = Tokens(b"k" * 32)
 PATH = "/replica/v1/wishes"
 
 
-def bearer(request: Request) -> Asked:
-    attempt_id, replica = TOKENS.check(request.headers["authorization"].removeprefix("Bearer "))
-    if attempt_id.startswith("over"):
+def bearer(request: Request) -> Bearer:
+    found = TOKENS.check(request.headers["authorization"].removeprefix("Bearer "))
+    if found.attempt_id.startswith("over"):
         raise PermissionDenied("over")
-    return attempt_id, replica
+    return found
 
 
 @pytest.fixture
@@ -79,7 +78,7 @@ def pool() -> Iterator[ThreadPoolExecutor]:
 
 
 def header(attempt_id: str, replica: str = MASTER) -> dict[str, str]:
-    return {"Authorization": f"Bearer {TOKENS.issue(AttemptId(attempt_id), replica)}"}
+    return {"Authorization": f"Bearer {TOKENS.issue(Bearer(AttemptId(attempt_id), replica))}"}
 
 
 def wait_for_question(wishes: Wishes) -> None:

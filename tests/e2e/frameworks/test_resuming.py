@@ -40,9 +40,10 @@ def test_a_lost_replica_costs_no_epoch(clusters: Clusters, victim: str) -> None:
     assert {entry["shares"] for entry in history} == {2}
     assert len({entry["run"] for entry in history}) == 2
     assert history[-1]["loss"] < history[0]["loss"] / 2
-    (retry,) = clusters.events(name, "RETRY")
-    assert retry.message.startswith(f"replica {REPLICAS[victim]} was killed by signal 9")
-    assert {line.attempt for line in clusters.lines(name)} == {1, 2}
+    restarts = clusters.events(name, "RESTART")
+    (lost,) = [event for event in restarts if event.replica == REPLICAS[victim]]
+    assert lost.message.startswith(f"replica {REPLICAS[victim]} was killed by signal 9")
+    assert {line.restart for line in clusters.lines(name)} == {0, 1}
 
 
 def has_trained(clusters: Clusters, name: TrainingJobName) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from footplate.domain.log_lines import restart_of
 from footplate.testing.replica_api import Reply
 from footplate.testing.supervised import find_living, python_task
 
@@ -43,6 +44,21 @@ def gather(replica: Supervised, *awaited: str) -> dict[str, Any]:
     ready = replica.api.ready
     assert ready is not None
     return ready
+
+
+def test_one_that_comes_back_is_where_it_was(make_replica: Make) -> None:
+    """And its records are numbered above those of its earlier starts."""
+    replica = make_replica(gang())
+    first = gather(replica, "worker-replica-1")
+    replica.process.kill()
+    replica.process.wait()
+    place = {name: first[name] for name in ("host", "port", "open_ports")}
+    again = make_replica(gang(restart=2, address=place), restart=2)
+    ready = gather(again, "worker-replica-1")
+
+    assert {name: ready[name] for name in place} == place
+    assert first["n"] < 100
+    assert restart_of(ready["n"]) == 2
 
 
 def test_it_waits_then_starts_with_the_environment_that_it_is_told(

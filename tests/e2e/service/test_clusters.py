@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from footplate.domain.jobs import Job
+    from footplate.domain.jobs import Job, Replica
     from footplate.domain.names import CustomJobName, JobName, TrainingJobName
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
@@ -48,6 +48,13 @@ places = {
     for role, members in described["cluster"].items()
     for index, place in enumerate(members)
 }
+end = pathlib.Path(sys.argv[1])
+start = os.environ["FOOTPLATE_ATTEMPT"], os.environ["FOOTPLATE_RESTART"]
+if start[1] != "0" and end.with_name("met").exists():
+    print(me, "is back at", ":".join(places[me]), "as", *start, flush=True)
+    while not end.exists():
+        time.sleep(0.05)
+    sys.exit()
 with socket.socket() as server:
     server.bind(("", int(places[me][1])))
     server.listen(64)
@@ -56,7 +63,6 @@ with socket.socket() as server:
             greet(host, port, me.encode())
     met = sorted(server.accept()[0].makefile().read() for _ in range(len(places) - 1))
 print(me, "met", *met, flush=True)
-end = pathlib.Path(sys.argv[1])
 while task["type"] == "ps" or not end.exists():
     time.sleep(0.05)
 """
@@ -100,19 +106,29 @@ class Gang:
     def build(self) -> None:
         self._gate.touch()
 
+    def meet(self) -> None:
+        """All do, and from now on none waits for the others when it comes back."""
+        self.build()
+        self.desk.until(self.all_met)
+        self._end.with_name("met").touch()
+
     def finish(self) -> None:
         self._end.touch()
 
     def supervisors(self, attempt: int = 1) -> dict[str, int]:
         """The process of each replica's supervisor."""
         found = self.desk.service.data_dir.glob(f"replicas/*-{attempt}/*/pid")
-        return {path.parent.name: int(path.read_text()) for path in found if path.read_text()}
+        pids = {path.parent.name: path.read_text() for path in sorted(found)}
+        return {name.partition("~")[0]: int(pid) for name, pid in pids.items() if pid}
 
     def record(self) -> Job:
         """As the server keeps it."""
         url = f"sqlite:///{self.desk.service.data_dir / 'footplate.db'}"
         with closing(open_store(url)) as store:
             return store.get(self.name)
+
+    def find(self, replica: str) -> Replica:
+        return next(each for each in self.record().replicas if each.name == replica)
 
     def ready(self) -> set[str]:
         return {r.name for r in self.record().replicas if r.phase is Phase.READY}
@@ -140,6 +156,9 @@ class Gang:
 
     def all_met(self, attempt: int = 1) -> bool:
         return len(self.printed(attempt)) == len(MEMBERS)
+
+    def wait_for_line(self, line: str) -> None:
+        self.desk.until(lambda: line in self.printed())
 
     def living(self) -> list[int]:
         return find_living(str(self._end))
@@ -185,18 +204,43 @@ def test_a_supervisor_that_dies_while_they_gather(desk: Desk) -> None:
     gang = Gang(desk)
     with gang.all_ready_but(LATE):
         os.kill(gang.supervisors()["ps-replica-0"], signal.SIGKILL)
-    check(gang, attempt=2)
-    assert gang.printed(attempt=1) == []
-    assert kinds(desk, gang.name).count("RETRY") == 1
+    check(gang)
+    told = kinds(desk, gang.name)
+    assert (told.count("RESTART"), told.count("RETRY")) == (1, 0)
 
 
-def test_a_supervisor_that_dies_while_they_run(desk: Desk) -> None:
+def test_a_lost_replica_comes_back_to_its_address(desk: Desk) -> None:
+    """Beside the others, which go on; its lines are kept apart from those before."""
     gang = Gang(desk)
-    gang.build()
-    desk.until(gang.all_met)
-    os.kill(gang.supervisors()["worker-replica-0"], signal.SIGKILL)
-    check(gang, attempt=2)
-    assert gang.printed(attempt=1) == greetings(*MEMBERS)
+    gang.meet()
+    place = gang.find("worker-replica-0").address
+    for restart in (1, 2):
+        os.kill(gang.supervisors()["worker-replica-0"], signal.SIGKILL)
+        gang.wait_for_line(f"worker-0 is back at {place} as 1 {restart}")
+    gang.finish()
+    desk.wait_for(gang.name, State.SUCCEEDED)
+
+    mine = [line for line in desk.lines(gang.name) if line.replica == "worker-replica-0"]
+    assert [(line.attempt, line.restart) for line in mine] == [(1, 0), (1, 1), (1, 2)]
+    told = kinds(desk, gang.name)
+    assert (told.count("RESTART"), told.count("RUNNING"), told.count("RETRY")) == (2, 1, 0)
+    assert gang.living() == []
+
+
+def test_a_server_that_dies_while_a_replica_comes_back(desk: Desk) -> None:
+    gang = Gang(desk)
+    gang.meet()
+    desk.service.kill()
+    os.kill(gang.supervisors()["ps-replica-0"], signal.SIGKILL)
+    desk.service.start()
+    desk.until(lambda: gang.find("ps-replica-0").restart == 1)
+    desk.service.kill()
+    desk.service.start()
+    place = gang.find("ps-replica-0").address
+    gang.wait_for_line(f"ps-0 is back at {place} as 1 1")
+    gang.finish()
+    desk.wait_for(gang.name, State.SUCCEEDED)
+    assert gang.living() == []
 
 
 def test_cancel_while_they_gather(desk: Desk) -> None:

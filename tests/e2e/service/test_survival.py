@@ -93,21 +93,21 @@ def test_jobs_that_wait_are_taken_up_too(desk: Desk) -> None:
         assert desk.messages(name) == ["hello"]
 
 
-def test_a_lost_supervisor_means_another_attempt(desk: Desk) -> None:
+def test_a_lost_supervisor_means_a_restart(desk: Desk) -> None:
     name = running(desk)
     pids = [int(p.read_text()) for p in desk.service.data_dir.glob("replicas/*/*/pid")]
     assert len(pids) == 1
     os.kill(pids[0], signal.SIGKILL)
 
-    desk.until(lambda: desk.lines(name)[-1].attempt == 2)
+    desk.until(lambda: desk.lines(name)[-1].restart == 1)
     (desk.out(name) / "enough").touch()
     desk.wait_for(name, State.SUCCEEDED)
 
     lines = desk.lines(name)
-    first = [line.message for line in lines if line.attempt == 1]
+    first = [line.message for line in lines if line.restart == 0]
     assert first == [f"line {number}" for number in range(len(first))]
-    assert next(line.message for line in lines if line.attempt == 2) == "line 0"
+    assert next(line.message for line in lines if line.restart == 1) == "line 0"
     with desk.client() as client:
         kinds = [event.kind for event in client.events(name)]
     assert kinds.count("SUPERVISOR_LOST") == 1
-    assert kinds.count("RETRY") == 1
+    assert kinds.count("RESTART") == 1

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from tests.e2e.service.conftest import CACHE
 
-from footplate.control.tokens import Tokens
+from footplate.control.tokens import Bearer, Tokens
 from footplate.domain.names import AttemptId
 from footplate.testing.service import running_service
 from footplate.testing.supervised import wait_until
@@ -24,7 +24,7 @@ def test_the_end_of_the_server_waits_for_no_question_and_answers_each(tmp_path: 
     """Not answered, they would hold it up for its grace, and then be cut off."""
     with running_service(tmp_path / "data", CACHE) as service, ThreadPoolExecutor() as pool:
         secret = (service.data_dir / "secret").read_bytes()
-        token = Tokens(secret).issue(AttemptId("0123456789-1"), "master-replica-0")
+        token = Tokens(secret).issue(Bearer(AttemptId("0123456789-1"), "master-replica-0"))
         url, headers = f"{service.url}/replica/v1/wishes", {"Authorization": f"Bearer {token}"}
         with httpx.Client(timeout=60) as client:
             # While a second one is taken as the same replica's, the first is let go.

@@ -61,6 +61,7 @@ def test_the_ticket_says_all_that_a_supervisor_needs(rig: LocalRig) -> None:
     assert json.loads((rig.home("u-1", CHIEF) / "ticket.json").read_text()) == {
         "server_file": str(data / "server.json"),
         "token": f"u-1.{CHIEF}.token",
+        "restart": 0,
         "cache": str(data / "cache"),
         "buckets": str(data / "buckets"),
         "isolation": "auto",

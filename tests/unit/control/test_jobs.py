@@ -20,7 +20,7 @@ from footplate.domain.errors import (
     Unimplemented,
     Violation,
 )
-from footplate.domain.jobs import ContainerProgram, Directory, PythonProgram
+from footplate.domain.jobs import ContainerProgram, Directory, PythonProgram, RestartBounds
 from footplate.domain.names import JobUid, TrainingJobName
 from footplate.domain.quotas import Quota, Quotas
 from footplate.domain.sites import Mode
@@ -67,7 +67,7 @@ class Desk:
         self.woken = 0
         regions, quotas = make_regions(site), Quotas((Quota("poor", "*", {"vcpus": 2}),))
         queue = Queue(self.store, regions, built_in(), 3600.0, self.clock)
-        gate = Gate(self.buckets, built_in(), regions, lambda: quotas)
+        gate = Gate(self.buckets, built_in(), regions, lambda: quotas, RestartBounds())
         self.jobs = Jobs(
             self.store,
             self.logs,

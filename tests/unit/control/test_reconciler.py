@@ -9,12 +9,19 @@ import pytest
 
 from footplate.control.decisions import apply
 from footplate.control.reconciler import HEARING_S, RETRY_S, Reconciler
-from footplate.control.tokens import Tokens
+from footplate.control.tokens import Bearer, Tokens
 from footplate.domain.errors import Code, FailedPrecondition, Unavailable
 from footplate.domain.jobs import Address, Exit, ExitKind, Job, Scheduling
-from footplate.domain.lifecycle import Admitted, ReplicaExited, ReplicaReady, ReplicaRunning
-from footplate.domain.lifecycle.ends import ECHO_S
+from footplate.domain.lifecycle import (
+    Admitted,
+    CancelRequested,
+    ReplicaExited,
+    ReplicaReady,
+    ReplicaRunning,
+)
+from footplate.domain.lifecycle.losses import ECHO_S
 from footplate.domain.states import State
+from footplate.ports.backend import Presence
 from footplate.testing.clock import FakeClock
 from footplate.testing.jobs import make_job, make_spec
 from footplate.testing.sites import make_regions
@@ -37,11 +44,18 @@ class House:
     made anew.
     """
 
-    def __init__(self, workers: int = 0, *, evaluators: int = 0, starts: bool = True) -> None:
+    def __init__(
+        self,
+        workers: int = 0,
+        *,
+        evaluators: int = 0,
+        starts: bool = True,
+        limits: Scheduling = LIMITS,
+    ) -> None:
         self.clock = FakeClock()
         self.store = MemoryStore()
         self.regions = make_regions()
-        spec = make_spec(workers=workers, evaluators=evaluators, scheduling=LIMITS)
+        spec = make_spec(workers=workers, evaluators=evaluators, scheduling=limits)
         self.uid = make_job().uid
         self.store.create(make_job(created=self.clock.now(), spec=spec), ())
         self.happen(Admitted(self.clock.now()))
@@ -193,7 +207,8 @@ def test_a_loss_that_is_seen_with_a_failure_that_is_due_comes_first() -> None:
     house.backend.end(house.job.attempt_id, WORKER, "its supervisor was lost")
     house.reconcile()
 
-    assert (house.job.ending, house.job.attempt) == (None, 2)
+    assert (house.job.ending, house.job.attempt) == (None, 1)
+    assert [replica.restart for replica in house.job.replicas] == [1, 1]
 
 
 def test_a_new_server_listens_before_it_judges() -> None:
@@ -271,7 +286,7 @@ def test_a_start_that_is_refused_is_followed_at_once() -> None:
 
 
 def test_an_attempt_that_is_over_is_forgotten_and_another_one_starts() -> None:
-    house = House()
+    house = House(limits=replace(LIMITS, max_restarts=0))
     house.run()
     first = house.job.attempt_id
     house.backend.end(first, reason="its supervisor was lost")
@@ -296,4 +311,45 @@ def test_a_job_that_goes_while_it_is_looked_at_holds_up_no_other(
     house.clock.advance(5.0)
     house.reconcile()
 
-    assert house.job.attempt == 2
+    assert house.job.replicas[0].restart == 1
+
+
+def test_a_lost_replica_is_started_again_beside_the_others() -> None:
+    house = House(workers=1)
+    house.run(WORKER)
+    house.backend.end(house.job.attempt_id, WORKER, "its supervisor was lost")
+    house.reconcile()
+    house.reconcile()
+
+    [_, again] = house.backend.requests
+    [ticket] = again.tickets
+    assert again.attempt_id == house.job.attempt_id
+    assert (ticket.replica, ticket.restart) == (WORKER, 1)
+    assert Tokens(b"key").check(ticket.token) == Bearer(house.job.attempt_id, WORKER, 1)
+    assert [s.presence for s in house.backend.list()] == [Presence.LIVE, Presence.WAITING]
+
+
+def test_a_restart_that_can_not_be_had_yet_is_asked_for_again() -> None:
+    house = House(workers=1)
+    house.run(WORKER)
+    house.backend.refusal = Unavailable("no room on the disk")
+    house.backend.end(house.job.attempt_id, WORKER, "its supervisor was lost")
+    assert house.reconcile() == RETRY_S
+
+    house.backend.refusal = None
+    house.restart()
+    house.reconcile()
+    assert house.backend.requests[-1].tickets[0].restart == 1
+
+
+def test_a_replica_that_is_not_started_again_any_more_is_gone() -> None:
+    house = House(workers=1)
+    house.run(WORKER)
+    house.backend.refusal = Unavailable("no room on the disk")
+    house.backend.end(house.job.attempt_id, WORKER, "its supervisor was lost")
+    house.reconcile()
+    house.happen(CancelRequested(house.clock.now()))
+    house.backend.end(house.job.attempt_id, MASTER)
+    house.reconcile()
+
+    assert house.job.state is State.CANCELLED

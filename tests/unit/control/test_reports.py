@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.control.reports import Reports
+from footplate.control.tokens import Bearer
 from footplate.domain.errors import Aborted, PermissionDenied, Unavailable
-from footplate.domain.jobs import Exit, ExitKind, Job
+from footplate.domain.jobs import Exit, ExitKind, Job, Scheduling
 from footplate.domain.lifecycle import Admitted, CancelRequested, GraceExpired, react
 from footplate.domain.names import attempt_id
 from footplate.domain.states import Phase, State
@@ -50,13 +51,19 @@ class CountingStore(MemoryStore):
 
 
 class Desk:
-    def __init__(self, workers: int = 0, evaluators: int = 0) -> None:
+    def __init__(self, workers: int = 0, evaluators: int = 0, *, together: bool = False) -> None:
         self.clock = FakeClock()
         self.store = CountingStore()
         self.logs = MemoryLogs(self.clock.now)
         self.woken = 0
         self.reports = Reports(self.store, self.logs, self.clock, self._wake)
-        self.job = make_job(spec=make_spec(workers=workers, evaluators=evaluators))
+        self.job = make_job(
+            spec=make_spec(
+                workers=workers,
+                evaluators=evaluators,
+                scheduling=Scheduling(restarts_together=together),
+            )
+        )
         self.store.create(self.job, ())
         self.happen(Admitted(self.clock.now()))
 
@@ -73,7 +80,7 @@ class Desk:
 
     def stops(self, replica: str) -> bool:
         """Whether a replica is told to stop that has nothing to report."""
-        return self.reports.accept(self.job.attempt_id, replica, ()).stop
+        return self.reports.accept(Bearer(self.job.attempt_id, replica), ()).stop
 
     def kept(self) -> list[int]:
         return [e.line.sequence for e in self.logs.read(self.job.uid).entries]
@@ -97,7 +104,7 @@ def test_a_whole_life(desk: Desk) -> None:
         ExitRecord(5, at, Exit(ExitKind.EXITED, 0)),
     ]
 
-    receipt = desk.reports.accept(desk.job.attempt_id, MASTER, records)
+    receipt = desk.reports.accept(Bearer(desk.job.attempt_id, MASTER), records)
 
     assert (receipt.acknowledged, receipt.stop) == (5, True)
     assert desk.kept() == [4]
@@ -115,24 +122,24 @@ def test_what_comes_again_is_kept_once(desk: Desk) -> None:
         desk.line(3),
     ]
     for _ in range(3):
-        assert desk.reports.accept(desk.job.attempt_id, MASTER, records).acknowledged == 3
+        assert desk.reports.accept(Bearer(desk.job.attempt_id, MASTER), records).acknowledged == 3
 
     assert desk.kept() == [1, 3]
     assert len(desk.store.events(desk.job.uid)) == 1
 
 
 def test_a_heartbeat_learns_that_the_end_is_wanted(desk: Desk) -> None:
-    assert not desk.reports.accept(desk.job.attempt_id, MASTER, ()).stop
+    assert not desk.reports.accept(Bearer(desk.job.attempt_id, MASTER), ()).stop
     desk.happen(CancelRequested(desk.clock.now()))
 
-    receipt = desk.reports.accept(desk.job.attempt_id, MASTER, ())
+    receipt = desk.reports.accept(Bearer(desk.job.attempt_id, MASTER), ())
     assert (receipt.acknowledged, receipt.stop) == (0, True)
 
 
 def test_evaluators_are_not_told_to_stop_at_once() -> None:
     desk = Desk(workers=1, evaluators=1)
     exit_ = ExitRecord(1, desk.clock.now(), Exit(ExitKind.EXITED, 0))
-    desk.reports.accept(desk.job.attempt_id, MASTER, [exit_])
+    desk.reports.accept(Bearer(desk.job.attempt_id, MASTER), [exit_])
 
     stops = {name: desk.stops(name) for name in desk.job.spec.replica_names()}
     assert stops == {MASTER: True, WORKER: True, EVALUATOR: False}
@@ -142,21 +149,21 @@ def test_evaluators_are_not_told_to_stop_at_once() -> None:
 
 
 def test_the_peers_of_a_lost_replica_are_told_to_stop() -> None:
-    desk = Desk(workers=1)
+    desk = Desk(workers=1, together=True)
     assert not desk.stops(MASTER)
     exit_ = ExitRecord(1, desk.clock.now(), Exit(ExitKind.SIGNALLED, 9))
-    desk.reports.accept(desk.job.attempt_id, WORKER, [exit_])
+    desk.reports.accept(Bearer(desk.job.attempt_id, WORKER), [exit_])
 
     assert desk.stops(MASTER)
 
 
 def test_who_goes_on_for_a_dead_supervisor_learns_where(desk: Desk) -> None:
     records: list[Record] = [desk.line(1), EventRecord(2, desk.clock.now(), "PREPARING", "x")]
-    desk.reports.accept(desk.job.attempt_id, MASTER, records)
-    assert desk.reports.accept(desk.job.attempt_id, MASTER, ()).acknowledged == 2
+    desk.reports.accept(Bearer(desk.job.attempt_id, MASTER), records)
+    assert desk.reports.accept(Bearer(desk.job.attempt_id, MASTER), ()).acknowledged == 2
 
-    desk.reports.accept(desk.job.attempt_id, MASTER, [desk.line(3)])
-    assert desk.reports.accept(desk.job.attempt_id, MASTER, ()).acknowledged == 3
+    desk.reports.accept(Bearer(desk.job.attempt_id, MASTER), [desk.line(3)])
+    assert desk.reports.accept(Bearer(desk.job.attempt_id, MASTER), ()).acknowledged == 3
 
 
 def test_lines_that_can_not_be_kept_are_not_acknowledged(desk: Desk) -> None:
@@ -164,13 +171,13 @@ def test_lines_that_can_not_be_kept_are_not_acknowledged(desk: Desk) -> None:
     exit_ = ExitRecord(2, desk.clock.now(), Exit(ExitKind.EXITED, 0))
 
     with pytest.raises(Unavailable):
-        desk.reports.accept(desk.job.attempt_id, MASTER, [desk.line(1), exit_])
+        desk.reports.accept(Bearer(desk.job.attempt_id, MASTER), [desk.line(1), exit_])
     assert desk.now().ending is None, "the exit waits for the lines before it"
 
 
 def test_an_attempt_that_is_over_is_refused(desk: Desk) -> None:
     with pytest.raises(PermissionDenied):
-        desk.reports.accept(attempt_id(desk.job.uid, 9), MASTER, [desk.line(1)])
+        desk.reports.accept(Bearer(attempt_id(desk.job.uid, 9), MASTER), [desk.line(1)])
     assert desk.kept() == []
 
 
@@ -182,7 +189,7 @@ def test_a_gang_that_reports_all_at_once_is_decided_upon_once_each() -> None:
     def report(replica: str) -> int:
         together.wait()
         state = StateRecord(1, desk.clock.now(), Phase.PREPARING)
-        return desk.reports.accept(desk.job.attempt_id, replica, [state]).acknowledged
+        return desk.reports.accept(Bearer(desk.job.attempt_id, replica), [state]).acknowledged
 
     with ThreadPoolExecutor(len(names)) as threads:
         assert list(threads.map(report, names)) == [1] * len(names)

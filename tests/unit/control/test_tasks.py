@@ -9,6 +9,7 @@ import pytest
 from footplate.buckets.folders import FolderBuckets
 from footplate.catalogue import load_catalogue
 from footplate.control.tasks import Limits, Tasks
+from footplate.control.tokens import Bearer
 from footplate.domain.errors import NotFound, PermissionDenied
 from footplate.domain.jobs import (
     Address,
@@ -105,7 +106,7 @@ def job(store: MemoryStore) -> Job:
 
 
 def test_what_a_replica_is_to_do(tasks: Tasks, job: Job, tmp_path: Path) -> None:
-    task = tasks.task(job.attempt_id, MASTER)
+    task = tasks.task(Bearer(job.attempt_id, MASTER))
 
     out = str(tmp_path / "buckets" / "stage" / "out")
     assert task.program.args == ("--x", "a b", "--job-dir", out)
@@ -122,21 +123,21 @@ def test_no_job_dir_no_argument(tasks: Tasks, store: MemoryStore, job: Job) -> N
     spec = replace(job.spec, job_dir=None)
     store.update(replace(job, spec=spec, version=job.version + 1), ())
 
-    assert tasks.task(job.attempt_id, MASTER).program.args == ("--x", "a b")
+    assert tasks.task(Bearer(job.attempt_id, MASTER)).program.args == ("--x", "a b")
 
 
 def test_packages_come_by_number(tasks: Tasks, job: Job) -> None:
-    with tasks.package(job.attempt_id, MASTER, 0) as file:
+    with tasks.package(Bearer(job.attempt_id, MASTER), 0) as file:
         assert file.read() == b"bytes"
     with pytest.raises(NotFound, match="no package number 1"):
-        tasks.package(job.attempt_id, MASTER, 1)
+        tasks.package(Bearer(job.attempt_id, MASTER), 1)
 
 
 def test_an_attempt_that_is_over_gets_nothing(tasks: Tasks, job: Job) -> None:
     with pytest.raises(PermissionDenied, match="is over"):
-        tasks.task(attempt_id(job.uid, 2), MASTER)
+        tasks.task(Bearer(attempt_id(job.uid, 2), MASTER))
     with pytest.raises(NotFound, match="no replica"):
-        tasks.task(job.attempt_id, "worker-replica-9")
+        tasks.task(Bearer(job.attempt_id, "worker-replica-9"))
 
 
 @pytest.fixture
@@ -162,16 +163,16 @@ def is_ready(store: MemoryStore, job: Job, replica: str, port: int) -> Job:
 def test_a_gang_is_told_of_its_cluster_when_all_are_ready(
     tasks: Tasks, store: MemoryStore, gang: Job
 ) -> None:
-    task = tasks.task(gang.attempt_id, WORKER)
+    task = tasks.task(Bearer(gang.attempt_id, WORKER))
     assert task.gathering_s == 600.0
     assert not {"TF_CONFIG", "RANK"} & dict(task.environment).keys()
 
     gang = is_ready(store, gang, WORKER, 5002)
-    start = tasks.start(gang.attempt_id, WORKER)
+    start = tasks.start(Bearer(gang.attempt_id, WORKER))
     assert (start.environment, start.awaited) == (None, (MASTER,))
 
     gang = is_ready(store, gang, MASTER, 5001)
-    variables = dict(tasks.start(gang.attempt_id, WORKER).environment or ())
+    variables = dict(tasks.start(Bearer(gang.attempt_id, WORKER)).environment or ())
     cluster = {"master": ["127.0.0.1:5001"], "worker": ["127.0.0.1:5002"]}
     assert json.loads(variables["TF_CONFIG"])["cluster"] == cluster
     assert (variables["RANK"], variables["WORLD_SIZE"]) == ("1", "2")
@@ -196,7 +197,7 @@ def test_nobody_starts_in_a_gang_that_is_over(
     store.update(gang, ())
     is_ready(store, gang, MASTER, 5001)
 
-    assert tasks.start(gang.attempt_id, MASTER).environment is None
+    assert tasks.start(Bearer(gang.attempt_id, MASTER)).environment is None
 
 
 def test_a_program_that_has_done_its_work_keeps_nobody_from_starting(
@@ -206,11 +207,11 @@ def test_a_program_that_has_done_its_work_keeps_nobody_from_starting(
     done = ReplicaExited(CREATED, 1, WORKER, Exit(ExitKind.EXITED, 0))
     store.update(react(gang, done).job, ())
 
-    assert tasks.start(gang.attempt_id, MASTER).environment is not None
+    assert tasks.start(Bearer(gang.attempt_id, MASTER)).environment is not None
 
 
 def test_a_replica_that_is_alone_waits_for_nobody(tasks: Tasks, job: Job) -> None:
-    assert tasks.task(job.attempt_id, MASTER).gathering_s is None
+    assert tasks.task(Bearer(job.attempt_id, MASTER)).gathering_s is None
 
 
 def change(store: MemoryStore, job: Job, **fields: object) -> None:
@@ -227,12 +228,12 @@ def test_a_replica_sees_its_gpus_alone(
     store.update(job, ())
     tasks = make_tasks(GPUS)
 
-    task = tasks.task(job.attempt_id, MASTER)
+    task = tasks.task(Bearer(job.attempt_id, MASTER))
     assert dict(task.environment)["CUDA_VISIBLE_DEVICES"] == "1,2"
     assert task.gpus
 
     change(store, job, environment=(("CUDA_VISIBLE_DEVICES", "1,0,5"),))
-    task = tasks.task(job.attempt_id, MASTER)
+    task = tasks.task(Bearer(job.attempt_id, MASTER))
     assert dict(task.environment)["CUDA_VISIBLE_DEVICES"] == "2,1"
 
 
@@ -240,11 +241,11 @@ def test_without_gpus_of_its_own_it_sees_none(
     make_tasks: Callable[[Site], Tasks], store: MemoryStore, job: Job
 ) -> None:
     change(store, job, environment=(("CUDA_VISIBLE_DEVICES", "0"),))
-    task = make_tasks(GPUS).task(job.attempt_id, MASTER)
+    task = make_tasks(GPUS).task(Bearer(job.attempt_id, MASTER))
     assert dict(task.environment)["CUDA_VISIBLE_DEVICES"] == ""
     assert not task.gpus
 
-    task = make_tasks(SITE).task(job.attempt_id, MASTER)
+    task = make_tasks(SITE).task(Bearer(job.attempt_id, MASTER))
     assert dict(task.environment)["CUDA_VISIBLE_DEVICES"] == "0"
     assert not task.gpus
 
@@ -256,7 +257,7 @@ def test_simulated_gpus_are_seen_and_get_no_runtime_for_gpus(
     store.update(replace(job, replicas=replicas, version=job.version + 1), ())
     site = replace(SITE, gpus=(Gpu("0", "NVIDIA_L4", simulated=True),))
 
-    task = make_tasks(site).task(job.attempt_id, MASTER)
+    task = make_tasks(site).task(Bearer(job.attempt_id, MASTER))
     assert dict(task.environment)["CUDA_VISIBLE_DEVICES"] == "0"
     assert not task.gpus
 
@@ -265,16 +266,16 @@ def test_a_tpu_job_runs_on_the_cpu_whatever_it_says(
     tasks: Tasks, store: MemoryStore, job: Job
 ) -> None:
     change(store, job, machine=MachineSpec("cloud_tpu"), environment=(("PJRT_DEVICE", "TPU"),))
-    variables = dict(tasks.task(job.attempt_id, MASTER).environment)
+    variables = dict(tasks.task(Bearer(job.attempt_id, MASTER)).environment)
     assert (variables["PJRT_DEVICE"], variables["JAX_PLATFORMS"]) == ("CPU", "cpu")
 
 
 def test_limits_are_those_of_the_machine_type_where_they_are_enforced(
     make_tasks: Callable[[Site], Tasks], tasks: Tasks, job: Job
 ) -> None:
-    assert tasks.task(job.attempt_id, MASTER).allotment is None
+    assert tasks.task(Bearer(job.attempt_id, MASTER)).allotment is None
     enforcing = make_tasks(replace(SITE, mode=Mode.ENFORCE))
-    allotment = enforcing.task(job.attempt_id, MASTER).allotment
+    allotment = enforcing.task(Bearer(job.attempt_id, MASTER)).allotment
     assert allotment == Allotment("n1-standard-4", 4, 15 << 10)
 
 
@@ -293,4 +294,4 @@ def test_another_attempt_has_what_is_left_of_the_running_time(
     started = None if run_s is None else clock.now()
     store.update(replace(job, start_time=started, version=job.version + 1), ())
     clock.advance(run_s or 0.0)
-    assert tasks.task(job.attempt_id, MASTER).time_limit_s == left_s
+    assert tasks.task(Bearer(job.attempt_id, MASTER)).time_limit_s == left_s

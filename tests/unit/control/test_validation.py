@@ -13,7 +13,14 @@ from footplate.control.preflight import Staging
 from footplate.control.validation import Validation
 from footplate.domain.admission import Explanation
 from footplate.domain.errors import Violation
-from footplate.domain.jobs import ContainerProgram, Directory, JobSpec, MachineSpec, PythonProgram
+from footplate.domain.jobs import (
+    ContainerProgram,
+    Directory,
+    JobSpec,
+    MachineSpec,
+    PythonProgram,
+    RestartBounds,
+)
 from footplate.domain.names import GcsUri, TrainingJobName
 from footplate.domain.preview.verdict import Outlook
 from footplate.domain.quotas import Quota, Quotas
@@ -44,7 +51,7 @@ class Desk:
         self.waits: Explanation | None = None
         self.asked: list[tuple[JobSpec, str]] = []
         regions = make_regions(make_site(mode))
-        gate = Gate(self.buckets, built_in(), regions, lambda: quotas)
+        gate = Gate(self.buckets, built_in(), regions, lambda: quotas, RestartBounds())
         self.validation = Validation(
             self.store, gate, self.buckets, built_in(), regions.site, self._outlook
         )

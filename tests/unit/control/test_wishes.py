@@ -6,6 +6,7 @@ from itertools import count
 
 import pytest
 
+from footplate.control.tokens import Bearer
 from footplate.control.wishes import MOST_OF_A_REPLICA, Wishes, WishKind
 from footplate.domain.errors import FailedPrecondition, NotFound, ResourceExhausted
 from footplate.domain.jobs import Job, Replica
@@ -27,7 +28,7 @@ def running_job(*phases: Phase) -> Job:
 
 
 JOB = running_job()
-ASKED = (JOB.attempt_id, MASTER)
+ASKED = Bearer(JOB.attempt_id, MASTER)
 
 
 def make_wishes(most_held: int = 10, life: str = "a") -> Wishes:
@@ -44,15 +45,17 @@ def test_a_wish_is_heard_by_the_replica_that_is_asked_and_answered_by_it(wishes:
     wish = wishes.ask(JOB, MASTER, WishKind.STACKS)
 
     assert wishes.pending(ASKED, "")[0] == (wish,)
-    assert wishes.pending((JOB.attempt_id, WORKER), "")[0] == ()
-    assert wishes.pending((AttemptId("other-1"), MASTER), "")[0] == ()
+    assert wishes.pending(Bearer(JOB.attempt_id, WORKER), "")[0] == ()
+    assert wishes.pending(Bearer(AttemptId("other-1"), MASTER), "")[0] == ()
     wishes.answer(wish.id, ASKED, WishAnswer("here"))
     assert wishes.wait([wish], 60) == (WishAnswer("here"),)
     assert wishes.pending(ASKED, "")[0] == ()
 
 
-@pytest.mark.parametrize("asked", [(JOB.attempt_id, WORKER), (AttemptId("other-1"), MASTER)])
-def test_nobody_else_can_answer(wishes: Wishes, asked: tuple[AttemptId, str]) -> None:
+@pytest.mark.parametrize(
+    "asked", [Bearer(JOB.attempt_id, WORKER), Bearer(AttemptId("other-1"), MASTER)]
+)
+def test_nobody_else_can_answer(wishes: Wishes, asked: Bearer) -> None:
     wish = wishes.ask(JOB, MASTER, WishKind.STACKS)
     with pytest.raises(NotFound, match="nobody waits"):
         wishes.answer(wish.id, asked, WishAnswer("lies"))
@@ -130,9 +133,9 @@ def test_no_more_questions_stand_than_there_may() -> None:
     wishes = make_wishes(most_held=1)
     release = wishes.hold(ASKED, lambda: None)
     assert release is not None
-    assert wishes.hold((JOB.attempt_id, WORKER), lambda: None) is None
+    assert wishes.hold(Bearer(JOB.attempt_id, WORKER), lambda: None) is None
     release()
-    assert wishes.hold((JOB.attempt_id, WORKER), lambda: None) is not None
+    assert wishes.hold(Bearer(JOB.attempt_id, WORKER), lambda: None) is not None
 
 
 def test_too_many_wishes_for_one_replica_are_refused(wishes: Wishes) -> None:

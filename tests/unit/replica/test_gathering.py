@@ -12,9 +12,16 @@ from footplate.replica.courier import Courier
 from footplate.replica.desk import Desk
 from footplate.replica.errands import Errands
 from footplate.replica.exchange import Exchange
-from footplate.replica.gathering import LONGEST_GAP_S, Gathering, Ports, enumerate_names
+from footplate.replica.gathering import (
+    LONGEST_GAP_S,
+    Gathering,
+    Ports,
+    enumerate_names,
+    take_ports,
+)
 from footplate.replica.home import Home
 from footplate.replica.journal import Journal
+from footplate.replica.program import TaskError
 from footplate.replica.spool import Spool
 from footplate.replica.stage import Delivering
 from footplate.replica.starting import Program
@@ -47,7 +54,7 @@ def bind(host: str, port: int) -> None:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", ""])
 def test_ports_are_nobody_elses_until_they_are_released(host: str) -> None:
-    ports = Ports(3)
+    ports = Ports([0, 0, 0])
     assert len(set(ports.numbers)) == 3
     for number in ports.numbers:
         with pytest.raises(OSError, match="in use") as caught:
@@ -59,10 +66,49 @@ def test_ports_are_nobody_elses_until_they_are_released(host: str) -> None:
 
 
 def test_nobody_can_reach_a_port_that_is_held() -> None:
-    ports = Ports(1)
+    ports = Ports([0])
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", ports.numbers[0]))
     ports.release()
+
+
+def listen() -> socket.socket:
+    """On a port of every address, as programs do."""
+    server = socket.socket()
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    server.bind(("", 0))
+    server.listen()
+    return server
+
+
+def address(port: int, *others: int) -> dict[str, object]:
+    return {"host": "127.0.0.1", "port": port, "open_ports": list(others)}
+
+
+def test_one_that_comes_back_takes_its_ports_again_though_connections_linger() -> None:
+    server = listen()
+    port = server.getsockname()[1]
+    peer = socket.create_connection(("127.0.0.1", port))
+    accepted, _ = server.accept()
+    accepted.close()  # whoever closes first keeps the port for a while
+    server.close()
+    peer.close()
+
+    ports = take_ports(address(port))
+    assert ports.numbers == [port]
+    ports.release()
+
+
+def test_one_whose_port_is_taken_meanwhile_says_so_and_holds_nothing() -> None:
+    free = take_ports(None)
+    free.release()
+    with listen() as server:
+        taken = server.getsockname()[1]
+        with pytest.raises(
+            TaskError, match=f"can't come back to port {free.numbers[0]} or {taken}"
+        ):
+            take_ports(address(free.numbers[0], taken))
+    bind("", free.numbers[0])
 
 
 class Clock:

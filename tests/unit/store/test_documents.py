@@ -47,7 +47,7 @@ SPEC = JobSpec(
             program=ContainerProgram("gcr.io/p/i:1", None, ()),
         ),
     ),
-    scheduling=Scheduling(3600.0, 60.5, 3, 2),
+    scheduling=Scheduling(3600.0, 60.5, 3, 4, 2, restarts_together=True),
     job_dir="gs://b/job",
     directories=(Directory("AIP_MODEL_DIR", "gs://b/model/"), Directory(None, "gs://b/made/")),
     environment=(("CLOUD_ML_PROJECT_ID", "p"),),
@@ -70,7 +70,7 @@ SPEC_V1 = (
     '"machine":["n1-standard-4",null,0],"replica_count":2,"program":{"kind":"container",'
     '"image_uri":"gcr.io/p/i:1","command":null,"args":[]},"environment":[],'
     '"disk":["pd-ssd",100]}],"scheduling":{"max_running_time_s":3600.0,'
-    '"max_wait_time_s":60.5,"priority":3,"max_attempts":2},"job_dir":"gs://b/job",'
+    '"max_wait_time_s":60.5,"priority":3,"max_restarts":4,"max_retries":2,"restarts_together":true},"job_dir":"gs://b/job",'
     '"directories":[["AIP_MODEL_DIR","gs://b/model/"],[null,"gs://b/made/"]],'
     '"environment":[["CLOUD_ML_PROJECT_ID","p"]],'
     '"cluster_variables":["CLUSTER_SPEC","TF_CONFIG"],"chief_role":"master",'
@@ -110,6 +110,14 @@ def test_a_spec_that_was_written_before_there_were_trials_is_read() -> None:
     assert documents.read_spec(older) == replace(SPEC, trial=None)
 
 
+def test_a_spec_that_was_written_when_only_whole_jobs_started_again_is_read() -> None:
+    bounds = '"max_restarts":4,"max_retries":2,"restarts_together":true'
+    scheduling = documents.read_spec(SPEC_V1.replace(bounds, '"max_attempts":4')).scheduling
+
+    assert (scheduling.max_restarts, scheduling.max_retries) == (0, 3)
+    assert not scheduling.restarts_together
+
+
 def test_documents_are_written_as_version_1() -> None:
     assert documents.write_spec(SPEC) == SPEC_V1
     assert documents.write_replicas(REPLICAS) == REPLICAS_V1
@@ -120,9 +128,10 @@ def test_documents_are_written_as_version_1() -> None:
 def test_what_newer_versions_add_to_replicas_is_kept() -> None:
     lost = Replica("worker-replica-0", Phase.GONE, None, ended_at=CREATED, ended_as=2, loss="x")
     late = Replica("evaluator-replica-0", Phase.RUNNING, overdue=True)
-    text = documents.write_replicas((lost, late))
+    back = Replica("worker-replica-1", restart=3, losses=2, echoes=1, upset_at=CREATED)
+    text = documents.write_replicas((lost, late, back))
 
-    assert documents.read_replicas(text) == (lost, late)
+    assert documents.read_replicas(text) == (lost, late, back)
     assert f'"ended":[{to_micros(CREATED)},2],"loss":"x"' in text
 
 

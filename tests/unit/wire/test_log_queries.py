@@ -221,7 +221,12 @@ def test_an_entry_as_readers_get_it() -> None:
             "type": "ml_job",
             "labels": {"project_id": "demo", "job_id": "Job_1", "task_name": "master-replica-0"},
         },
-        "labels": {"attempt": "2", "sequence": "7", "printed": "2026-01-02T02:04:05.678901Z"},
+        "labels": {
+            "attempt": "2",
+            "restart": "0",
+            "sequence": "7",
+            "printed": "2026-01-02T02:04:05.678901Z",
+        },
         "textPayload": "hi",
     }
     document = encode_entry(JSON, JOB)

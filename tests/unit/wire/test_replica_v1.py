@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from footplate.domain.errors import InvalidArgument
-from footplate.domain.jobs import Exit, ExitKind
+from footplate.domain.jobs import Address, Exit, ExitKind
 from footplate.domain.log_lines import Line
 from footplate.domain.names import AttemptId
 from footplate.domain.runtimes import Runtime, Slice
@@ -187,6 +187,8 @@ def test_a_task_as_supervisors_get_it() -> None:
         heartbeat_s=30.0,
         gpus=True,
         allotment=Allotment("n1-standard-4", 4, 15360),
+        restart=2,
+        address=Address("127.0.0.1", 5001, (6001,)),
     )
     assert json.loads(json.dumps(encode_task(task))) == {
         "attempt_id": "uid-1",
@@ -218,6 +220,8 @@ def test_a_task_as_supervisors_get_it() -> None:
         "gpus": True,
         "allotment": {"machine_type": "n1-standard-4", "vcpus": 4, "memory_mb": 15360},
         "gathering_s": None,
+        "restart": 2,
+        "address": {"host": "127.0.0.1", "port": 5001, "open_ports": [6001]},
     }
     assert encode_task(replace(task, allotment=None))["allotment"] is None
 

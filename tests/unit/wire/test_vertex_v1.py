@@ -147,7 +147,8 @@ def test_only_flexible_starts_wait_for_a_limited_time(
 def test_timeout_and_retries() -> None:
     given: JsonObject = {"timeout": "90s", "disableRetries": True}
     scheduling = spec_of(scheduling=given).scheduling
-    assert (scheduling.max_running_time_s, scheduling.max_attempts) == (90, 1)
+    assert scheduling.max_running_time_s == 90
+    assert (scheduling.max_restarts, scheduling.max_retries) == (0, 0)
 
 
 NAME = "projects/demo/locations/us-central1/customJobs/123"

@@ -13,13 +13,16 @@ from footplate.domain.errors import FailedPrecondition, Unavailable
 from footplate.domain.names import AttemptId
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from footplate.ports.backend import AttemptStart, Ticket
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
 """Names of our own folders begin with a dot."""
+_RESTART = "~"
+"""Stands between the name of a replica and the number of its restart."""
+_HOME_NAME = re.compile(rf"{_NAME.pattern}(?:{_RESTART}[0-9]{{1,9}})?")
 
 
 class Attempts:
@@ -45,11 +48,42 @@ class Attempts:
         return tuple(home for name in _folders(self._root) for home in self.of(AttemptId(name)))
 
     def of(self, attempt_id: AttemptId) -> tuple[Home, ...]:
-        """Those of one attempt; none if it is unknown."""
+        """Those of one attempt, of each replica the newest; none if it is unknown."""
         if not _NAME.fullmatch(attempt_id):
             return ()
+        newest: dict[str, Home] = {}
+        for home in self._made(attempt_id):
+            known = newest.setdefault(home.replica, home)
+            if home.restart > known.restart:
+                newest[home.replica] = home
+        return tuple(newest.values())
+
+    def _made(self, attempt_id: AttemptId) -> Iterator[Home]:
         path = self._root / attempt_id
-        return tuple(Home(attempt_id, name, path / name) for name in _folders(path))
+        for name in _folders(path):
+            replica, _, restart = name.partition(_RESTART)
+            yield Home(attempt_id, replica, path / name, int(restart or 0))
+
+    def find(self, attempt_id: AttemptId, replica: str) -> Home | None:
+        return next((h for h in self.of(attempt_id) if h.replica == replica), None)
+
+    def renew(self, old: Home, ticket: Ticket) -> None:
+        """Make a HOME for the restart of a replica, then throw away the one that it had.
+
+        Raises:
+            Unavailable: not now; nothing was made.
+        """
+        path = old.path.with_name(f"{old.replica}{_RESTART}{ticket.restart}")
+        try:
+            self._trash.throw(self._making)
+            self._making.mkdir(mode=0o700)
+            self._fill(self._making / path.name, ticket)
+            (self._making / path.name).rename(path)
+            self._trash.throw(old.path)
+        except OSError as error:
+            self._give_up()
+            if not path.exists():
+                raise Unavailable(f"the directory of {ticket.replica} can't be made") from error
 
     def make(self, request: AttemptStart) -> None:
         """Make the HOMEs of a gang, if they aren't there yet.
@@ -64,7 +98,10 @@ class Attempts:
         try:
             self._make_root()
             self._trash.throw(self._making)
-            self._fill(self._making / request.attempt_id, request)
+            path = self._making / request.attempt_id
+            path.mkdir(parents=True, mode=0o700)
+            for ticket in request.tickets:
+                self._fill(path / ticket.replica, ticket)
             (self._making / request.attempt_id).rename(self._root / request.attempt_id)
         except OSError as error:
             self._give_up()
@@ -78,12 +115,9 @@ class Attempts:
         self._root.mkdir(parents=True, exist_ok=True)
         self._root.chmod(0o700)
 
-    def _fill(self, path: Path, request: AttemptStart) -> None:
-        path.mkdir(parents=True, mode=0o700)
-        for ticket in request.tickets:
-            home = path / ticket.replica
-            home.mkdir(mode=0o700)
-            _write_private(home / "ticket.json", self._write_ticket(ticket))
+    def _fill(self, home: Path, ticket: Ticket) -> None:
+        home.mkdir(mode=0o700)
+        _write_private(home / "ticket.json", self._write_ticket(ticket))
 
     def _give_up(self) -> None:
         try:
@@ -113,7 +147,7 @@ def _folders(path: Path) -> list[str]:
             found = [e.name for e in entries if e.is_dir(follow_symlinks=False)]
     except (FileNotFoundError, NotADirectoryError):
         return []
-    return sorted(name for name in found if _NAME.fullmatch(name))
+    return sorted(name for name in found if _HOME_NAME.fullmatch(name))
 
 
 def _write_private(path: Path, text: str) -> None:

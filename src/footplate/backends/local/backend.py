@@ -75,7 +75,8 @@ class LocalBackend:
         self._listeners: list[Callable[[AttemptId], None]] = []
 
     def _write_ticket(self, ticket: Ticket) -> str:
-        return json.dumps({**self._facts, "token": ticket.token}, indent=1)
+        own = {"token": ticket.token, "restart": ticket.restart}
+        return json.dumps({**self._facts, **own}, indent=1)
 
     def start(self, request: AttemptStart) -> None:
         """All HOMEs of the gang are made, then its supervisors spawned; see the port."""
@@ -84,9 +85,21 @@ class LocalBackend:
             if not self._attempts.of(request.attempt_id):
                 self._launcher.check()
                 self._attempts.make(request)
+            for ticket in request.tickets:
+                self._restart(request.attempt_id, ticket)
             for home in self._attempts.of(request.attempt_id):
                 self._keeper.tend(home)
             self._exits.wake()
+
+    def _restart(self, attempt_id: AttemptId, ticket: Ticket) -> None:
+        """Put a new HOME in the place of one that is gone and older than the ticket."""
+        old = self._attempts.find(attempt_id, ticket.replica)
+        if old is None or old.restart >= ticket.restart:
+            return
+        if self._keeper.sighting(old).presence is Presence.GONE:
+            self._launcher.check()
+            self._attempts.renew(old, ticket)
+            self._keeper.forget(old)
 
     def stop(self, attempt_id: AttemptId, replicas: Collection[str] | None = None) -> None:
         with self._mutex:

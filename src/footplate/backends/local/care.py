@@ -76,4 +76,6 @@ class Care:
         reason = self.home.gone() or "" if standing is Standing.GONE else _REASON[standing]
         if self.trouble and standing is not Standing.GONE:
             reason = self.trouble
-        return Sighting(self.home.attempt_id, self.home.replica, _PRESENCE[standing], reason)
+        home = self.home
+        presence = _PRESENCE[standing]
+        return Sighting(home.attempt_id, home.replica, presence, reason, home.restart)

@@ -36,6 +36,7 @@ class Home:
     attempt_id: AttemptId
     replica: str
     path: Path
+    restart: int = 0
 
     @property
     def log(self) -> Path:

@@ -16,6 +16,7 @@ from footplate.domain.lifecycle.events import (
     StartRefused,
     WaitExpired,
 )
+from footplate.domain.lifecycle.losses import awaited
 from footplate.domain.lifecycle.reactions import (
     TRANSITIONS,
     Command,
@@ -47,6 +48,7 @@ __all__ = [
     "StartRefused",
     "Stop",
     "WaitExpired",
+    "awaited",
     "commands",
     "react",
     "to_stop",

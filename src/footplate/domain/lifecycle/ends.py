@@ -1,9 +1,7 @@
-"""What the ends of a gang's replicas mean: the cause, its echoes, and who may stay on for a while.
+"""What the ends of a gang's replicas mean: the cause, and who may stay on for a while.
 
-A replica is *lost* when it ends by no doing of its program: a foreign signal, a stop that nobody
-asked for, the death of its supervisor or machine. Its peers' programs fail within seconds of
-that ("connection reset"), often before the loss is known: such failures are *echoes*. So a failure
-waits ``ECHO_S`` for a loss to become known, unless nobody is left who could be lost.
+A failure waits ``ECHO_S`` for the loss that it may be an echo of to become known, unless nobody is
+left who could be lost.
 """
 
 from __future__ import annotations
@@ -11,83 +9,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from footplate.domain.errors import Code
-from footplate.domain.jobs import Ending, Exit, ExitKind, Replica
-from footplate.domain.parts import Part, part_of
+from footplate.domain.jobs import Ending, Exit, ExitKind
+from footplate.domain.lifecycle.losses import (
+    breaking_loss,
+    failed,
+    first,
+    is_echo,
+    is_evaluator,
+    matters,
+)
 from footplate.domain.states import Phase, State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from footplate.domain.jobs import Job
-
-ECHO_S = 5.0
-"""How long a failure waits for the loss that it may be an echo of."""
-
-OWN_SIGNALS = frozenset({4, 5, 6, 7, 8, 11, 31})
-"""ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS (Linux numbers): a program brings these on itself."""
+    from footplate.domain.jobs import Job, Replica
 
 _ENDED = (Phase.EXITED, Phase.GONE)
 
 
-def is_evaluator(job: Job, replica: str) -> bool:
-    pools = (pool for name, pool, _ in job.spec.replicas() if name == replica)
-    return any(part_of(pool) is Part.EVALUATOR for pool in pools)
-
-
-def matters(job: Job, replica: Replica) -> bool:
-    """Whether the end of this replica says anything of the job's.
-
-    An evaluator only looks on; but without one that isn't ready no program of the gang starts.
-    """
-    return replica.address is None or not is_evaluator(job, replica.name)
-
-
-def is_loss(end: Exit) -> bool:
-    """Death by a foreign signal isn't the program's own failure; all other ends are.
-
-    A supervisor stops for whoever asks it. Where the job isn't to end, that wasn't us.
-    """
-    if end.kind is ExitKind.STOPPED:
-        return True
-    return end.kind is ExitKind.SIGNALLED and end.code not in OWN_SIGNALS
-
-
-def may_be_echo(end: Exit) -> bool:
-    """Whether a program may end like this because a peer is lost.
-
-    Running out of memory or of time, or never starting, is none of a peer's doing.
-    """
-    return end.kind in (ExitKind.EXITED, ExitKind.SIGNALLED) and _fails(end)
-
-
-def _fails(end: Exit) -> bool:
-    return not end.success and not is_loss(end)
-
-
-def first_loss(job: Job) -> Replica | None:
-    """Of the replicas without which the attempt can't go on; None: it can."""
-    return _first(r for r in job.replicas if _lost(r) and matters(job, r))
-
-
-def _lost(replica: Replica) -> bool:
-    if replica.exit is None:
-        return replica.phase is Phase.GONE
-    return is_loss(replica.exit)
-
-
-def _first(replicas: Iterable[Replica]) -> Replica | None:
-    return min(replicas, key=lambda replica: replica.ended_as, default=None)
-
-
 def waiting_failure(job: Job) -> Replica | None:
     """The first replica that failed, while it isn't known yet whether that is an echo."""
-    if job.ending is not None or first_loss(job) is not None:
+    if job.ending is not None or breaking_loss(job) is not None:
         return None
-    return _first(_failed(job))
-
-
-def _failed(job: Job) -> list[Replica]:
-    return [r for r in job.replicas if r.exit and _fails(r.exit) and matters(job, r)]
+    return first(replica for replica in failed(job) if not is_echo(job, replica))
 
 
 def is_alone(job: Job, replica: Replica) -> bool:
@@ -114,8 +59,8 @@ def mishap(job: Job, replica: Replica) -> str | None:
     looks_on = not matters(job, replica)
     if _is_as_it_should_be(job, replica, looks_on=looks_on):
         return None
-    told = _told(replica)
-    return f"{told}; evaluators don't decide how a job ends" if looks_on else told
+    end = told(replica)
+    return f"{end}; evaluators don't decide how a job ends" if looks_on else end
 
 
 def _is_as_it_should_be(job: Job, replica: Replica, *, looks_on: bool) -> bool:
@@ -133,7 +78,7 @@ def _is_to_end(job: Job, replica: Replica, *, looks_on: bool) -> bool:
     """Whether nobody wonders that a replica has ended without its program's doing."""
     if looks_on and job.ending is not None and job.ending.state is State.SUCCEEDED:
         return replica.overdue
-    return job.ending is not None or first_loss(job) not in (None, replica)
+    return job.ending is not None or breaking_loss(job) not in (None, replica)
 
 
 def verdict(job: Job, failure: Replica, end: Exit) -> Ending:
@@ -146,10 +91,11 @@ def verdict(job: Job, failure: Replica, end: Exit) -> Ending:
 
 def cause_of_loss(job: Job, loss: Replica) -> str:
     """In one sentence, with the echoes."""
-    return _told(loss) + what_followed(job, loss)
+    return told(loss) + what_followed(job, loss)
 
 
-def _told(replica: Replica) -> str:
+def told(replica: Replica) -> str:
+    """The end of a replica, or its loss, in one sentence."""
     if replica.exit is None:
         return f"replica {replica.name} was lost: {replica.loss}"
     return describe(replica.name, replica.exit)
@@ -157,7 +103,7 @@ def _told(replica: Replica) -> str:
 
 def what_followed(job: Job, cause: Replica) -> str:
     """The other failures, briefly: ``; then replica NAME exited with code 1, as did 2 others``."""
-    others = sorted(_failed(job), key=lambda replica: replica.ended_as)
+    others = sorted(failed(job), key=lambda replica: replica.ended_as)
     ends = [(r.name, r.exit) for r in others if r.exit and r.name != cause.name]
     if not ends:
         return ""

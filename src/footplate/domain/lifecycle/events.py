@@ -1,4 +1,4 @@
-"""What may happen to a job. Each event bears its moment, and those of replicas their attempt."""
+"""What may happen to a job. Each event bears its moment, and those of replicas which start."""
 
 from __future__ import annotations
 
@@ -25,46 +25,43 @@ class Admitted:
 
 
 @dataclass(frozen=True)
-class ReplicaPreparing:
+class _OfReplica:
+    """``restart``: which start of the replica within the attempt it is about."""
+
     at: datetime
     attempt: int
     replica: str
+    restart: int = field(default=0, kw_only=True)
 
 
 @dataclass(frozen=True)
-class ReplicaReady:
+class ReplicaPreparing(_OfReplica):
+    """Its supervisor is there."""
+
+
+@dataclass(frozen=True)
+class ReplicaReady(_OfReplica):
     """It could start its program, and waits until all others of its gang could."""
 
-    at: datetime
-    attempt: int
-    replica: str
     address: Address
 
 
 @dataclass(frozen=True)
-class ReplicaRunning:
-    at: datetime
-    attempt: int
-    replica: str
+class ReplicaRunning(_OfReplica):
+    """Its program runs."""
 
 
 @dataclass(frozen=True)
-class ReplicaExited:
+class ReplicaExited(_OfReplica):
     """The supervisor reports the end of the program."""
 
-    at: datetime
-    attempt: int
-    replica: str
     exit: Exit
 
 
 @dataclass(frozen=True)
-class ReplicaGone:
+class ReplicaGone(_OfReplica):
     """The backend confirms that nothing of the replica is left."""
 
-    at: datetime
-    attempt: int
-    replica: str
     reason: str
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from footplate.domain.errors import Code
 from footplate.domain.jobs import Ending, Exit, ExitKind, Job, JobEvent, Replica
-from footplate.domain.lifecycle import ends
+from footplate.domain.lifecycle import ends, losses, restarts
 from footplate.domain.lifecycle.events import (
     Admitted,
     CancelRequested,
@@ -31,7 +31,6 @@ from footplate.domain.lifecycle.events import (
 from footplate.domain.states import Phase, State
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import datetime
 
     from footplate.domain.lifecycle.events import Event, ReplicaEvent
@@ -99,7 +98,7 @@ def commands(job: Job) -> tuple[Command, ...]:
 
 def to_stop(job: Job) -> frozenset[str]:
     """The replicas that are to end, or have ended: all, none, or all but lingering evaluators."""
-    if job.ending is None and ends.first_loss(job) is None:
+    if job.ending is None and losses.breaking_loss(job) is None:
         return frozenset()
     return frozenset(replica.name for replica in job.replicas) - ends.lingering(job)
 
@@ -137,14 +136,10 @@ def _admit(job: Job, event: Admitted) -> Change:
     if job.state is not State.QUEUED:
         return job, ()
     notes = (JobEvent(event.at, "EMULATED", note, 1) for note in event.notes)
-    return _next_attempt(job, event.devices), tuple(notes)
-
-
-def _next_attempt(job: Job, devices: Mapping[str, tuple[str, ...]]) -> Job:
     replicas = tuple(
-        Replica(name, devices=devices.get(name, ())) for name in job.spec.replica_names()
+        Replica(name, devices=event.devices.get(name, ())) for name in job.spec.replica_names()
     )
-    return replace(job, state=State.PREPARING, attempt=job.attempt + 1, replicas=replicas)
+    return restarts.next_attempt(job, replicas), tuple(notes)
 
 
 def _cancel(job: Job) -> Change:
@@ -195,24 +190,21 @@ _ORDER = {phase: index for index, phase in enumerate(Phase)}
 def _report(job: Job, event: ReplicaEvent) -> Change:
     """Move one replica forward, never back, and see what follows for the job."""
     known = next((r for r in job.replicas if r.name == event.replica), None)
-    if known is None or event.attempt != job.attempt:
+    if known is None or (event.attempt, event.restart) != (job.attempt, known.restart):
         return job, ()
-    moved = _move(known, event, 1 + sum(bool(r.ended_as) for r in job.replicas))
+    moved = _move(known, event, 1 + max(r.ended_as for r in job.replicas))
     if moved is known:
         return job, ()
     replicas = tuple(moved if r is known else r for r in job.replicas)
     job = replace(job, replicas=replicas)
     match event:
-        case ReplicaPreparing() | ReplicaReady():
-            return job, ()
-        case ReplicaRunning():
-            return _run(job), ()
         case ReplicaExited():
             ran = _have_run(job, known, event)
-            return _run(_judge(ran, moved, event.exit)), _tell(job, moved, event)
+            return _follow(_judge(ran, moved, event.exit), event, _tell(job, moved, event))
         case ReplicaGone():
-            after, told = _settle(job, event)
-            return _run(after), (*_tell(job, moved, event), *told)
+            return _follow(job, event, _tell(job, moved, event))
+        case ReplicaPreparing() | ReplicaReady() | ReplicaRunning():
+            return _run(job), ()
         case _:
             assert_never(event)
 
@@ -225,7 +217,8 @@ def _move(replica: Replica, event: ReplicaEvent, place: int) -> Replica:
         case ReplicaReady():
             moved = replace(replica, phase=Phase.READY, address=event.address)
         case ReplicaRunning():
-            moved = replace(replica, phase=Phase.RUNNING)
+            upset_at = event.at if replica.restart else None
+            moved = replace(replica, phase=Phase.RUNNING, upset_at=upset_at)
         case ReplicaExited():
             ended = replace(replica, ended_at=event.at, ended_as=place)
             moved = replace(ended, phase=Phase.EXITED, exit=event.exit)
@@ -237,6 +230,13 @@ def _move(replica: Replica, event: ReplicaEvent, place: int) -> Replica:
         case _:
             assert_never(event)
     return moved if _ORDER[moved.phase] > _ORDER[replica.phase] else replica
+
+
+def _follow(job: Job, event: ReplicaExited | ReplicaGone, told: tuple[JobEvent, ...]) -> Change:
+    """What comes of an end that has been judged: another start in place, or of all, or the end."""
+    job, mended = restarts.mend(job, event.at)
+    job, settled = _settle(job, event)
+    return _run(job), (*told, *mended, *settled)
 
 
 def _run(job: Job) -> Job:
@@ -261,11 +261,11 @@ def _have_run(job: Job, replica: Replica, event: ReplicaExited) -> Job:
 
 def _judge(job: Job, replica: Replica, end: Exit) -> Job:
     """The primary's success is the job's; a failure is, unless it may be an echo."""
-    if not ends.matters(job, replica) or ends.is_loss(end):
+    if not losses.matters(job, replica) or losses.is_lost(replica):
         return job
     if end.success and replica is job.primary:
         return _end(job, Ending(State.SUCCEEDED))[0]
-    if not end.success and not ends.may_be_echo(end):
+    if not end.success and not losses.may_be_echo(end):
         return _end(job, ends.verdict(job, replica, end))[0]
     failure = ends.waiting_failure(job)
     return _conclude(job) if failure and ends.is_alone(job, failure) else job
@@ -287,25 +287,14 @@ def _tell(job: Job, replica: Replica, event: ReplicaExited | ReplicaGone) -> tup
     return (JobEvent(event.at, "REPLICA_FAILED", message, job.attempt, replica.name),)
 
 
-def _settle(job: Job, event: ReplicaGone) -> Change:
+def _settle(job: Job, event: ReplicaExited | ReplicaGone) -> Change:
     """When all are gone: the decided end, or another attempt, or the end of patience."""
     if any(r.phase is not Phase.GONE for r in job.replicas):
         return job, ()
     if job.ending is not None:
         return replace(job, state=job.ending.state), ()
-    return _retry(job, event)
-
-
-def _retry(job: Job, event: ReplicaGone) -> Change:
-    loss = ends.first_loss(job) or next(r for r in job.replicas if r.name == event.replica)
-    cause = ends.cause_of_loss(job, loss)
-    if job.attempt >= job.spec.scheduling.max_attempts:
-        message = f"{cause} (attempt {job.attempt}, the last one allowed)"
-        ending = Ending(State.FAILED, Code.ABORTED, message)
-        return replace(job, ending=ending, state=State.FAILED), ()
-    retry = JobEvent(event.at, "RETRY", f"{cause}; starting again", job.attempt, loss.name)
-    devices = {replica.name: replica.devices for replica in job.replicas}
-    return _next_attempt(job, devices), (retry,)
+    loss = losses.breaking_loss(job) or next(r for r in job.replicas if r.name == event.replica)
+    return restarts.retry(job, loss, event.at)
 
 
 def _enter(before: Job, after: Job, at: datetime) -> Job:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from footplate.domain.amounts import Amounts
     from footplate.domain.catalogue import Catalogue
-    from footplate.domain.jobs import DiskSpec, JobSpec, WorkerPool
+    from footplate.domain.jobs import DiskSpec, JobSpec, Scheduling, WorkerPool
     from footplate.domain.sites import Mode, Site
 
 JOB_ID = "JOB_ID"
@@ -201,10 +201,24 @@ def _steps(spec: JobSpec) -> Iterator[str]:
     yield from _ends(spec, primary, alone=len(names) == 1)
     if scheduling.max_running_time_s > 0:
         yield f"After running for {words(scheduling.max_running_time_s)} it is cancelled."
-    retries = scheduling.max_attempts - 1
-    if retries > 0:
-        again = "once" if retries == 1 else f"{retries} times"
-        yield f"If its machine is lost, it starts again, at most {again}."
+    yield from _restarts(scheduling, alone=len(names) == 1)
+
+
+def _restarts(scheduling: Scheduling, *, alone: bool) -> Iterator[str]:
+    again, all_again = scheduling.max_restarts, scheduling.max_retries
+    if again + all_again == 0:
+        yield "If a machine is lost, it fails."
+    elif alone or scheduling.restarts_together or again == 0:
+        whole = "it starts" if alone else "all replicas start"
+        yield f"If a machine is lost, {whole} again, at most {times(again + all_again)}."
+    else:
+        yield f"A replica whose machine is lost starts again in place, at most {times(again)}."
+        if all_again:
+            yield f"After that all replicas start again, at most {times(all_again)}."
+
+
+def times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def _ends(spec: JobSpec, primary: str, *, alone: bool) -> Iterator[str]:

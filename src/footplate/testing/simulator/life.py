@@ -17,7 +17,7 @@ from footplate.domain.jobs import (
     Scheduling,
 )
 from footplate.domain.lifecycle import CancelRequested
-from footplate.domain.lifecycle.ends import ECHO_S, is_loss
+from footplate.domain.lifecycle.losses import ECHO_S, is_loss
 from footplate.domain.names import parse_attempt_id
 from footplate.ports.backend import Presence
 from footplate.testing.jobs import make_job, make_spec
@@ -147,7 +147,14 @@ class _Life:
         self.jobs += 1
         wait_s = self.rng.choice([None, None, MAX_WAIT_S])
         run_s = self.rng.choice([DEFAULT_RUNNING_TIME_S, 300.0, 3000.0])
-        limits = Scheduling(run_s, wait_s, priority=self.rng.randrange(3))
+        limits = Scheduling(
+            run_s,
+            wait_s,
+            priority=self.rng.randrange(3),
+            max_restarts=self.rng.choice([0, 1, 5]),
+            max_retries=self.rng.choice([0, 3]),
+            restarts_together=self.rng.random() < 0.3,
+        )
         workers = self.rng.choice([0, 0, 0, 1, 2, 5])
         spec = make_spec(
             workers=workers,
@@ -177,6 +184,11 @@ class _Life:
         self.world.be_reborn(self.rng.choice(self.sites))
 
     def time_passes(self) -> None:
+        """Echoes of a loss come within seconds, and so before."""
+        for supervisor in list(self.world.supervisors.values()):
+            if supervisor.echo is not None:
+                supervisor.proceed()
+                self._deliver_for_certain(supervisor)
         self.world.clock.advance(self.rng.choice([1.0, 10.0, 60.0, 700.0, 2000.0, -30.0]))
 
     def work(self) -> None:
@@ -204,9 +216,7 @@ class _Life:
         dead = self.rng.choice(self.world.history)
         batch = dead.kept()[-self.rng.randint(1, 3) :]
         with suppress(PermissionDenied):
-            self.world.attempt(
-                lambda service: service.reports.accept(dead.attempt_id, dead.replica, batch)
-            )
+            self.world.attempt(lambda service: service.reports.accept(dead.bearer, batch))
 
     def _begin(self) -> None:
         """Supervisors that were asked for come to life, or learn that they are to stop."""
@@ -214,11 +224,12 @@ class _Life:
             key = (sighting.attempt_id, sighting.replica)
             if sighting.presence is Presence.WAITING:
                 self.world.backend.admit(*key)
-                self.world.supervisors[key] = self._born(*key)
+                self.world.supervisors[key] = self._born(*key, sighting.restart)
             elif key in self.world.supervisors and self.world.backend.is_stopping(*key):
                 self._stop(self.world.supervisors[key])
 
-    def _born(self, attempt_id: AttemptId, replica: str) -> Supervisor:
+    def _born(self, attempt_id: AttemptId, replica: str, restart: int) -> Supervisor:
+        assert (attempt_id, replica) not in self.world.supervisors, "it lives already"
         job, _, attempt = attempt_id.rpartition("-")
         assert not any(
             other.attempt_id.startswith(f"{job}-") and other.attempt_id != attempt_id
@@ -231,6 +242,7 @@ class _Life:
             end=self.rng.choice((*WELL, *ENDS)),
             born=self.world.clock.now(),
             gang=len(self.world.store.get_by_uid(parse_attempt_id(attempt_id)[0]).replicas) > 1,
+            restart=restart,
         )
         self.world.history.append(supervisor)
         return supervisor
@@ -243,6 +255,8 @@ class _Life:
     def _work(self, supervisor: Supervisor) -> None:
         running = supervisor.runs
         supervisor.proceed()
+        if supervisor.restart and supervisor.runs and not running:
+            self._reconnect(supervisor)
         if running and supervisor.last and not supervisor.stopping:
             self._follow(supervisor, supervisor.last)
         self._deliver(supervisor)
@@ -255,8 +269,8 @@ class _Life:
         batch = supervisor.spool[first:]
 
         def report(service: Service) -> None:
-            receipt = service.reports.accept(supervisor.attempt_id, supervisor.replica, batch)
-            supervisor.acknowledged = max(supervisor.acknowledged, receipt.acknowledged)
+            receipt = service.reports.accept(supervisor.bearer, batch)
+            supervisor.learn(receipt.acknowledged)
             if receipt.stop:
                 self._stop(supervisor)
 
@@ -292,6 +306,12 @@ class _Life:
         """Its program fails or hangs for want of another one."""
         peer.echo = self.rng.choice(ECHOES) if self.rng.random() < 0.7 else None
         peer.stuck |= peer.echo is None
+
+    def _reconnect(self, returned: Supervisor) -> None:
+        """Those that waited for it go on."""
+        for other in self.world.supervisors.values():
+            if other.attempt_id == returned.attempt_id and not other.evaluates:
+                other.stuck = False
 
     def _peers(self, supervisor: Supervisor) -> list[Supervisor]:
         """Who is connected to it."""

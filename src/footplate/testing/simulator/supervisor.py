@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from footplate.control.tokens import Bearer
 from footplate.domain.jobs import Address, Exit, ExitKind
+from footplate.domain.log_lines import RESTART_SPAN
 from footplate.domain.states import Phase
 from footplate.ports.logs import Line
 from footplate.wire.replica_v1 import EventRecord, ExitRecord, LineRecord, Record, StateRecord
@@ -34,6 +36,7 @@ class Supervisor:
     """None: the program runs until it is stopped."""
     born: datetime
     gang: bool = False
+    restart: int = 0
     spool: list[Record] = field(default_factory=list)
     acknowledged: int = 0
     stopping: bool = False
@@ -79,30 +82,43 @@ class Supervisor:
     def delivered(self) -> bool:
         return self.acknowledged == len(self.spool)
 
+    @property
+    def key(self) -> tuple[AttemptId, str]:
+        return self.attempt_id, self.replica
+
+    @property
+    def bearer(self) -> Bearer:
+        return Bearer(self.attempt_id, self.replica, self.restart)
+
     def proceed(self) -> None:
         """The program does the next thing that it would do."""
         if not self.ended and (self.stopping or self.echo or not self.stuck):
             self.spool.append(self._next(len(self.spool) + 1))
 
-    def _next(self, number: int) -> Record:
+    def _next(self, step: int) -> Record:
+        number = self.restart * RESTART_SPAN + step
         if self.stopping:
             return ExitRecord(number, self.born, Exit(ExitKind.STOPPED))
         if self.echo is not None:
             return ExitRecord(number, self.born, self.echo)
-        if number == 1:
+        if step == 1:
             return StateRecord(number, self.born, Phase.PREPARING)
-        if number == 2:
+        if step == 2:
             return EventRecord(number, self.born, "PREPARING", "38 of 52 packages")
         if self.end is not None and self.end.kind is ExitKind.UNPREPARED:
             return ExitRecord(number, self.born, self.end)
-        if number == 3 and self.gang:
+        if step == 3 and self.gang:
             return StateRecord(number, self.born, Phase.READY, Address("127.0.0.1", 4000))
         begin = 4 if self.gang else 3
-        if number == begin:
+        if step == begin:
             return StateRecord(number, self.born, Phase.RUNNING)
-        if number <= begin + self.lines or self.end is None:
-            return LineRecord(Line(number, self.born, "INFO", f"line {number}"))
+        if step <= begin + self.lines or self.end is None:
+            return LineRecord(Line(number, self.born, "INFO", f"line {step}"))
         return ExitRecord(number, self.born, self.end)
+
+    def learn(self, acknowledged: int) -> None:
+        """The service keeps all up to this number."""
+        self.acknowledged = max(self.acknowledged, acknowledged - self.restart * RESTART_SPAN)
 
     def kept(self) -> list[Record]:
         """What the service has acknowledged."""

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from footplate.domain.log_lines import restart_of
 from footplate.wire.timestamps import format_time
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def encode_entry(entry: Entry, job: JobName) -> JsonObject:
         },
         "labels": {
             "attempt": str(entry.attempt),
+            "restart": str(restart_of(line.sequence)),
             "sequence": str(line.sequence),
             "printed": format_time(line.time),
         },

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from footplate.domain.jobs import Address
     from footplate.domain.names import AttemptId
     from footplate.domain.runtimes import Runtime, Slice
     from footplate.wire.json_text import JsonObject
@@ -62,6 +63,10 @@ class Task:
     """How long it may wait, when it is ready, for the others of its gang; None: it is alone.
 
     A gang's environment is only told when all are ready."""
+    restart: int = 0
+    """Which start of the replica in its attempt it is, from 0."""
+    address: Address | None = None
+    """Where the others of its gang know it to be, from before it was started again."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +108,8 @@ def encode_task(task: Task) -> JsonObject:
         "gpus": task.gpus,
         "allotment": _encode_allotment(task.allotment),
         "gathering_s": task.gathering_s,
+        "restart": task.restart,
+        "address": None if task.address is None else {**vars(task.address)},
     }
 
 

@@ -103,10 +103,13 @@ def _scheduling(given: models.Scheduling) -> Scheduling:
     if given.strategy is Strategy.FLEX_START:
         asked = given.max_wait_duration
         max_wait_time_s = (seconds(asked) if asked else DEFAULT_FLEX_WAIT_S) or None
+    never = bool(given.disable_retries)
     return Scheduling(
         max_running_time_s=seconds(given.timeout) if given.timeout else DEFAULT_RUNNING_TIME_S,
         max_wait_time_s=max_wait_time_s,
-        max_attempts=1 if given.disable_retries else Scheduling.max_attempts,
+        max_restarts=0 if never else Scheduling.max_restarts,
+        max_retries=0 if never else Scheduling.max_retries,
+        restarts_together=bool(given.restart_job_on_worker_restart),
     )
 
 

@@ -23,7 +23,7 @@ from footplate.domain.lifecycle import (
     Start,
     Stop,
     commands,
-    ends,
+    losses,
     react,
 )
 from footplate.domain.states import State
@@ -49,7 +49,7 @@ class Gang:
     """A running job, to which things happen a second after each other."""
 
     def __init__(self, workers: int = 2, evaluators: int = 0, attempts: int = 4) -> None:
-        limits = Scheduling(max_attempts=attempts)
+        limits = Scheduling(max_restarts=0, max_retries=attempts - 1)
         spec = make_spec(workers=workers, evaluators=evaluators, scheduling=limits)
         self.job = make_job(spec=spec)
         self.told: list[JobEvent] = []
@@ -391,7 +391,9 @@ def test_an_evaluator_whose_grace_is_over_ends_in_silence() -> None:
 
 def test_a_gang_does_not_start_without_its_evaluator() -> None:
     def starting() -> Job:
-        return react(make_job(spec=make_spec(evaluators=1)), Admitted(T0)).job
+        limits = Scheduling(max_restarts=0)
+        spec = make_spec(evaluators=1, scheduling=limits)
+        return react(make_job(spec=spec), Admitted(T0)).job
 
     lost = react(starting(), ReplicaGone(T0, 1, EVALUATOR, "lost")).job
     assert commands(lost) == (Stop(),)
@@ -413,7 +415,8 @@ def test_a_gang_does_not_start_without_its_evaluator() -> None:
 )
 def test_a_gang_runs_though_its_ready_evaluator_ends_before_it_starts(end: Event) -> None:
     """Else its running time would never begin to count."""
-    job = react(make_job(spec=make_spec(workers=1, evaluators=1)), Admitted(T0)).job
+    spec = make_spec(workers=1, evaluators=1, scheduling=Scheduling(max_restarts=0))
+    job = react(make_job(spec=spec), Admitted(T0)).job
     for number, name in enumerate(job.spec.replica_names()):
         job = react(job, ReplicaReady(T0, 1, name, Address("127.0.0.1", 4000 + number))).job
     for name in (MASTER, WORKER):
@@ -428,4 +431,4 @@ def test_the_evaluators_of_both_faces_are_known() -> None:
     for name in (None, make_custom_name()):
         job = make_job(spec=make_spec(name, workers=1, evaluators=1))
         names = job.spec.replica_names()
-        assert [ends.is_evaluator(job, name) for name in names] == [False, False, True]
+        assert [losses.is_evaluator(job, name) for name in names] == [False, False, True]

@@ -20,6 +20,7 @@ from footplate.domain.lifecycle import (
     Event,
     GraceExpired,
     JudgementDue,
+    ReplicaEvent,
     ReplicaExited,
     ReplicaGone,
     ReplicaPreparing,
@@ -47,8 +48,12 @@ STOPPED = Exit(ExitKind.STOPPED, 0, "its supervisor was told to end it")
 SEGFAULT = Exit(ExitKind.SIGNALLED, 11)
 
 
+WHOLE = Scheduling(max_wait_time_s=1800, max_restarts=0)
+"""All replicas start again, or none."""
+
+
 def after(*events: Event, job: Job | None = None) -> Job:
-    job = job or make_job()
+    job = job or make_job(spec=make_spec(scheduling=WHOLE))
     for event in events:
         job = react(job, event).job
     return job
@@ -136,7 +141,7 @@ def test_cancel_after_the_program_ended_changes_nothing() -> None:
 
 
 def test_a_lost_supervisor_starts_the_job_again_until_patience_ends() -> None:
-    job = make_job(spec=make_spec(scheduling=Scheduling(max_attempts=2)))
+    job = make_job(spec=make_spec(scheduling=Scheduling(max_restarts=0, max_retries=1)))
     job = after(*started(), ReplicaGone(T0, 1, MASTER, "lost"), job=job)
     assert (job.state, job.attempt, commands(job)) == (State.PREPARING, 2, (Start(),))
     assert job.start_time == T0
@@ -185,8 +190,7 @@ def test_the_wait_is_over_once_it_runs() -> None:
 
 
 def test_a_job_that_ran_once_waits_no_longer_when_it_starts_again() -> None:
-    job = make_job(spec=make_spec(scheduling=Scheduling(max_wait_time_s=1800)))
-    job = after(*started(), ReplicaGone(T0, 1, MASTER, "lost"), job=job)
+    job = after(*started(), ReplicaGone(T0, 1, MASTER, "lost"))
     assert job.state is State.PREPARING
 
     assert react(job, WaitExpired(T0)).job is job
@@ -241,7 +245,7 @@ def test_a_job_that_was_never_prepared_has_no_start() -> None:
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_a_gang_that_has_lost_a_replica_is_stopped_and_starts_again_whole(workers: int) -> None:
-    job = make_job(spec=make_spec(workers=workers))
+    job = make_job(spec=make_spec(workers=workers, scheduling=WHOLE))
     names = job.spec.replica_names()
     job = after(Admitted(T0), *(ReplicaRunning(T0, 1, name) for name in names), job=job)
 
@@ -299,9 +303,17 @@ exits = st.builds(
 class Life(RuleBasedStateMachine):
     """Any event at any time, late ones and nonsense included."""
 
-    @initialize(workers=st.integers(0, 2), evaluators=st.integers(0, 1), attempts=st.integers(1, 3))
-    def make(self, workers: int, evaluators: int, attempts: int) -> None:
-        limits = Scheduling(max_attempts=attempts)
+    @initialize(
+        workers=st.integers(0, 2),
+        evaluators=st.integers(0, 1),
+        restarts=st.integers(0, 2),
+        retries=st.integers(0, 2),
+        together=st.booleans(),
+    )
+    def make(
+        self, workers: int, evaluators: int, restarts: int, retries: int, *, together: bool
+    ) -> None:
+        limits = Scheduling(max_restarts=restarts, max_retries=retries, restarts_together=together)
         spec = make_spec(workers=workers, evaluators=evaluators, scheduling=limits)
         self.job = make_job(spec=spec)
         self.now = T0
@@ -312,6 +324,8 @@ class Life(RuleBasedStateMachine):
         reaction = react(before, event)
         self.job = reaction.job
         assert react(before, event) == reaction, "the same input gives the same output"
+        if isinstance(event, ReplicaEvent) and not self.is_current(event, before):
+            assert self.job is before, "a report of another start changes nothing"
         if self.job is before:
             assert reaction.history == ()
             return
@@ -325,6 +339,10 @@ class Life(RuleBasedStateMachine):
         if before.start_time is not None:
             assert self.job.start_time == before.start_time
 
+    def is_current(self, event: ReplicaEvent, job: Job) -> bool:
+        starts = {(job.attempt, replica.name, replica.restart) for replica in job.replicas}
+        return (event.attempt, event.replica, event.restart) in starts
+
     def tick(self) -> datetime:
         self.now += timedelta(seconds=1)
         return self.now
@@ -335,20 +353,25 @@ class Life(RuleBasedStateMachine):
 
     @rule(data=st.data(), kind=st.sampled_from([ReplicaPreparing, ReplicaRunning]))
     def moves(self, data: st.DataObject, kind: type[ReplicaPreparing | ReplicaRunning]) -> None:
-        self.happen(kind(self.tick(), self.attempt(data), self.replica(data)))
+        name, restart = self.start(data)
+        self.happen(kind(self.tick(), self.attempt(data), name, restart=restart))
 
     @rule(data=st.data())
     def ready(self, data: st.DataObject) -> None:
         address = Address("127.0.0.1", 4000)
-        self.happen(ReplicaReady(self.tick(), self.attempt(data), self.replica(data), address))
+        name, restart = self.start(data)
+        ready = ReplicaReady(self.tick(), self.attempt(data), name, address, restart=restart)
+        self.happen(ready)
 
     @rule(data=st.data(), end=exits)
     def exited(self, data: st.DataObject, end: Exit) -> None:
-        self.happen(ReplicaExited(self.tick(), self.attempt(data), self.replica(data), end))
+        name, restart = self.start(data)
+        self.happen(ReplicaExited(self.tick(), self.attempt(data), name, end, restart=restart))
 
     @rule(data=st.data())
     def gone(self, data: st.DataObject) -> None:
-        self.happen(ReplicaGone(self.tick(), self.attempt(data), self.replica(data), "gone"))
+        name, restart = self.start(data)
+        self.happen(ReplicaGone(self.tick(), self.attempt(data), name, "gone", restart=restart))
 
     @rule(event=st.sampled_from([CancelRequested, WaitExpired, RunExpired]))
     def asked(self, event: type[CancelRequested | WaitExpired | RunExpired]) -> None:
@@ -370,14 +393,20 @@ class Life(RuleBasedStateMachine):
     def attempt(self, data: st.DataObject) -> int:
         return data.draw(st.sampled_from([self.job.attempt, self.job.attempt, 0, 1, 9]))
 
-    def replica(self, data: st.DataObject) -> str:
-        return data.draw(st.sampled_from(self.names))
+    def start(self, data: st.DataObject) -> tuple[str, int]:
+        """A replica, and which start of it; mostly the current one."""
+        name = data.draw(st.sampled_from(self.names))
+        current = next((r.restart for r in self.job.replicas if r.name == name), 0)
+        return name, data.draw(st.sampled_from([current, current, current, 0, current + 1]))
 
     @invariant()
     def record_makes_sense(self) -> None:
         job = self.job
         assert (job.end_time is not None) == job.state.terminal
-        assert job.attempt <= job.spec.scheduling.max_attempts
+        limits = job.spec.scheduling
+        spare = [max(0, r.losses - limits.max_restarts) for r in job.replicas]
+        assert sum(spare) <= limits.max_retries
+        assert job.attempt <= 1 + sum(r.losses for r in job.replicas)
         if job.state.terminal:
             assert commands(job) == ()
             assert job.ending is not None
@@ -413,7 +442,8 @@ class Life(RuleBasedStateMachine):
         """From anywhere a cancel and the backend's confirmations lead to the end."""
         job = react(self.job, CancelRequested(self.now)).job
         for replica in job.replicas:
-            job = react(job, ReplicaGone(self.now, job.attempt, replica.name, "")).job
+            gone = ReplicaGone(self.now, job.attempt, replica.name, "", restart=replica.restart)
+            job = react(job, gone).job
         assert job.state.terminal
 
 

@@ -147,12 +147,13 @@ def test_what_starts_when_with_several_replicas() -> None:
         "It ends when master-replica-0 ends, with the same result; the others are stopped then.",
         "If another replica fails before that, the job fails; one that succeeds is fine.",
         "After running for 1 hour it is cancelled.",
-        "If its machine is lost, it starts again, at most 3 times.",
+        "A replica whose machine is lost starts again in place, at most 5 times.",
+        "After that all replicas start again, at most 3 times.",
     )
 
 
 def test_what_starts_when_with_one_replica() -> None:
-    scheduling = Scheduling(max_attempts=1)
+    scheduling = Scheduling(max_restarts=0, max_retries=0)
 
     steps = plan(replace(make_spec(), scheduling=scheduling), CATALOGUE, LAPTOP).steps
 
@@ -160,6 +161,26 @@ def test_what_starts_when_with_one_replica() -> None:
         "It starts as soon as there is room for it.",
         "It ends when master-replica-0 ends, with the same result.",
         "After running for 7 days it is cancelled.",
+        "If a machine is lost, it fails.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("limits", "step"),
+    [
+        (Scheduling(), "If a machine is lost, it starts again, at most 8 times."),
+        (Scheduling(max_restarts=1, max_retries=0), "it starts again, at most once."),
+    ],
+)
+def test_how_often_a_lone_replica_starts_again(limits: Scheduling, step: str) -> None:
+    assert plan(make_spec(scheduling=limits), CATALOGUE, LAPTOP).steps[-1].endswith(step)
+
+
+def test_how_often_all_replicas_start_again_together() -> None:
+    spec = make_spec(workers=1, scheduling=Scheduling(restarts_together=True))
+
+    assert plan(spec, CATALOGUE, LAPTOP).steps[-1] == (
+        "If a machine is lost, all replicas start again, at most 8 times."
     )
 
 

@@ -1,0 +1,111 @@
+"""How replicas start again: one in place, or all of them in another attempt.
+
+Source of the rule: Google's documentation of restarts, as far as it goes. A replica restarts at
+once, in place, under the same address, a number of times; then the whole job does, a number of
+times. ``restarts_together`` makes each restart one of all replicas.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import Code
+from footplate.domain.jobs import Ending, Job, JobEvent, Replica
+from footplate.domain.lifecycle import ends, losses
+from footplate.domain.states import Phase, State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    Change = tuple[Job, tuple[JobEvent, ...]]
+
+
+def next_attempt(job: Job, replicas: Iterable[Replica]) -> Job:
+    return replace(job, state=State.PREPARING, attempt=job.attempt + 1, replicas=tuple(replicas))
+
+
+def mend(job: Job, at: datetime) -> Change:
+    """Start again, in place, those that are gone and are not to stay so.
+
+    Echoes wait until all that were lost are on their way back: else they would only fail again.
+    """
+    if job.ending is not None or losses.breaking_loss(job) is not None:
+        return job, ()
+    job, told = _restart_lost(job, at)
+    if any(_is_missing(job, replica) for replica in job.replicas):
+        return job, told
+    job, also_told = _restart_echoes(job, at)
+    return job, (*told, *also_told)
+
+
+def _is_missing(job: Job, replica: Replica) -> bool:
+    """Lost, not gone yet, and waited for."""
+    return losses.matters(job, replica) and losses.is_lost(replica)
+
+
+def _restart_lost(job: Job, at: datetime) -> Change:
+    told: list[JobEvent] = []
+    for replica in job.replicas:
+        if _is_gone(replica) and losses.is_lost(replica) and losses.may_restart(job, replica):
+            losses_now = replica.losses + 1
+            limit = job.spec.scheduling.max_restarts
+            end = (
+                f"{ends.told(replica)}; starting it again in place, restart {losses_now} of {limit}"
+            )
+            told.append(JobEvent(at, "RESTART", end, job.attempt, replica.name))
+            back = replace(_again(replica), losses=losses_now)
+            others = (replace(r, echoes=0) for r in job.replicas)
+            job = _put(replace(job, replicas=tuple(others)), back)
+    return job, tuple(told)
+
+
+def _restart_echoes(job: Job, at: datetime) -> Change:
+    told: list[JobEvent] = []
+    for replica in job.replicas:
+        if _is_gone(replica) and losses.is_echo(job, replica):
+            end = (
+                f"{ends.told(replica)}; that is an echo of what happened to others, or to it before"
+            )
+            message = f"{end}: starting it again in place"
+            told.append(JobEvent(at, "RESTART", message, job.attempt, replica.name))
+            job = _put(job, replace(_again(replica), echoes=replica.echoes + 1))
+    return job, tuple(told)
+
+
+def _is_gone(replica: Replica) -> bool:
+    return replica.phase is Phase.GONE
+
+
+def _again(replica: Replica) -> Replica:
+    """The same replica before its next start: it keeps what it was given, and its address."""
+    return Replica(
+        replica.name,
+        devices=replica.devices,
+        address=replica.address,
+        restart=replica.restart + 1,
+        losses=replica.losses,
+        upset_at=replica.ended_at,
+    )
+
+
+def _put(job: Job, back: Replica) -> Job:
+    replicas = tuple(back if r.name == back.name else r for r in job.replicas)
+    return replace(job, replicas=replicas)
+
+
+def retry(job: Job, loss: Replica, at: datetime) -> Change:
+    """All are gone, because of ``loss``: all start again, or that was the last time."""
+    counted = tuple(
+        Replica(r.name, devices=r.devices, losses=r.losses + (r.name == loss.name))
+        for r in job.replicas
+    )
+    cause, limits = ends.cause_of_loss(job, loss), job.spec.scheduling
+    retries = sum(max(0, r.losses - limits.max_restarts) for r in counted)
+    if retries > limits.max_retries:
+        message = f"{cause} (attempt {job.attempt}, the last one allowed)"
+        ending = Ending(State.FAILED, Code.ABORTED, message)
+        return replace(job, ending=ending, state=State.FAILED), ()
+    event = JobEvent(at, "RETRY", f"{cause}; starting again", job.attempt, loss.name)
+    return next_attempt(job, counted), (event,)
