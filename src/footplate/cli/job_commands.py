@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from contextlib import suppress
@@ -148,3 +149,18 @@ def _tell_wait(job: Job) -> bool:
     if why:
         click.secho(disarm(why), err=True, fg="yellow")
     return bool(why)
+
+
+def stacks(session: Session, name: JobName, replicas: tuple[str, ...], layout: str) -> None:
+    """Where the replicas stand, on stdout; ends with 1 if that is known of none."""
+    # Imported here, like all that pulls in pydantic: start-up time.
+    from footplate.domain.stacks import describe as describe_stacks
+
+    with session.connect() as service:
+        collected = service.stacks.collect(name, replicas)
+    comparison = collected.report.comparison
+    if layout == "json":
+        click.echo(json.dumps(collected.resource, indent=2, sort_keys=True, ensure_ascii=False))
+    else:
+        click.echo("\n".join(disarm(line) for line in describe_stacks(comparison).split("\n")))
+    sys.exit(int(not comparison.places and not comparison.children))

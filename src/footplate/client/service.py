@@ -9,6 +9,7 @@ from footplate.client.connection import Connection
 from footplate.client.jobs import CustomJobs, TrainingJobs, job_path
 from footplate.client.quotas import Quotas
 from footplate.client.resources import Event, Job, LogLine, Status
+from footplate.client.stacks import Stacks
 from footplate.client.storage import Storage
 from footplate.client.validation import Validations
 from footplate.domain.names import CustomJobName, JobName
@@ -32,6 +33,7 @@ class Service:
         self.validations = Validations(self._connection)
         self.offers = Offers(self._connection)
         self.quotas = Quotas(self._connection)
+        self.stacks = Stacks(self._connection)
 
     def __enter__(self) -> Service:
         return self

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from footplate.replica.isolation.processes import Process
 
 MOST_PROCESSES = 32
-MOST_THREADS = 64
-"""Of a process."""
-MOST_FRAMES = 100
-"""Of a thread, the innermost ones."""
+BOUNDS = ((64, 100), (8, 60), (1, 30))
+"""Threads of a process, and frames of a thread, the innermost ones: less where it is too much."""
+MOST_BYTES = 3 << 20
+"""Of the answer."""
 LIMIT_S = 8.0
 """For all processes together."""
 _DUMP_LIMIT_S = 3.0
@@ -42,7 +42,7 @@ def main(path: str, wish: str) -> int:
     begin()
     home = Home(path)
     try:
-        value: dict[str, Any] = {"text": json.dumps(_collect(home))}
+        value: dict[str, Any] = {"text": fit(_collect(home))}
     except Unreadable as error:
         value = {"error": str(error)}
     return answer(home, wish, value)
@@ -65,7 +65,28 @@ def _collect(home: Home) -> dict[str, Any]:
     faults = [each["error"] for each in read if "error" in each]
     if len(faults) == len(read):
         raise Unreadable(faults[0])
-    return {"processes": read, "left_out": max(0, len(found) - MOST_PROCESSES)}
+    return {"processes": read, "omitted": max(0, len(found) - MOST_PROCESSES)}
+
+
+def fit(told: dict[str, Any]) -> str:
+    """As JSON, with so many threads and frames as there is room for, at last with few."""
+    text = ""
+    for threads, frames in BOUNDS:
+        processes = [_bound(each, threads, frames) for each in told["processes"]]
+        text = json.dumps({**told, "processes": processes})
+        if len(text) <= MOST_BYTES:
+            break
+    return text
+
+
+def _bound(process: dict[str, Any], threads: int, frames: int) -> dict[str, Any]:
+    if "threads" not in process:
+        return process
+    kept = []
+    for thread in process["threads"][:threads]:
+        omitted = max(0, len(thread["frames"]) - frames)
+        kept.append({**thread, "frames": thread["frames"][:frames], "omitted": omitted})
+    return {**process, "threads": kept}
 
 
 def is_python(pid: int) -> bool:
@@ -90,7 +111,20 @@ def _read(tool: str, process: Process, program: Process, end: float) -> dict[str
         dump = _dump(tool, process.pid, end, blocking=not told["stopped"])
     except Unreadable as error:
         return {**told, "error": str(error)}
-    return {**told, "threads": [_shorten(thread) for thread in dump[:MOST_THREADS]]}
+    return {**told, "threads": [_shorten(thread) for thread in _main_first(dump, process.pid)]}
+
+
+def _main_first(threads: list[Any], pid: int) -> list[dict[str, Any]]:
+    """Whoever has never imported threading has threads without names."""
+    found = [thread for thread in threads if isinstance(thread, dict)]
+
+    def rank(thread: dict[str, Any]) -> int:
+        if thread.get("thread_name") == "MainThread":
+            return 0
+        return 1 if thread.get("os_thread_id") == pid else 2
+
+    found.reverse()  # as they were started
+    return sorted(found, key=rank)
 
 
 def _dump(tool: str, pid: int, end: float, *, blocking: bool) -> list[Any]:
@@ -124,9 +158,9 @@ def _dump(tool: str, pid: int, end: float, *, blocking: bool) -> list[Any]:
 def explain(words: str, yama: int) -> str:
     """What py-spy said on its way out, and what to do about it."""
     lines = [line.strip() for line in words.splitlines() if line.strip()]
-    last = lines[-1].removeprefix("Error: ") if lines else "it said nothing"
+    first = lines[0].removeprefix("Error: ") if lines else "it said nothing"
     if not any(mark in words for mark in ("Permission", "permission", "EPERM")):
-        return f"py-spy failed: {last[:_TEXT_LENGTH]}"
+        return f"py-spy failed: {first[:_TEXT_LENGTH]}"
     reason = "the system doesn't let the service read the memory of its program"
     if yama:
         return (
@@ -137,22 +171,23 @@ def explain(words: str, yama: int) -> str:
     return f"{reason}; run the service with CAP_SYS_PTRACE, or as root"
 
 
-def _shorten(thread: Any) -> dict[str, Any]:
-    fields = thread if isinstance(thread, dict) else {}
-    frames = fields.get("frames")
-    frames = frames if isinstance(frames, list) else []
+def _shorten(thread: dict[str, Any]) -> dict[str, Any]:
+    frames = thread.get("frames")
     return {
-        "name": str(fields.get("thread_name") or "")[:_TEXT_LENGTH],
-        "id": fields.get("os_thread_id"),
-        "frames": [_shorten_frame(frame) for frame in frames[:MOST_FRAMES]],
-        "more": max(0, len(frames) - MOST_FRAMES),
+        "name": str(thread.get("thread_name") or "")[:_TEXT_LENGTH],
+        "frames": [_shorten_frame(frame) for frame in frames if isinstance(frame, dict)]
+        if isinstance(frames, list)
+        else [],
     }
 
 
-def _shorten_frame(frame: Any) -> list[Any]:
-    fields = frame if isinstance(frame, dict) else {}
-    name, file = str(fields.get("name")), str(fields.get("filename"))
-    return [name[:_TEXT_LENGTH], file[-_TEXT_LENGTH:], fields.get("line")]
+def _shorten_frame(frame: dict[str, Any]) -> dict[str, Any]:
+    line = frame.get("line")
+    return {
+        "function": str(frame.get("name"))[:_TEXT_LENGTH],
+        "file": str(frame.get("filename"))[-_TEXT_LENGTH:],
+        "line": line if type(line) is int else 0,
+    }
 
 
 def _command(pid: int) -> str:

@@ -19,6 +19,7 @@ from footplate.api.app import create_app
 from footplate.api.footplate_v1 import About, footplate_routes
 from footplate.api.footplate_v1.catalogue import catalogue_routes
 from footplate.api.footplate_v1.quotas import quota_routes
+from footplate.api.footplate_v1.stacks import stacks_routes
 from footplate.api.footplate_v1.validation import validation_routes
 from footplate.api.health import health_routes
 from footplate.api.locations import location_routes
@@ -41,6 +42,7 @@ from footplate.control.quotas import QuotaBook
 from footplate.control.reconciler import Reconciler
 from footplate.control.regions import Binding, Regions
 from footplate.control.reports import Reports
+from footplate.control.stacks import Stacks
 from footplate.control.status import Status
 from footplate.control.tasks import Limits, Tasks
 from footplate.control.tokens import Tokens
@@ -52,6 +54,7 @@ from footplate.domain.states import State
 from footplate.logs.files import FileLogs
 from footplate.replica.archive import build_archive
 from footplate.server.machine import RandomIds, SystemClock, free_port, most_connections
+from footplate.server.py_spy import find_py_spy
 from footplate.server.site import local_site
 from footplate.store import TellingStore, open_store
 
@@ -101,6 +104,7 @@ class Service:
         self.jobs = Jobs(self.store, self.logs, self._gate, self.queue, clock, RandomIds(), wake)
         self.reports = Reports(self.store, self.logs, clock, wake)
         self.wishes = Wishes(partial(secrets.token_hex, 16), most_connections() // 2)
+        self.stacks = Stacks(self.wishes)
         self._drained: Callable[[], None] = lambda: None
         self.app = self._make_app(settings, _about(data_dir, url))
 
@@ -112,6 +116,7 @@ class Service:
             *footplate_routes(self.status, self.store, about, self._drain),
             *catalogue_routes(catalogue),
             *quota_routes(self.quotas),
+            *stacks_routes(self.stacks, self.jobs.get),
             *validation_routes(self._make_validation(), catalogue),
             *logging_routes(self.logs, self.jobs.get, tuple(catalogue.regions), followers),
             *storage_routes(self.buckets),
@@ -182,6 +187,7 @@ def _local_backend(settings: Settings, data_dir: DataDir) -> LocalBackend:
         cache=settings.cache,
         buckets=data_dir.buckets,
         uv=Path(uv.find_uv_bin()),
+        py_spy=find_py_spy(),
         isolation=settings.isolation,
         pythons=settings.pythons,
         spool_limit_bytes=settings.spool_limit_mb << 20,

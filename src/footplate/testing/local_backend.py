@@ -56,6 +56,7 @@ class LocalRig:
             cache=data / "cache",
             buckets=data / "buckets",
             uv=Path("/usr/bin/uv"),
+            py_spy=Path("/usr/bin/py-spy"),
             exits=self._exits,
         )
 

@@ -66,6 +66,7 @@ def test_the_ticket_says_all_that_a_supervisor_needs(rig: LocalRig) -> None:
         "buckets": str(data / "buckets"),
         "isolation": "auto",
         "uv": "/usr/bin/uv",
+        "py_spy": "/usr/bin/py-spy",
         "pythons": [],
         "spool_limit_bytes": 67108864,
     }

@@ -34,7 +34,8 @@ class LocalBackend:
 
     ``python`` runs the supervisors' ``archive``; the other paths and values go into the tickets:
     where the server says its address, the shared caches and buckets, the rung of the isolation
-    ladder (``auto``: the best there is), the installer, where to look for more interpreters.
+    ladder (``auto``: the best there is), the installer, what reads stacks, where to look for more
+    interpreters.
     Nothing happens before the first ``start``, ``stop`` or ``watch``; then also what an earlier
     process left is taken on: requests it had no time for are fulfilled, the lost swept up.
     """
@@ -49,6 +50,7 @@ class LocalBackend:
         cache: Path,
         buckets: Path,
         uv: Path,
+        py_spy: Path | None = None,
         isolation: str = "auto",
         pythons: Sequence[str] = (),
         spool_limit_bytes: int = DEFAULT_SPOOL_LIMIT_BYTES,
@@ -61,6 +63,7 @@ class LocalBackend:
             "buckets": str(buckets.absolute()),
             "isolation": isolation,
             "uv": str(uv),
+            "py_spy": str(py_spy or ""),
             "pythons": list(pythons),
             "spool_limit_bytes": spool_limit_bytes,
         }

@@ -13,6 +13,7 @@ command = Group(
         Entry("describe", f"{_HERE}.describe", "Show a job, and why it failed."),
         Entry("list", f"{_HERE}.list", "List jobs, newest first."),
         Entry("stream-logs", f"{_HERE}.stream_logs", "Follow what a job prints, to its end."),
+        Entry("stacks", f"{_HERE}.stacks", "Show where a running job's processes stand."),
         Entry("cancel", f"{_HERE}.cancel", "End a job."),
         Entry("machine-types", f"{_HERE}.machine_types", "List machine types of worker pools."),
     ),

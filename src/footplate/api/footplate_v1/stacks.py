@@ -1,0 +1,57 @@
+"""Footplate's own API: where the processes of a running job stand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.api.json_route import json_route
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.names import parse_job_name
+from footplate.wire.json_text import describe
+from footplate.wire.stacks import encode_report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.routing import Route
+
+    from footplate.api.json_route import Call
+    from footplate.control.stacks import Stacks
+    from footplate.domain.jobs import Job
+    from footplate.domain.names import JobName
+    from footplate.wire.json_text import JsonObject
+
+MAX_REPLICAS = 1000
+
+
+def stacks_routes(stacks: Stacks, get_job: Callable[[JobName], Job]) -> list[Route]:
+    """``POST /footplate/v1/{job name}:stacks``, with ``{"replicas": [...]}`` for some of them."""
+    api = _StacksApi(stacks, get_job)
+    return [json_route("/footplate/v1/{name:path}:stacks", {"POST": api.collect})]
+
+
+class _StacksApi:
+    def __init__(self, stacks: Stacks, get_job: Callable[[JobName], Job]) -> None:
+        self._stacks = stacks
+        self._get_job = get_job
+
+    def collect(self, call: Call) -> JsonObject:
+        replicas = _replicas(call.body())
+        job = self._get_job(parse_job_name(call.path["name"]))
+        return encode_report(self._stacks.collect(job, replicas))
+
+
+def _replicas(body: JsonObject) -> tuple[str, ...]:
+    unknown = [
+        Violation(name[:100], "can't be set; allowed: replicas")
+        for name in body
+        if name != "replicas"
+    ]
+    value = body.get("replicas", [])
+    names = [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
+    if not isinstance(value, list) or len(names) < len(value) or len(names) > MAX_REPLICAS:
+        rule = f"a list of at most {MAX_REPLICAS} names of replicas"
+        unknown.append(Violation("replicas", f"{describe(value)} given; allowed: {rule}"))
+    if unknown:
+        raise InvalidArgument.of(tuple(unknown))
+    return tuple(names)

@@ -1,0 +1,31 @@
+"""``footplate ai custom-jobs stacks``."""
+
+from __future__ import annotations
+
+import click
+
+from footplate.cli import job_commands
+from footplate.cli.session import Session, region_option, with_session
+from footplate.cli.stacks_options import stacks_options
+
+
+@click.command("stacks")
+@click.argument("job", metavar="CUSTOM_JOB")
+@stacks_options
+@region_option()
+@with_session
+def command(
+    session: Session, job: str, region: str, replicas: tuple[str, ...], layout: str
+) -> None:
+    """Show where the Python processes of a running job stand, and which replicas differ.
+
+    Replicas whose main threads stand in the same place are shown together, most of them first: in
+    a hang that is where they wait, and whoever differs is whom they wait for. The processes stand
+    still for some milliseconds and go on.
+
+    \b
+    Examples:
+      footplate ai custom-jobs stacks 1234567890123456789
+      footplate ai custom-jobs stacks 1234567890123456789 --replica=workerpool1-0
+    """
+    job_commands.stacks(session, session.custom_job(job, region), replicas, layout)

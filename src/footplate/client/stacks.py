@@ -1,0 +1,46 @@
+"""Where the processes of a running job stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from footplate.client.jobs import job_path
+from footplate.domain.errors import InvalidArgument, UnknownError
+from footplate.wire.stacks import read_report
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from footplate.client.connection import Connection
+    from footplate.domain.names import JobName
+    from footplate.domain.stacks import Report
+    from footplate.wire.json_text import JsonObject
+
+
+@dataclass(frozen=True)
+class Collected:
+    """``resource`` is the answer itself."""
+
+    report: Report
+    resource: JsonObject
+
+
+class Stacks:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def collect(self, name: JobName, replicas: Sequence[str] = ()) -> Collected:
+        """Those of all replicas, or of ``replicas`` only; takes some seconds at most.
+
+        Raises:
+            NotFound: there is no such job, or it has no such replica.
+            FailedPrecondition: no program of it runs.
+        """
+        path = job_path(name, "/footplate/v1") + ":stacks"
+        body: JsonObject = {"replicas": [*replicas]} if replicas else {}
+        resource = self._connection.call("POST", path, body=body)
+        try:
+            return Collected(read_report(resource), resource)
+        except InvalidArgument as error:
+            raise UnknownError(f"the server didn't answer as Footplate does: {error}") from None

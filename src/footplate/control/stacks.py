@@ -1,0 +1,103 @@
+"""Ask all replicas of a job where they stand, and compare what they say."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from threading import Semaphore
+from typing import TYPE_CHECKING
+
+from footplate.control.wishes import WishKind, check_running
+from footplate.domain.errors import FailedPrecondition, InvalidArgument, ResourceExhausted
+from footplate.domain.stacks import Missing, Report, compare, describe
+from footplate.wire.stacks import decode_dump
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from footplate.control.wishes import Wish, Wishes
+    from footplate.domain.jobs import Job
+    from footplate.domain.stacks import Dump
+
+LIMIT_S = 10.0
+"""How long replicas may take to answer."""
+MOST_AT_ONCE = 8
+"""Each costs a thread until it is done."""
+
+
+class Stacks:
+    def __init__(self, wishes: Wishes) -> None:
+        self._wishes = wishes
+        self._room = Semaphore(MOST_AT_ONCE)
+
+    def collect(self, job: Job, replicas: Sequence[str] = (), limit_s: float = LIMIT_S) -> Report:
+        """Where ``replicas`` (all if none is named) stand; blocks until they have answered.
+
+        Those that don't are named in the comparison, with the reason.
+
+        Raises:
+            NotFound: the job has no such replica.
+            FailedPrecondition: the program of none of them runs.
+            ResourceExhausted: too many ask for stacks just now.
+        """
+        names = tuple(dict.fromkeys(replicas)) or job.spec.replica_names()
+        with self._taken():
+            asked = self._ask(job, names)
+            wishes = [each for each in asked.values() if not isinstance(each, str)]
+            answers = dict(zip(wishes, self._wishes.wait(wishes, limit_s), strict=True))
+        dumps: dict[str, Dump] = {}
+        missing: list[Missing] = []
+        for name, wish in asked.items():
+            if isinstance(wish, str):
+                missing.append(Missing(name, wish))
+            elif answers[wish].error:
+                missing.append(Missing(name, answers[wish].error))
+            else:
+                _read(name, answers[wish].text, dumps, missing)
+        return Report(compare(dumps, missing), dumps)
+
+    def tell(self, job: Job, limit_s: float = LIMIT_S) -> str:
+        """The stacks of a job as a text for its events, whatever comes of asking."""
+        try:
+            return describe(self.collect(job, limit_s=limit_s).comparison)
+        except (FailedPrecondition, ResourceExhausted) as error:
+            return f"no stacks: {error.message}"
+
+    def _ask(self, job: Job, names: Sequence[str]) -> dict[str, Wish | str]:
+        """The wish for each replica, or why it isn't asked."""
+        refusals = {name: _refusal(job, name) for name in names}
+        if all(refusals.values()):
+            raise FailedPrecondition(next(iter(refusals.values())))
+        asked: dict[str, Wish | str] = {}
+        for name, refusal in refusals.items():
+            try:
+                asked[name] = refusal or self._wishes.ask(job, name, WishKind.STACKS)
+            except ResourceExhausted as error:
+                asked[name] = error.message
+        return asked
+
+    @contextmanager
+    def _taken(self) -> Iterator[None]:
+        if not self._room.acquire(blocking=False):
+            raise ResourceExhausted(
+                f"the stacks of {MOST_AT_ONCE} jobs are being asked for; try again in a moment"
+            )
+        try:
+            yield
+        finally:
+            self._room.release()
+
+
+def _refusal(job: Job, replica: str) -> str:
+    """Why it can't be asked; raises NotFound."""
+    try:
+        check_running(job, replica)
+    except FailedPrecondition as error:
+        return error.message
+    return ""
+
+
+def _read(name: str, text: str, dumps: dict[str, Dump], missing: list[Missing]) -> None:
+    try:
+        dumps[name] = decode_dump(text)
+    except InvalidArgument as error:
+        missing.append(Missing(name, f"its answer can't be read: {error.message}"))

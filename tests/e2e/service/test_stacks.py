@@ -1,0 +1,81 @@
+"""Where the replicas of a job stand, asked of a whole service."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.domain.errors import FailedPrecondition
+from footplate.domain.stacks import describe
+from footplate.domain.states import State
+
+if TYPE_CHECKING:
+    from tests.e2e.service.conftest import Desk
+
+    from footplate.domain.names import JobName
+    from footplate.domain.stacks import Comparison
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
+
+TRAINER = """\
+import json, os, time
+
+def load_batch():
+    time.sleep(600)
+
+def all_reduce():
+    time.sleep(600)
+
+def train(late):
+    if late:
+        load_batch()
+    all_reduce()
+
+if __name__ == "__main__":
+    task = json.loads(os.environ["TF_CONFIG"])["task"]
+    print("up", flush=True)
+    train(late=(task["type"], task["index"]) == ("worker", 0))
+"""
+CLUSTER = {
+    "scaleTier": "CUSTOM",
+    "masterType": "n1-standard-4",
+    "workerType": "n1-standard-4",
+    "workerCount": "2",
+}
+HANG = """\
+master-replica-0, worker-replica-1 (2 of 3) are in all_reduce (trainer/task.py:7)
+  all_reduce (trainer/task.py:7)
+  train (trainer/task.py:12)
+  <module> (trainer/task.py:17)
+
+worker-replica-0 differs: it is in load_batch (trainer/task.py:4)
+  load_batch (trainer/task.py:4)
+  train (trainer/task.py:11)
+  <module> (trainer/task.py:17)
+  (in train of trainer/task.py it is at line 11, the others are at line 12)"""
+
+
+def collect(desk: Desk, name: JobName, *replicas: str) -> Comparison:
+    with desk.client() as client:
+        return client.stacks.collect(name, replicas).report.comparison
+
+
+def test_the_replica_that_holds_up_the_others_is_pointed_at(desk: Desk) -> None:
+    """Also by a server that came after the job."""
+    name = desk.submit(TRAINER, **CLUSTER)
+    desk.wait_for(name, State.RUNNING)
+    desk.until(lambda: describe(collect(desk, name)) == HANG)
+
+    only = collect(desk, name, "worker-replica-0")
+    assert [m.replica for p in only.places for m in p.members] == ["worker-replica-0"]
+
+    desk.service.kill()
+    desk.service.start()
+    desk.until(lambda: describe(collect(desk, name)) == HANG)
+
+    with desk.client() as client:
+        client.cancel(name)
+    desk.wait_for(name, State.CANCELLED)
+    with pytest.raises(FailedPrecondition, match="is CANCELLED: no program of it runs"):
+        collect(desk, name)
