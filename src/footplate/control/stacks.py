@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from threading import Semaphore
 from typing import TYPE_CHECKING
 
-from footplate.control.wishes import WishKind, check_running
+from footplate.control.wishes import WishKind, running
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, ResourceExhausted
 from footplate.domain.stacks import Missing, Report, compare, describe
 from footplate.wire.stacks import decode_dump
@@ -90,7 +90,7 @@ class Stacks:
 def _refusal(job: Job, replica: str) -> str:
     """Why it can't be asked; raises NotFound."""
     try:
-        check_running(job, replica)
+        running(job, replica)
     except FailedPrecondition as error:
         return error.message
     return ""

@@ -15,6 +15,7 @@ from footplate.api.footplate_v1.stacks import stacks_routes
 from footplate.api.security import Access
 from footplate.client.service import Service
 from footplate.control.stacks import Stacks
+from footplate.control.tokens import Bearer
 from footplate.control.wishes import Wishes
 from footplate.domain.errors import NotFound
 from footplate.domain.jobs import Replica
@@ -53,7 +54,7 @@ def url() -> Iterator[str]:
     answers = {FIRST: WishAnswer(told(3)), SECOND: WishAnswer(error="not permitted")}
 
     def let_answer(replica: str) -> None:
-        asked = (store.get(NAME).attempt_id, replica)
+        asked = Bearer(store.get(NAME).attempt_id, replica)
 
         def wake() -> None:
             for wish in wishes.pending(asked, "")[0]:

@@ -8,6 +8,7 @@ from threading import Event, Thread
 import pytest
 
 from footplate.control.stacks import MOST_AT_ONCE, Stacks
+from footplate.control.tokens import Bearer
 from footplate.control.wishes import MOST_OF_A_REPLICA, Wishes, WishKind
 from footplate.domain.errors import FailedPrecondition, NotFound, ResourceExhausted
 from footplate.domain.jobs import Job, Replica
@@ -47,7 +48,7 @@ class World:
             self._let_answer(replica, answer)
 
     def _let_answer(self, replica: str, answer: WishAnswer) -> None:
-        asked = (self.job.attempt_id, replica)
+        asked = Bearer(self.job.attempt_id, replica)
 
         def wake() -> None:
             for wish in self.wishes.pending(asked, "")[0]:
@@ -121,7 +122,7 @@ def test_only_so_many_wait_at_once() -> None:
     asking = [Thread(target=world.stacks.tell, args=(world.job, LONG_S)) for _ in range(8)]
     assert len(asking) == MOST_AT_ONCE
     asked = Event()
-    world.wishes.hold((world.job.attempt_id, SECOND), asked.set)
+    world.wishes.hold(Bearer(world.job.attempt_id, SECOND), asked.set)
     for thread in asking:
         asked.clear()
         thread.start()
