@@ -58,6 +58,8 @@ class Settings:
     gathering_s: float = 600.0
     max_restarts: int = 5
     max_retries: int = 3
+    usage_s: float = 10.0
+    hang_s: float = 600.0
 
     @property
     def database(self) -> str:
@@ -260,4 +262,6 @@ _READERS: dict[str, Callable[[object], object]] = {
     "gathering_s": _seconds,
     "max_restarts": _whole(0, 1000),
     "max_retries": _whole(0, 1000),
+    "usage_s": _seconds,
+    "hang_s": _seconds,
 }

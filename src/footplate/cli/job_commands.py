@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 PENDING = "pendingExplanation"
 """The field that says why a job waits, while it does."""
 _NOTE = {"NOTE": PENDING}
+_USAGE = {"REPLICA": "replica"}
 
 INTERRUPTED = 130
 """What a shell says of a program that Ctrl-C ended."""
@@ -92,6 +93,25 @@ def cancel(session: Session, name: JobName) -> None:
         click.echo(f"  {job_commands(name, session.flags)['describe']}", err=True)
     else:
         click.echo(f"Job {name.job_id} had ended already: {job.state.value}.", err=True)
+
+
+def show_usage(
+    session: Session, name: JobName, layout: str, replica: str, points: int | None
+) -> None:
+    """A table with a chart; all of it in other formats."""
+    # Imported here, like all that pulls in httpx: start-up time.
+    from footplate.cli.usage_report import CHART_WIDTH, usage_table
+
+    if layout == "table" and points is None:
+        points = CHART_WIDTH
+    with session.connect() as service:
+        replicas = service.usage(name, replica=replica, points=points)
+    if not replicas:
+        click.echo(f"Nothing is known yet of what job {name.job_id} uses.", err=True)
+    elif layout == "table":
+        click.echo(usage_table(replicas))
+    else:
+        click.echo(render_list([usage.resource for usage in replicas], layout, _USAGE))
 
 
 def stream_logs(session: Session, name: JobName, replica: str = "") -> None:

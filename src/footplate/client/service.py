@@ -11,6 +11,7 @@ from footplate.client.quotas import Quotas
 from footplate.client.resources import Event, Job, LogLine, Status
 from footplate.client.stacks import Stacks
 from footplate.client.storage import Storage
+from footplate.client.usage import read_usage
 from footplate.client.validation import Validations
 from footplate.domain.names import CustomJobName, JobName
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
+    from footplate.client.usage import ReplicaUsage
     from footplate.wire.json_text import JsonObject
 
 
@@ -81,6 +83,12 @@ class Service:
         params = {"cursor": str(cursor), "follow": "true" if follow else "false"}
         for resource in self._connection.lines(path, params):
             yield LogLine.read(resource)
+
+    def usage(
+        self, name: JobName, *, replica: str = "", points: int | None = None
+    ) -> tuple[ReplicaUsage, ...]:
+        """What its replicas use, or the one named; ``points`` of each at most. Raises NotFound."""
+        return read_usage(self._connection, name, replica, points)
 
     def events(self, name: JobName, *, after: int = 0) -> Iterator[Event]:
         """The events so far, after number ``after``."""

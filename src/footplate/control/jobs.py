@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from footplate.ports.clock import Clock
     from footplate.ports.logs import Logs
     from footplate.ports.store import Page, Store
+    from footplate.ports.usage import UsageHistory
 
 
 class Ids(Protocol):
@@ -44,6 +45,7 @@ class Jobs:
         self,
         store: Store,
         logs: Logs,
+        usage: UsageHistory,
         gate: Gate,
         queue: Queue,
         clock: Clock,
@@ -52,6 +54,7 @@ class Jobs:
     ) -> None:
         self._store = store
         self._logs = logs
+        self._usage = usage
         self._gate = gate
         self._queue = queue
         self._clock = clock
@@ -106,7 +109,7 @@ class Jobs:
         self._wake()
 
     def delete(self, name: JobName) -> None:
-        """Remove a finished job with its events and its lines.
+        """Remove a finished job with its events, its lines and its utilisation.
 
         Raises:
             FailedPrecondition: it isn't finished.
@@ -118,6 +121,7 @@ class Jobs:
             )
         self._store.delete(name, job.version)
         self._logs.delete(job.uid)
+        self._usage.delete(job.uid)
 
     def set_labels(
         self, name: JobName, labels: tuple[tuple[str, str], ...], version: int | None

@@ -1,4 +1,4 @@
-"""What supervisors report: lines, states, events and exits."""
+"""What supervisors report: lines, states, events, samples of what is used, and exits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,14 @@ from footplate.domain.lifecycle import (
 )
 from footplate.domain.log_lines import restart_of
 from footplate.domain.states import Phase
-from footplate.wire.replica_v1 import EventRecord, ExitRecord, LineRecord, Record, StateRecord
+from footplate.wire.replica_v1 import (
+    EventRecord,
+    ExitRecord,
+    LineRecord,
+    Record,
+    StateRecord,
+    UsageRecord,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,6 +37,7 @@ if TYPE_CHECKING:
     from footplate.ports.clock import Clock
     from footplate.ports.logs import Logs
     from footplate.ports.store import Store
+    from footplate.ports.usage import UsageHistory
 
 _ALL = 100_000
 """More events than any job has."""
@@ -61,17 +69,19 @@ class Reports:
         self,
         store: Store,
         logs: Logs,
+        usage: UsageHistory,
         clock: Clock,
         wake: Callable[[], None],
     ) -> None:
         self._store = store
         self._logs = logs
+        self._usage = usage
         self._clock = clock
         self._wake = wake
         self._turns = Turns()
 
     def accept(self, bearer: Bearer, records: Sequence[Record]) -> Receipt:
-        """Keep the lines, then let the rest happen, in order.
+        """Keep the lines and the samples, then let the rest happen, in order.
 
         Raises:
             PermissionDenied: the attempt is over, the job is gone, or another supervisor has come
@@ -85,6 +95,9 @@ class Reports:
         lines = [record.line for record in records if isinstance(record, LineRecord)]
         if lines:
             self._logs.append(job.uid, job.attempt, replica, lines)
+        samples = [record.sample for record in records if isinstance(record, UsageRecord)]
+        if samples:
+            self._usage.append(job.uid, job.attempt, replica, samples)
         for record in records:
             job = self._happen(job, bearer, record)
         acknowledged = records[-1].sequence if records else self._last(job, replica)
@@ -96,12 +109,13 @@ class Reports:
         prefix = f"{job.attempt}/{replica}/"
         keys = (stored.event.key or "" for stored in self._store.events(job.uid, limit=_ALL))
         numbers = [int(key.removeprefix(prefix)) for key in keys if key.startswith(prefix)]
-        return max((*numbers, *(entry.line.sequence for entry in entries)), default=0)
+        numbers += (entry.line.sequence for entry in entries)
+        return max(*numbers, 0, self._usage.last(job.uid, job.attempt, replica))
 
     def _happen(self, job: Job, bearer: Bearer, record: Record) -> Job:
         now, replica, restart = self._clock.now(), bearer.replica, bearer.restart
         match record:
-            case LineRecord():
+            case LineRecord() | UsageRecord():
                 return job
             case EventRecord():
                 self._note(job, replica, record)

@@ -38,6 +38,10 @@ class Limits:
     heartbeat_s: float
     gathering_s: float
     """How long a replica that is ready waits for the others of its gang."""
+    usage_s: float = 0.0
+    """From one sample of what a program uses to the next; 0: none."""
+    hang_s: float = 0.0
+    """How long a silence of all programs is nothing special; 0: however long it is."""
 
 
 class Tasks:
@@ -89,6 +93,8 @@ class Tasks:
             gathering_s=self._limits.gathering_s if gang else None,
             restart=bearer.restart,
             address=_find(job, replica).address if gang else None,
+            usage_s=self._limits.usage_s,
+            hang_s=self._limits.hang_s,
         )
 
     def start(self, bearer: Bearer) -> Start:

@@ -1,1 +1,1 @@
-"""The lines that programs print: append, read, follow."""
+"""The lines that programs print, and what programs use: append, read, follow."""

@@ -1,4 +1,4 @@
-"""What a replica reports: states, events, lines, and at last its exit."""
+"""What a replica reports: states, events, lines, samples of what it uses, at last its exit."""
 
 from __future__ import annotations
 
@@ -62,6 +62,9 @@ class Journal:
 
     def event(self, kind: str, message: str) -> None:
         self._add([self._body({"k": "event", "kind": kind, "m": message})])
+
+    def usage(self, sample: dict[str, object]) -> None:
+        self._add([self._body({"k": "usage", **sample})])
 
     def lines(self, stream: str, lines: list[str]) -> None:
         """As the others do, at a tenth of the cost: there may be millions."""

@@ -8,6 +8,7 @@ from footplate.replica.cause import CauseFinder
 from footplate.replica.memory import Finding, OomWatch, join
 from footplate.replica.output import Stream
 from footplate.replica.stage import NEVER, Delivering, Stage
+from footplate.replica.usage.sampler import Sampler
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -43,12 +44,14 @@ class Running(Stage):
 
     def __init__(self, desk: Desk, streams: tuple[Stream, Errors]) -> None:
         super().__init__(desk)
-        self.streams = streams
+        self.streams: tuple[Stream, ...] = streams
+        self._output = streams
         self._limit_s = desk.seconds("time_limit_s", NEVER)
         self._limit_at = desk.monotonic() + self._limit_s
         self._kill_at = NEVER
         self._ended_by: tuple[str, str] | None = None
         self._watch = OomWatch(desk)
+        self._sampler = Sampler(desk, streams)
         desk.wishes.open()
 
     @staticmethod
@@ -56,7 +59,8 @@ class Running(Stage):
         return Stream(lambda lines: desk.journal.lines("stdout", lines)), Errors(desk)
 
     def deadline(self) -> float:
-        return self._limit_at if self._ended_by is None else self._kill_at
+        end_at = self._limit_at if self._ended_by is None else self._kill_at
+        return min(end_at, self._sampler.deadline())
 
     def advance(self) -> Stage:
         now = self.desk.monotonic()
@@ -68,6 +72,8 @@ class Running(Stage):
         if now >= self._kill_at:
             self._kill_at = now + KILL_AGAIN_S
             self.desk.kill()
+        self._sampler.advance()
+        self.streams = (*self._output, *self._sampler.streams)
         return self
 
     def stop(self) -> Stage:
@@ -88,12 +94,13 @@ class Running(Stage):
             self.desk.child.terminate()
 
     def _conclude(self) -> Stage:
+        self._sampler.close()
         status = self.desk.end_child() or 0
         if not self.desk.clean:
             message = "something that the program started can't be killed; trying on"
             self.desk.journal.event("LEFTOVERS", message)
         end = End(status, self._ended_by, self._watch.judge(status))
-        return Draining(self.desk, self.streams, end)
+        return Draining(self.desk, self._output, end)
 
 
 class End:

@@ -33,6 +33,7 @@ class DataDir:
         self.root = root
         self.buckets = root / "buckets"
         self.logs = root / "logs"
+        self.usage = root / "usage"
         self.replicas = root / "replicas"
         self.server_file = root / "server.json"
         self._lock_file = root / "footplate.lock"
@@ -46,7 +47,7 @@ class DataDir:
         """
         try:
             self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
-            for folder in (self.buckets, self.logs, self.replicas):
+            for folder in (self.buckets, self.logs, self.usage, self.replicas):
                 folder.mkdir(exist_ok=True, mode=0o700)
         except OSError as error:
             reason = f"{error.filename}: {error.strerror}"

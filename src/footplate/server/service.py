@@ -20,6 +20,7 @@ from footplate.api.footplate_v1 import About, footplate_routes
 from footplate.api.footplate_v1.catalogue import catalogue_routes
 from footplate.api.footplate_v1.quotas import quota_routes
 from footplate.api.footplate_v1.stacks import stacks_routes
+from footplate.api.footplate_v1.usage import usage_routes
 from footplate.api.footplate_v1.validation import validation_routes
 from footplate.api.health import health_routes
 from footplate.api.locations import location_routes
@@ -52,6 +53,7 @@ from footplate.domain.errors import Unavailable
 from footplate.domain.jobs import RestartBounds
 from footplate.domain.states import State
 from footplate.logs.files import FileLogs
+from footplate.logs.usage import FileUsage
 from footplate.replica.archive import build_archive
 from footplate.server.machine import RandomIds, SystemClock, free_port, most_connections
 from footplate.server.py_spy import find_py_spy
@@ -76,6 +78,7 @@ class Service:
         self._catalogue = catalogue = load_catalogue(settings.catalogue)
         self.site = local_site(settings, catalogue)
         self.logs = FileLogs(data_dir.logs, clock.now)
+        self.usage = FileUsage(data_dir.usage, clock.now)
         kept = open_store(settings.database)
         self.store = TellingStore(kept, self._see, self.logs.wake)
         self.buckets = FolderBuckets(data_dir.buckets, clock)
@@ -101,8 +104,10 @@ class Service:
         bounds = RestartBounds(settings.max_restarts, settings.max_retries)
         self._gate = Gate(self.buckets, catalogue, regions, self.quotas.quotas, bounds)
         self.status = Status(self.store, clock, wake)
-        self.jobs = Jobs(self.store, self.logs, self._gate, self.queue, clock, RandomIds(), wake)
-        self.reports = Reports(self.store, self.logs, clock, wake)
+        self.jobs = Jobs(
+            self.store, self.logs, self.usage, self._gate, self.queue, clock, RandomIds(), wake
+        )
+        self.reports = Reports(self.store, self.logs, self.usage, clock, wake)
         self.wishes = Wishes(partial(secrets.token_hex, 16), most_connections() // 2)
         self.stacks = Stacks(self.wishes)
         self._drained: Callable[[], None] = lambda: None
@@ -114,6 +119,7 @@ class Service:
             *health_routes(__version__, _registry(self.status), dict),
             *replica_routes(self._make_tasks(settings), self.reports, self._tokens, self.wishes),
             *footplate_routes(self.status, self.store, about, self._drain),
+            *usage_routes(self.usage, self.jobs.get),
             *catalogue_routes(catalogue),
             *quota_routes(self.quotas),
             *stacks_routes(self.stacks, self.jobs.get),
@@ -129,7 +135,13 @@ class Service:
         return EndOfStream(create_app(routes, access), followers)
 
     def _make_tasks(self, settings: Settings) -> Tasks:
-        limits = Limits(settings.stop_grace_s, settings.heartbeat_s, settings.gathering_s)
+        limits = Limits(
+            settings.stop_grace_s,
+            settings.heartbeat_s,
+            settings.gathering_s,
+            settings.usage_s,
+            settings.hang_s,
+        )
         site, clock = self._regions.site, self._clock
         return Tasks(self.store, self.buckets, self._catalogue, site, clock, limits, free_port)
 

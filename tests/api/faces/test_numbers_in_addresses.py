@@ -25,6 +25,7 @@ from footplate.testing.clock import FakeClock
 from footplate.testing.http_server import serve
 from footplate.testing.jobs import make_job
 from footplate.testing.logs import MemoryLogs
+from footplate.testing.usage import MemoryUsage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +45,7 @@ def http(tmp_path: Path) -> Iterator[httpx.Client]:
     tasks = Tasks(
         store, buckets, load_catalogue(), lambda _: site, clock, Limits(1, 1, 600.0), lambda: 1
     )
-    reports = Reports(store, MemoryLogs(clock.now), clock, lambda: None)
+    reports = Reports(store, MemoryLogs(clock.now), MemoryUsage(), clock, lambda: None)
     status = Status(store, clock, lambda: None)
     routes = [
         *replica_routes(tasks, reports, TOKENS, Wishes(lambda: "w", 1)),

@@ -40,7 +40,7 @@ def find_interpreters() -> list[str]:
 @pytest.mark.parametrize("python", find_interpreters())
 def test_a_replica_under_each_python(make_replica: Make, python: str, rung: str) -> None:
     code = "for i in range(1000): print(i)\nraise ValueError('bad')"
-    task = python_task(code)
+    task = python_task(code, usage_s=0.01, hang_s=0.01)
     task["program"]["argv"][0] = python
     replica = make_replica(task, python=python, isolation=rung)
     end = replica.supervise()
@@ -68,7 +68,8 @@ def test_memory_while_a_program_prints(make_replica: Make, rung: str) -> None:
     """Resident at most, with a busy pipe and delivery; says how much."""
     code = "for i in range(100_000): print('a line of the usual length, number', i)"
     waiting = "import os, time\nwhile not os.path.exists('go'): time.sleep(0.01)"
-    replica = make_replica(python_task(f"{code}\n{waiting}"), isolation=rung)
+    task = python_task(f"{code}\n{waiting}", usage_s=0.1, hang_s=0.1)
+    replica = make_replica(task, isolation=rung)
     replica.api.start()
     replica.run()
     replica.api.wait_for(lambda: len(replica.api.lines()) == 100_000)

@@ -33,6 +33,8 @@ from footplate.testing.jobs import CREATED, make_job, make_spec
 from footplate.testing.logs import MemoryLogs
 from footplate.testing.sites import make_regions, make_site
 from footplate.testing.store import MemoryStore
+from footplate.testing.usage import MemoryUsage
+from footplate.testing.usage_contract import make_sample
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,6 +65,7 @@ class Desk:
         self.clock = FakeClock()
         self.store = MemoryStore()
         self.logs = MemoryLogs(self.clock.now)
+        self.usage = MemoryUsage()
         self.buckets = FolderBuckets(folder, self.clock)
         self.woken = 0
         regions, quotas = make_regions(site), Quotas((Quota("poor", "*", {"vcpus": 2}),))
@@ -71,6 +74,7 @@ class Desk:
         self.jobs = Jobs(
             self.store,
             self.logs,
+            self.usage,
             gate,
             queue,
             self.clock,
@@ -218,7 +222,9 @@ def test_delete_wants_an_end(desk: Desk) -> None:
     assert desk.jobs.get(NAME).state is State.CANCELLED
     desk.jobs.cancel(NAME)
     desk.logs.append(job.uid, 1, "master-replica-0", [Line(1, CREATED, "INFO", "hello")])
+    desk.usage.append(job.uid, 1, "master-replica-0", [make_sample(2)])
     desk.jobs.delete(NAME)
+    assert desk.usage.replicas(job.uid) == ()
     assert desk.store.list(NAME.collection, where=None, limit=1, after=None).jobs == ()
     assert desk.logs.read(job.uid, 0, 10).entries == ()
 

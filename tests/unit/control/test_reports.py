@@ -19,7 +19,16 @@ from footplate.testing.clock import FakeClock
 from footplate.testing.jobs import make_job, make_spec
 from footplate.testing.logs import MemoryLogs
 from footplate.testing.store import MemoryStore
-from footplate.wire.replica_v1 import EventRecord, ExitRecord, LineRecord, Record, StateRecord
+from footplate.testing.usage import MemoryUsage
+from footplate.testing.usage_contract import make_sample
+from footplate.wire.replica_v1 import (
+    EventRecord,
+    ExitRecord,
+    LineRecord,
+    Record,
+    StateRecord,
+    UsageRecord,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,8 +64,9 @@ class Desk:
         self.clock = FakeClock()
         self.store = CountingStore()
         self.logs = MemoryLogs(self.clock.now)
+        self.usage = MemoryUsage()
         self.woken = 0
-        self.reports = Reports(self.store, self.logs, self.clock, self._wake)
+        self.reports = Reports(self.store, self.logs, self.usage, self.clock, self._wake)
         self.job = make_job(
             spec=make_spec(
                 workers=workers,
@@ -164,6 +174,23 @@ def test_who_goes_on_for_a_dead_supervisor_learns_where(desk: Desk) -> None:
 
     desk.reports.accept(Bearer(desk.job.attempt_id, MASTER), [desk.line(3)])
     assert desk.reports.accept(Bearer(desk.job.attempt_id, MASTER), ()).acknowledged == 3
+
+
+def test_samples_are_kept_once_and_count_for_who_goes_on(desk: Desk) -> None:
+    records: list[Record] = [desk.line(1), UsageRecord(make_sample(2)), desk.line(3)]
+    records.append(UsageRecord(make_sample(4)))
+    for _ in range(2):
+        desk.reports.accept(Bearer(desk.job.attempt_id, MASTER), records)
+
+    assert len(desk.usage.read(desk.job.uid, MASTER, 100)) == 2
+    assert desk.woken == 0
+    assert desk.reports.accept(Bearer(desk.job.attempt_id, MASTER), ()).acknowledged == 4
+
+
+def test_samples_that_can_not_be_kept_are_not_acknowledged(desk: Desk) -> None:
+    desk.usage.full = True
+    with pytest.raises(Unavailable):
+        desk.reports.accept(Bearer(desk.job.attempt_id, MASTER), [UsageRecord(make_sample(1))])
 
 
 def test_lines_that_can_not_be_kept_are_not_acknowledged(desk: Desk) -> None:

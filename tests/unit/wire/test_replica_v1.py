@@ -17,6 +17,7 @@ from footplate.domain.log_lines import Line
 from footplate.domain.names import AttemptId
 from footplate.domain.runtimes import Runtime, Slice
 from footplate.domain.states import Phase
+from footplate.domain.usage import Counters, GpuUse, Sample
 from footplate.wire.replica_v1 import (
     MAX_LINE_LENGTH,
     MAX_RECORDS,
@@ -29,6 +30,7 @@ from footplate.wire.replica_v1 import (
     PythonTask,
     StateRecord,
     Task,
+    UsageRecord,
     decode_reports,
     encode_answer,
     encode_task,
@@ -75,6 +77,64 @@ def test_every_kind_of_record() -> None:
         ExitRecord(7, TIME, Exit(ExitKind.EXITED, 1, "ValueError: bad")),
     )
     assert [record.sequence for record in records] == [1, 2, 3, 4, 5, 6, 7]
+
+
+def usage(**fields: object) -> dict[str, object]:
+    return {"n": 1, "t": T, "k": "usage", "s": 10.5, "quiet_s": 3, **fields}
+
+
+def test_a_sample_of_what_is_used() -> None:
+    gpus = [{"id": "0", "percent": 97, "memory_bytes": 5}, {"id": "GPU-1"}]
+    counted = {"cpu_s": 8.25, "read_bytes": 1, "written_bytes": 2, "processes": 3}
+    more = {"received_bytes": 4, "sent_bytes": 5, "memory_bytes": 6, "stopped": True}
+    (full, least) = decode_reports(report(usage(**counted, **more, gpus=gpus), usage(n=2)))
+    assert full == UsageRecord(
+        Sample(
+            1,
+            TIME,
+            Counters(10.5, 8.25, 1, 2, 4, 5),
+            quiet_s=3.0,
+            memory_bytes=6,
+            processes=3,
+            stopped=True,
+            gpus=(GpuUse("0", 97.0, 5), GpuUse("GPU-1", None, None)),
+        )
+    )
+    assert least == UsageRecord(Sample(2, TIME, Counters(10.5), quiet_s=3.0))
+    assert least.sequence == 2
+
+
+NO_SAMPLES: dict[str, list[object]] = {
+    "s": [None, -1, True, "1", 1e300],
+    "quiet_s": [None, -1, True, "1", 1e300],
+    "cpu_s": [None, -0.5, float("nan"), float("inf"), [1]],
+    "memory_bytes": [-1, 1.5, True, 10**400],
+    "processes": ["x", -1],
+    "sent_bytes": ["x", None],
+    "stopped": [None, 1, "T"],
+    "gpus": [{}, "x", [{"id": "0"}] * 65],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [(name, value) for name, values in NO_SAMPLES.items() for value in values]
+)
+def test_a_sample_that_can_not_be(name: str, value: object) -> None:
+    assert refuse(usage(**{name: value})) == f"records[0].{name}"
+
+
+@pytest.mark.parametrize(
+    ("gpu", "field"),
+    [
+        ({}, ".id"),
+        ({"id": "../x"}, ".id"),
+        ({"id": "0", "percent": 101}, ".percent"),
+        ({"id": "0", "memory_bytes": -1}, ".memory_bytes"),
+        (7, ""),
+    ],
+)
+def test_a_gpu_that_can_not_be(gpu: object, field: str) -> None:
+    assert refuse(usage(gpus=[{"id": "1"}, gpu])) == f"records[0].gpus[1]{field}"
 
 
 def test_a_heartbeat_is_empty() -> None:
@@ -189,6 +249,8 @@ def test_a_task_as_supervisors_get_it() -> None:
         allotment=Allotment("n1-standard-4", 4, 15360),
         restart=2,
         address=Address("127.0.0.1", 5001, (6001,)),
+        usage_s=10.0,
+        hang_s=600.0,
     )
     assert json.loads(json.dumps(encode_task(task))) == {
         "attempt_id": "uid-1",
@@ -222,6 +284,8 @@ def test_a_task_as_supervisors_get_it() -> None:
         "gathering_s": None,
         "restart": 2,
         "address": {"host": "127.0.0.1", "port": 5001, "open_ports": [6001]},
+        "usage_s": 10.0,
+        "hang_s": 600.0,
     }
     assert encode_task(replace(task, allotment=None))["allotment"] is None
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import signal
 
+from footplate.replica.isolation.processes import find_below
 from footplate.replica.isolation.spawn import Launch, begin_session, execute, spawn
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
+    from typing import Iterable, Sequence
+
     from footplate.replica.isolation.limits import Limits
     from footplate.replica.isolation.view import View
 
@@ -53,11 +56,26 @@ class Child:
         return {"pid": self.pid}
 
 
+class Family:
+    """The numbers of the processes that a program is made of.
+
+    Among them are ``keepers``, which belong to the rung: they only wait for its processes.
+    """
+
+    __slots__ = ("keepers", "pids")
+
+    def __init__(self, pids: list[int], keepers: Iterable[int] = ()) -> None:
+        self.pids = pids
+        self.keepers = frozenset(keepers)
+
+
 class Cage:
     """Starts programs one after the other; ``kill`` ends all that they have started."""
 
     name = ""
     guarantee = ""
+    groups: Sequence[str] = ()
+    """Directories of control groups that hold the program and nothing else."""
 
     def start(self, launch: Launch, view: View | None) -> Child:
         """Start a program, which sees ``view`` if given.
@@ -87,6 +105,10 @@ class Cage:
         """
         reason = f"rung {self.name} can't"
         return {"memory": reason, "CPU": reason}
+
+    def family(self, child: Child) -> Family:
+        """What ``child`` consists of now, as far as the rung knows; zombies too."""
+        return Family([child.pid, *find_below(child.pid)])
 
     def oom_kills(self) -> int | None:
         """How many of its processes the kernel ended for want of memory; None: nobody knows."""

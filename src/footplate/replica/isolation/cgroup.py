@@ -14,7 +14,7 @@ import signal
 import time
 
 from footplate.replica.isolation import limits
-from footplate.replica.isolation.cage import KILL_PATIENCE_S, Cage, Unavailable
+from footplate.replica.isolation.cage import KILL_PATIENCE_S, Cage, Family, Unavailable
 from footplate.replica.isolation.hierarchies import find_hierarchies
 from footplate.replica.isolation.spawn import SpawnFailed, close_all_but, spawn
 
@@ -22,11 +22,14 @@ TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any, Iterable, Iterator, Sequence
 
+    from footplate.replica.isolation.cage import Child
     from footplate.replica.isolation.hierarchies import Hierarchy
     from footplate.replica.isolation.limits import Limits
 
 KINDS = ("cgroup2", "freezer")
 """Hierarchies that can kill: the unified one by itself, version 1's freezer with our help."""
+COUNTERS = ("memory", "cpuacct")
+"""Of version 1: what they count is wanted, whether it is limited or not."""
 _PAUSE_S = 0.002
 
 
@@ -36,7 +39,7 @@ class CgroupCage(Cage):
 
     def __init__(self, groups: list[str], killer: str) -> None:
         """``groups`` are all directories of the program, ``killer`` the one that kills."""
-        self.groups = groups
+        self.groups: list[str] = groups
         self._killer = killer
 
     @classmethod
@@ -59,7 +62,7 @@ class CgroupCage(Cage):
                 except (OSError, SpawnFailed) as error:
                     reasons.append(f"{kind}: {getattr(error, 'strerror', None) or error}")
                 else:
-                    cage._add(hierarchies, limits.CONTROLLERS if limited else ("memory",), name)
+                    cage._add(hierarchies, (*COUNTERS, "cpu") if limited else COUNTERS, name)
                     return cage
         raise Unavailable("; ".join(dict.fromkeys(reasons)))
 
@@ -94,6 +97,14 @@ class CgroupCage(Cage):
             "memory": limits.limit_memory(self.groups, wanted.memory_bytes),
             "CPU": limits.limit_cpu(self.groups, wanted.vcpus),
         }
+
+    def family(self, child: Child) -> Family:
+        """The child is not in its group any more once it is a zombie."""
+        try:
+            pids = list(_list_processes(self._killer))
+        except OSError:
+            pids = []
+        return Family(pids if child.pid in pids else [child.pid, *pids])
 
     def oom_kills(self) -> int | None:
         """The kernel counts those of its own limit and those for want of any memory alike."""
@@ -149,9 +160,11 @@ class CgroupCage(Cage):
         for controller in controllers:
             if controller in hierarchies:
                 try:
-                    self.groups.append(_make(hierarchies[controller].own, name))
+                    group = _make(hierarchies[controller].own, name)
                 except OSError:
                     continue
+                if group not in self.groups:  # one hierarchy may have several controllers
+                    self.groups.append(group)
 
 
 def _find_parents(kind: str, hierarchy: Hierarchy, *, limited: bool) -> Iterable[str]:

@@ -17,8 +17,8 @@ import select
 import signal
 import time
 
-from footplate.replica.isolation.cage import KILL_PATIENCE_S, Cage, Child, Unavailable
-from footplate.replica.isolation.processes import Process, find, is_alive, kill
+from footplate.replica.isolation.cage import KILL_PATIENCE_S, Cage, Child, Family, Unavailable
+from footplate.replica.isolation.processes import Process, find, find_below, is_alive, kill
 from footplate.replica.isolation.spawn import (
     Launch,
     SpawnFailed,
@@ -127,6 +127,10 @@ class NamespaceCage(Cage):
 
     def kill(self) -> bool:
         return self._init is None or kill_init(self._init)
+
+    def family(self, child: Child) -> Family:
+        init = () if self._init is None else (self._init.pid,)
+        return Family([child.pid, *find_below(child.pid)], (child.pid, *init))
 
 
 def kill_init(init: Process) -> bool:

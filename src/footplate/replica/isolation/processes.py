@@ -68,6 +68,38 @@ def find_descendants(pid: int) -> list[Process]:
     return found
 
 
+def find_below(pid: int) -> list[int]:
+    """The descendants of a process, zombies too; what it costs depends on them alone."""
+    found: list[int] = []
+    left = [pid]
+    try:
+        while left:
+            children = _read_children(left.pop())
+            found += children
+            left += children
+    except OSError:  # a kernel without CONFIG_PROC_CHILDREN
+        return [process.pid for process in find_descendants(pid)]
+    return found
+
+
+def _read_children(pid: int) -> list[int]:
+    """Raises OSError: this kernel doesn't tell. Of a process that is gone there are none."""
+    children: list[int] = []
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return children
+    for thread in threads:
+        path = f"/proc/{pid}/task/{thread}"
+        try:
+            with open(f"{path}/children", "rb", buffering=0) as file:
+                children += [int(word) for word in file.read().split()]
+        except OSError:
+            if os.path.exists(f"{path}/stat") and not os.path.exists(f"{path}/children"):
+                raise
+    return children
+
+
 def find_marked(mark: str) -> list[Process]:
     """Those whose environment, as it was at their start, has the mark."""
     entry = f"{MARK_VARIABLE}={mark}".encode()

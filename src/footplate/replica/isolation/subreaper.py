@@ -13,10 +13,11 @@ import os
 import signal
 import time
 
-from footplate.replica.isolation.cage import KILL_PATIENCE_S, Cage, Child, Unavailable
+from footplate.replica.isolation.cage import KILL_PATIENCE_S, Cage, Child, Family, Unavailable
 from footplate.replica.isolation.processes import (
     Process,
     find_all,
+    find_below,
     find_children,
     find_descendants,
     find_marked,
@@ -78,6 +79,10 @@ class SubreaperCage(Cage):
             except ChildProcessError:
                 return True
         return False
+
+    def family(self, child: Child) -> Family:  # noqa: ARG002  orphans aren't below it
+        own = os.getpid()
+        return Family([own, *find_below(own)], (own,))
 
     def _reap_all(self) -> None:
         """Raises ChildProcessError: there are no children any more."""

@@ -25,6 +25,7 @@ from footplate.testing.faults import Crash, Fuse, be_away, mortal
 from footplate.testing.logs import MemoryLogs
 from footplate.testing.sites import make_site
 from footplate.testing.store import MemoryStore
+from footplate.testing.usage import MemoryUsage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,6 +79,7 @@ class World:
 
     def __post_init__(self) -> None:
         self.logs = MemoryLogs(self.clock.now)
+        self.usage = MemoryUsage()
         self.visit = Fuse(self._meddle)
         """Where it is armed for, users label a job, and ask why others wait."""
         self.be_reborn()
@@ -106,7 +108,7 @@ class World:
             Loop(admission, reconciler),
             queue,
             store,
-            Reports(store, logs, self.clock, lambda: None),
+            Reports(store, logs, self.usage, self.clock, lambda: None),
             Status(store, self.clock, lambda: None),
         )
 

@@ -14,6 +14,7 @@ from footplate.wire.replica_v1.records import (
     LineRecord,
     Record,
     StateRecord,
+    UsageRecord,
     decode_reports,
     encode_answer,
 )
@@ -42,6 +43,7 @@ __all__ = [
     "Start",
     "StateRecord",
     "Task",
+    "UsageRecord",
     "decode_reports",
     "encode_answer",
     "encode_start",

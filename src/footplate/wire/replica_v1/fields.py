@@ -20,6 +20,7 @@ MAX_TEXT_LENGTH = 4096
 MAX_OPEN_PORTS = 16
 _MAX_TIME = 253_402_300_799.0
 _EVENT_KIND = re.compile(r"[A-Z][A-Z_]{0,63}")
+_WORD = re.compile(r"[A-Za-z0-9-]{1,64}")
 _HOST = re.compile(r"[A-Za-z0-9.:_-]{1,253}")
 _MAX_PORT = 65535
 
@@ -38,6 +39,40 @@ class Fields:
         if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
             return value
         raise self._wrong(name, f"an integer from {least} to {most}")
+
+    def maybe_integer(self, name: str, most: int) -> int | None:
+        """From 0; None where the field isn't there."""
+        return None if name not in self._record else self.integer(name, 0, most)
+
+    def number(self, name: str, most: float) -> float:
+        value = self._record.get(name)
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= most:
+            return float(value)  # NaN is neither less nor more
+        raise self._wrong(name, f"a number from 0 to {most:g}")
+
+    def maybe_number(self, name: str, most: float) -> float | None:
+        """None where the field isn't there."""
+        return None if name not in self._record else self.number(name, most)
+
+    def flag(self, name: str) -> bool:
+        """False where the field isn't there."""
+        value = self._record.get(name, False)
+        if isinstance(value, bool):
+            return value
+        raise self._wrong(name, "true, false")
+
+    def parts(self, name: str, most: int) -> list[Fields]:
+        """The objects in a list of at most ``most``; none where the field isn't there."""
+        value = self._record.get(name, [])
+        if not isinstance(value, list) or len(value) > most:
+            raise wrong(f"{self._path}.{name}", None, f"a list of at most {most} objects")
+        return [Fields(part, f"{self._path}.{name}[{index}]") for index, part in enumerate(value)]
+
+    def word(self, name: str) -> str:
+        value = self._record.get(name)
+        if isinstance(value, str) and _WORD.fullmatch(value):
+            return value
+        raise self._wrong(name, "a short text of letters, digits and dashes")
 
     def address(self, phase: Phase) -> Address | None:
         if phase is not Phase.READY:

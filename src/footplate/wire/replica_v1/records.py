@@ -10,6 +10,7 @@ from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import Address, Exit, ExitKind
 from footplate.domain.log_lines import Line
 from footplate.domain.states import Phase
+from footplate.domain.usage import Counters, GpuUse, Sample
 from footplate.wire.replica_v1.fields import Fields, wrong
 from footplate.wire.severity import read_line
 
@@ -22,7 +23,12 @@ MAX_RECORDS = 50_000
 """In one report."""
 MAX_LINE_LENGTH = 128 << 10
 """In characters: twice the length at which supervisors cut lines."""
+MAX_GPUS = 64
+"""In one sample."""
 _MAX_SEQUENCE = 1 << 53
+_MAX_BYTES = 1 << 53
+_MAX_SECONDS = 1e10
+_MAX_PROCESSES = 1 << 22
 _STREAMS = ("stdout", "stderr")
 _PHASES = ("PREPARING", "READY", "RUNNING")
 
@@ -66,7 +72,16 @@ class ExitRecord:
     exit: Exit
 
 
-Record = StateRecord | EventRecord | LineRecord | ExitRecord
+@dataclass(frozen=True)
+class UsageRecord:
+    sample: Sample
+
+    @property
+    def sequence(self) -> int:
+        return self.sample.sequence
+
+
+Record = StateRecord | EventRecord | LineRecord | UsageRecord | ExitRecord
 
 
 def decode_reports(body: bytes) -> tuple[Record, ...]:
@@ -96,7 +111,7 @@ def decode_reports(body: bytes) -> tuple[Record, ...]:
 
 def _decode(fields: Fields, sequence: int) -> Record:
     time = fields.time("t")
-    match fields.choice("k", ("line", "state", "event", "exit")):
+    match fields.choice("k", ("line", "state", "event", "usage", "exit")):
         case "line":
             stream = fields.choice("stream", _STREAMS)
             read = read_line(stream, fields.text("m", MAX_LINE_LENGTH))
@@ -106,10 +121,38 @@ def _decode(fields: Fields, sequence: int) -> Record:
             return StateRecord(sequence, time, phase, fields.address(phase))
         case "event":
             return EventRecord(sequence, time, fields.kind("kind"), fields.cut_text("m"))
+        case "usage":
+            return UsageRecord(_decode_sample(fields, sequence, time))
         case _:
             kind = ExitKind(fields.choice("kind", tuple(kind.value for kind in ExitKind)))
             code = fields.integer("code", -(1 << 31), (1 << 31) - 1, default=0)
             return ExitRecord(sequence, time, Exit(kind, code, fields.cut_text("cause")))
+
+
+def _decode_sample(fields: Fields, sequence: int, time: datetime) -> Sample:
+    counters = Counters(
+        fields.number("s", _MAX_SECONDS),
+        fields.maybe_number("cpu_s", _MAX_SECONDS),
+        fields.maybe_integer("read_bytes", _MAX_BYTES),
+        fields.maybe_integer("written_bytes", _MAX_BYTES),
+        fields.maybe_integer("received_bytes", _MAX_BYTES),
+        fields.maybe_integer("sent_bytes", _MAX_BYTES),
+    )
+    return Sample(
+        sequence,
+        time,
+        counters,
+        quiet_s=fields.number("quiet_s", _MAX_SECONDS),
+        memory_bytes=fields.maybe_integer("memory_bytes", _MAX_BYTES),
+        processes=fields.maybe_integer("processes", _MAX_PROCESSES),
+        stopped=fields.flag("stopped"),
+        gpus=tuple(_decode_gpu(gpu) for gpu in fields.parts("gpus", MAX_GPUS)),
+    )
+
+
+def _decode_gpu(fields: Fields) -> GpuUse:
+    percent = fields.maybe_number("percent", 100.0)
+    return GpuUse(fields.word("id"), percent, fields.maybe_integer("memory_bytes", _MAX_BYTES))
 
 
 def encode_answer(acknowledged: int, *, stop: bool) -> JsonObject:

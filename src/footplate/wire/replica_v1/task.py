@@ -67,6 +67,10 @@ class Task:
     """Which start of the replica in its attempt it is, from 0."""
     address: Address | None = None
     """Where the others of its gang know it to be, from before it was started again."""
+    usage_s: float = 0.0
+    """From one sample of what it uses to the next; 0: there are none."""
+    hang_s: float = 0.0
+    """After so long a silence its files are looked at for signs of life; 0: never."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +114,8 @@ def encode_task(task: Task) -> JsonObject:
         "gathering_s": task.gathering_s,
         "restart": task.restart,
         "address": None if task.address is None else {**vars(task.address)},
+        "usage_s": task.usage_s,
+        "hang_s": task.hang_s,
     }
 
 

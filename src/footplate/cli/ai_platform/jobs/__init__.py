@@ -14,6 +14,7 @@ command = Group(
         Entry("list", f"{_HERE}.list", "List jobs, newest first."),
         Entry("stream-logs", f"{_HERE}.stream_logs", "Follow what a job prints, to its end."),
         Entry("stacks", f"{_HERE}.stacks", "Show where a running job's processes stand."),
+        Entry("usage", f"{_HERE}.usage", "Show what the replicas of a job use."),
         Entry("cancel", f"{_HERE}.cancel", "End a job."),
     ),
     help="Submit and follow training jobs.",

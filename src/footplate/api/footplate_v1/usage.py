@@ -1,0 +1,70 @@
+"""Footplate's own API: what the replicas of a job use of their machines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.api.json_route import json_route
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.names import parse_job_name
+from footplate.wire.footplate_v1.usage import encode_replica
+from footplate.wire.json_text import describe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pydantic import JsonValue
+    from starlette.routing import Route
+
+    from footplate.api.json_route import Call
+    from footplate.domain.jobs import Job
+    from footplate.domain.names import JobName
+    from footplate.ports.usage import UsageHistory
+    from footplate.wire.json_text import JsonObject
+
+DEFAULT_POINTS = 60
+MOST_POINTS = 1000
+_ALL = 100_000
+"""More points than are kept of any replica."""
+
+
+def usage_routes(history: UsageHistory, get_job: Callable[[JobName], Job]) -> list[Route]:
+    """``get_job`` raises NotFound."""
+    api = _Usage(history, get_job)
+    return [json_route("/footplate/v1/{name:path}/usage", {"GET": api.get})]
+
+
+class _Usage:
+    def __init__(self, history: UsageHistory, get_job: Callable[[JobName], Job]) -> None:
+        self._history = history
+        self._get_job = get_job
+
+    def get(self, call: Call) -> JsonObject:
+        """``?replica=NAME`` (all), ``?points=NUMBER`` of each.
+
+        A replica that nothing is known of isn't in the answer.
+        """
+        job = self._get_job(parse_job_name(call.path["name"]))
+        most = _points(call.parameter("points"))
+        wanted = call.parameter("replica")
+        names = job.spec.replica_names()
+        if wanted is not None and wanted not in names:
+            rule = f"allowed: {', '.join(names[:10])}{', ...' if len(names) > 10 else ''}"
+            raise InvalidArgument.of((Violation("replica", f"{describe(wanted)} given; {rule}"),))
+        known = set(self._history.replicas(job.uid))
+        documents: list[JsonValue] = []
+        for name in names if wanted is None else (wanted,):
+            points = self._history.read(job.uid, name, _ALL) if name in known else ()
+            if points:
+                documents.append(encode_replica(name, points, most, ended=job.state.terminal))
+        return {"replicas": documents}
+
+
+def _points(text: str | None) -> int:
+    if text is None:
+        return DEFAULT_POINTS
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
+    if not 1 <= number <= MOST_POINTS:
+        rule = f"allowed: an integer from 1 to {MOST_POINTS}"
+        raise InvalidArgument.of((Violation("points", f"{describe(text)} given; {rule}"),))
+    return number

@@ -1,0 +1,32 @@
+"""``footplate ai custom-jobs usage``."""
+
+from __future__ import annotations
+
+import click
+
+from footplate.cli import job_commands
+from footplate.cli.session import Session, region_option, with_session
+from footplate.cli.show import format_option
+from footplate.cli.usage_options import usage_options
+
+
+@click.command("usage")
+@click.argument("job", metavar="CUSTOM_JOB")
+@usage_options
+@format_option("table")
+@region_option()
+@with_session
+def command(
+    session: Session, job: str, region: str, layout: str, replica: str, points: int | None
+) -> None:
+    """Show what the replicas of a job use: CPU, memory, disk, network, GPUs.
+
+    CPU is in percent of one vCPU. What is read, written, received and sent is told in all.
+
+    \b
+    Examples:
+      footplate ai custom-jobs usage 1234567890123456789
+      footplate ai custom-jobs usage 1234567890123456789 --replica=workerpool0-0 --format=json
+    """
+    name = session.custom_job(job, region)
+    job_commands.show_usage(session, name, layout, replica, points)

@@ -1,0 +1,29 @@
+"""``footplate ai-platform jobs usage``."""
+
+from __future__ import annotations
+
+import click
+
+from footplate.cli import job_commands
+from footplate.cli.session import Session, with_session
+from footplate.cli.show import format_option
+from footplate.cli.usage_options import usage_options
+
+
+@click.command("usage")
+@click.argument("job")
+@usage_options
+@format_option("table")
+@with_session
+def command(session: Session, job: str, layout: str, replica: str, points: int | None) -> None:
+    """Show what the replicas of a job use: CPU, memory, disk, network, GPUs.
+
+    CPU is in percent of one vCPU. What is read, written, received and sent is told in all.
+
+    \b
+    Examples:
+      footplate ai-platform jobs usage census_20261121_0900
+      footplate ai-platform jobs usage census_20261121_0900 --replica=master-replica-0 --format=json
+    """
+    name = session.training_job(job)
+    job_commands.show_usage(session, name, layout, replica, points)

@@ -1,0 +1,96 @@
+"""The utilisation of a job's replicas as a table, with a small chart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.cli.table import table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from footplate.client.usage import Figure, Point, ReplicaUsage
+
+CHART_WIDTH = 24
+"""Points of the chart in a table."""
+_BARS = "▁▂▃▄▅▆▇█"
+_NONE = "-"
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+
+_COLUMNS: tuple[tuple[str, Callable[[ReplicaUsage], str]], ...] = (
+    ("REPLICA", lambda usage: usage.replica),
+    ("CPU", lambda usage: _percent(_mean(usage.now, "cpu"))),
+    ("CPU_MEAN", lambda usage: _percent(_mean(usage.overall, "cpu"))),
+    ("CPU_PEAK", lambda usage: _percent(_peak(usage.overall, "cpu"))),
+    ("MEMORY", lambda usage: _bytes(_mean(usage.now, "memoryBytes"))),
+    ("MEMORY_PEAK", lambda usage: _bytes(_peak(usage.overall, "memoryBytes"))),
+    ("READ", lambda usage: _bytes(_total(usage.overall, "readBytesPerSecond"))),
+    ("WRITTEN", lambda usage: _bytes(_total(usage.overall, "writtenBytesPerSecond"))),
+    ("RECEIVED", lambda usage: _bytes(_total(usage.overall, "receivedBytesPerSecond"))),
+    ("SENT", lambda usage: _bytes(_total(usage.overall, "sentBytesPerSecond"))),
+    ("GPU", lambda usage: _gpu(usage.now or usage.overall)),
+    ("CPU_OVER_TIME", lambda usage: _chart(usage.points)),
+)
+
+
+def usage_table(replicas: Sequence[ReplicaUsage]) -> str:
+    """A row for each; CPU in percent of one vCPU. Columns of which nothing is known are left out.
+
+    ``CPU``, ``MEMORY`` and ``GPU`` are as they are now, disks and network in all.
+    """
+    cells = [[column(usage) for _, column in _COLUMNS] for usage in replicas]
+    shown = [i for i in range(len(_COLUMNS)) if any(row[i] != _NONE for row in cells)]
+    return table([_COLUMNS[i][0] for i in shown], [[row[i] for i in shown] for row in cells])
+
+
+def _figure(point: Point | None, name: str) -> Figure | None:
+    return None if point is None else point.figures.get(name)
+
+
+def _mean(point: Point | None, name: str) -> float | None:
+    figure = _figure(point, name)
+    return None if figure is None else figure.mean
+
+
+def _peak(point: Point | None, name: str) -> float | None:
+    figure = _figure(point, name)
+    return None if figure is None else figure.peak
+
+
+def _total(point: Point, name: str) -> float | None:
+    """Of a rate, over all its time."""
+    rate = _mean(point, name)
+    return None if rate is None else rate * point.seconds
+
+
+def _percent(cpus: float | None) -> str:
+    return _NONE if cpus is None else f"{cpus * 100:.0f}%"
+
+
+def _bytes(count: float | None) -> str:
+    if count is None:
+        return _NONE
+    for unit in _UNITS[:-1]:
+        if count < 1024:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:.1f} {_UNITS[-1]}"
+
+
+def _gpu(point: Point) -> str:
+    """Of each: how busy it is, and how much of its memory is in use."""
+    told = []
+    for figures in point.gpus.values():
+        busy, used = figures.get("percent"), figures.get("memoryBytes")
+        parts = [f"{busy.mean:.0f}%"] if busy else []
+        parts += [_bytes(used.mean)] if used else []
+        told.append(" ".join(parts) or _NONE)
+    return ", ".join(told) or _NONE
+
+
+def _chart(points: Sequence[Point]) -> str:
+    """From nothing to the highest mean; one vCPU at least, so that idling looks like it."""
+    means = [_mean(point, "cpu") or 0.0 for point in points]
+    top = max((1.0, *means))
+    last = len(_BARS) - 1
+    return "".join(_BARS[min(last, int(mean / top * len(_BARS)))] for mean in means) or _NONE

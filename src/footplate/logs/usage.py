@@ -1,0 +1,204 @@
+"""Points of utilisation in files: one for each replica of a job, of bounded size.
+
+What survives: an append is one ``write``, as with log lines; a torn end is cut off when the file
+is used first. A file of ``MOST`` points is replaced, in one rename, by one of half as many that
+say the same in less detail. So a replica's file stays below a MiB however long its job runs, and
+reading it costs the same for ever.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import InvalidArgument, Unavailable
+from footplate.domain.log_lines import restart_of
+from footplate.domain.usage import Counters, condense, point_of
+from footplate.logs import usage_records
+from footplate.logs.lines import last_newline
+from footplate.logs.usage_records import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from footplate.domain.names import JobUid
+    from footplate.domain.usage import Point, Sample
+
+MOST = 2048
+"""Points of one replica, before there are half as many."""
+_KNOWN = 4096
+"""Replicas whose files needn't be read again before the next append."""
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,128}")
+
+
+@dataclass
+class _Tail:
+    """What appending must know of a file."""
+
+    attempt: int = 0
+    sequence: int = 0
+    counters: Counters | None = None
+    time: datetime | None = None
+    count: int = 0
+
+
+class FileUsage:
+    """Samples in ``directory``, which this process alone writes to."""
+
+    def __init__(self, directory: Path, now: Callable[[], datetime], most: int = MOST) -> None:
+        self._directory = directory
+        self._now = now
+        self._most = most
+        self._tails: OrderedDict[Path, _Tail] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def append(self, uid: JobUid, attempt: int, replica: str, samples: Sequence[Sample]) -> None:
+        path = self._path(uid, replica)
+        with self._lock:
+            try:
+                self._append(path, attempt, samples)
+            except OSError as error:
+                self._tails.pop(path, None)
+                raise Unavailable(f"utilisation can't be kept: {error.strerror}") from error
+
+    def last(self, uid: JobUid, attempt: int, replica: str) -> int:
+        with self._lock:
+            tail = self._tail(self._path(uid, replica))
+            return tail.sequence if tail.attempt == attempt else 0
+
+    def replicas(self, uid: JobUid) -> tuple[str, ...]:
+        try:
+            paths = list(self._folder(uid).iterdir())
+        except FileNotFoundError:
+            return ()
+        return tuple(sorted(path.stem for path in paths if path.suffix == ".jsonl"))
+
+    def read(
+        self, uid: JobUid, replica: str, points: int, since: datetime | None = None
+    ) -> tuple[Point, ...]:
+        kept = [record.point for record in _read(self._path(uid, replica))]
+        return condense([p for p in kept if since is None or p.time > since], points)
+
+    def delete(self, uid: JobUid) -> None:
+        folder = self._folder(uid)
+        with self._lock:
+            shutil.rmtree(folder, ignore_errors=True)
+            for path in [path for path in self._tails if path.parent == folder]:
+                del self._tails[path]
+
+    def _append(self, path: Path, attempt: int, samples: Sequence[Sample]) -> None:
+        tail = self._tail(path)
+        fresh = list(_follow(tail, attempt, samples, self._now()))
+        if not fresh:
+            return
+        if tail.count + len(fresh) > self._most:
+            self._replace(path, fresh)
+        else:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _write(path, b"".join(map(usage_records.encode, fresh)))
+        newest = fresh[-1]
+        self._tails[path] = _tail_of(newest, self._count(path, tail.count + len(fresh)))
+
+    def _count(self, path: Path, count: int) -> int:
+        return count if count <= self._most else len(_read(path))
+
+    def _replace(self, path: Path, fresh: Sequence[Record]) -> None:
+        """Everything so far and ``fresh``, in half as many points as there may be."""
+        newest = fresh[-1]
+        points = [record.point for record in (*_read(path), *fresh)]
+        condensed = condense(points, max(1, self._most // 2))
+        records = [Record(newest.attempt, newest.sequence, p, newest.counters) for p in condensed]
+        part = path.with_suffix(".part")
+        part.unlink(missing_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _write(part, b"".join(map(usage_records.encode, records)))
+        part.replace(path)
+
+    def _tail(self, path: Path) -> _Tail:
+        if path not in self._tails:
+            _cut(path)
+            records = _read(path)
+            self._tails[path] = _tail_of(records[-1], len(records)) if records else _Tail()
+            while len(self._tails) > _KNOWN:
+                self._tails.popitem(last=False)
+        self._tails.move_to_end(path)
+        return self._tails[path]
+
+    def _folder(self, uid: JobUid) -> Path:
+        if not _NAME.fullmatch(uid):
+            raise InvalidArgument(f"{uid!r} is not the uid of a job")
+        return self._directory / uid
+
+    def _path(self, uid: JobUid, replica: str) -> Path:
+        if not _NAME.fullmatch(replica):
+            raise InvalidArgument(f"{replica!r} is not the name of a replica")
+        return self._folder(uid) / f"{replica}.jsonl"
+
+
+def _tail_of(record: Record, count: int) -> _Tail:
+    return _Tail(record.attempt, record.sequence, record.counters, record.point.time, count)
+
+
+def _follow(
+    tail: _Tail, attempt: int, samples: Sequence[Sample], now: datetime
+) -> Iterator[Record]:
+    """What isn't kept yet. Times don't go back, and aren't ahead of ours."""
+    if attempt < tail.attempt:
+        return
+    same = attempt == tail.attempt
+    last, before = (tail.sequence, tail.counters) if same else (0, None)
+    time = tail.time
+    for sample in samples:
+        if sample.sequence <= last:
+            continue
+        told = min(sample.time, now)
+        time = told if time is None else max(told, time)
+        if restart_of(sample.sequence) != restart_of(last):
+            before = None
+        yield Record(attempt, sample.sequence, point_of(sample, before, time), sample.counters)
+        last, before = sample.sequence, sample.counters
+
+
+def _read(path: Path) -> list[Record]:
+    """All that is whole."""
+    try:
+        lines = path.read_bytes().split(b"\n")[:-1]
+    except FileNotFoundError:
+        return []
+    return [record for line in lines if (record := usage_records.decode(line)) is not None]
+
+
+def _cut(path: Path) -> None:
+    """Off a torn end, which the death of an earlier process may have left."""
+    try:
+        with path.open("r+b") as file:
+            size = os.fstat(file.fileno()).st_size
+            whole = last_newline(file.fileno(), size)
+            if whole < size:
+                file.truncate(whole)
+    except FileNotFoundError:
+        return
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Append, all or nothing, as far as this process can see to it."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        size = os.fstat(descriptor).st_size
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[os.write(descriptor, rest) :]
+        except OSError:
+            os.ftruncate(descriptor, size)
+            raise
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,1 @@
+"""What the program uses of its machine, and how long it has been silent, from time to time."""

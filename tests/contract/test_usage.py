@@ -1,0 +1,25 @@
+"""The contract of histories of utilisation, over each kind of them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from footplate.logs.usage import FileUsage
+from footplate.testing.usage import MemoryUsage
+from footplate.testing.usage_contract import START, UsageContract
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from footplate.ports.usage import UsageHistory
+
+
+class TestFileUsage(UsageContract):
+    def open_history(self, directory: Path) -> UsageHistory:
+        return FileUsage(directory, lambda: START + timedelta(days=1))
+
+
+class TestMemoryUsage(UsageContract):
+    def open_history(self, directory: Path) -> UsageHistory:
+        return MemoryUsage()
