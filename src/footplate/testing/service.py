@@ -29,7 +29,8 @@ class RunningService:
     environment that the tests run in don't reach it.
     """
 
-    def __init__(self, data_dir: Path, cache_dir: Path, **settings: object) -> None:
+    def __init__(self, data_dir: Path, cache_dir: Path | None = None, **settings: object) -> None:
+        """``cache_dir`` holds the environments of programs; None: where ``footplate up`` has it."""
         self.data_dir = data_dir
         self.cache_dir = cache_dir
         self.log = data_dir.with_name(f"{data_dir.name}.log")
@@ -58,7 +59,9 @@ class RunningService:
         """Return when it answers."""
         assert not self.alive, "it runs already"
         settings = {f"FOOTPLATE_{k.upper()}": str(v) for k, v in self._settings.items()}
-        place = {"FOOTPLATE_CACHE_DIR": str(self.cache_dir), "FOOTPLATE_PORT": "0"}
+        place = {"FOOTPLATE_PORT": "0"}
+        if self.cache_dir is not None:
+            place["FOOTPLATE_CACHE_DIR"] = str(self.cache_dir)
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 (sys.executable, "-c", _UP, "up"),
@@ -124,7 +127,7 @@ def outside(environ: Mapping[str, str]) -> dict[str, str]:
 
 @contextmanager
 def running_service(
-    data_dir: Path, cache_dir: Path, **settings: object
+    data_dir: Path, cache_dir: Path | None = None, **settings: object
 ) -> Iterator[RunningService]:
     """A service that runs until the block ends, and no job of which survives it."""
     service = RunningService(data_dir, cache_dir, **settings)

@@ -20,7 +20,7 @@ from footplate.domain.states import State
 from footplate.store import TellingStore
 from footplate.testing.catalogue import built_in
 from footplate.testing.clock import FakeClock
-from footplate.testing.faults import Crash, Fuse, mortal
+from footplate.testing.crashes import Crash, Fuse, mortal
 from footplate.testing.jobs import MACHINE, make_job, make_spec
 from footplate.testing.sites import make_regions, make_site
 from footplate.testing.store import MemoryStore

@@ -21,7 +21,7 @@ from footplate.store import TellingStore
 from footplate.testing.backend import FakeBackend
 from footplate.testing.catalogue import built_in
 from footplate.testing.clock import FakeClock
-from footplate.testing.faults import Crash, Fuse, be_away, mortal
+from footplate.testing.crashes import Crash, Fuse, be_away, mortal
 from footplate.testing.logs import MemoryLogs
 from footplate.testing.sites import make_site
 from footplate.testing.store import MemoryStore

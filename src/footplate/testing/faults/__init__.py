@@ -1,0 +1,6 @@
+"""What clouds do to the replicas of a job, done to those of a service on this machine."""
+
+from footplate.testing.faults.fault import Fault
+from footplate.testing.faults.injector import FaultInjector
+
+__all__ = ["Fault", "FaultInjector"]

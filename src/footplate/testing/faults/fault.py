@@ -1,0 +1,108 @@
+"""A fault that is planned: when it happens, to whom, and what becomes of it."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from footplate.replica.isolation.processes import Process
+
+DEFAULT_PATIENCE_S = 60.0
+
+
+@dataclass(frozen=True)
+class Trigger:
+    """When it happens; as soon as can be, if neither is set."""
+
+    after_lines: int | None = None
+    after_s: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.after_lines is not None and self.after_s is not None:
+            raise ValueError("after_lines and after_s: one of them, or none")
+        if self.after_lines is not None and self.after_lines < 1:
+            raise ValueError(f"after_lines={self.after_lines}: allowed are 1 and more")
+        if self.after_s is not None and not self.after_s >= 0:
+            raise ValueError(f"after_s={self.after_s}: allowed are 0 and more")
+
+    def __str__(self) -> str:
+        if self.after_lines is not None:
+            return f" after {self.after_lines} lines"
+        return "" if self.after_s is None else f" after {self.after_s:g} s"
+
+
+@dataclass(frozen=True)
+class Deed:
+    """What is done. ``to_machine``: to the supervisor too, and before its program has begun."""
+
+    words: str
+    do: Callable[[Path], list[Process]]
+    """To the replica with this home; returns whom it was done to, nobody: not yet."""
+    to_machine: bool = False
+
+
+@dataclass(eq=False)
+class Fault:
+    """What ``FaultInjector`` has planned. It happens at most once in each life of the replica."""
+
+    replica: str
+    trigger: Trigger
+    deed: Deed
+    times: int
+    job: str | None
+    """The job's name or id; None: the next job that starts."""
+    seen: frozenset[str] = frozenset()
+    """The jobs that had started before, by their uids: none of them is the next one."""
+    uid: str = ""
+    """Of the job that it is for, once that is known."""
+    fired: int = 0
+    """How often it has happened."""
+    trouble: str = ""
+    """Why it can't happen any more, or not yet."""
+    over: bool = False
+    """It can't happen any more."""
+    struck: set[object] = field(default_factory=set)
+    """The lives of the replica in which it has happened."""
+    changed: threading.Condition = field(default_factory=threading.Condition)
+
+    def __str__(self) -> str:
+        whose = f"job {self.job}" if self.job else "the next job"
+        return f"{self.deed.words} {self.replica} of {whose}{self.trigger}"
+
+    @property
+    def waits(self) -> bool:
+        """Whether it may still happen."""
+        return not self.over and self.fired < self.times
+
+    def wait(self, timeout_s: float = DEFAULT_PATIENCE_S) -> None:
+        """Until it has happened for the first time.
+
+        Raises:
+            AssertionError: it didn't within ``timeout_s``, or can't any more; says why.
+        """
+        with self.changed:
+            self.changed.wait_for(lambda: self.fired or self.over, timeout_s)
+        self.assert_fired()
+
+    def assert_fired(self) -> None:
+        """Raises:
+        AssertionError: it hasn't happened so far; says why.
+        """
+        if not self.fired:
+            raise AssertionError(f"{self} didn't happen: {self.trouble or 'not yet'}")
+
+    def happened(self, life: object) -> None:
+        with self.changed:
+            self.struck.add(life)
+            self.fired += 1
+            self.changed.notify_all()
+
+    def give_up(self, trouble: str) -> None:
+        with self.changed:
+            self.trouble, self.over = trouble, True
+            self.changed.notify_all()

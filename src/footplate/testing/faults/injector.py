@@ -1,0 +1,238 @@
+"""Faults for the jobs of a service on this machine, as a test asks for them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from typing import TYPE_CHECKING, Self
+
+from footplate.testing.faults.fault import Deed, Fault, Trigger
+from footplate.testing.faults.place import find_place
+from footplate.testing.faults.processes import (
+    find_everything,
+    find_program,
+    find_supervisor,
+    find_tree,
+    send,
+)
+from footplate.testing.faults.watch import Watch
+from footplate.testing.service import RunningService
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import TracebackType
+
+    from footplate.replica.isolation.processes import Process
+
+ServiceLike = RunningService | os.PathLike[str] | str
+"""A service of a test's own; or the data directory, or the URL, of one that runs here."""
+
+LOOK_S = 0.05
+"""How often the injector looks whether a fault is due."""
+
+
+class FaultInjector:
+    """Kills, freezes and loses replicas of jobs: a test sees what their trainers make of it.
+
+        with running_service(tmp_path / "service") as service, FaultInjector(service) as faults:
+            faults.kill("workerpool1-0", after_lines=50)
+            ...  # submit a job, and wait for its end
+
+    Every fault is for one job: the one that ``job`` names (its resource name or its id), or else
+    the next one that starts. It may be planned before that job is submitted, or while it runs.
+
+    It happens as soon as the program runs, unless ``after_lines`` or ``after_s`` say when; once,
+    or in as many starts of the replica as ``times`` says, once in each. ``after_lines`` counts what
+    the replica has printed since its start, by the job's log: the program may be some lines further
+    by then. ``after_s`` counts from the program's start.
+
+    Leaving the block checks that every fault has happened, unless an exception is on its way, and
+    lets go on what is still frozen. Linux only.
+    """
+
+    def __init__(self, service: ServiceLike, token: str | None = None) -> None:
+        """``token``: what the service asks of its clients, if it does and isn't the test's own.
+
+        Raises:
+            ValueError: the service has no data on this machine.
+        """
+        self._watch = Watch(find_place(service, token))
+        self._faults: list[Fault] = []
+        self._frozen: dict[str, list[Process]] = {}
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+        if error is None:
+            self.assert_fired()
+
+    def close(self) -> None:
+        """No fault happens from here on, and what is frozen goes on."""
+        self._closed.set()
+        if self._thread is not None:
+            self._thread.join()
+        self.thaw()
+
+    def kill(
+        self,
+        replica: str,
+        *,
+        after_lines: int | None = None,
+        after_s: float | None = None,
+        times: int = 1,
+        signal: signal.Signals = signal.SIGKILL,
+        job: str | None = None,
+    ) -> Fault:
+        """Send ``signal`` to the program of the replica: to its first process, and to no other.
+
+        By a signal from outside, such as SIGKILL or SIGTERM, a replica is lost, and starts again.
+        SIGSEGV, SIGABRT and their like are a failure of the program's own.
+        """
+
+        def strike(home: Path) -> list[Process]:
+            program = find_program(home)
+            victims = [] if program is None else [program]
+            send(signal, victims)
+            return victims
+
+        deed = Deed(f"{signal.name} to", strike)
+        return self._plan(replica, Trigger(after_lines, after_s), deed, times, job)
+
+    def stop_machine(
+        self,
+        replica: str,
+        *,
+        after_lines: int | None = None,
+        after_s: float | None = None,
+        times: int = 1,
+        job: str | None = None,
+    ) -> Fault:
+        """Lose the machine of the replica: its supervisor dies, and its program, all at once.
+
+        Without ``after_lines`` and ``after_s`` it happens as soon as the replica has a machine,
+        before its program starts.
+        """
+        deed = Deed("the loss of the machine of", _lose, to_machine=True)
+        return self._plan(replica, Trigger(after_lines, after_s), deed, times, job)
+
+    def freeze(
+        self,
+        replica: str,
+        *,
+        after_lines: int | None = None,
+        after_s: float | None = None,
+        times: int = 1,
+        job: str | None = None,
+    ) -> Fault:
+        """Let the program stand still (SIGSTOP), with all that it started: alive, but it hangs."""
+
+        def strike(home: Path) -> list[Process]:
+            program = find_program(home)
+            return self._freeze(replica, [] if program is None else find_tree(program))
+
+        deed = Deed("the freezing of", strike)
+        return self._plan(replica, Trigger(after_lines, after_s), deed, times, job)
+
+    def freeze_machine(
+        self,
+        replica: str,
+        *,
+        after_lines: int | None = None,
+        after_s: float | None = None,
+        times: int = 1,
+        job: str | None = None,
+    ) -> Fault:
+        """Let the machine of the replica stand still: it isn't lost, but nothing is heard of it.
+
+        Without ``after_lines`` and ``after_s`` it happens as soon as the replica has a machine,
+        before its program starts.
+        """
+
+        def strike(home: Path) -> list[Process]:
+            return self._freeze(replica, find_everything(home) if find_supervisor(home) else [])
+
+        deed = Deed("the freezing of the machine of", strike, to_machine=True)
+        return self._plan(replica, Trigger(after_lines, after_s), deed, times, job)
+
+    def thaw(self, replica: str | None = None) -> None:
+        """What was frozen of the replica goes on; of all replicas, if none is named."""
+        with self._lock:
+            for name in [replica] if replica is not None else list(self._frozen):
+                send(signal.SIGCONT, self._frozen.pop(name, ()))
+
+    def assert_fired(self) -> None:
+        """Check that each fault has happened, at least once.
+
+        Raises:
+            AssertionError: which ones haven't, and why.
+        """
+        missing = []
+        for fault in self._faults:
+            try:
+                fault.assert_fired()
+            except AssertionError as error:
+                missing.append(str(error))
+        if missing:
+            raise AssertionError("\n".join(missing))
+
+    def _plan(
+        self, replica: str, trigger: Trigger, deed: Deed, times: int, job: str | None
+    ) -> Fault:
+        """Raises:
+        ValueError: the job runs already, and has no such replica.
+        """
+        if times < 1:
+            raise ValueError(f"times={times}: allowed are 1 and more")
+        if self._closed.is_set():
+            raise ValueError("this injector is closed; make another one")
+        fault = Fault(replica, trigger, deed, times, job, self._watch.started())
+        self._watch.bind([fault])
+        if fault.over:
+            raise ValueError(fault.trouble)
+        self._faults.append(fault)
+        self._ensure_running()
+        return fault
+
+    def _freeze(self, replica: str, processes: list[Process]) -> list[Process]:
+        send(signal.SIGSTOP, processes)
+        with self._lock:
+            self._frozen.setdefault(replica, []).extend(processes)
+        return processes
+
+    def _ensure_running(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="faults", daemon=True)
+            self._thread.start()
+
+    def _run(self) -> None:
+        while not self._closed.wait(LOOK_S):
+            waiting = [fault for fault in list(self._faults) if fault.waits]
+            try:
+                if waiting:
+                    self._watch.look(waiting)
+            except Exception as error:
+                for fault in waiting:
+                    fault.give_up(repr(error))
+                raise
+
+
+def _lose(home: Path) -> list[Process]:
+    """The supervisor stands still first, so that it can't tell of the death of its program."""
+    supervisor = find_supervisor(home)
+    if supervisor is None:
+        return []
+    send(signal.SIGSTOP, [supervisor])
+    everything = find_everything(home)
+    send(signal.SIGKILL, [*everything[1:], supervisor])
+    return everything

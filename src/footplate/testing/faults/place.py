@@ -1,0 +1,71 @@
+"""Where the service is whose replicas are to suffer: its address, and its data directory here."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from footplate.client.service import Service
+from footplate.domain.errors import Unavailable
+from footplate.testing.service import RunningService
+
+if TYPE_CHECKING:
+    from footplate.testing.faults.injector import ServiceLike
+
+
+@dataclass(frozen=True)
+class Place:
+    """``token`` is what the service asks of its clients, if it does."""
+
+    data_dir: Path
+    token: str | None = None
+
+    def connect(self) -> Service:
+        """A client of the server that runs now: another one may have another port.
+
+        Raises:
+            Unavailable: none runs just now.
+        """
+        try:
+            url = json.loads((self.data_dir / "server.json").read_bytes())["url"]
+        except (OSError, ValueError, KeyError, TypeError):
+            raise Unavailable(f"no server runs with the data directory {self.data_dir}") from None
+        return Service(str(url), self.token)
+
+
+def find_place(service: ServiceLike, token: str | None) -> Place:
+    """Raises:
+    ValueError: there is no such service on this machine.
+    """
+    if isinstance(service, RunningService):
+        variables = service.environment()
+        return Place(service.data_dir, token or variables.get("FOOTPLATE_TOKEN"))
+    if "://" in os.fspath(service):
+        return _ask(os.fspath(service), token)
+    place = Place(Path(service), token)
+    if not (place.data_dir / "server.json").exists():
+        raise ValueError(
+            f"{place.data_dir} is no data directory of a service: there is no server.json in it; "
+            "`footplate status` says where a service keeps its data"
+        )
+    return place
+
+
+def _ask(url: str, token: str | None) -> Place:
+    """A service says where its data is; that it is this machine's shows in the files there."""
+    with Service(url, token) as client:
+        status = client.status()
+    place = Place(Path(status.data_dir), token)
+    try:
+        pid = json.loads((place.data_dir / "server.json").read_bytes())["pid"]
+    except (OSError, ValueError, KeyError, TypeError):
+        pid = None
+    if pid != status.pid:
+        raise ValueError(
+            f"the service at {url} keeps its data in {status.data_dir}, which isn't on this "
+            "machine, or can't be read; faults can only be injected where its replicas run"
+        )
+    return place

@@ -1,0 +1,125 @@
+"""The processes of one replica: its supervisor, its program, and all that these have started.
+
+    supervisor ── [keeper ── init ──] program ── ...
+
+What is in brackets is there on the rung ``namespace`` only. Those two are forks of the supervisor
+and look like it, so that the way down is the same on every rung.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from footplate.replica.isolation.processes import (
+    Process,
+    find,
+    find_all,
+    find_descendants,
+    find_marked,
+    is_alive,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def find_supervisor(home: Path) -> Process | None:
+    """The one that lives, by what it wrote of itself; a number that is another's now isn't it."""
+    with suppress(OSError, ValueError):
+        process = find(int((home / "pid").read_text()))
+        if process is not None and not process.zombie and _serves(process, home):
+            return process
+    return None
+
+
+def find_program(home: Path) -> Process | None:
+    """The program itself, once it has started; not what prepares its environment."""
+    supervisor = find_supervisor(home)
+    if supervisor is None:
+        return None
+    children: dict[int, list[Process]] = {}
+    for process in find_all():
+        children.setdefault(process.parent, []).append(process)
+    candidates: list[Process] = []
+    parents = [supervisor]
+    while parents:
+        for child in children.get(parents.pop().pid, ()):
+            if _is_fork(child, home):
+                parents.append(child)
+            elif not _serves(child, home):
+                candidates.append(child)
+    return min(candidates, key=lambda process: process.start, default=None)
+
+
+def find_everything(home: Path) -> list[Process]:
+    """The supervisor first, then all of its program that can be found.
+
+    What the program has let go of is found by the mark in its environment.
+    """
+    supervisor = find_supervisor(home)
+    found = [] if supervisor is None else [supervisor, *find_descendants(supervisor.pid)]
+    mark = _mark(home)
+    for marked in find_marked(mark) if mark else ():
+        found += [marked, *find_descendants(marked.pid)]
+    return list({process.pid: process for process in found}.values())
+
+
+def find_tree(process: Process) -> list[Process]:
+    return [process, *find_descendants(process.pid)]
+
+
+def age_s(process: Process) -> float:
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - process.start / _TICKS
+
+
+def send(number: signal.Signals, processes: Iterable[Process]) -> None:
+    """To these very processes, as far as they are still there.
+
+    Raises:
+        PermissionError: one of them is another user's.
+    """
+    for process in processes:
+        with suppress(ProcessLookupError):
+            descriptor = os.pidfd_open(process.pid)
+            try:
+                if is_alive(process):
+                    signal.pidfd_send_signal(descriptor, number)
+            finally:
+                os.close(descriptor)
+
+
+def _command(process: Process) -> list[bytes]:
+    try:
+        return Path(f"/proc/{process.pid}/cmdline").read_bytes().split(b"\0")[:-1]
+    except OSError:
+        return []
+
+
+def _serves(process: Process, home: Path) -> bool:
+    """Whether it is the supervisor or one of its own helpers: ``ARCHIVE COMMAND HOME ...``."""
+    return any(_leads_to(word, home) for word in _command(process))
+
+
+def _is_fork(process: Process, home: Path) -> bool:
+    command = _command(process)
+    return command[-2:-1] == [b"run"] and _leads_to(command[-1], home)
+
+
+def _leads_to(word: bytes, home: Path) -> bool:
+    return word.startswith(b"/") and os.path.realpath(word) == os.fsencode(home.resolve())
+
+
+def _mark(home: Path) -> str:
+    """What all its processes have in their environment; empty before there are any."""
+    try:
+        return str(json.loads((home / "isolation.json").read_bytes())["mark"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
