@@ -30,7 +30,7 @@ class RunningService:
     """
 
     def __init__(self, data_dir: Path, cache_dir: Path | None = None, **settings: object) -> None:
-        """``cache_dir`` holds the environments of programs; None: where ``footplate up`` has it."""
+        """``cache_dir`` holds the environments of programs; None: the data directory does."""
         self.data_dir = data_dir
         self.cache_dir = cache_dir
         self.log = data_dir.with_name(f"{data_dir.name}.log")

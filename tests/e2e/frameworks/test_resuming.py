@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.e2e.frameworks.conftest import read_report
 
 from footplate.domain.states import State
+from footplate.testing.faults import FaultInjector
 
 if TYPE_CHECKING:
     from tests.e2e.frameworks.conftest import Clusters
@@ -31,7 +28,8 @@ def test_a_lost_replica_costs_no_epoch(clusters: Clusters, victim: str) -> None:
     name = clusters.send("checkpoints", *args)
     clusters.wait_for(name, State.RUNNING)
     clusters.until(lambda: has_trained(clusters, name))
-    os.kill(find_program(name.job_id, victim), signal.SIGKILL)
+    with FaultInjector(clusters.service) as faults:
+        faults.kill(REPLICAS[victim], job=str(name)).wait()
 
     job = clusters.wait_for(name)
     assert job.state is State.SUCCEEDED, job.error_message
@@ -50,20 +48,3 @@ def has_trained(clusters: Clusters, name: TrainingJobName) -> bool:
     """For two epochs; a job that ended before it is a failure."""
     assert not clusters.job(name).state.terminal, clusters.job(name).error_message
     return any(message.startswith("epoch 1:") for message in clusters.messages(name))
-
-
-def find_program(job_id: str, task: str) -> int:
-    """The process of this machine that is this task of the job, by its environment."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            pairs = (process / "environ").read_bytes().decode(errors="replace").split("\0")
-        except OSError:  # it ended meanwhile, or is none of ours
-            continue
-        environment = dict(pair.partition("=")[::2] for pair in pairs)
-        if environment.get("CLOUD_ML_JOB_ID") != job_id or "TF_CONFIG" not in environment:
-            continue
-        if json.loads(environment["TF_CONFIG"])["task"]["type"] == task:
-            found.append(int(process.name))
-    (pid,) = found
-    return pid

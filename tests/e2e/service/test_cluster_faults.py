@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +9,7 @@ from tests.e2e.service.conftest import CACHE, Desk
 from tests.e2e.service.test_clusters import LATE, MEMBERS, Gang, check, greetings, kinds
 
 from footplate.domain.states import State
+from footplate.testing.faults import FaultInjector
 from footplate.testing.service import running_service
 
 if TYPE_CHECKING:
@@ -28,24 +27,24 @@ def cancel(gang: Gang) -> None:
     assert gang.living() == []
 
 
-def test_cancel_reaches_a_supervisor_that_was_stopped(desk: Desk) -> None:
+def test_cancel_reaches_a_machine_that_stands_still(desk: Desk) -> None:
     gang = Gang(desk)
     gang.build()
     desk.until(gang.all_met)
-    os.kill(gang.supervisors()[FROZEN], signal.SIGSTOP)
+    with FaultInjector(desk.service) as faults:
+        faults.freeze_machine(FROZEN, job=str(gang.name)).wait()
+        cancel(gang)
 
-    cancel(gang)
 
-
-def test_a_supervisor_that_was_stopped_does_not_hold_up_another_attempt(tmp_path: Path) -> None:
+def test_a_machine_that_stands_still_does_not_hold_up_another_attempt(tmp_path: Path) -> None:
     """Where a loss is one of all, which must all be gone before they start again."""
     whole = running_service(tmp_path / "data", CACHE, stop_grace_s=1, max_restarts=0)
-    with whole as service:
+    with whole as service, FaultInjector(service) as faults:
         gang = Gang(Desk(service))
         gang.build()
         gang.desk.until(gang.all_met)
-        os.kill(gang.supervisors()[FROZEN], signal.SIGSTOP)
-        os.kill(gang.supervisors()["ps-replica-0"], signal.SIGKILL)
+        faults.freeze_machine(FROZEN, job=str(gang.name)).wait()
+        gang.lose("ps-replica-0")
 
         check(gang, attempt=2)
         assert gang.printed(attempt=1) == greetings(*MEMBERS)
@@ -57,7 +56,7 @@ def test_no_program_starts_while_one_that_was_ready_is_lost(desk: Desk) -> None:
     gang = Gang(desk)
     with gang.all_ready_but(LATE):
         desk.service.kill()
-        os.kill(gang.supervisors()["ps-replica-0"], signal.SIGKILL)
+        gang.lose("ps-replica-0")
     desk.service.start()
 
     check(gang)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +11,7 @@ from tests.e2e.service.conftest import BUCKET, CACHE, Desk
 from footplate.domain.names import GcsUri
 from footplate.domain.states import Phase, State
 from footplate.store import open_store
+from footplate.testing.faults import FaultInjector
 from footplate.testing.service import running_service
 from footplate.testing.supervised import find_living
 from footplate.testing.trainers import SETUP, pack_trainer
@@ -139,16 +138,17 @@ class Gang:
 
         Unless it is told to end there, which lets it go on.
         """
-        pid = self.supervisors()[late]
         others = self.supervisors().keys() - {late}
-        os.kill(pid, signal.SIGSTOP)
-        try:
+        with FaultInjector(self.desk.service) as faults:
+            faults.freeze_machine(late, job=str(self.name)).wait()
             self.build()
             self.desk.until(lambda: self.ready() == others)
             yield
-        finally:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGCONT)
+
+    def lose(self, replica: str) -> None:
+        """Its supervisor and its program, as when its machine is lost."""
+        with FaultInjector(self.desk.service) as faults:
+            faults.stop_machine(replica, job=str(self.name)).wait()
 
     def printed(self, attempt: int = 1) -> list[str]:
         lines = self.desk.lines(self.name)
@@ -200,10 +200,10 @@ def test_a_server_that_dies_while_they_gather(desk: Desk) -> None:
     assert "RETRY" not in kinds(desk, gang.name)
 
 
-def test_a_supervisor_that_dies_while_they_gather(desk: Desk) -> None:
+def test_a_machine_that_is_lost_while_they_gather(desk: Desk) -> None:
     gang = Gang(desk)
     with gang.all_ready_but(LATE):
-        os.kill(gang.supervisors()["ps-replica-0"], signal.SIGKILL)
+        gang.lose("ps-replica-0")
     check(gang)
     told = kinds(desk, gang.name)
     assert (told.count("RESTART"), told.count("RETRY")) == (1, 0)
@@ -215,7 +215,7 @@ def test_a_lost_replica_comes_back_to_its_address(desk: Desk) -> None:
     gang.meet()
     place = gang.find("worker-replica-0").address
     for restart in (1, 2):
-        os.kill(gang.supervisors()["worker-replica-0"], signal.SIGKILL)
+        gang.lose("worker-replica-0")
         gang.wait_for_line(f"worker-0 is back at {place} as 1 {restart}")
     gang.finish()
     desk.wait_for(gang.name, State.SUCCEEDED)
@@ -231,7 +231,7 @@ def test_a_server_that_dies_while_a_replica_comes_back(desk: Desk) -> None:
     gang = Gang(desk)
     gang.meet()
     desk.service.kill()
-    os.kill(gang.supervisors()["ps-replica-0"], signal.SIGKILL)
+    gang.lose("ps-replica-0")
     desk.service.start()
     desk.until(lambda: gang.find("ps-replica-0").restart == 1)
     desk.service.kill()

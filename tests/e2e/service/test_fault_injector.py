@@ -1,10 +1,9 @@
-"""Faults for real jobs: they hit whom they are meant for, when they are meant to, and say if not."""
+"""Faults for real jobs: they hit whom they are meant for, and when; and say why if they don't."""
 
 from __future__ import annotations
 
 import os
 import signal
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +15,7 @@ from footplate.testing.faults.processes import find_everything
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from footplate.domain.names import TrainingJobName
 
@@ -162,13 +162,16 @@ def test_what_has_not_happened_is_told_with_its_reason(desk: Desk) -> None:
 def test_a_running_job_without_such_a_replica_is_told_at_once(desk: Desk) -> None:
     name = desk.submit(TALKER)
     desk.wait_for(name, State.RUNNING)
-    with FaultInjector(desk.service) as faults:
-        with pytest.raises(ValueError, match=f"no replica 'chief'; it has: {MASTER}"):
-            faults.kill("chief", job=str(name))
+    faults = FaultInjector(desk.service)
+    with pytest.raises(ValueError, match=f"no replica 'chief'; it has: {MASTER}"):
+        faults.kill("chief", job=str(name))
     finish(desk, name)
 
 
 def test_a_failing_test_fails_for_its_own_reason(desk: Desk) -> None:
-    with pytest.raises(ZeroDivisionError), FaultInjector(desk.service) as faults:
-        faults.kill(MASTER)
-        raise ZeroDivisionError
+    faults = FaultInjector(desk.service)
+    faults.kill(MASTER)
+
+    faults.__exit__(ZeroDivisionError, ZeroDivisionError(), None)
+    with pytest.raises(AssertionError, match="no such job has started"):
+        faults.__exit__(None, None, None)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.domain.states import State
+from footplate.testing.faults import FaultInjector
 
 if TYPE_CHECKING:
     from tests.e2e.service.conftest import Desk
@@ -93,11 +92,10 @@ def test_jobs_that_wait_are_taken_up_too(desk: Desk) -> None:
         assert desk.messages(name) == ["hello"]
 
 
-def test_a_lost_supervisor_means_a_restart(desk: Desk) -> None:
+def test_a_lost_machine_means_a_restart(desk: Desk) -> None:
     name = running(desk)
-    pids = [int(p.read_text()) for p in desk.service.data_dir.glob("replicas/*/*/pid")]
-    assert len(pids) == 1
-    os.kill(pids[0], signal.SIGKILL)
+    with FaultInjector(desk.service) as faults:
+        faults.stop_machine("master-replica-0", job=str(name)).wait()
 
     desk.until(lambda: desk.lines(name)[-1].restart == 1)
     (desk.out(name) / "enough").touch()

@@ -155,12 +155,15 @@ class FaultInjector:
     ) -> Fault:
         """Let the machine of the replica stand still: it isn't lost, but nothing is heard of it.
 
+        That is its supervisor, and its program; what prepares an environment works for others, too.
         Without ``after_lines`` and ``after_s`` it happens as soon as the replica has a machine,
         before its program starts.
         """
 
         def strike(home: Path) -> list[Process]:
-            return self._freeze(replica, find_everything(home) if find_supervisor(home) else [])
+            supervisor, program = find_supervisor(home), find_program(home)
+            standing = [] if supervisor is None else [supervisor]
+            return self._freeze(replica, standing + ([] if program is None else find_tree(program)))
 
         deed = Deed("the freezing of the machine of", strike, to_machine=True)
         return self._plan(replica, Trigger(after_lines, after_s), deed, times, job)

@@ -20,8 +20,7 @@ class LineCounter:
     def update(self, client: Service, job: JobName) -> None:
         """Raises ServiceError."""
         for line in client.logs(job, cursor=self._cursor):
-            restart = getattr(line, "restart", 0)
-            self._counts[line.replica, line.attempt, restart] += 1
+            self._counts[line.replica, line.attempt, line.restart] += 1
             self._cursor = line.cursor
 
     def of(self, replica: str, attempt: int, restart: int) -> int:
