@@ -1,0 +1,170 @@
+"""Programs of gangs that misbehave: each job ends as it should, says why, and leaves nothing."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.e2e.service.conftest import CACHE, Desk
+from tests.e2e.service.test_clusters import submit_pools
+
+from footplate.domain.errors import FailedPrecondition, NotFound
+from footplate.domain.states import State
+from footplate.testing.faults import FaultInjector
+from footplate.testing.service import running_service
+from footplate.testing.supervised import find_living
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from footplate.domain.names import TrainingJobName
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
+
+PAIR = {
+    "scaleTier": "CUSTOM",
+    "masterType": "n1-standard-4",
+    "workerType": "n1-standard-4",
+    "workerCount": "1",
+}
+MASTER, WORKER = "master-replica-0", "worker-replica-0"
+PRELUDE = """
+import json, os, pathlib, signal, socket, sys, time
+here = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1])
+described = json.loads(os.environ["TF_CONFIG"])
+role = described["task"]["type"]
+places = {role: members[0].split(":") for role, members in described["cluster"].items()}
+
+def wait_for(name):
+    while not (here / name).exists():
+        time.sleep(0.02)
+"""
+THIEF = """
+master = next(place for name, place in places.items() if name != "worker")
+with socket.socket() as server:
+    if role != "worker":
+        wait_for("taken")
+    server.bind(("", int(master[1])))
+    server.listen()
+    (here / "taken").touch()
+    wait_for("never")
+"""
+STUBBORN = """
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.environ.clear()
+        (here / f"{role}-has-left").touch()
+        wait_for("never")
+    os._exit(0)
+wait_for("end" if role != "worker" else "never")
+"""
+GREEDY = """
+if role == "worker":
+    x = bytearray(2_000_000_000)
+wait_for("never")
+"""
+CATALOGUE = """
+[machine_types.own-small]
+family = "COMPUTE_ENGINE"
+vcpus = 1
+memory_gb = 0.5
+"""
+
+
+def living(desk: Desk, name: TrainingJobName) -> list[int]:
+    """Processes of the job's programs, and their children, by their arguments."""
+    return find_living(str(desk.out(name)))
+
+
+def test_a_port_that_somebody_takes_before_the_program_does_is_named(desk: Desk) -> None:
+    name = desk.submit(PRELUDE + THIEF, **PAIR)
+
+    job = desk.wait_for(name, State.FAILED)
+    assert job.error_message == (
+        f"replica {MASTER} exited with code 1: OSError: [Errno 98] Address already in use"
+    )
+    assert living(desk, name) == []
+
+
+def make_stubborn(desk: Desk) -> TrainingJobName:
+    name = desk.submit(PRELUDE + STUBBORN, **PAIR)
+    desk.until(lambda: len(list(desk.out(name).glob("*-has-left"))) == 2)
+    assert len(living(desk, name)) >= 4
+    return name
+
+
+def test_cancel_ends_programs_that_will_not_end_and_those_that_left(desk: Desk) -> None:
+    name = make_stubborn(desk)
+    with desk.client() as client:
+        client.cancel(name)
+
+    desk.wait_for(name, State.CANCELLED)
+    assert living(desk, name) == []
+
+
+def test_the_success_of_the_primary_ends_them_too(desk: Desk) -> None:
+    name = make_stubborn(desk)
+    (desk.out(name) / "end").touch()
+
+    desk.wait_for(name, State.SUCCEEDED)
+    assert living(desk, name) == []
+
+
+def test_cancel_ends_programs_that_stand_still(desk: Desk) -> None:
+    with FaultInjector(desk.service) as faults:
+        faults.freeze(WORKER)
+        frozen = faults.freeze(MASTER)
+        name = desk.submit(PRELUDE + 'wait_for("never")', **PAIR)
+        frozen.wait()
+        with desk.client() as client:
+            client.cancel(name)
+        desk.wait_for(name, State.CANCELLED)
+        assert living(desk, name) == []
+
+
+@pytest.fixture
+def enforcing(tmp_path: Path) -> Iterator[Desk]:
+    """A service that limits what programs use; skipped where nothing can limit it."""
+    if sys.platform != "linux" or os.geteuid() != 0:
+        pytest.skip("limits need control groups, and here root")
+    (tmp_path / "own.toml").write_text(CATALOGUE)
+    settings = {"stop_grace_s": 1, "mode": "enforce", "catalogue": tmp_path / "own.toml"}
+    with running_service(tmp_path / "data", CACHE, **settings) as service:
+        if "limited by control groups" not in service.log.read_text():
+            pytest.skip(service.log.read_text())
+        yield Desk(service)
+
+
+def test_one_replica_that_is_out_of_memory_is_the_cause(enforcing: Desk) -> None:
+    """And no loss: it would be out of memory again."""
+    small = {**PAIR, "masterType": "own-small", "workerType": "own-small"}
+    name = enforcing.submit(PRELUDE + GREEDY, **small)
+
+    job = enforcing.wait_for(name, State.FAILED)
+    assert job.error_message.startswith(f"replica {WORKER} was killed for want of memory")
+    assert living(enforcing, name) == []
+    with enforcing.client() as client:
+        assert {"RESTART", "RETRY"}.isdisjoint(event.kind for event in client.events(name))
+
+
+def test_a_job_that_gathers_is_deleted_once_it_is_cancelled(desk: Desk) -> None:
+    gate = desk.bucket / "gate"
+    slow = f"import pathlib, time\nwhile not pathlib.Path({str(gate)!r}).exists(): time.sleep(0.02)"
+    name = submit_pools(desk, (1, None), (2, slow))
+    homes = desk.service.data_dir / "replicas"
+    with desk.client() as client:
+        desk.until(lambda: len(list(homes.glob("*-1/*/task.json"))) == 3)
+        with pytest.raises(FailedPrecondition, match="cancel it, and delete it when it has ended"):
+            client.custom_jobs.delete(name)
+        client.cancel(name)
+        desk.wait_for(name, State.CANCELLED)
+        client.custom_jobs.delete(name)
+        with pytest.raises(NotFound):
+            client.job(name)
+    assert find_living(str(homes)) == []
+    desk.until(lambda: not list(homes.glob("*-1")))
