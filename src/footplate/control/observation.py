@@ -10,6 +10,7 @@ from footplate.domain.lifecycle import (
     GraceExpired,
     JudgementDue,
     ReplicaGone,
+    ReplicaLost,
     RunExpired,
     WaitExpired,
     ends,
@@ -61,7 +62,7 @@ def happened(
         return ()
     return (
         *_exceeded(job, now, patience_s),
-        *_gone(job, seen, now),
+        *_missing(job, seen, now),
         *((JudgementDue(now, job.attempt),) if _over(_judgement(job, now, patience_s)) else ()),
         *((GraceExpired(now),) if _over(seconds_of_grace(job, now, grace_s)) else ()),
     )
@@ -74,7 +75,7 @@ def _exceeded(job: Job, now: datetime, patience_s: float) -> Iterator[Event]:
         yield RunExpired(now)
 
 
-def _gone(job: Job, seen: Mapping[str, Sighting], now: datetime) -> Iterator[Event]:
+def _missing(job: Job, seen: Mapping[str, Sighting], now: datetime) -> Iterator[Event]:
     ending = to_stop(job)
     for replica in job.replicas:
         sighting = seen.get(replica.name)
@@ -87,6 +88,9 @@ def _gone(job: Job, seen: Mapping[str, Sighting], now: datetime) -> Iterator[Eve
                 yield _leave(job, replica, now, "it was not started again")
         elif sighting.presence is Presence.GONE:
             yield _leave(job, replica, now, sighting.reason)
+        elif sighting.presence is Presence.LOST:
+            reason, restart = sighting.reason, replica.restart
+            yield ReplicaLost(now, job.attempt, replica.name, reason, restart=restart)
 
 
 def _leave(job: Job, replica: Replica, now: datetime, reason: str) -> ReplicaGone:

@@ -31,6 +31,7 @@ _PHASES = {
     Phase.WAITING: "hasn't started yet",
     Phase.PREPARING: "is PREPARING: its program hasn't started yet",
     Phase.READY: "is READY: its program starts when all replicas of its job are ready",
+    Phase.LOST: "is LOST: its supervisor is dead",
     Phase.EXITED: "has EXITED: its program has ended",
     Phase.GONE: "is GONE: its program has ended",
 }

@@ -35,6 +35,8 @@ class Phase(Enum):
     """Its environment is made; it waits for the others of its gang."""
     RUNNING = "RUNNING"
     """Its program runs."""
+    LOST = "LOST"
+    """Its supervisor is dead, and how its program ended isn't known; something may be left."""
     EXITED = "EXITED"
     """Its program has ended, and its exit is known."""
     GONE = "GONE"

@@ -38,7 +38,9 @@ class Presence(Enum):
     WAITING = "WAITING"
     """Asked for, not there yet; the reason says what it waits for."""
     LIVE = "LIVE"
-    """Its supervisor runs, or something of it may still run."""
+    """Its supervisor runs."""
+    LOST = "LOST"
+    """Its supervisor is dead for certain, or its machine is; what it ran may still run."""
     GONE = "GONE"
     """Its supervisor, its program and all their children are gone for certain."""
 

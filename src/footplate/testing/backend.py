@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from footplate.domain.names import AttemptId
     from footplate.ports.backend import AttemptStart, Ticket
 
-LOST = "its supervisor was lost; clearing up"
+LOST = "its supervisor was lost"
 
 
 class FakeBackend:
@@ -98,13 +98,14 @@ class FakeBackend:
 
     def lose(self, attempt_id: AttemptId, replica: str | None = None) -> None:
         """Supervisors are dead; what they ran may still run, until it is ended."""
-        self._turn(attempt_id, replica, Presence.LIVE, LOST, Presence.LIVE)
+        self._turn(attempt_id, replica, Presence.LOST, LOST, Presence.LIVE)
 
     def end(
         self, attempt_id: AttemptId, replica: str | None = None, reason: str = "it ended"
     ) -> None:
-        """Nothing is left of what was waiting or live."""
-        self._turn(attempt_id, replica, Presence.GONE, reason, Presence.WAITING, Presence.LIVE)
+        """Nothing is left of what was waiting, live or lost."""
+        possible = (Presence.WAITING, Presence.LIVE, Presence.LOST)
+        self._turn(attempt_id, replica, Presence.GONE, reason, *possible)
 
     def crash(self) -> None:
         """The server dies: nobody watches any more, and all else goes on."""

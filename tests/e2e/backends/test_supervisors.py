@@ -246,7 +246,7 @@ def test_a_supervisor_killed_while_no_server_was_there(
     owner.kill()
     owner.wait()
     kill_supervisor(world)
-    assert world.presence() is Presence.LIVE
+    assert world.presence() is Presence.LOST
     world.watch()
     world.await_presence(Presence.GONE)
     assert world.program() == ()

@@ -29,7 +29,7 @@ def test_each_replica_is_turned_by_itself(backend: FakeBackend) -> None:
     backend.admit(ATTEMPT, WORKERS[0])
     assert seen(backend) == [(Presence.LIVE, ""), (Presence.WAITING, "all GPUs are held")]
     backend.lose(ATTEMPT)
-    assert seen(backend) == [(Presence.LIVE, LOST), (Presence.WAITING, "all GPUs are held")]
+    assert seen(backend) == [(Presence.LOST, LOST), (Presence.WAITING, "all GPUs are held")]
     backend.end(ATTEMPT, reason="the machine went away")
     assert seen(backend) == [(Presence.GONE, "the machine went away")] * 2
     backend.admit(ATTEMPT)

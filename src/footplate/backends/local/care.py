@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from footplate.backends.local.home import Home
 
 FIRST_DELAY_S = 0.02
-LOST = "its supervisor was lost; clearing up"
+LOST = "its supervisor was lost"
 
 _PRESENCE = {
     Standing.UNSPAWNED: Presence.WAITING,
     Standing.STARTING: Presence.WAITING,
     Standing.LIVE: Presence.LIVE,
-    Standing.LOST: Presence.LIVE,
+    Standing.LOST: Presence.LOST,
     Standing.GONE: Presence.GONE,
 }
 _REASON = {

@@ -78,7 +78,8 @@ class Keeper:
     def _end_sweep(self, care: Care) -> None:
         care.sweeping = False
         if care.standing() is Standing.LOST:
-            care.trouble = f"{LOST}; that failed and is tried again: {care.home.last_words()}"
+            words = care.home.last_words()
+            care.trouble = f"{LOST}; clearing up failed and is tried again: {words}"
             care.postpone(self._monotonic(), LONGEST_RETRY_S)
 
     def tend_due(self) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from footplate.domain.jobs import Job, Replica
 
-_ENDED = (Phase.EXITED, Phase.GONE)
+_ENDED = (Phase.LOST, Phase.EXITED, Phase.GONE)
 
 
 def waiting_failure(job: Job) -> Replica | None:

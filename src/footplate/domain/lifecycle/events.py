@@ -59,6 +59,13 @@ class ReplicaExited(_OfReplica):
 
 
 @dataclass(frozen=True)
+class ReplicaLost(_OfReplica):
+    """Its supervisor is dead; what is left of it is being cleared up, and may tell its exit."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
 class ReplicaGone(_OfReplica):
     """The backend confirms that nothing of the replica is left."""
 
@@ -112,6 +119,7 @@ Event = (
     | ReplicaPreparing
     | ReplicaReady
     | ReplicaRunning
+    | ReplicaLost
     | ReplicaExited
     | ReplicaGone
     | JudgementDue
@@ -122,4 +130,6 @@ Event = (
     | StartRefused
 )
 
-ReplicaEvent = ReplicaPreparing | ReplicaReady | ReplicaRunning | ReplicaExited | ReplicaGone
+ReplicaEvent = (
+    ReplicaPreparing | ReplicaReady | ReplicaRunning | ReplicaLost | ReplicaExited | ReplicaGone
+)

@@ -58,7 +58,7 @@ def is_loss(end: Exit) -> bool:
 
 def is_lost(replica: Replica) -> bool:
     if replica.exit is None:
-        return replica.phase is Phase.GONE
+        return replica.phase in (Phase.LOST, Phase.GONE)
     return is_loss(replica.exit) or _is_shut_out(replica)
 
 

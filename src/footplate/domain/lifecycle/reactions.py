@@ -21,6 +21,7 @@ from footplate.domain.lifecycle.events import (
     JudgementDue,
     ReplicaExited,
     ReplicaGone,
+    ReplicaLost,
     ReplicaPreparing,
     ReplicaReady,
     ReplicaRunning,
@@ -104,6 +105,7 @@ def to_stop(job: Job) -> frozenset[str]:
 
 
 Change = tuple[Job, tuple[JobEvent, ...]]
+_End = ReplicaLost | ReplicaExited | ReplicaGone
 
 
 def _apply(job: Job, event: Event) -> Change:
@@ -113,7 +115,12 @@ def _apply(job: Job, event: Event) -> Change:
         case Admitted():
             return _admit(job, event)
         case (
-            ReplicaPreparing() | ReplicaReady() | ReplicaRunning() | ReplicaExited() | ReplicaGone()
+            ReplicaPreparing()
+            | ReplicaReady()
+            | ReplicaRunning()
+            | ReplicaLost()
+            | ReplicaExited()
+            | ReplicaGone()
         ):
             return _report(job, event)
         case JudgementDue():
@@ -201,8 +208,11 @@ def _report(job: Job, event: ReplicaEvent) -> Change:
         case ReplicaExited():
             ran = _have_run(job, known, event)
             return _follow(_judge(ran, moved, event.exit), event, _tell(job, moved, event))
-        case ReplicaGone():
+        case ReplicaLost():
             return _follow(job, event, _tell(job, moved, event))
+        case ReplicaGone():
+            news = known.phase is not Phase.LOST
+            return _follow(job, event, _tell(job, moved, event) if news else ())
         case ReplicaPreparing() | ReplicaReady() | ReplicaRunning():
             return _run(job), ()
         case _:
@@ -219,12 +229,13 @@ def _move(replica: Replica, event: ReplicaEvent, place: int) -> Replica:
         case ReplicaRunning():
             upset_at = event.at if replica.restart else None
             moved = replace(replica, phase=Phase.RUNNING, upset_at=upset_at)
+        case ReplicaLost():
+            moved = replace(_ended(replica, event, place), phase=Phase.LOST, loss=event.reason)
         case ReplicaExited():
-            ended = replace(replica, ended_at=event.at, ended_as=place)
-            moved = replace(ended, phase=Phase.EXITED, exit=event.exit)
-        case ReplicaGone() if replica.exit is None:
-            ended = replace(replica, ended_at=event.at, ended_as=place)
-            moved = replace(ended, phase=Phase.GONE, loss=event.reason)
+            exited = replace(_ended(replica, event, place), loss="", exit=event.exit)
+            moved = replace(exited, phase=Phase.EXITED)
+        case ReplicaGone() if replica.ended_as == 0:
+            moved = replace(_ended(replica, event, place), phase=Phase.GONE, loss=event.reason)
         case ReplicaGone():
             moved = replace(replica, phase=Phase.GONE)
         case _:
@@ -232,7 +243,14 @@ def _move(replica: Replica, event: ReplicaEvent, place: int) -> Replica:
     return moved if _ORDER[moved.phase] > _ORDER[replica.phase] else replica
 
 
-def _follow(job: Job, event: ReplicaExited | ReplicaGone, told: tuple[JobEvent, ...]) -> Change:
+def _ended(replica: Replica, event: ReplicaEvent, place: int) -> Replica:
+    """With the moment of its end, unless that is known."""
+    if replica.ended_as:
+        return replica
+    return replace(replica, ended_at=event.at, ended_as=place)
+
+
+def _follow(job: Job, event: _End, told: tuple[JobEvent, ...]) -> Change:
     """What comes of an end that has been judged: another start in place, or of all, or the end."""
     job, mended = restarts.mend(job, event.at)
     job, settled = _settle(job, event)
@@ -244,6 +262,7 @@ def _run(job: Job) -> Job:
     if job.state is not State.PREPARING or to_stop(job):
         return job
     started = all(_ORDER[r.phase] >= _ORDER[Phase.RUNNING] for r in job.replicas)
+    started = started and all(r.phase is not Phase.LOST for r in job.replicas)
     return replace(job, state=State.RUNNING) if started else job
 
 
@@ -279,7 +298,7 @@ def _conclude(job: Job) -> Job:
     return _end(job, ends.verdict(job, failure, failure.exit))[0]
 
 
-def _tell(job: Job, replica: Replica, event: ReplicaExited | ReplicaGone) -> tuple[JobEvent, ...]:
+def _tell(job: Job, replica: Replica, event: _End) -> tuple[JobEvent, ...]:
     """What goes wrong in a gang, for the record; ``job`` is before it is judged."""
     message = ends.mishap(job, replica)
     if message is None:
@@ -287,7 +306,7 @@ def _tell(job: Job, replica: Replica, event: ReplicaExited | ReplicaGone) -> tup
     return (JobEvent(event.at, "REPLICA_FAILED", message, job.attempt, replica.name),)
 
 
-def _settle(job: Job, event: ReplicaExited | ReplicaGone) -> Change:
+def _settle(job: Job, event: _End) -> Change:
     """When all are gone: the decided end, or another attempt, or the end of patience."""
     if any(r.phase is not Phase.GONE for r in job.replicas):
         return job, ()

@@ -42,7 +42,8 @@ class Graces:
         if not supervisor.evaluates or job.attempt != attempt:
             return
         if job.ending is not None and job.ending.state is State.SUCCEEDED:
-            assert _find(job, supervisor.replica).overdue or supervisor.ended, "it had time left"
+            over = supervisor.ended or supervisor.lost
+            assert over or _find(job, supervisor.replica).overdue, "it had time left"
 
 
 def _find(job: Job, replica: str) -> Replica:

@@ -207,6 +207,9 @@ class _Life:
         if supervisor.delivered:
             if not supervisor.ended:
                 self._shake(supervisor)
+            if self.rng.random() < 0.5:
+                self.world.backend.lose(*supervisor.key)
+                self.pass_()
             self._leave(supervisor, "its supervisor was lost")
 
     def echo(self) -> None:

@@ -23,6 +23,7 @@ from footplate.domain.lifecycle import (
     ReplicaEvent,
     ReplicaExited,
     ReplicaGone,
+    ReplicaLost,
     ReplicaPreparing,
     ReplicaReady,
     ReplicaRunning,
@@ -372,6 +373,11 @@ class Life(RuleBasedStateMachine):
     def gone(self, data: st.DataObject) -> None:
         name, restart = self.start(data)
         self.happen(ReplicaGone(self.tick(), self.attempt(data), name, "gone", restart=restart))
+
+    @rule(data=st.data())
+    def lost(self, data: st.DataObject) -> None:
+        name, restart = self.start(data)
+        self.happen(ReplicaLost(self.tick(), self.attempt(data), name, "lost", restart=restart))
 
     @rule(event=st.sampled_from([CancelRequested, WaitExpired, RunExpired]))
     def asked(self, event: type[CancelRequested | WaitExpired | RunExpired]) -> None:

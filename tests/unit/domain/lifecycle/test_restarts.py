@@ -15,6 +15,7 @@ from footplate.domain.lifecycle import (
     JudgementDue,
     ReplicaExited,
     ReplicaGone,
+    ReplicaLost,
     ReplicaReady,
     ReplicaRunning,
     Start,
@@ -91,6 +92,12 @@ class Gang:
             )
             self.happen(gone)
 
+    def lose(self, name: str) -> None:
+        """Its supervisor, at first."""
+        restart, reason = self.find(name).restart, "its supervisor was lost"
+        lost = ReplicaLost(self.tick(), self.job.attempt, name, reason, restart=restart)
+        self.happen(lost)
+
     def end(self, name: str, how: Exit) -> None:
         self.exit(name, how)
         self.go(name)
@@ -134,6 +141,40 @@ def test_a_lost_supervisor_is_a_reason_as_well() -> None:
     assert (gang.job.attempt, gang.find(MASTER).restart) == (1, 1)
     [told] = gang.events("RESTART")
     assert told.startswith(f"replica {MASTER} was lost: lost; ")
+
+
+def test_a_loss_counts_before_what_is_left_has_been_cleared_up() -> None:
+    """Else the judgement of an echo would come first."""
+    gang = Gang()
+    gang.lose(SECOND)
+    gang.end(WORKER, RESET)
+    gang.pass_(60)
+    gang.wait()
+    assert (gang.job.ending, gang.find(SECOND).restart, gang.find(WORKER).restart) == (None, 0, 0)
+
+    gang.go(SECOND)
+    assert (gang.find(SECOND).restart, gang.find(WORKER).restart) == (1, 1)
+    assert gang.events("REPLICA_FAILED") == [
+        f"replica {SECOND} was lost: its supervisor was lost",
+        f"replica {WORKER} exited with code 1: ConnectionResetError: by peer",
+    ]
+
+
+@pytest.mark.parametrize("end", [OK, BUG])
+def test_what_a_lost_supervisor_has_left_may_tell_that_its_program_had_ended(end: Exit) -> None:
+    gang = Gang(workers=0)
+    gang.lose(MASTER)
+    gang.end(MASTER, end)
+
+    assert gang.job.state is (State.SUCCEEDED if end is OK else State.FAILED)
+
+
+def test_one_lost_before_it_ran_has_not_run() -> None:
+    job = make_job()
+    for event in (Admitted(T0), ReplicaLost(T0, 1, MASTER, "lost")):
+        job = react(job, event).job
+
+    assert (job.state, job.start_time) == (State.PREPARING, None)
 
 
 def test_reports_of_the_start_before_change_nothing() -> None:
