@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 _ALL = 100_000
 """More events than any job has."""
+_KEPT = (LineRecord, UsageRecord)
+"""Nothing follows from them: there may be thousands in a report."""
 
 
 def _check_numbers(records: Sequence[Record], restart: int) -> None:
@@ -99,7 +101,8 @@ class Reports:
         if samples:
             self._usage.append(job.uid, job.attempt, replica, samples)
         for record in records:
-            job = self._happen(job, bearer, record)
+            if not isinstance(record, _KEPT):
+                job = self._happen(job, bearer, record)
         acknowledged = records[-1].sequence if records else self._last(job, replica)
         return Receipt(acknowledged, stop=replica in to_stop(job))
 
@@ -112,11 +115,11 @@ class Reports:
         numbers += (entry.line.sequence for entry in entries)
         return max(*numbers, 0, self._usage.last(job.uid, job.attempt, replica))
 
-    def _happen(self, job: Job, bearer: Bearer, record: Record) -> Job:
+    def _happen(
+        self, job: Job, bearer: Bearer, record: StateRecord | EventRecord | ExitRecord
+    ) -> Job:
         now, replica, restart = self._clock.now(), bearer.replica, bearer.restart
         match record:
-            case LineRecord() | UsageRecord():
-                return job
             case EventRecord():
                 self._note(job, replica, record)
                 return job

@@ -69,22 +69,23 @@ class Journal:
         """
         writer = (attempt, replica)
         last = self._lasts.get(writer, Last(0, -1))
+        sequence, previous = last.sequence, last.offset
         timestamp, parts, offset = self._timestamp, self._due_checkpoint(), self.size
         checkpointed = bool(parts)
         offset += sum(map(len, parts))
         for line in fresh:
-            if line.sequence <= last.sequence:
+            if line.sequence <= sequence:
                 continue
             timestamp = now if timestamp is None else max(now, timestamp + _TICK)
-            parts.append(records.encode_record(timestamp, attempt, replica, line, last.offset))
-            last = Last(line.sequence, offset)
+            parts.append(records.encode_record(timestamp, attempt, replica, line, previous))
+            sequence, previous = line.sequence, offset
             offset += len(parts[-1])
-        if last.offset < self.size:
+        if previous < self.size:
             return False
         self._write(b"".join(parts))
         if checkpointed:
             self._checkpoint_offset = self.size
-        self._timestamp, self._lasts[writer] = timestamp, last
+        self._timestamp, self._lasts[writer] = timestamp, Last(sequence, previous)
         self.size = offset
         return True
 

@@ -54,18 +54,13 @@ class Record:
 def encode_record(
     timestamp: datetime, attempt: int, replica: str, line: Line, previous: int
 ) -> bytes:
-    row = (
-        _spell(timestamp),
-        attempt,
-        replica,
-        line.sequence,
-        _spell(line.time),
-        line.severity,
-        line.message,
-        line.payload,
-        previous,
+    """As the encoder would spell the whole list; but texts by themselves cost it a quarter."""
+    text = (
+        f'["{_spell(timestamp)}",{attempt},{_encode(replica)},{line.sequence},'
+        f'"{_spell(line.time)}",{_encode(line.severity)},{_encode(line.message)},'
+        f"{_encode(line.payload)},{previous}]\n"
     )
-    return _bytes(row) + b"\n"
+    return text.encode("utf-8", "replace")
 
 
 def decode_record(text: bytes, offset: int) -> Record | None:
@@ -113,7 +108,7 @@ def spell_timestamp(time: datetime) -> bytes:
 
 
 def _spell(time: datetime) -> str:
-    return time.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+    return time.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
 
 
 def _time(text: str) -> datetime:

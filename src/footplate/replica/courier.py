@@ -26,6 +26,12 @@ LONGEST_QUESTION_S = 1.0
 """Seconds from one question whether to start to the next, at first and at last."""
 _PATIENCE_S = 30.0
 _BATCH_BYTES = 262144
+_PLENTY_BYTES = 65536
+"""So much goes at once: a larger request would hardly cost less for each line."""
+PAUSE_S = 0.25
+"""Seconds from one report of a running program's lines to the next, in the long run."""
+HASTE_S = 1.0
+"""So far ahead of that a report may be: five of them after a quiet second go at once."""
 _FINAL = ("INVALID_ARGUMENT", "NOT_FOUND", "FAILED_PRECONDITION", "UNIMPLEMENTED")
 _HTTP_FORBIDDEN = 403
 _HTTP_TOO_LARGE = 413
@@ -36,8 +42,12 @@ class Courier:
     """One request at a time; ``tick`` begins what is due, ``step`` goes on with it.
 
     A record is sent at once when nothing is on its way; those that come meanwhile go together
-    in the next request. When the server is away, or answers nonsense, the same is sent again
-    after a rest that doubles, and varies so that a thousand supervisors don't come at once.
+    in the next request. While a program runs, not more than one request in ``PAUSE_S`` begins,
+    after the first few: a request costs the server as much as a hundred lines do, and a thousand
+    programs that print without end would keep it from everything else.
+
+    When the server is away, or answers nonsense, the same is sent again after a rest that
+    doubles, and varies so that a thousand supervisors don't come at once.
     """
 
     def __init__(self, exchange: Exchange, spool: Spool, vary: Callable[[], float]) -> None:
@@ -53,6 +63,8 @@ class Courier:
         """The server wants the program to end."""
         self.refused = False
         """The attempt is over, or unknown to the server: nothing more will be taken."""
+        self.unhurried = False
+        """What waits are a running program's lines: better together than at once."""
         self._exchange = exchange
         self._spool = spool
         self._vary = vary
@@ -64,6 +76,8 @@ class Courier:
         self._due = 0.0
         """When to begin again after a failure."""
         self._patience_end = 0.0
+        self._paid_until = 0.0
+        """Each report of lines moves it ``PAUSE_S`` on."""
         self._ask_at = NEVER
         self._questions = 0
 
@@ -82,7 +96,9 @@ class Courier:
         """When ``tick`` has something to do, if nothing happens before."""
         if self._exchange.busy:
             return self._patience_end
-        if self._spool.waiting or self.task is None:
+        if self._spool.waiting:
+            return max(self._due, self._report_at())
+        if self.task is None:
             return self._due
         return max(self._due, min(self._ask_at, (self._contact or 0.0) + self.heartbeat_s))
 
@@ -102,7 +118,7 @@ class Courier:
             self._contact = now
         if now < self._due:
             return
-        if self._spool.waiting:
+        if self._spool.waiting and now >= self._report_at():
             self._report(now)
         elif self.task is None:
             self._begin(now, "GET", TASK_PATH, None)
@@ -136,7 +152,16 @@ class Courier:
     def close(self) -> None:
         self._exchange.abort()
 
+    def _report_at(self) -> float:
+        """When what waits is to be sent, if it isn't more by then."""
+        plenty = self._spool.waiting_bytes >= _PLENTY_BYTES or self._spool.full
+        if plenty or not self.unhurried:
+            return 0.0
+        return self._paid_until - HASTE_S
+
     def _report(self, now: float) -> None:
+        if self.unhurried:
+            self._paid_until = max(self._paid_until, now) + PAUSE_S
         batch = self._spool.read(self._batch_bytes)
         self._sent = batch.last
         self._begin(now, "POST", REPORTS_PATH, b'{"records":[' + batch.body + b"]}")

@@ -52,6 +52,7 @@ class Running(Stage):
         self._ended_by: tuple[str, str] | None = None
         self._watch = OomWatch(desk)
         self._sampler = Sampler(desk, streams)
+        desk.courier.unhurried = True
         desk.wishes.open()
 
     @staticmethod
@@ -133,6 +134,7 @@ class Draining(Stage):
 
     def __init__(self, desk: Desk, streams: Sequence[Stream], end: End) -> None:
         super().__init__(desk)
+        desk.courier.unhurried = False
         self.streams = streams
         self._end = end
         now = desk.monotonic()

@@ -67,6 +67,11 @@ class Spool:
         return self.last - self.acknowledged
 
     @property
+    def waiting_bytes(self) -> int:
+        """How much these are."""
+        return self.size_bytes - self._offset
+
+    @property
     def full(self) -> bool:
         """At the bound: better append nothing until some is acknowledged."""
         return self.waiting > 0 and self.size_bytes >= self._limit_bytes

@@ -1,0 +1,139 @@
+"""When a supervisor sends what waits: at once, or together with what comes after it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.replica.courier import HASTE_S, PAUSE_S, Courier
+from footplate.replica.exchange import Answer
+from footplate.replica.spool import Spool
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LINE = b'"k":"line","m":"x"}'
+AT_ONCE = 1 + round(HASTE_S / PAUSE_S)
+
+
+class Server:
+    """An exchange whose server is there, and keeps what it gets."""
+
+    def __init__(self) -> None:
+        self.busy = False
+        self.reports: list[list[int]] = []
+
+    def begin(self, _method: str, _path: str, body: bytes | None) -> None:
+        self.busy = True
+        self.reports.append([record["n"] for record in json.loads(body or b"{}")["records"]])
+
+    def step(self) -> Answer:
+        self.busy = False
+        return Answer(200, json.dumps({"acknowledged": self.reports[-1][-1]}).encode())
+
+
+class Post:
+    """A courier with a task, its spool, and its server; ``now`` is the time."""
+
+    def __init__(self, directory: Path) -> None:
+        self.server = Server()
+        self.spool = Spool(str(directory), 1 << 20)
+        self.courier = Courier(self.server, self.spool, lambda: 0.5)  # type: ignore[arg-type]  # a fake
+        self.courier.task = {"program": {}}
+        self.courier.unhurried = True
+        self.now = 1000.0
+
+    def add(self, body: bytes = LINE) -> None:
+        self.spool.append([body])
+        self.turn()
+
+    def turn(self) -> None:
+        self.courier.tick(self.now)
+        if self.server.busy:
+            self.courier.step(self.now)
+
+    @property
+    def reports(self) -> list[list[int]]:
+        return self.server.reports
+
+
+@pytest.fixture
+def post(tmp_path: Path) -> Post:
+    return Post(tmp_path)
+
+
+def test_the_first_lines_go_at_once_each_by_itself(post: Post) -> None:
+    for _ in range(AT_ONCE):
+        post.add()
+    assert post.reports == [[n] for n in range(1, AT_ONCE + 1)]
+
+
+def test_what_comes_without_a_pause_goes_together(post: Post) -> None:
+    for _ in range(AT_ONCE + 3):
+        post.add()
+    assert len(post.reports) == AT_ONCE
+
+    due = post.courier.deadline()
+    assert post.now < due <= post.now + PAUSE_S + 1e-6
+    post.now = due
+    post.turn()
+    assert post.reports[AT_ONCE:] == [[AT_ONCE + 1, AT_ONCE + 2, AT_ONCE + 3]]
+
+
+def test_a_program_that_never_stops_printing_costs_few_requests(post: Post) -> None:
+    for _ in range(1000):
+        post.now += 0.01
+        post.add()
+    assert len(post.reports) <= AT_ONCE + 10 / PAUSE_S + 1
+    sent = [number for report in post.reports for number in report]
+    assert sent == list(range(1, len(sent) + 1))
+    assert post.spool.waiting <= PAUSE_S / 0.01 + 1
+
+
+def test_after_a_quiet_moment_a_line_goes_at_once_again(post: Post) -> None:
+    for _ in range(AT_ONCE):
+        post.add()
+    post.now += PAUSE_S * AT_ONCE
+    for _ in range(AT_ONCE):
+        post.add()
+    assert len(post.reports) == 2 * AT_ONCE
+
+
+def test_much_goes_at_once(post: Post) -> None:
+    for _ in range(AT_ONCE + 1):
+        post.add()
+    post.add(b'"k":"line","m":"' + b"x" * 65536 + b'"}')
+    assert post.reports[AT_ONCE:] == [[AT_ONCE + 1, AT_ONCE + 2]]
+
+
+def test_the_end_of_a_program_waits_for_nothing(post: Post) -> None:
+    for _ in range(AT_ONCE + 1):
+        post.add()
+    post.courier.unhurried = False
+    assert post.courier.deadline() <= post.now
+    post.turn()
+    assert post.reports[AT_ONCE:] == [[AT_ONCE + 1]]
+
+
+def test_what_was_told_of_the_preparation_slows_no_line(post: Post) -> None:
+    post.courier.unhurried = False
+    for _ in range(3 * AT_ONCE):
+        post.add(b'"k":"state"}')
+    post.courier.unhurried = True
+    post.add()
+    assert len(post.reports) == 3 * AT_ONCE + 1
+
+
+def test_a_spool_at_its_bound_waits_for_nothing(tmp_path: Path) -> None:
+    post = Post(tmp_path)
+    post.spool = Spool(str(tmp_path / "small"), 128)
+    post.courier = Courier(post.server, post.spool, lambda: 0.5)  # type: ignore[arg-type]  # a fake
+    post.courier.task, post.courier.unhurried = {"program": {}}, True
+    for _ in range(AT_ONCE):
+        post.add()
+    post.spool.append([LINE] * 10)
+    assert post.spool.full
+    post.turn()
+    assert post.reports[-1][-1] == post.spool.last
