@@ -166,7 +166,7 @@ def test_the_time_limit_ends_a_program_that_ignores_it(make_replica: Make, rung:
 def test_a_later_attempt_has_the_rest_of_the_time(make_replica: Make) -> None:
     task = python_task("import time; time.sleep(600)", time_limit_s=0.51, attempt=2)
     end = make_replica(task).supervise()
-    words = "it ran longer than the 0.5 s that earlier attempts left it"
+    words = "it ran longer than the 0.5 s that earlier starts left it"
     assert (end["kind"], end["cause"]) == ("TIME_LIMIT", words)
 
 
