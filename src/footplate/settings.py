@@ -27,6 +27,7 @@ FILE_NAME = "footplate.toml"
 PREFIX = "FOOTPLATE_"
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 ISOLATIONS = ("auto", "cgroup", "namespace", "subreaper", "best-effort")
+NETWORKS = ("shared", "namespaces")
 _QUOTA_SCOPE = ("project", "region")
 """The keys of a ``[[quotas]]`` table that are no limits."""
 
@@ -43,6 +44,7 @@ class Settings:
     cache_dir: Path | None = None
     allowed_hosts: tuple[str, ...] = ()
     isolation: str = "auto"
+    network: str = "shared"
     mode: Mode = Mode.EMULATE
     max_replicas: int | None = None
     gpus: str = "auto"
@@ -194,10 +196,13 @@ def _seconds(value: object) -> float:
     return number
 
 
-def _isolation(value: object) -> str:
-    if value not in ISOLATIONS:
-        raise ValueError(", ".join(ISOLATIONS))
-    return str(value)
+def _one_of(allowed: tuple[str, ...]) -> Callable[[object], str]:
+    def read(value: object) -> str:
+        if value not in allowed:
+            raise ValueError(", ".join(allowed))
+        return str(value)
+
+    return read
 
 
 def _mode(value: object) -> Mode:
@@ -246,7 +251,8 @@ _READERS: dict[str, Callable[[object], object]] = {
     "database_url": _text,
     "cache_dir": _path,
     "allowed_hosts": _texts,
-    "isolation": _isolation,
+    "isolation": _one_of(ISOLATIONS),
+    "network": _one_of(NETWORKS),
     "mode": _mode,
     "max_replicas": _whole(1, 100_000),
     "gpus": _text,

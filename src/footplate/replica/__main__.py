@@ -1,12 +1,15 @@
-"""``python -I -S supervisor.pyz {run|environment|sweep} HOME``, ``probe ISOLATION``, or
-``stacks HOME WISH``.
+"""``python -I -S supervisor.pyz {run|environment|sweep} HOME``, ``probe ISOLATION``,
+``probe-network NETWORK``, or ``stacks HOME WISH``.
 """
 
 from __future__ import annotations
 
 import sys
 
-_USAGE = "usage: supervisor.pyz {run|environment|sweep} HOME, probe ISOLATION, or stacks HOME WISH"
+_USAGE = (
+    "usage: supervisor.pyz {run|environment|sweep} HOME, probe ISOLATION, "
+    "probe-network NETWORK, or stacks HOME WISH"
+)
 _USAGE_CODE = 2
 
 
@@ -38,6 +41,10 @@ def _run(command: str, subject: str) -> int:
         from footplate.replica import probe
 
         return probe.main(subject)
+    if command == "probe-network":
+        from footplate.replica.network import probe as network_probe
+
+        return network_probe.main(subject)
     return _refuse()
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from footplate.replica.isolation.cage import Cage, Child
     from footplate.replica.isolation.limits import Limits
     from footplate.replica.journal import Journal
+    from footplate.replica.network.place import Place
     from footplate.replica.wishes import Wishes
 
 _HOST_TMP = "/tmp"  # noqa: S108  that of the host, named to keep out of it
@@ -45,6 +46,8 @@ class Desk:
         self.wishes: Wishes
         self.cage: Cage | None = None
         self.child: Child | None = None
+        self.place: Place | None = None
+        """Where the program is to be, if it has a network namespace of its own."""
         self.limits: Limits | None = None
         """Of memory, as far as it is really limited."""
         self.clean = True
@@ -63,6 +66,7 @@ class Desk:
         if self.cage is not None:
             record = ladder.describe(self.cage, self.mark)
             record.update(self.child.record() if self.child is not None else {})
+            record["network"] = None if self.place is None else self.place.record()
             self.home.write("isolation.json", record)
 
     def kill(self) -> None:
@@ -76,6 +80,13 @@ class Desk:
         self.kill()
         child, self.child = self.child, None
         return None if child is None else child.reap()
+
+    def clear_up(self) -> None:
+        """Give back what was taken for a program of which nothing is left."""
+        if self.cage is not None:
+            self.cage.close()
+        if self.place is not None:
+            self.place.close()
 
     def make_view(self, kept: Sequence[str]) -> tuple[View | None, str]:
         """The program's own view of the file system; or None, and why it can't be had."""

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from typing import Any, Sequence
 
     from footplate.replica.desk import Desk
+    from footplate.replica.isolation.view import View
+    from footplate.replica.network.place import Place
     from footplate.replica.starting import Program
 
 HOST = "127.0.0.1"
@@ -31,6 +33,8 @@ class Ports:
 
     They are held on every address, as programs may listen on every one; nothing listens there.
     """
+
+    host = HOST
 
     def __init__(self, wanted: Sequence[int]) -> None:
         """``wanted``: their numbers; 0 is any that is free.
@@ -55,6 +59,15 @@ class Ports:
         held.bind(("", number))
         self.numbers.append(held.getsockname()[1])
 
+    @property
+    def port(self) -> int:
+        """The program's own."""
+        return self.numbers[0]
+
+    @property
+    def open_ports(self) -> list[int]:
+        return self.numbers[1:]
+
     def release(self) -> None:
         while self._held:
             self._held.pop().close()
@@ -76,9 +89,9 @@ class Gathering(Stage):
         self._waited_s = 0.0
         self._heard_at = desk.monotonic()
         desk.keep_record()
-        self._ports = take_ports(desk.task.get("address"))
-        port, *others = self._ports.numbers
-        desk.journal.state("READY", host=HOST, port=port, open_ports=others)
+        self._place = take_place(desk, program.view)
+        where = {"host": self._place.host, "port": self._place.port}
+        desk.journal.state("READY", **where, open_ports=self._place.open_ports)
         desk.courier.ask_to_start()
 
     def advance(self) -> Stage:
@@ -93,7 +106,7 @@ class Gathering(Stage):
         return self
 
     def stop(self) -> Stage:
-        self._ports.release()
+        self._place.release()
         return Delivering(self.desk, "STOPPED", 0, "stopped before its program started")
 
     def _count(self) -> float:
@@ -108,7 +121,7 @@ class Gathering(Stage):
         desk.task["environment"] = environment
         try:
             desk.home.write("task.json", desk.task)
-            self._ports.release()
+            self._place.release()
             return start_program(desk, self._program)
         except (TaskError, SpawnFailed) as error:
             return self._fail(str(error))
@@ -116,7 +129,7 @@ class Gathering(Stage):
             return self._fail(f"the program can't be started: {error}")
 
     def _fail(self, cause: str) -> Stage:
-        self._ports.release()
+        self._place.release()
         return fail(self.desk, cause)
 
 
@@ -136,6 +149,31 @@ def take_ports(address: dict[str, Any] | None) -> Ports:
         ports = " or ".join(str(number) for number in wanted)
         message = f"it can't come back to port {ports}, where its peers know it: {error.strerror}"
         raise TaskError(message) from error
+
+
+def take_place(desk: Desk, view: View | None) -> Ports | Place:
+    """Where the program will be: at ports of its own on this host, or on a host of its own.
+
+    After a restart it is as before, whatever the setting is now.
+
+    Raises TaskError, OSError.
+    """
+    address = desk.task.get("address")
+    shared = desk.ticket.get("network") != "namespaces"
+    if address["host"] == HOST if address else shared:
+        return take_ports(address)
+    from footplate.replica.network.names import write_files  # who shares doesn't pay for it
+    from footplate.replica.network.place import Place, Unconnected
+
+    try:
+        place = desk.place = Place.open(address["host"] if address else None)
+    except Unconnected as error:
+        raise TaskError(f"it can't have a network namespace of its own: {error}") from error
+    desk.keep_record()
+    if view is not None:
+        view.files = write_files(desk.home.path, place.host)
+    desk.journal.event("NETWORK", place.describe(desk.host))
+    return place
 
 
 def enumerate_names(names: Sequence[Any]) -> str:

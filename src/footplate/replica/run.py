@@ -86,8 +86,7 @@ def _supervise(home: Home, ticket: dict[str, Any], signals: Signals) -> str:
         raise
     desk.courier.close()
     spool.clear()
-    if desk.cage is not None:
-        desk.cage.close()
+    desk.clear_up()
     return outcome
 
 

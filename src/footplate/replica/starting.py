@@ -56,7 +56,9 @@ def start_program(desk: Desk, program: Program) -> Running:
     environment = program.environment(desk)
     output, errors = Running.make_streams(desk)
     try:
-        launch = Launch(program.argv, environment, desk.home.work, output.writing, errors.writing)
+        network = None if desk.place is None else desk.place.descriptor
+        streams = output.writing, errors.writing
+        launch = Launch(program.argv, environment, desk.home.work, *streams, network)
         start(desk, launch, program.view)
     except BaseException:
         output.close()

@@ -48,10 +48,15 @@ def _kill_rest(home: Home) -> bool:
     """Whether nothing of the program is left, as far as its home still tells."""
     try:
         record = _read(home, "isolation.json")
-        return not record or ladder.sweep(record)
+        if record and not ladder.sweep(record):
+            return False
+        if record.get("network"):
+            from footplate.replica.network.place import clear  # only those that had one pay for it
+
+            clear(record["network"])
     except (KeyError, TypeError) as error:
         print(f"what was left of the program is not known: {error!r}", file=sys.stderr)
-        return True
+    return True
 
 
 def _read(home: Home, name: str) -> dict[str, Any]:

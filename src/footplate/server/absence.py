@@ -37,6 +37,8 @@ def left_behind(settings: Settings) -> dict[State, int]:
 def end_left_behind(settings: Settings) -> None:
     """Serve once more, only until every job has been cancelled and has ended.
 
+    That takes no more of this machine than there is: what starts meanwhile ends at once.
+
     Raises:
         FailedPrecondition: a server runs; ask that one.
     """
@@ -48,4 +50,4 @@ def end_left_behind(settings: Settings) -> None:
         with Client(url, settings.token) as client:
             client.down()
 
-    serve(replace(settings, host="127.0.0.1", port=0), end_all)
+    serve(replace(settings, host="127.0.0.1", port=0, network="shared"), end_all)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from footplate.domain.amounts import VCPUS, say_amount
 from footplate.domain.sites import Mode
-from footplate.replica.archive import build_archive
+from footplate.server.probing import ask_supervisor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +15,6 @@ if TYPE_CHECKING:
     from footplate.domain.sites import Site
     from footplate.settings import Settings
 
-_PATIENCE_S = 60
 _LIMITED = {"memory": "memory", "CPU": "vCPUs"}
 
 
@@ -47,20 +43,8 @@ def _describe_gpus(site: Site) -> str:
 
 
 def probe(settings: Settings) -> Mapping[str, object]:
-    """What the supervisors' ``probe`` tells, in a process of its own: it leaves marks on it.
-
-    Empty if it can't be run.
-    """
-    archive = build_archive(settings.cache)
-    command = [sys.executable, "-I", "-S", str(archive), "probe", settings.isolation]
-    try:
-        done = subprocess.run(
-            command, capture_output=True, check=True, timeout=_PATIENCE_S, stdin=subprocess.DEVNULL
-        )
-        told: Mapping[str, object] = json.loads(done.stdout)
-    except (OSError, subprocess.SubprocessError, ValueError):
-        return {}
-    return told
+    """What the supervisors' ``probe`` tells; empty if it can't be run."""
+    return ask_supervisor(settings, "probe", settings.isolation)
 
 
 def describe_limits(told: Mapping[str, object]) -> str:

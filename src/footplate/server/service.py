@@ -201,6 +201,7 @@ def _local_backend(settings: Settings, data_dir: DataDir) -> LocalBackend:
         uv=Path(uv.find_uv_bin()),
         py_spy=find_py_spy(),
         isolation=settings.isolation,
+        network=settings.network,
         pythons=settings.pythons,
         spool_limit_bytes=settings.spool_limit_mb << 20,
     )

@@ -10,6 +10,7 @@ from footplate.domain.sites.capacity import replicas_for
 from footplate.domain.sites.devices import VISIBLE
 from footplate.server.gpus import Gpus
 from footplate.server.machine import cpus, memory_bytes
+from footplate.server.network import describe_network
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,11 +25,13 @@ def local_site(
     settings: Settings, catalogue: Catalogue, environ: Mapping[str, str] = os.environ
 ) -> Site:
     """Measures this machine and asks for its GPUs; takes a moment where there are any.
+    So does trying the network, if it isn't to be the machine's own.
 
     Of ``environ`` only CUDA_VISIBLE_DEVICES counts, which may leave the service only some GPUs.
 
     Raises:
-        InvalidArgument: naming the setting of GPUs that is wrong, and what is allowed.
+        InvalidArgument: naming the setting of GPUs or of the network that this machine can't
+            fulfil, and what is allowed.
     """
     found = Gpus(catalogue, environ.get(VISIBLE)).find(settings.gpus, settings.gpu_type)
     memory = memory_bytes()
@@ -40,5 +43,5 @@ def local_site(
         memory_mb=memory >> 20,
         gpus=found.gpus,
         hides_gpus=found.hidden,
-        notes=found.notes,
+        notes=(*found.notes, *describe_network(settings)),
     )

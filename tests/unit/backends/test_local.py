@@ -65,6 +65,7 @@ def test_the_ticket_says_all_that_a_supervisor_needs(rig: LocalRig) -> None:
         "cache": str(data / "cache"),
         "buckets": str(data / "buckets"),
         "isolation": "auto",
+        "network": "shared",
         "uv": "/usr/bin/uv",
         "py_spy": "/usr/bin/py-spy",
         "pythons": [],

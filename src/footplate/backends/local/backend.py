@@ -34,8 +34,8 @@ class LocalBackend:
 
     ``python`` runs the supervisors' ``archive``; the other paths and values go into the tickets:
     where the server says its address, the shared caches and buckets, the rung of the isolation
-    ladder (``auto``: the best there is), the installer, what reads stacks, where to look for more
-    interpreters.
+    ladder (``auto``: the best there is), the network that gangs get (``shared`` or
+    ``namespaces``), the installer, what reads stacks, where to look for more interpreters.
     Nothing happens before the first ``start``, ``stop`` or ``watch``; then also what an earlier
     process left is taken on: requests it had no time for are fulfilled, the lost swept up.
     """
@@ -52,6 +52,7 @@ class LocalBackend:
         uv: Path,
         py_spy: Path | None = None,
         isolation: str = "auto",
+        network: str = "shared",
         pythons: Sequence[str] = (),
         spool_limit_bytes: int = DEFAULT_SPOOL_LIMIT_BYTES,
         exits: Callable[[], Exits] = make_exits,
@@ -62,6 +63,7 @@ class LocalBackend:
             "cache": str(cache.absolute()),
             "buckets": str(buckets.absolute()),
             "isolation": isolation,
+            "network": network,
             "uv": str(uv),
             "py_spy": str(py_spy or ""),
             "pythons": list(pythons),

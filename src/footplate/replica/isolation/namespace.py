@@ -164,7 +164,7 @@ def _keep(launch: Launch, view: View | None, supervisor: int, pipes: Pipes) -> N
     from footplate.replica.isolation.view import leave_host
 
     gc.disable()
-    close_all_but({pipes.ready, pipes.leash, pipes.report, launch.stdout, launch.stderr})
+    close_all_but({pipes.ready, pipes.leash, pipes.report} | launch.descriptors())
     begin_session()
     leave_host(kernel.CLONE_NEWPID)
     kernel.die_with_parent(signal.SIGKILL)
@@ -184,7 +184,7 @@ def _keep(launch: Launch, view: View | None, supervisor: int, pipes: Pipes) -> N
 
 def _let_go(launch: Launch, pipes: Pipes) -> None:
     """What is the program's alone, now that it has been forked."""
-    for descriptor in {pipes.ready, launch.stdout, launch.stderr}:
+    for descriptor in {pipes.ready} | launch.descriptors():
         os.close(descriptor)
 
 

@@ -21,9 +21,12 @@ class SpawnFailed(Exception):
 
 
 class Launch:
-    """A program to start: ``stdout`` and ``stderr`` are descriptors, stdin is empty."""
+    """A program to start: ``stdout`` and ``stderr`` are descriptors, stdin is empty.
 
-    __slots__ = ("argv", "cwd", "environment", "stderr", "stdout")
+    ``network``: a descriptor of the network namespace that it is to be in, if not this one.
+    """
+
+    __slots__ = ("argv", "cwd", "environment", "network", "stderr", "stdout")
 
     def __init__(
         self,
@@ -32,12 +35,18 @@ class Launch:
         cwd: str,
         stdout: int,
         stderr: int,
+        network: int | None = None,
     ) -> None:
         self.argv = argv
         self.environment = environment
         self.cwd = cwd
         self.stdout = stdout
         self.stderr = stderr
+        self.network = network
+
+    def descriptors(self) -> set[int]:
+        """What must stay open until the program is there."""
+        return {self.stdout, self.stderr} | (set() if self.network is None else {self.network})
 
 
 def spawn(body: Callable[[int], None]) -> int:
@@ -70,6 +79,10 @@ def spawn(body: Callable[[int], None]) -> int:
 
 def execute(launch: Launch) -> None:
     """Become the program; never returns."""
+    if launch.network is not None:
+        from footplate.replica.isolation import kernel  # in children only: it costs memory
+
+        kernel.enter_network(launch.network)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.dup2(launch.stdout, 1)

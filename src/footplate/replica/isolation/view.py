@@ -16,16 +16,18 @@ class View:
 
     ``tmp`` is seen as /tmp and ``buckets`` (if not empty) as /gcs. Of the host's own /tmp only
     the paths in ``kept`` are seen, in their places. What is written into / itself stays in
-    ``root``. Enter it in a process that is to become the program.
+    ``root``. ``files`` are seen in the places of others: each with the path of the other one.
+    Enter it in a process that is to become the program.
     """
 
-    __slots__ = ("buckets", "kept", "root", "tmp")
+    __slots__ = ("buckets", "files", "kept", "root", "tmp")
 
     def __init__(self, root: str, tmp: str, buckets: str, kept: Sequence[str]) -> None:
         self.root = root
         self.tmp = tmp
         self.buckets = buckets
         self.kept = kept
+        self.files: Sequence[tuple[str, str]] = ()
 
     def enter(self, *, fresh_proc: bool) -> None:
         """Pivot into the view; in a mount namespace of one's own (``leave_host``) only.
@@ -64,6 +66,8 @@ class View:
         for path in self.kept:
             if path.startswith("/tmp/"):  # noqa: S108  it is the host's
                 _show("/" + _OLD + path, path)
+        for source, place in self.files:
+            kernel.mount("/" + _OLD + source, os.path.realpath(place), kernel.MS_BIND)
 
 
 def leave_host(flags: int = 0) -> None:

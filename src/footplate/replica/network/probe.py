@@ -1,0 +1,74 @@
+"""The command ``probe-network``: whether replicas could have network namespaces here."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+
+from footplate.replica.network.addresses import BRIDGE, OWN, PORT
+from footplate.replica.network.place import Place, Unconnected
+
+OK = 0
+_PATIENCE_S = 5.0
+NAMESPACES = "namespaces"
+
+
+def main(network: str) -> int:
+    """Try, clear up, and print a JSON object.
+
+    ``fault``: why they can't be had, empty if they can; ``outside``: why they couldn't reach
+    the outside.
+    """
+    told: dict[str, object] = {"fault": "", "outside": []}
+    if network == NAMESPACES:
+        try:
+            told["outside"] = _try()
+        except Unconnected as error:
+            told["fault"] = str(error)
+    print(json.dumps(told))
+    return OK
+
+
+def _try() -> list[str]:
+    """Connect two replicas, and let one call the other. Raises Unconnected."""
+    if sys.platform != "linux":
+        raise Unconnected(f"network namespaces are Linux's, and this is {sys.platform}")
+    from footplate.replica.network.wiring import find_conflict
+
+    conflict = find_conflict()
+    if conflict:
+        raise Unconnected(conflict)
+    first = Place.open()
+    try:
+        second = Place.open()
+        try:
+            _call(first, second)
+        finally:
+            second.close()
+    finally:
+        first.close()
+    return first.faults
+
+
+def _call(called: Place, calling: Place) -> None:
+    """A socket stays in the namespace in which it was made. Raises Unconnected."""
+    from footplate.replica.isolation import kernel
+
+    own = os.open(OWN, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        kernel.enter_network(called.descriptor)
+        with socket.socket() as server:
+            server.bind(("", PORT))
+            server.listen(1)
+            kernel.enter_network(calling.descriptor)
+            socket.create_connection((called.host, PORT), _PATIENCE_S).close()
+    except OSError as error:
+        raise Unconnected(
+            f"what is connected to the bridge {BRIDGE} can't call each other "
+            f"({error.strerror or error}); a firewall of this machine may forbid it"
+        ) from error
+    finally:
+        kernel.enter_network(own)
+        os.close(own)
