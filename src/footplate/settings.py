@@ -62,6 +62,7 @@ class Settings:
     max_retries: int = 3
     usage_s: float = 10.0
     hang_s: float = 600.0
+    hang_limit_s: float = 0.0
 
     @property
     def database(self) -> str:
@@ -270,4 +271,5 @@ _READERS: dict[str, Callable[[object], object]] = {
     "max_retries": _whole(0, 1000),
     "usage_s": _seconds,
     "hang_s": _seconds,
+    "hang_limit_s": _seconds,
 }

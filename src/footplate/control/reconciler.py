@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
+    from footplate.control.hangs import HangWatch
     from footplate.control.regions import Regions
     from footplate.control.tokens import Tokens
     from footplate.domain.jobs import Job
@@ -51,14 +52,24 @@ class Reconciler:
     """
 
     def __init__(
-        self, store: Store, regions: Regions, clock: Clock, tokens: Tokens, grace_s: float
+        self,
+        store: Store,
+        regions: Regions,
+        clock: Clock,
+        tokens: Tokens,
+        grace_s: float,
+        hangs: HangWatch | None = None,
     ) -> None:
-        """``grace_s`` is what evaluators have after the success of the primary."""
+        """``grace_s`` is what evaluators have after the success of the primary.
+
+        ``hangs`` looks at each job in each pass; None: nobody does.
+        """
         self._store = store
         self._regions = regions
         self._clock = clock
         self._tokens = tokens
         self._grace_s = grace_s
+        self._hangs = hangs
         self._began: datetime | None = None
 
     def reconcile(self) -> float | None:
@@ -74,7 +85,10 @@ class Reconciler:
             id(backend): observation.by_attempt(backend.list())
             for backend in self._regions.backends()
         }
-        due = [self._job(job, seen) for job in self._store.active(_ADMITTED)]
+        jobs = self._store.active(_ADMITTED)
+        if self._hangs is not None:
+            self._hangs.begin(jobs)
+        due = [self._job(job, seen) for job in jobs]
         self._clear(seen)
         return earliest(due)
 
@@ -90,7 +104,14 @@ class Reconciler:
         if after.attempt != job.attempt or after.state.terminal:
             attempts[job.attempt_id] = sightings
             sightings = {}
-        return self._command(after, backend, sightings)
+        due = self._command(after, backend, sightings)
+        return due if self._hangs is None else earliest((due, self._look(after, sightings)))
+
+    def _look(self, job: Job, sightings: Mapping[str, Sighting]) -> float | None:
+        try:
+            return self._hangs.look(job, sightings) if self._hangs is not None else None
+        except NotFound:  # it was deleted just now
+            return None
 
     def _observe(self, job: Job, sightings: Mapping[str, Sighting]) -> Job:
         now = self._clock.now()

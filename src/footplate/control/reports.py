@@ -74,12 +74,15 @@ class Reports:
         usage: UsageHistory,
         clock: Clock,
         wake: Callable[[], None],
+        hear: Callable[[Bearer, Sequence[Record]], None] = lambda *_: None,
     ) -> None:
+        """``hear`` gets each report of a supervisor that may speak, before it is kept."""
         self._store = store
         self._logs = logs
         self._usage = usage
         self._clock = clock
         self._wake = wake
+        self._hear = hear
         self._turns = Turns()
 
     def accept(self, bearer: Bearer, records: Sequence[Record]) -> Receipt:
@@ -93,6 +96,7 @@ class Reports:
         """
         job = current(self._store, bearer)
         _check_numbers(records, bearer.restart)
+        self._hear(bearer, records)
         replica = bearer.replica
         lines = [record.line for record in records if isinstance(record, LineRecord)]
         if lines:

@@ -36,11 +36,12 @@ from footplate.buckets.folders import FolderBuckets
 from footplate.catalogue import load_catalogue
 from footplate.control.admission import Admission
 from footplate.control.gate import Gate
+from footplate.control.hangs import HangLimits, HangWatch
 from footplate.control.jobs import Jobs
 from footplate.control.loop import Loop
 from footplate.control.queue import Queue
 from footplate.control.quotas import QuotaBook
-from footplate.control.reconciler import Reconciler
+from footplate.control.reconciler import HEARING_S, Reconciler
 from footplate.control.regions import Binding, Regions
 from footplate.control.reports import Reports
 from footplate.control.stacks import Stacks
@@ -96,9 +97,13 @@ class Service:
         self.quotas = QuotaBook(
             kept.quotas, settings.quotas, catalogue, self.queue.held, self._see_quotas
         )
+        self.wishes = Wishes(partial(secrets.token_hex, 16), most_connections() // 2)
+        self.stacks = Stacks(self.wishes)
+        self.hangs = self._make_hang_watch(settings)
+        tokens, grace_s = self._tokens, settings.evaluator_grace_s
         self.loop = Loop(
             Admission(self.store, self.queue, regions, catalogue, clock),
-            Reconciler(self.store, regions, clock, self._tokens, settings.evaluator_grace_s),
+            Reconciler(self.store, regions, clock, tokens, grace_s, self.hangs),
         )
         wake = self.loop.wake
         bounds = RestartBounds(settings.max_restarts, settings.max_retries)
@@ -107,9 +112,7 @@ class Service:
         self.jobs = Jobs(
             self.store, self.logs, self.usage, self._gate, self.queue, clock, RandomIds(), wake
         )
-        self.reports = Reports(self.store, self.logs, self.usage, clock, wake)
-        self.wishes = Wishes(partial(secrets.token_hex, 16), most_connections() // 2)
-        self.stacks = Stacks(self.wishes)
+        self.reports = Reports(self.store, self.logs, self.usage, clock, wake, self.hangs.hear)
         self._drained: Callable[[], None] = lambda: None
         self.app = self._make_app(settings, _about(data_dir, url))
 
@@ -133,6 +136,13 @@ class Service:
         ]
         access = Access(settings.token, frozenset(settings.allowed_hosts))
         return EndOfStream(create_app(routes, access), followers)
+
+    def _make_hang_watch(self, settings: Settings) -> HangWatch:
+        limits = HangLimits(
+            settings.usage_s, settings.heartbeat_s, settings.hang_s, settings.hang_limit_s
+        )
+        wake, tell = (lambda: self.loop.wake()), self.stacks.tell
+        return HangWatch(self.store, self._clock, limits, HEARING_S, tell, wake)
 
     def _make_tasks(self, settings: Settings) -> Tasks:
         limits = Limits(

@@ -107,6 +107,15 @@ class RunExpired:
 
 
 @dataclass(frozen=True)
+class HangExpired:
+    """All programs of the attempt have been silent for ``limit_s``, the longest allowed time."""
+
+    at: datetime
+    attempt: int
+    limit_s: float
+
+
+@dataclass(frozen=True)
 class StartRefused:
     """The backend can never start the attempt."""
 
@@ -127,6 +136,7 @@ Event = (
     | CancelRequested
     | WaitExpired
     | RunExpired
+    | HangExpired
     | StartRefused
 )
 

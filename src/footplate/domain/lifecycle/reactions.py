@@ -18,6 +18,7 @@ from footplate.domain.lifecycle.events import (
     Admitted,
     CancelRequested,
     GraceExpired,
+    HangExpired,
     JudgementDue,
     ReplicaExited,
     ReplicaGone,
@@ -129,10 +130,8 @@ def _apply(job: Job, event: Event) -> Change:
             return _dismiss(job), ()
         case CancelRequested():
             return _cancel(job)
-        case WaitExpired():
-            return _expire(job)
-        case RunExpired():
-            return _expire_run(job)
+        case WaitExpired() | RunExpired() | HangExpired():
+            return _expire(job, event)
         case StartRefused():
             return _end(job, Ending(State.FAILED, Code.FAILED_PRECONDITION, event.reason))
         case _:
@@ -165,7 +164,20 @@ def _dismiss(job: Job) -> Job:
     return replace(job, replicas=tuple(replicas))
 
 
-def _expire(job: Job) -> Change:
+def _expire(job: Job, event: WaitExpired | RunExpired | HangExpired) -> Change:
+    """One of the job's limits is exceeded."""
+    match event:
+        case WaitExpired():
+            return _expire_wait(job)
+        case RunExpired():
+            return _expire_run(job)
+        case HangExpired():
+            return _expire_hang(job, event)
+        case _:
+            assert_never(event)
+
+
+def _expire_wait(job: Job) -> Change:
     if job.state not in (State.QUEUED, State.PREPARING) or job.start_time is not None:
         return job, ()
     limit_s = job.spec.scheduling.max_wait_time_s or 0.0
@@ -179,6 +191,13 @@ def _expire_run(job: Job) -> Change:
     limit_s = job.spec.scheduling.max_running_time_s
     limit = Exit(ExitKind.TIME_LIMIT, cause=f"it ran longer than its limit of {limit_s:g} s")
     return _end(job, ends.ending_of(job.primary.name, limit))
+
+
+def _expire_hang(job: Job, event: HangExpired) -> Change:
+    if job.state is not State.RUNNING or event.attempt != job.attempt:
+        return job, ()
+    message = f"nothing was printed, reported or written for {event.limit_s:g} s"
+    return _end(job, Ending(State.FAILED, Code.DEADLINE_EXCEEDED, message))
 
 
 def _end(job: Job, ending: Ending) -> Change:

@@ -12,13 +12,14 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from footplate.control.observation import seconds_to_wait
 from footplate.domain.errors import Code
-from footplate.domain.jobs import Address, Exit, ExitKind, Job, Scheduling
+from footplate.domain.jobs import Address, Ending, Exit, ExitKind, Job, Scheduling
 from footplate.domain.lifecycle import (
     TRANSITIONS,
     Admitted,
     CancelRequested,
     Event,
     GraceExpired,
+    HangExpired,
     JudgementDue,
     ReplicaEvent,
     ReplicaExited,
@@ -286,6 +287,19 @@ def test_running_too_long() -> None:
     assert "its limit of 60 s" in job.ending.message
 
 
+def test_hanging_too_long() -> None:
+    assert after(Admitted(T0), HangExpired(T0, 1, 900.0)).ending is None, "it doesn't run"
+    running = after(*started())
+    assert react(running, HangExpired(T0, 2, 900.0)).job is running, "another attempt is meant"
+
+    job = after(HangExpired(T0, 1, 900.0), job=running)
+
+    assert (job.state, commands(job)) == (State.RUNNING, (Stop(),))
+    message = "nothing was printed, reported or written for 900 s"
+    assert job.ending == Ending(State.FAILED, Code.DEADLINE_EXCEEDED, message)
+    assert react(job, HangExpired(T0, 1, 900.0)).job is job
+
+
 def test_a_backend_that_can_never_start_it() -> None:
     job = after(Admitted(T0), StartRefused(T0, "no such partition"))
     job = after(ReplicaGone(T0, 1, MASTER, "never there"), job=job)
@@ -382,6 +396,10 @@ class Life(RuleBasedStateMachine):
     @rule(event=st.sampled_from([CancelRequested, WaitExpired, RunExpired]))
     def asked(self, event: type[CancelRequested | WaitExpired | RunExpired]) -> None:
         self.happen(event(self.tick()))
+
+    @rule(data=st.data())
+    def hung(self, data: st.DataObject) -> None:
+        self.happen(HangExpired(self.tick(), self.attempt(data), 900.0))
 
     @rule(data=st.data())
     def judged(self, data: st.DataObject) -> None:
