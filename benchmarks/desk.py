@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import tempfile
 from contextlib import contextmanager
@@ -39,8 +40,10 @@ def service(**settings: object) -> Iterator[tuple[RunningService, Service]]:
 def submit(client: Service, source: str, **training_input: object) -> TrainingJobName:
     """Send ``source`` as the module of a package; the same source is built only once."""
     name = TrainingJobName("bench", f"job_{next(_NUMBERS)}")
-    package = GcsUri(BUCKET, f"{name.job_id}.tar.gz")
-    client.storage.upload(package, pack_trainer(source))
+    content = pack_trainer(source)
+    # Environments are kept by the packages' bytes and names.
+    package = GcsUri(BUCKET, f"{hashlib.sha256(content).hexdigest()[:20]}.tar.gz")
+    client.storage.upload(package, content)
     job = {
         "scaleTier": "BASIC",
         "region": "us-central1",

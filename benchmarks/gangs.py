@@ -1,8 +1,9 @@
 """Jobs of several replicas: how fast they start, what they weigh, how many lines get through.
 
-The peer of a start is a plain script that starts as many bare processes together. Lines are not
-followed but read when all is over, so that no reader is measured: each says when it was due, and
-the service when it came.
+The peer of a start is a plain script that starts as many bare processes together. That of lines
+is ``cat``: the same programs, each with a pipe to one that writes a file. Lines are not followed
+but read when all is over, so that no reader is measured: each says when it was due, and the
+service when it came.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import processes
@@ -26,7 +29,6 @@ from footplate.domain.states import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from footplate.client.service import Service
     from footplate.domain.names import TrainingJobName
@@ -38,6 +40,8 @@ LARGEST = max(ROUNDS)
 RATES = (100, 300, 600, 1000, 2000)
 """Lines a second of each replica."""
 PRINT_S = 4.0
+LAG_S = 1.0
+"""A rate whose last lines come later than that can't go on."""
 QUIET_S = 1.0
 """Nothing comes for so long: all lines have come."""
 PATIENCE_S = 120.0
@@ -192,6 +196,42 @@ def pour(gangs: Gangs, size: int, rate: int) -> Poured:
     return Poured(lags_s, kept_s, *(b - a for a, b in zip(before, after, strict=True)))
 
 
+def pour_bare(size: int, rate: int) -> float:
+    """CPU seconds of the same programs and of ``cat`` for each, until all lines are in files."""
+    count = int(rate * PRINT_S)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        pairs = [print_into(folder / f"{number}.txt", rate, count) for number in range(size)]
+        pids = [process.pid for pair in pairs for process in pair]
+        wait_until(lambda: len(list(folder.glob("*.ready"))) == size)
+        before_s = processes.cpu_s(*pids)
+        (folder / "go").touch()
+        wait_until(lambda: len(list(folder.glob("*.done"))) == size)
+        wait_until(lambda: all(lines_in(file) == count for file in folder.glob("*.txt")))
+        burnt_s = processes.cpu_s(*pids) - before_s
+        (folder / "end").touch()
+        for pair in pairs:
+            for process in pair:
+                process.wait()
+    return burnt_s
+
+
+def print_into(file: Path, rate: int, count: int) -> tuple[subprocess.Popen[bytes], ...]:
+    """A program as the service would start it, and the ``cat`` that it prints to."""
+    command = [sys.executable, "-c", PRINTING, str(file.parent), str(rate), str(count)]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    program = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment)
+    with file.open("wb") as kept:
+        cat = subprocess.Popen(["cat"], stdin=program.stdout, stdout=kept)
+    assert program.stdout is not None
+    program.stdout.close()
+    return program, cat
+
+
+def lines_in(file: Path) -> int:
+    return file.read_bytes().count(b"\n")
+
+
 def burnt(gangs: Gangs) -> tuple[float, float, float]:
     """CPU seconds of the server, of the supervisors, and of the programs that live."""
     return (
@@ -234,16 +274,17 @@ def show_starts(gangs: Gangs) -> None:
 
 def show_weights(gangs: Gangs) -> None:
     """Of supervisors whose programs run and say nothing."""
-    weights: list[processes.Weight] = []
+    for size in (2, LARGEST):
+        weights: list[processes.Weight] = []
 
-    def look() -> None:
-        pids = processes.supervisors(gangs.running.data_dir)
-        weights.extend(processes.weight(pid) for pid in pids)
+        def look(found: list[processes.Weight] = weights) -> None:
+            pids = processes.supervisors(gangs.running.data_dir)
+            found.extend(processes.weight(pid) for pid in pids)
 
-    start(gangs, LARGEST, look)
-    rss, pss = zip(*((each.rss, each.pss) for each in weights), strict=True)
-    print(f"{len(weights)} supervisors: RSS at most {max(rss) / 1000:.1f} MB", end=", ")
-    print(f"PSS {statistics.mean(pss) / 1000:.1f} MB each")
+        start(gangs, size, look)
+        rss, pss = zip(*((each.rss, each.pss) for each in weights), strict=True)
+        print(f"{len(weights)} supervisors: RSS at most {max(rss) / 1000:.1f} MB", end=", ")
+        print(f"PSS {statistics.mean(pss) / 1000:.1f} MB each")
 
 
 def show_lines(gangs: Gangs) -> None:
@@ -252,8 +293,10 @@ def show_lines(gangs: Gangs) -> None:
         f"{'each':>8} {'printed/s':>9} {'kept/s':>9} {'lag':>9} {'at the end':>11}  CPU/s: server,",
         end="",
     )
-    print(" supervisors, programs; server's for each line")
+    print(" supervisors, programs; server's for each line; all of it; with cat; ratio")
+    steady = 0
     for rate in RATES:
+        bare_us = pour_bare(LARGEST, rate) / int(rate * PRINT_S) / LARGEST * 1e6
         poured = pour(gangs, LARGEST, rate)
         lines = len(poured.lags_s)
         last = poured.lags_s[-lines // 10 :]
@@ -263,9 +306,13 @@ def show_lines(gangs: Gangs) -> None:
             f"{rate:6}/s {rate * LARGEST:9} {lines / poured.kept_s:9.0f}"
             f" {lag_s * 1000:6.0f} ms {last_lag_s * 1000:8.0f} ms"
             f"  {' '.join(f'{cpu / poured.kept_s:.2f}' for cpu in cpus)}"
-            f"  {poured.server_s / lines * 1e6:.0f} us",
+            f"  {poured.server_s / lines * 1e6:.0f} us"
+            f"  {sum(cpus) / lines * 1e6:.0f} us {bare_us:.0f} us"
+            f" {sum(cpus) / lines * 1e6 / bare_us:.1f}",
             flush=True,
         )
+        steady = rate if last_lag_s < LAG_S else steady
+    print(f"lines aren't late up to {steady}/s of each, {steady * LARGEST} together")
 
 
 def main() -> None:
