@@ -30,7 +30,7 @@ from footplate.cli.main import main
 from footplate.cli.session import Target
 from footplate.cli.variables import google_variables
 from footplate.domain.names import TrainingJobName
-from footplate.server.machine import SystemClock
+from footplate.server.clock import SystemClock
 from footplate.testing.gcloud import find_gcloud
 from footplate.testing.http_server import serve
 from footplate.testing.jobs_service import MemoryJobs

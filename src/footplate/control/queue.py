@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from itertools import chain, islice
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from footplate.control.deadlines import Deadlines
+from footplate.control.lapses import as_of
 from footplate.domain.admission import Desk
 from footplate.domain.admission.claiming import claim_of, make_claim
 from footplate.domain.errors import DataLoss, NotFound
@@ -16,6 +18,7 @@ from footplate.domain.preview.variations import variations
 from footplate.domain.quotas import Quotas
 from footplate.domain.sites.devices import assign, held_with
 from footplate.domain.states import State
+from footplate.domain.timeline import JUMP_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
     from footplate.domain.amounts import Amounts
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import Job, JobSpec
-    from footplate.ports.clock import Clock
+    from footplate.ports.clock import SteadyClock
     from footplate.ports.store import Store
 
 _NOBODY = JobUid("")
@@ -44,7 +47,7 @@ class Queue:
         regions: Regions,
         catalogue: Catalogue,
         patience_s: float,
-        clock: Clock,
+        clock: SteadyClock,
         quotas: Callable[[], Quotas] = Quotas,
     ) -> None:
         """``quotas`` gives those that are in force; asked at first use, and once they changed."""
@@ -61,6 +64,8 @@ class Queue:
         self._waits = Deadlines()
         self._new: dict[JobUid, None] = {}
         self._loaded = False
+        self._ahead = timedelta()
+        """How far the clock had been set when all was seen."""
         self._changed: set[JobUid] = set()
         self._quotas_changed = True
         self._changed_lock = Lock()
@@ -119,7 +124,7 @@ class Queue:
             return None
         with self._lock:
             self._take_up()
-            arrived = job.create_time.timestamp()
+            arrived = as_of(self._clock.now(), job, self._clock).create_time.timestamp()
             others = self._others(job.uid, job.name.job_id, job.name.project, job.spec, arrived)
             return self._desk.explain(job.uid, self._now(), others)
 
@@ -156,8 +161,17 @@ class Queue:
     def _now(self) -> float:
         return self._clock.now().timestamp()
 
+    def _notice_jump(self) -> None:
+        """When somebody has set the clock, all that is known by its time must be seen anew."""
+        now = self._clock.now()
+        ahead = now - self._clock.steady(now)
+        if abs(ahead - self._ahead).total_seconds() >= JUMP_S:
+            self._ahead = ahead
+            self._loaded = False
+
     def _take_up(self) -> None:
         """See what has changed since the last time; all there is, the first time."""
+        self._notice_jump()
         with self._changed_lock:
             changed, self._changed = self._changed, set()
             quotas_changed, self._quotas_changed = self._quotas_changed, False
@@ -190,6 +204,7 @@ class Queue:
         if job.state.terminal:
             self._forget(job.uid)
             return
+        job = as_of(self._clock.now(), job, self._clock)
         site = self._regions.site(job.spec.region)
         given = [device for replica in job.replicas for device in replica.devices]
         claim = claim_of(job, site, self._catalogue)

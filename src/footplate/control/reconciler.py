@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from footplate.control import observation
 from footplate.control.decisions import apply
+from footplate.control.lapses import as_of, seconds_since
 from footplate.control.tokens import Bearer
 from footplate.domain.errors import FailedPrecondition, NotFound, Unavailable
 from footplate.domain.jobs import JobEvent
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from footplate.domain.lifecycle import Command
     from footplate.domain.names import JobUid
     from footplate.ports.backend import Backend, Sighting
-    from footplate.ports.clock import Clock
+    from footplate.ports.clock import SteadyClock
     from footplate.ports.store import Store
 
 _ADMITTED = ACTIVE - {State.QUEUED}
@@ -55,7 +56,7 @@ class Reconciler:
         self,
         store: Store,
         regions: Regions,
-        clock: Clock,
+        clock: SteadyClock,
         tokens: Tokens,
         grace_s: float,
         hangs: HangWatch | None = None,
@@ -117,7 +118,11 @@ class Reconciler:
         now = self._clock.now()
         patience_s = self._patience_s(sightings, now)
         events = observation.happened(
-            job, sightings, now, grace_s=self._grace_s, patience_s=patience_s
+            as_of(now, job, self._clock),
+            sightings,
+            now,
+            grace_s=self._grace_s,
+            patience_s=patience_s,
         )
         for event in events:
             job = apply(self._store, job.uid, event).job
@@ -127,7 +132,7 @@ class Reconciler:
         """How long supervisors of an attempt may still need to find this server."""
         if self._began is None or observation.all_gone(sightings):
             return 0.0
-        since_s = (now - self._began).total_seconds()
+        since_s = seconds_since(self._began, now, self._clock)
         return HEARING_S - since_s if 0.0 <= since_s < HEARING_S else 0.0
 
     def _command(
@@ -135,7 +140,8 @@ class Reconciler:
     ) -> float | None:
         now = self._clock.now()
         patience_s = self._patience_s(sightings, now)
-        due = observation.seconds_to_due(job, now, grace_s=self._grace_s, patience_s=patience_s)
+        known = as_of(now, job, self._clock)
+        due = observation.seconds_to_due(known, now, grace_s=self._grace_s, patience_s=patience_s)
         delays = [self._perform(command, job, backend, sightings) for command in commands(job)]
         return earliest((due, *delays))
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from footplate.control.attempts import current
+from footplate.control.lapses import seconds_since
 from footplate.control.paths import local_path
 from footplate.domain import environment, invocation
 from footplate.domain.errors import NotFound, Unimplemented
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from footplate.domain.jobs import Job, JobSpec, Replica
     from footplate.domain.sites import Site
     from footplate.ports.buckets import Buckets
-    from footplate.ports.clock import Clock
+    from footplate.ports.clock import SteadyClock
     from footplate.ports.store import Store
 
 _LEAST_RUNNING_TIME_S = 1.0
@@ -55,7 +56,7 @@ class Tasks:
         buckets: Buckets,
         catalogue: Catalogue,
         site: Callable[[str], Site],
-        clock: Clock,
+        clock: SteadyClock,
         limits: Limits,
         free_port: Callable[[], int],
     ) -> None:
@@ -147,7 +148,7 @@ class Tasks:
         limit_s = job.spec.scheduling.max_running_time_s
         if job.start_time is None:
             return limit_s
-        run_s = (self._clock.now() - job.start_time).total_seconds()
+        run_s = seconds_since(job.start_time, self._clock.now(), self._clock)
         return min(limit_s, max(limit_s - run_s, _LEAST_RUNNING_TIME_S))
 
     def _allotment(self, pool: WorkerPool, site: Site) -> Allotment | None:

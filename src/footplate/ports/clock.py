@@ -9,8 +9,19 @@ if TYPE_CHECKING:
 
 
 class Clock(Protocol):
-    """The wall clock; it may jump, so limits that must hold are kept by the supervisors."""
+    """The wall clock; it may jump."""
 
     def now(self) -> datetime:
         """The current time, aware, in UTC."""
+        ...
+
+
+class SteadyClock(Clock, Protocol):
+    """A wall clock with a witness of its jumps."""
+
+    def steady(self, moment: datetime) -> datetime:
+        """``moment``, noted by this clock, on a scale that doesn't jump.
+
+        Only differences on that scale mean something: time that has really passed.
+        """
         ...

@@ -36,6 +36,7 @@ class DataDir:
         self.usage = root / "usage"
         self.replicas = root / "replicas"
         self.server_file = root / "server.json"
+        self.clock_file = root / "clock.json"
         self._lock_file = root / "footplate.lock"
         self._secret_file = root / "secret"
 

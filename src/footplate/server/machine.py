@@ -1,4 +1,4 @@
-"""This machine: its clock, its randomness, its memory, its CPUs, its ports and files."""
+"""This machine: its randomness, its memory, its CPUs, its ports and files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import resource
 import secrets
 import socket
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,13 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _UNBOUNDED = 1 << 20
-
-
-class SystemClock:
-    """Implements ports.clock.Clock."""
-
-    def now(self) -> datetime:
-        return datetime.now(UTC)
 
 
 class RandomIds:

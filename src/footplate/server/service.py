@@ -56,7 +56,8 @@ from footplate.domain.states import State
 from footplate.logs.files import FileLogs
 from footplate.logs.usage import FileUsage
 from footplate.replica.archive import build_archive
-from footplate.server.machine import RandomIds, SystemClock, free_port, most_connections
+from footplate.server.clock import SystemClock
+from footplate.server.machine import RandomIds, free_port, most_connections
 from footplate.server.py_spy import find_py_spy
 from footplate.server.site import local_site
 from footplate.store import TellingStore, open_store
@@ -75,7 +76,7 @@ class Service:
     """The parts of a service that lives in ``data_dir`` and answers at ``url``."""
 
     def __init__(self, settings: Settings, data_dir: DataDir, url: str) -> None:
-        self._clock = clock = SystemClock()
+        self._clock = clock = SystemClock(data_dir.clock_file)
         self._catalogue = catalogue = load_catalogue(settings.catalogue)
         self.site = local_site(settings, catalogue)
         self.logs = FileLogs(data_dir.logs, clock.now)

@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 
 from footplate.api.storage_v1 import storage_routes
 from footplate.buckets.folders import FolderBuckets
-from footplate.server.machine import SystemClock
+from footplate.server.clock import SystemClock
 from footplate.testing.http_server import serve
 
 

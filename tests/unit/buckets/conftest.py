@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from footplate.buckets.folders import FolderBuckets
-from footplate.server.machine import SystemClock
+from footplate.server.clock import SystemClock
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from footplate.buckets.folders import FolderBuckets
 from footplate.domain.errors import InvalidArgument, NotFound
 from footplate.ports.object_storage import Checksums, Draft
-from footplate.server.machine import SystemClock
+from footplate.server.clock import SystemClock
 
 PARTS = st.sampled_from(["a", "b", "a.", "a-", "ab", "é", "\uffff", "🚂", " ", "..."]) | st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="/\0\n\r"), min_size=1, max_size=9

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 from footplate.testing.faults.fault import Deed, Fault, Trigger
 from footplate.testing.faults.place import find_place
 from footplate.testing.faults.processes import (
+    await_end,
     find_everything,
     find_program,
     find_supervisor,
@@ -238,4 +239,5 @@ def _lose(home: Path) -> list[Process]:
     send(signal.SIGSTOP, [supervisor])
     everything = find_everything(home)
     send(signal.SIGKILL, [*everything[1:], supervisor])
+    await_end(everything)
     return everything

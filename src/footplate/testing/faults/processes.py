@@ -26,9 +26,11 @@ from footplate.replica.isolation.processes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 _TICKS = os.sysconf("SC_CLK_TCK")
+_DYING_S = 5.0
+_PAUSE_S = 0.005
 
 
 def find_supervisor(home: Path) -> Process | None:
@@ -94,6 +96,15 @@ def send(number: signal.Signals, processes: Iterable[Process]) -> None:
                     signal.pidfd_send_signal(descriptor, number)
             finally:
                 os.close(descriptor)
+
+
+def await_end(processes: Collection[Process]) -> None:
+    """A process that is killed ends a moment later. One that the kernel won't let go isn't waited
+    for any longer.
+    """
+    end_s = time.monotonic() + _DYING_S
+    while any(is_alive(process) for process in processes) and time.monotonic() < end_s:
+        time.sleep(_PAUSE_S)
 
 
 def _command(process: Process) -> list[bytes]:

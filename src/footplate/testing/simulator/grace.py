@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 class Graces:
     def __init__(self, world: World) -> None:
         self._world = world
+        self._ended: dict[JobUid, float] = {}
+        """When the primary ended, by the time that has really passed."""
         self._checked: set[JobUid] = set()
         self.cancelled: set[JobUid] = set()
         """Jobs whose end somebody asked for: nothing of them need go on."""
@@ -25,15 +27,14 @@ class Graces:
     def check(self) -> None:
         """When a grace is over, it has lasted; to be called before time goes on."""
         for job in self._world.store.active():
+            if job.ending is not None:
+                self._ended.setdefault(job.uid, self._world.clock.passed_s)
             if job.uid not in self._checked and any(r.overdue for r in job.replicas):
                 self._checked.add(job.uid)
                 assert job.uid in self.cancelled or self._has_lasted(job), "a grace was cut short"
 
     def _has_lasted(self, job: Job) -> bool:
-        """Also when the clock went back, which looks like a long time, too."""
-        assert job.primary.ended_at is not None
-        passed_s = (self._world.clock.now() - job.primary.ended_at).total_seconds()
-        return abs(passed_s) >= GRACE_S
+        return self._world.clock.passed_s - self._ended[job.uid] >= GRACE_S
 
     def allow(self, supervisor: Supervisor) -> None:
         """It is told to stop."""

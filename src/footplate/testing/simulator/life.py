@@ -22,6 +22,7 @@ from footplate.domain.names import parse_attempt_id
 from footplate.ports.backend import Presence
 from footplate.testing.jobs import make_job, make_spec
 from footplate.testing.simulator.grace import Graces
+from footplate.testing.simulator.limits import Limits
 from footplate.testing.simulator.room import check_room
 from footplate.testing.simulator.supervisor import ECHOES, Supervisor
 from footplate.testing.simulator.world import GRACE_S, OTHER_SITES, PROJECTS, SITE, World
@@ -52,6 +53,8 @@ MACHINES = (
     MachineSpec("n1-standard-4", "NVIDIA_TESLA_T4", 1),
     MachineSpec("n1-standard-8", "NVIDIA_TESLA_T4", 2),
 )
+JUMPS_S = (-86_400.0, -3600.0, -30.0, 30.0, 3600.0, 86_400.0)
+"""By how much somebody sets the clock."""
 REST = 10_000
 """More rounds than any world needs to come to rest."""
 
@@ -74,6 +77,7 @@ class _Life:
         self.rng = rng
         self.world = World()
         self.graces = Graces(self.world)
+        self.limits = Limits(self.world)
         self.sites = (SITE, *OTHER_SITES) if rng.random() < 0.3 else (SITE,)
         self.jobs = 0
 
@@ -91,6 +95,7 @@ class _Life:
     def _check(self) -> None:
         check_room(self.world)
         self.graces.check()
+        self.limits.check()
 
     def _things(self) -> list[Callable[[], object]]:
         ordinary = [self.submit, self.work, self.work, self.work, self.pass_, self.pass_]
@@ -189,7 +194,10 @@ class _Life:
             if supervisor.echo is not None:
                 supervisor.proceed()
                 self._deliver_for_certain(supervisor)
-        self.world.clock.advance(self.rng.choice([1.0, 10.0, 60.0, 700.0, 2000.0, -30.0]))
+        if self.rng.random() < 0.2:
+            self.world.clock.jump(self.rng.choice(JUMPS_S))
+        else:
+            self.world.clock.advance(self.rng.choice([1.0, 10.0, 60.0, 700.0, 2000.0]))
 
     def work(self) -> None:
         """Some programs go on; those of a gang do so side by side."""

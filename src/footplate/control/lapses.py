@@ -1,0 +1,35 @@
+"""How much time has really passed since what the records note, though the wall clock may jump."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from footplate.domain.jobs import Job
+    from footplate.ports.clock import SteadyClock
+
+
+def seconds_since(moment: datetime, now: datetime, clock: SteadyClock) -> float:
+    return (clock.steady(now) - clock.steady(moment)).total_seconds()
+
+
+def as_of(now: datetime, job: Job, clock: SteadyClock) -> Job:
+    """``job`` with moments whose differences to ``now`` are what has really passed.
+
+    For questions only, never to be stored: the record keeps what the clock has shown.
+    """
+
+    def shift(moment: datetime | None) -> datetime | None:
+        return None if moment is None else now - (steady_now - clock.steady(moment))
+
+    steady_now = clock.steady(now)
+    return replace(
+        job,
+        create_time=shift(job.create_time) or now,
+        update_time=shift(job.update_time) or now,
+        start_time=shift(job.start_time),
+        replicas=tuple(replace(r, ended_at=shift(r.ended_at)) for r in job.replicas),
+    )

@@ -1,0 +1,93 @@
+"""The clock of this machine, and what is remembered of how it was set."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import UTC, datetime
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from footplate.domain.timeline import Stretch, Timeline
+from footplate.replica.isolation.processes import boot_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+_MOST_STRETCHES = 100
+"""A clock that is set all the time must not fill the memory."""
+
+
+class SystemClock:
+    """Implements ports.clock.SteadyClock, with the monotonic clock as its witness.
+
+    ``file`` keeps what it has seen for the next server, until the machine starts anew: the clock
+    may be set while there is none. The monotonic clock stands still while the machine sleeps, as it
+    does for supervisors: running time limits don't count that time.
+    """
+
+    def __init__(
+        self,
+        file: Path | None = None,
+        wall: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+        boot: Callable[[], str] = boot_id,
+    ) -> None:
+        self._file = file
+        self._wall = wall
+        self._monotonic = monotonic
+        self._boot = boot()
+        self._lock = Lock()
+        self._timeline = self._load()
+        self.now()
+
+    def now(self) -> datetime:
+        with self._lock:
+            now = datetime.fromtimestamp(self._wall(), UTC)
+            before = self._timeline.stretches
+            self._timeline = self._timeline.after(now, self._monotonic())
+            if len(self._timeline.stretches) != len(before):
+                self._begin_stretch()
+        return now
+
+    def steady(self, moment: datetime) -> datetime:
+        return self._timeline.steady(moment)
+
+    def _begin_stretch(self) -> None:
+        """The first one stays, for it gives the scale."""
+        first, *later = self._timeline.stretches
+        self._timeline = Timeline((first, *later[-_MOST_STRETCHES:]))
+        self._save()
+
+    def _load(self) -> Timeline:
+        """Nothing, if there is no file, or it is of another start of the machine, or spoilt."""
+        if self._file is None or not self._boot:
+            return Timeline()
+        try:
+            kept = json.loads(self._file.read_bytes())
+            if kept["boot"] != self._boot:
+                return Timeline()
+            return Timeline(tuple(_parse(each) for each in kept["stretches"]))
+        except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
+            return Timeline()
+
+    def _save(self) -> None:
+        """Without it the next server knows of no jump; that is no reason to serve nobody."""
+        if self._file is None or not self._boot:
+            return
+        stretches = [
+            [each.begin.timestamp(), each.end.timestamp(), each.zero.timestamp()]
+            for each in self._timeline.stretches
+        ]
+        part = self._file.with_suffix(".part")
+        try:
+            part.write_text(json.dumps({"boot": self._boot, "stretches": stretches}))
+            part.replace(self._file)
+        except OSError:
+            return
+
+
+def _parse(stretch: list[float]) -> Stretch:
+    begin, end, zero = (datetime.fromtimestamp(each, UTC) for each in stretch)
+    return Stretch(begin, end, zero)

@@ -1,0 +1,91 @@
+"""Somebody sets the clock while jobs wait, gather, run and end: none ends for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.control import observation
+from footplate.control.lapses import as_of
+from footplate.domain.jobs import Exit, ExitKind, Scheduling
+from footplate.domain.lifecycle import (
+    Admitted,
+    Event,
+    ReplicaExited,
+    ReplicaPreparing,
+    ReplicaRunning,
+    react,
+)
+from footplate.testing.clock import FakeClock
+from footplate.testing.jobs import make_job, make_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from footplate.domain.jobs import Job
+
+LIMITS = Scheduling(max_running_time_s=600.0, max_wait_time_s=1800.0)
+MASTER, WORKER, EVALUATOR = "master-replica-0", "worker-replica-0", "evaluator-replica-0"
+GRACE_S = 60.0
+JUMPS_S = (-86_400.0, -3600.0, 3600.0, 86_400.0)
+
+
+def queued(_: datetime) -> tuple[Event, ...]:
+    return ()
+
+
+def gathering(now: datetime) -> tuple[Event, ...]:
+    return (Admitted(now), ReplicaPreparing(now, 1, MASTER))
+
+
+def running(now: datetime) -> tuple[Event, ...]:
+    names = (MASTER, WORKER, EVALUATOR)
+    return (Admitted(now), *(ReplicaRunning(now, 1, name) for name in names))
+
+
+def failing(now: datetime) -> tuple[Event, ...]:
+    """The failure waits to be judged."""
+    return (*running(now), ReplicaExited(now, 1, WORKER, Exit(ExitKind.EXITED, 1)))
+
+
+def lingering(now: datetime) -> tuple[Event, ...]:
+    """The evaluator has its grace."""
+    return (*running(now), ReplicaExited(now, 1, MASTER, Exit(ExitKind.EXITED, 0)))
+
+
+def make(events: Callable[[datetime], tuple[Event, ...]], clock: FakeClock) -> Job:
+    job = make_job(spec=make_spec(workers=1, evaluators=1, scheduling=LIMITS), created=clock.now())
+    for event in events(clock.now()):
+        job = react(job, event).job
+    return job
+
+
+def seconds_to_due(job: Job, clock: FakeClock) -> float | None:
+    known = as_of(clock.now(), job, clock)
+    return observation.seconds_to_due(known, clock.now(), grace_s=GRACE_S, patience_s=0.0)
+
+
+@pytest.mark.parametrize("jump_s", JUMPS_S)
+@pytest.mark.parametrize("events", [queued, gathering, running, failing, lingering])
+def test_what_is_due_is_due_when_it_was(
+    events: Callable[[datetime], tuple[Event, ...]], jump_s: float
+) -> None:
+    clock = FakeClock()
+    job = make(events, clock)
+    clock.advance(1.0)
+    before = seconds_to_due(job, clock)
+    clock.jump(jump_s)
+    assert before is not None
+    assert seconds_to_due(job, clock) == before
+
+    clock.advance(before)
+    assert seconds_to_due(job, clock) == 0.0
+
+
+def test_the_record_is_left_as_it_is() -> None:
+    clock = FakeClock()
+    job = make(running, clock)
+
+    assert as_of(clock.now(), job, clock) == job
