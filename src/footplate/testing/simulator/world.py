@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from footplate.control.admission import Admission
+from footplate.control.hangs import HangLimits, HangWatch
 from footplate.control.loop import Loop
 from footplate.control.queue import Queue
-from footplate.control.reconciler import Reconciler
+from footplate.control.reconciler import HEARING_S, Reconciler
 from footplate.control.regions import Binding, Regions
 from footplate.control.reports import Reports
 from footplate.control.status import Status
@@ -46,6 +47,8 @@ OTHER_SITES = (
 PATIENCE_S = 600.0
 GRACE_S = 60.0
 """Of evaluators, after the success of the primary."""
+WATCH = HangLimits(usage_s=10.0, heartbeat_s=10.0, hang_s=60.0)
+"""Supervisors of which nothing is heard for half a minute are told of."""
 PROJECTS = ("demo", "ads", "narrow")
 QUOTAS = Quotas((Quota("narrow", "*", {"jobs": 1}),))
 
@@ -103,12 +106,15 @@ class World:
         regions = Regions(Binding(backend, self.site))
         queue = Queue(store, regions, built_in(), PATIENCE_S, self.clock, lambda: QUOTAS)
         admission = Admission(store, queue, regions, built_in(), self.clock)
-        reconciler = Reconciler(store, regions, self.clock, Tokens(b"key"), GRACE_S)
+        hangs = HangWatch(
+            store, self.clock, WATCH, HEARING_S, lambda _: "all are in recv", lambda: None
+        )
+        reconciler = Reconciler(store, regions, self.clock, Tokens(b"key"), GRACE_S, hangs)
         return Service(
             Loop(admission, reconciler),
             queue,
             store,
-            Reports(store, logs, self.usage, self.clock, lambda: None),
+            Reports(store, logs, self.usage, self.clock, lambda: None, hangs.hear),
             Status(store, self.clock, lambda: None),
         )
 
