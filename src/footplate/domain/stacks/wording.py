@@ -89,7 +89,8 @@ def _describe_parting(frames: Sequence[Frame], others: Sequence[Frame]) -> list[
 
 def _describe_children(place: Place) -> list[str]:
     spot, count = place.spots[0], len(place.members)
-    what = "A child process" if count == 1 else f"{count} child processes"
+    pids = listed([str(member.pid) for member in place.members])
+    what = f"A child process ({pids})" if count == 1 else f"{count} child processes ({pids})"
     verb = "is" if count == 1 else "are"
     owners = joined(list(dict.fromkeys(member.replica for member in place.members)))
     head = f"{what} of {owners} {verb} in {place_name(spot.frames[0])}"

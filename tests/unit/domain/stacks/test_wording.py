@@ -85,7 +85,7 @@ def test_one_alone_with_children() -> None:
         "  train (trainer/task.py:13)\n"
         "  <module> (trainer/task.py:40)\n"
         "\n"
-        "2 child processes of w-0 are in load_batch (trainer/data.py:41)\n"
+        "2 child processes (7, 7) of w-0 are in load_batch (trainer/data.py:41)\n"
         "  load_batch (trainer/data.py:41)\n"
         "  train (trainer/task.py:12)\n"
         "  <module> (trainer/task.py:40)"
