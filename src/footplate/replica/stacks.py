@@ -1,6 +1,8 @@
 """The command ``stacks``: where the Python processes of this replica's program stand.
 
-py-spy reads that out of their memory; they stand still for some milliseconds meanwhile.
+py-spy reads that out of their memory while they go on. It could hold them for that, but if it
+died in that moment (it may take too long, and is killed then) they would stay stopped. Reading what
+changes meanwhile fails now and then; then it is tried again.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ import json
 import os
 import subprocess
 import time
+from contextlib import suppress
 
 from footplate.replica.answering import answer, begin
 from footplate.replica.home import Home
@@ -28,6 +31,7 @@ MOST_BYTES = 3 << 20
 LIMIT_S = 8.0
 """For all processes together."""
 _DUMP_LIMIT_S = 3.0
+_ATTEMPTS = 3
 _DUMP_LIMIT_BYTES = 8 << 20
 _TEXT_LENGTH = 300
 _YAMA = "/proc/sys/kernel/yama/ptrace_scope"
@@ -107,8 +111,7 @@ def _read(tool: str, process: Process, program: Process, end: float) -> dict[str
         "stopped": _is_stopped(process.pid),
     }
     try:
-        # One that is stopped already can't be stopped, and needn't be.
-        dump = _dump(tool, process.pid, end, blocking=not told["stopped"])
+        dump = _dump(tool, process.pid, end)
     except Unreadable as error:
         return {**told, "error": str(error)}
     return {**told, "threads": [_shorten(thread) for thread in _main_first(dump, process.pid)]}
@@ -127,15 +130,22 @@ def _main_first(threads: list[Any], pid: int) -> list[dict[str, Any]]:
     return sorted(found, key=rank)
 
 
-def _dump(tool: str, pid: int, end: float, *, blocking: bool) -> list[Any]:
+def _dump(tool: str, pid: int, end: float) -> list[Any]:
+    """Raises Unreadable."""
+    for _ in range(_ATTEMPTS - 1):
+        with suppress(Unreadable):
+            return _dump_once(tool, pid, end)
+    return _dump_once(tool, pid, end)
+
+
+def _dump_once(tool: str, pid: int, end: float) -> list[Any]:
     """Raises Unreadable."""
     limit_s = min(_DUMP_LIMIT_S, end - time.monotonic())
     if limit_s <= 0:
         raise Unreadable(f"the stacks of its processes took longer than {LIMIT_S:g} s")
-    flags = () if blocking else ("--nonblocking",)
     try:
         done = subprocess.run(
-            [tool, "dump", "--json", *flags, "--pid", str(pid)],
+            [tool, "dump", "--json", "--nonblocking", "--pid", str(pid)],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=limit_s,
@@ -145,8 +155,6 @@ def _dump(tool: str, pid: int, end: float, *, blocking: bool) -> list[Any]:
             raise Unreadable(explain(done.stderr.decode("utf-8", "replace"), _read_yama()))
         value = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
-        if blocking:  # in the midst of a system call it can't be stopped, but perhaps be read
-            return _dump(tool, pid, end, blocking=False)
         raise Unreadable(f"py-spy got nothing out of its process {pid} in time") from None
     except (OSError, ValueError, RecursionError) as error:
         raise Unreadable(f"py-spy failed: {error}") from error

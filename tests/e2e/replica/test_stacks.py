@@ -136,3 +136,18 @@ def test_the_tool_is_found_as_a_program() -> None:
     tool = find_py_spy()
     assert tool is not None
     assert os.access(tool, os.X_OK)
+
+
+def test_a_tool_that_is_killed_leaves_no_program_stopped(
+    make_replica: Make, tmp_path: Path
+) -> None:
+    """The real tool would hold its processes, and its death in that moment leave them so."""
+    tool = tmp_path / "killed"
+    log = tmp_path / "log"
+    tool.write_text(f'#!/bin/sh\necho "$@" >> {log}\nkill -9 $$\n')
+    tool.chmod(0o755)
+    error = ask(
+        start(make_replica, python_task("import time; print(1); time.sleep(600)"), py_spy=str(tool))
+    )
+    assert error == {"error": "py-spy failed: it said nothing"}
+    assert all("--nonblocking" in line for line in log.read_text().splitlines())

@@ -17,8 +17,8 @@ def command(session: Session, job: str, replicas: tuple[str, ...], layout: str) 
     """Show where the Python processes of a running job stand, and which replicas differ.
 
     Replicas whose main threads stand in the same place are shown together, most of them first: in
-    a hang that is where they wait, and whoever differs is whom they wait for. The processes stand
-    still for some milliseconds and go on.
+    a hang that is where they wait, and whoever differs is whom they wait for. Nothing is stopped
+    for it.
 
     \b
     Examples:
