@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from footplate.replica.stacks import explain
@@ -56,9 +57,20 @@ def functions(process: Process, thread: int = 0) -> list[str]:
     return [frame.function for frame in process.threads[thread].frames]
 
 
+def read_settled(replica: Supervised) -> tuple[Process, Process]:
+    """PROGRAM and its child, once all of their threads have come to where they stay."""
+    for number in count():
+        answer = ask(replica, f"settling{number}")
+        found = decode_dump(answer["text"]).processes
+        places = [frames[0] for each in found for frames in (functions(each), functions(each, -1))]
+        if len(found) == 2 and all(place.startswith("wait") for place in places):
+            return found[0], found[1]
+    raise AssertionError
+
+
 def test_the_program_and_its_children_on_every_rung(make_replica: Make, rung: str) -> None:
     replica = start(make_replica, python_task(PROGRAM), isolation=rung)
-    program, child = decode_dump(ask(replica)["text"]).processes
+    program, child = read_settled(replica)
 
     assert (program.program, child.program) == (True, False)
     assert functions(program) == ["wait", "<module>"]
@@ -73,6 +85,7 @@ def test_the_program_and_its_children_on_every_rung(make_replica: Make, rung: st
 
 def test_one_that_is_stopped_by_a_signal_is_read_and_stays_stopped(make_replica: Make) -> None:
     replica = start(make_replica, python_task(PROGRAM), isolation="best-effort")
+    read_settled(replica)
     os.kill(int(replica.api.lines()[0]), signal.SIGSTOP)
     for name in ("a1", "a2"):
         program, child = decode_dump(ask(replica, name)["text"]).processes
