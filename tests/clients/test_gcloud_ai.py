@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from footplate.testing.service import RunningService
     from footplate.testing.trainers import Trainers
 
     Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -75,7 +76,9 @@ def test_a_config_and_its_logs(ai: Run, trainers: Trainers, tmp_path: Path) -> N
     assert (job["state"], job["labels"]) == ("JOB_STATE_SUCCEEDED", {"team": "a"})
 
 
-def test_a_package_by_flags_is_listed_and_cancelled(ai: Run, trainers: Trainers) -> None:
+def test_a_package_by_flags_is_listed_and_cancelled(
+    ai: Run, trainers: Trainers, service: RunningService
+) -> None:
     """What needs no Docker here: gcloud builds images of ``local-package-path`` with it."""
     pool = f"replica-count=1,machine-type=n1-standard-4,executor-image-uri={IMAGE}"
     name = create(
@@ -84,11 +87,15 @@ def test_a_package_by_flags_is_listed_and_cancelled(ai: Run, trainers: Trainers)
         f"--worker-pool-spec={pool},python-module=trainer.task",
         f"--python-package-uris={trainers.make(LONG)}",
         "--args=--epochs,3",
+        "--enable-web-access",
     )
-    wait_for(ai, name, "RUNNING")
+    running = wait_for(ai, name, "RUNNING")
+    assert list(running["webAccessUris"]) == ["workerpool0-0"]
+    assert running["webAccessUris"]["workerpool0-0"].startswith(f"{service.url}/shell/v1/")
     listed = ai("list", "--filter=displayName=by-flags", "--format=value(name,state)")
     assert listed.stdout.split() == [name, "JOB_STATE_RUNNING"]
     ai("cancel", name)
     job = wait_for(ai, name, "CANCELLED")
+    assert "webAccessUris" not in job
     package = job["jobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]
     assert package["args"] == ["--epochs", "3"]

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
     from google.cloud import storage
 
+    from footplate.testing.service import RunningService
+
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 
 TRAINER = """
@@ -54,19 +56,21 @@ say(job.resource_name in [each.resource_name for each in found])
 
 
 def test_failures_say_why_and_jobs_are_cancelled_and_deleted(
-    sdk: Callable[[str], list[str]],
+    sdk: Callable[[str], list[str]], service: RunningService
 ) -> None:
     lines = sdk("""
 long = from_script("long", "import time\\nprint('up', flush=True)\\ntime.sleep(3600)")
-long.submit()
+long.submit(enable_web_access=True)
 failing = from_script("failing", "raise ValueError('the answer is not 42')")
 try:
     failing.run()
 except RuntimeError as error:
     say(error.args[0].replace("\\n", " "))
 wait_for(long, "RUNNING")
+say(*long.web_access_uris.items())
 long.cancel()
 wait_for(long, "CANCELLED")
+say(len(long.web_access_uris))
 say(long.error.code, long.error.message)
 for job in (long, failing):
     name = job.resource_name
@@ -76,8 +80,10 @@ for job in (long, failing):
     except exceptions.NotFound as error:
         say(error.code)
 """)
-    told, cancelled, *gone = lines
+    told, shells, later, cancelled, *gone = lines
     assert "ValueError: the answer is not 42" in told
     assert "workerpool0-0" in told
+    assert shells.startswith(f"('workerpool0-0', '{service.url}/shell/v1/")
+    assert later == "0"
     assert cancelled.startswith("1 ")
     assert gone == ["404", "404"]

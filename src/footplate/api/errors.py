@@ -29,6 +29,16 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _MAX_SHOWN = 200
+_ANSWERED = ("http", "websocket")
+_BEGINNINGS = frozenset(
+    {
+        "http.response.start",
+        "websocket.accept",
+        "websocket.close",
+        "websocket.http.response.start",
+    }
+)
+"""After one of these it is too late for an answer; a WebSocket has one too until it is accepted."""
 
 
 class MethodNotAllowed(Unimplemented):
@@ -54,14 +64,14 @@ class ErrorShape:
         self._new_id = new_id
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] not in _ANSWERED:
             await self._app(scope, receive, send)
             return
         started = False
 
         async def watch(message: Message) -> None:
             nonlocal started
-            started = started or message["type"] == "http.response.start"
+            started = started or message["type"] in _BEGINNINGS
             await send(message)
 
         try:
@@ -75,12 +85,13 @@ class ErrorShape:
     def _translate(self, error: Exception, scope: Scope) -> ServiceError:
         if isinstance(error, ServiceError):
             return error
-        if isinstance(error, HTTPException):
+        if isinstance(error, HTTPException) and scope["type"] == "http":
             return _router_error(error, Request(scope))
         if isinstance(error, ClientDisconnect):
             return Cancelled("the client is gone")
         crash = self._new_id()
-        _LOG.error("crash %s in %s %s", crash, scope["method"], scope["path"], exc_info=error)
+        method = scope.get("method", "WebSocket")
+        _LOG.error("crash %s in %s %s", crash, method, scope["path"], exc_info=error)
         return Internal(f"internal error {crash}; the server's log has more under this id")
 
 

@@ -31,6 +31,8 @@ class Call:
     path: Mapping[str, str]
     query: Mapping[str, str]
     raw_body: bytes = b""
+    origin: str = ""
+    """The server, as the caller reaches it: ``http://HOST:PORT``."""
 
     def body(self) -> JsonObject:
         """The body; ``{}`` where there is none. Raises InvalidArgument."""
@@ -55,7 +57,8 @@ def json_route(path: str, handlers: Mapping[str, Callable[[Call], JsonObject]]) 
             raw = await read_body(request, MAX_JSON_BYTES)
             if raw:
                 require_json(request)
-        call = Call(_texts(request.path_params), _texts(request.query_params), raw)
+        origin = str(request.base_url).rstrip("/")
+        call = Call(_texts(request.path_params), _texts(request.query_params), raw, origin)
         return JSONResponse(await run_in_threadpool(handlers[method], call))
 
     return Route(path, endpoint, methods=list(handlers))

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from footplate.api.jobs_service import JobsService
     from footplate.api.json_route import Call
-    from footplate.domain.admission import Explanation
     from footplate.domain.jobs import Job
     from footplate.wire.filters import Vocabulary
     from footplate.wire.json_text import JsonObject
@@ -22,14 +21,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Listing:
-    """How a face lists: the name of the list, its filters, its pages, its jobs."""
+    """How a face lists: the name of the list, its filters, its pages."""
 
     field: str
     vocabulary: Vocabulary
     pages: PageRule
-    encode: Callable[[Job, Explanation | None], JsonObject]
 
-    def answer(self, jobs: JobsService, collection: str, call: Call) -> JsonObject:
+    def answer(
+        self,
+        jobs: JobsService,
+        collection: str,
+        call: Call,
+        encode: Callable[[Call, Job], JsonObject],
+    ) -> JsonObject:
         """One page of ``collection``; a list without jobs is ``{}``."""
         text = call.parameter("filter") or ""
         asked = f"{collection}?{text}"
@@ -41,7 +45,7 @@ class Listing:
         )
         answer: JsonObject = {}
         if page.jobs:
-            answer[self.field] = [self.encode(job, jobs.explain(job)) for job in page.jobs]
+            answer[self.field] = [encode(call, job) for job in page.jobs]
         if page.next_key is not None:
             answer["nextPageToken"] = format_token(page.next_key, asked)
         return answer

@@ -17,7 +17,7 @@ from footplate.wire.replica_v1 import decode_reports, encode_answer, encode_star
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from starlette.requests import Request
+    from starlette.requests import HTTPConnection, Request
     from starlette.responses import Response
 
     from footplate.control.reports import Reports
@@ -77,10 +77,15 @@ class _ReplicaApi:
         return JSONResponse(encode_answer(receipt.acknowledged, stop=receipt.stop))
 
     def _bearer(self, request: Request) -> Bearer:
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer":
-            raise PermissionDenied("the replica API wants `Authorization: Bearer TOKEN`")
-        return self._tokens.check(token.strip())
+        return self._tokens.check(given_token(request))
+
+
+def given_token(connection: HTTPConnection) -> str:
+    """What whoever calls the replica API bears. Raises PermissionDenied: nothing."""
+    scheme, _, token = connection.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer":
+        raise PermissionDenied("the replica API wants `Authorization: Bearer TOKEN`")
+    return token.strip()
 
 
 def _chunks(file: BinaryIO) -> Iterator[bytes]:

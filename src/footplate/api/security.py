@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?")
 _NO_TOKEN_PATHS = ("/healthz",)
-_NO_TOKEN_PREFIXES = ("/replica/",)
-"""Supervisors have tokens of their own, which the replica API checks."""
+_NO_TOKEN_PREFIXES = ("/replica/", "/shell/")
+"""Supervisors have tokens of their own, which the replica API checks, and so have the addresses of
+shells."""
+_CHECKED = ("http", "websocket")
 _PROTECTION = {
     "x-content-type-options": "nosniff",
     "content-security-policy": "sandbox; default-src 'none'",
@@ -50,7 +52,7 @@ class SameOrigin:
         self._host_names = frozenset(name.lower() for name in host_names)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] not in _CHECKED:
             await self._app(scope, receive, send)
             return
 
@@ -94,7 +96,7 @@ class TokenCheck:
         self._token = token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._token and scope["type"] == "http" and not _needs_none(scope["path"]):
+        if self._token and scope["type"] in _CHECKED and not _needs_none(scope["path"]):
             given = _given_token(scope)
             if given is None:
                 raise PermissionDenied(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from footplate.wire.json_text import JsonObject
 
-_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 class Connection:
@@ -35,7 +35,7 @@ class Connection:
             headers=headers,
             timeout=timeout_s,
             # A proxy of the environment knows nothing of this machine's loopback.
-            trust_env=split.hostname not in _LOOPBACK,
+            trust_env=split.hostname not in LOOPBACK,
         )
 
     def close(self) -> None:

@@ -20,7 +20,7 @@ from footplate.domain.hangs import (
 )
 from footplate.domain.jobs import JobEvent
 from footplate.domain.lifecycle import HangExpired
-from footplate.domain.usage import LEAST_S, Counters
+from footplate.domain.usage import Counters
 from footplate.ports.backend import Presence
 from footplate.wire.replica_v1 import LineRecord, UsageRecord
 
@@ -222,4 +222,4 @@ def _cpus(before: Counters | None, after: Counters) -> float:
     start = before if before is not None and before.seconds < after.seconds else Counters()
     seconds = after.seconds - start.seconds
     used_s = (after.cpu_s or 0.0) - (start.cpu_s or 0.0)
-    return max(0.0, used_s) / seconds if seconds >= LEAST_S else 0.0
+    return max(0.0, used_s) / seconds if seconds > 0 else 0.0

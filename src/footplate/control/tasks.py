@@ -91,6 +91,7 @@ class Tasks:
             heartbeat_s=self._limits.heartbeat_s,
             gpus=devices.are_real(variables.get(devices.VISIBLE, "").split(","), site),
             allotment=self._allotment(pool, site),
+            web_access=job.spec.web_access,
             gathering_s=self._limits.gathering_s if gang else None,
             restart=bearer.restart,
             address=_find(job, replica).address if gang else None,

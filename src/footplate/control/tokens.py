@@ -1,4 +1,4 @@
-"""Tokens of the replica API: one for each start of each replica, derived, kept nowhere."""
+"""Tokens of replicas and of those who open shells in them: derived, kept nowhere."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import hmac
 from dataclasses import dataclass
 
 from footplate.domain.errors import PermissionDenied
-from footplate.domain.names import AttemptId
+from footplate.domain.names import AttemptId, JobUid
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,10 @@ class Bearer:
 
 
 class Tokens:
-    """``key`` is the service's secret; whoever has it can make every token."""
+    """Of the replica API: one for each start of each replica.
+
+    ``key`` is the service's secret; whoever has it can make every token.
+    """
 
     def __init__(self, key: bytes) -> None:
         self._key = key
@@ -44,6 +47,35 @@ class Tokens:
         attempt_id, _, rest = subject.partition(".")
         replica, _, restart = rest.rpartition(".")
         return Bearer(AttemptId(attempt_id), replica, int(restart))
+
+    def _mac(self, subject: str) -> str:
+        return hmac.new(self._key, subject.encode(), hashlib.sha256).hexdigest()
+
+
+class ShellTokens:
+    """Of shells: one for each replica of a job, for all its attempts.
+
+    ``key`` is that of the replica tokens, too; none of the ones is one of the others.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self._key = hmac.new(key, b"shells", hashlib.sha256).digest()
+
+    def issue(self, uid: JobUid, replica: str) -> str:
+        """``UID.REPLICA.MAC``: fit for a URL's path; always the same for the same replica."""
+        return f"{uid}.{replica}.{self._mac(f'{uid}.{replica}')}"
+
+    def check(self, token: str) -> tuple[JobUid, str]:
+        """The job and the replica that ``token`` lets its bearer into.
+
+        Raises:
+            PermissionDenied: it isn't one of ours.
+        """
+        subject, _, mac = token.rpartition(".")
+        if not hmac.compare_digest(mac.encode(), self._mac(subject).encode()):
+            raise PermissionDenied("this is not the address of a shell of this server")
+        uid, _, replica = subject.partition(".")
+        return JobUid(uid), replica
 
     def _mac(self, subject: str) -> str:
         return hmac.new(self._key, subject.encode(), hashlib.sha256).hexdigest()

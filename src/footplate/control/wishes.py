@@ -40,6 +40,8 @@ _PHASES = {
 class WishKind(Enum):
     STACKS = "stacks"
     """Where the Python processes of its program are."""
+    SHELL = "shell"
+    """A shell beside its program, for which it comes with a WebSocket."""
 
 
 @dataclass(frozen=True)

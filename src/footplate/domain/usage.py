@@ -19,9 +19,6 @@ RECEIVED = "receivedBytesPerSecond"
 SENT = "sentBytesPerSecond"
 PROCESSES = "processes"
 
-LEAST_S = 0.001
-"""Over less time than that no rate is worked out."""
-
 
 @dataclass(frozen=True)
 class GpuUse:
@@ -103,7 +100,7 @@ def point_of(sample: Sample, before: Counters | None, time: datetime) -> Point:
     figures = {}
     for name, counter in _RATES.items():
         total = getattr(now, counter)
-        if total is not None and seconds >= LEAST_S:
+        if total is not None and seconds > 0:
             figures[name] = _steady(max(0.0, total - (getattr(start, counter) or 0)) / seconds)
     for name, amount in ((MEMORY, sample.memory_bytes), (PROCESSES, sample.processes)):
         if amount is not None:

@@ -1,5 +1,5 @@
 """``python -I -S supervisor.pyz {run|environment|sweep} HOME``, ``probe ISOLATION``,
-``probe-network NETWORK``, or ``stacks HOME WISH``.
+``probe-network NETWORK``, or ``{stacks|shell} HOME WISH``.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ import sys
 
 _USAGE = (
     "usage: supervisor.pyz {run|environment|sweep} HOME, probe ISOLATION, "
-    "probe-network NETWORK, or stacks HOME WISH"
+    "probe-network NETWORK, or {stacks|shell} HOME WISH"
 )
 _USAGE_CODE = 2
 
@@ -17,10 +17,8 @@ def main(arguments: list[str]) -> int:
     """Each command imports only what it needs itself: the long-lived one must stay small."""
     if len(arguments) == 2:
         return _run(*arguments)
-    if len(arguments) == 3 and arguments[0] == "stacks":
-        from footplate.replica import stacks
-
-        return stacks.main(*arguments[1:])
+    if len(arguments) == 3:
+        return _grant(*arguments)
     return _refuse()
 
 
@@ -45,6 +43,18 @@ def _run(command: str, subject: str) -> int:
         from footplate.replica.network import probe as network_probe
 
         return network_probe.main(subject)
+    return _refuse()
+
+
+def _grant(kind: str, home: str, wish: str) -> int:
+    if kind == "stacks":
+        from footplate.replica import stacks
+
+        return stacks.main(home, wish)
+    if kind == "shell":
+        from footplate.replica import shell
+
+        return shell.main(home, wish)
     return _refuse()
 
 

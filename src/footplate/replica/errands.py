@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from footplate.replica.isolation.processes import Process
 
-AT_ONCE = {"stacks": 2}
+AT_ONCE = {"stacks": 2, "shell": 16}
 """The kinds of wishes, and how many of each are seen to at the same time."""
 
 

@@ -54,6 +54,9 @@ def make_program(desk: Desk, prepared: Prepared) -> Program:
 def start_program(desk: Desk, program: Program) -> Running:
     """Raises TaskError, SpawnFailed, OSError."""
     environment = program.environment(desk)
+    if desk.task.get("web_access") is True:
+        directory = desk.home.work
+        desk.home.write("program.json", {"environment": environment, "directory": directory})
     output, errors = Running.make_streams(desk)
     try:
         network = None if desk.place is None else desk.place.descriptor

@@ -28,6 +28,7 @@ from footplate.api.logging_v2 import EndOfStream, Followers, logging_routes
 from footplate.api.operations import operation_routes
 from footplate.api.replica_v1 import replica_routes
 from footplate.api.security import Access
+from footplate.api.shell_v1 import shell_routes
 from footplate.api.storage_v1 import storage_routes
 from footplate.api.training_v1 import training_routes
 from footplate.api.vertex_v1 import vertex_routes
@@ -44,10 +45,11 @@ from footplate.control.quotas import QuotaBook
 from footplate.control.reconciler import HEARING_S, Reconciler
 from footplate.control.regions import Binding, Regions
 from footplate.control.reports import Reports
+from footplate.control.shells import Shells
 from footplate.control.stacks import Stacks
 from footplate.control.status import Status
 from footplate.control.tasks import Limits, Tasks
-from footplate.control.tokens import Tokens
+from footplate.control.tokens import ShellTokens, Tokens
 from footplate.control.validation import Validation
 from footplate.control.wishes import Wishes
 from footplate.domain.errors import Unavailable
@@ -55,6 +57,7 @@ from footplate.domain.jobs import RestartBounds
 from footplate.domain.states import State
 from footplate.logs.files import FileLogs
 from footplate.logs.usage import FileUsage
+from footplate.logs.watchers import Watchers
 from footplate.replica.archive import build_archive
 from footplate.server.clock import SystemClock
 from footplate.server.machine import RandomIds, free_port, most_connections
@@ -81,12 +84,13 @@ class Service:
         self.site = local_site(settings, catalogue)
         self.logs = FileLogs(data_dir.logs, clock.now)
         self.usage = FileUsage(data_dir.usage, clock.now)
+        self._changes = Watchers()
         kept = open_store(settings.database)
         self.store = TellingStore(kept, self._see, self.logs.wake)
         self.buckets = FolderBuckets(data_dir.buckets, clock)
         self.backend = _local_backend(settings, data_dir)
         self._regions = regions = Regions(Binding(self.backend, self.site))
-        self._tokens = Tokens(data_dir.secret())
+        self._tokens = Tokens(secret := data_dir.secret())
         self.queue = Queue(
             self.store,
             regions,
@@ -114,6 +118,7 @@ class Service:
             self.store, self.logs, self.usage, self._gate, self.queue, clock, RandomIds(), wake
         )
         self.reports = Reports(self.store, self.logs, self.usage, clock, wake, self.hangs.hear)
+        self.shells = Shells(self.store, self.wishes, ShellTokens(secret), clock)
         self._drained: Callable[[], None] = lambda: None
         self.app = self._make_app(settings, _about(data_dir, url))
 
@@ -122,6 +127,7 @@ class Service:
         routes = [
             *health_routes(__version__, _registry(self.status), dict),
             *replica_routes(self._make_tasks(settings), self.reports, self._tokens, self.wishes),
+            *shell_routes(self.shells, self._tokens, self._changes.add),
             *footplate_routes(self.status, self.store, about, self._drain),
             *usage_routes(self.usage, self.jobs.get),
             *catalogue_routes(catalogue),
@@ -131,8 +137,8 @@ class Service:
             *logging_routes(self.logs, self.jobs.get, tuple(catalogue.regions), followers),
             *storage_routes(self.buckets),
             *operation_routes(self.jobs),
-            *vertex_routes(self.jobs, self._clock, catalogue),
-            *training_routes(self.jobs, catalogue),
+            *vertex_routes(self.jobs, self._clock, catalogue, self.shells.paths),
+            *training_routes(self.jobs, catalogue, self.shells.paths),
             *location_routes(catalogue),
         ]
         access = Access(settings.token, frozenset(settings.allowed_hosts))
@@ -164,6 +170,7 @@ class Service:
         """Something was written to a job."""
         self.queue.changed(uid)
         self.logs.wake(uid)
+        self._changes.wake(uid)
 
     def _see_quotas(self) -> None:
         self.queue.quotas_changed()

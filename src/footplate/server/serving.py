@@ -15,6 +15,7 @@ import uvicorn
 from footplate.domain.errors import FailedPrecondition
 from footplate.server.data_dir import DataDir
 from footplate.server.service import Service
+from footplate.wire.shell_v1 import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 _ENDINGS = (signal.SIGINT, signal.SIGTERM)
 _GRACE_S = 2
 """How long open connections (followers of logs) may hold up the end of the server."""
+_PING_S = 20.0
+"""So often a shell that says nothing is pinged, lest something between here and there forget it."""
 
 
 def serve(settings: Settings, on_ready: Callable[[str, Site], None]) -> int:
@@ -72,6 +75,12 @@ class _Server(uvicorn.Server):
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=_GRACE_S,
+            ws="websockets-sansio",
+            ws_max_size=MAX_MESSAGE_BYTES,
+            ws_ping_interval=_PING_S,
+            # Pongs come behind what a slow side hasn't read yet: they say nothing by their absence.
+            ws_ping_timeout=None,
+            ws_per_message_deflate=False,
         )
         super().__init__(config)
         self._service = service

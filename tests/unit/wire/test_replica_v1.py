@@ -281,6 +281,7 @@ def test_a_task_as_supervisors_get_it() -> None:
         "heartbeat_s": 30.0,
         "gpus": True,
         "allotment": {"machine_type": "n1-standard-4", "vcpus": 4, "memory_mb": 15360},
+        "web_access": False,
         "gathering_s": None,
         "restart": 2,
         "address": {"host": "127.0.0.1", "port": 5001, "open_ports": [6001]},

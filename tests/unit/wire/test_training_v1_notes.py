@@ -132,10 +132,6 @@ PARAMETER = f"{AT}.hyperparameters.params[0]"
             f"{AT}.serviceAccount is accepted and has no effect here",
         ),
         (
-            [PACKAGES, {"enableWebAccess": True}],
-            f"{AT}.enableWebAccess is accepted and has no effect here",
-        ),
-        (
             [PACKAGES, {"encryptionConfig": {"kmsKeyName": KEY}}],
             f"{AT}.encryptionConfig is accepted and has no effect here",
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.api.listing import Listing
+from footplate.api.web_access import web_access_uris
 from footplate.domain.errors import Unimplemented
 from footplate.domain.names import TrainingJobName, check_project
 from footplate.wire.training_v1.answers import job_json
@@ -15,19 +16,21 @@ from footplate.wire.training_v1.submissions import read_submission
 if TYPE_CHECKING:
     from footplate.api.jobs_service import JobsService
     from footplate.api.json_route import Call
+    from footplate.api.web_access import ShellPaths
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import Job
     from footplate.wire.json_text import JsonObject
 
-_LISTING = Listing("jobs", VOCABULARY, PAGES, job_json)
+_LISTING = Listing("jobs", VOCABULARY, PAGES)
 
 
 class TrainingJobs:
     """One method for each method of the API."""
 
-    def __init__(self, jobs: JobsService, catalogue: Catalogue) -> None:
+    def __init__(self, jobs: JobsService, catalogue: Catalogue, shells: ShellPaths) -> None:
         self._jobs = jobs
         self._catalogue = catalogue
+        self._shells = shells
 
     def create(self, call: Call) -> JsonObject:
         project = call.path["project"]
@@ -36,12 +39,13 @@ class TrainingJobs:
         return job_json(self._jobs.submit(submission))
 
     def get(self, call: Call) -> JsonObject:
-        return self._answer(self._jobs.get(_name(call)))
+        return self._answer(call, self._jobs.get(_name(call)))
 
     def list(self, call: Call) -> JsonObject:
         project = call.path["project"]
         check_project(project)
-        return _LISTING.answer(self._jobs, TrainingJobName(project, "").collection, call)
+        collection = TrainingJobName(project, "").collection
+        return _LISTING.answer(self._jobs, collection, call, self._answer)
 
     def cancel(self, call: Call) -> JsonObject:
         """The body says nothing, and may be missing; a finished job stays as it is."""
@@ -51,7 +55,8 @@ class TrainingJobs:
     def patch(self, call: Call) -> JsonObject:
         mask = call.parameter("updateMask", "update_mask") or ""
         patch = read_patch(call.body(), mask)
-        return self._answer(self._jobs.set_labels(_name(call), patch.labels, patch.version))
+        job = self._jobs.set_labels(_name(call), patch.labels, patch.version)
+        return self._answer(call, job)
 
     def policy(self, call: Call) -> JsonObject:
         """There are no policies: who has the token may do everything."""
@@ -70,8 +75,9 @@ class TrainingJobs:
         asked = call.body().get("permissions")
         return {"permissions": asked} if asked else {}
 
-    def _answer(self, job: Job) -> JsonObject:
-        return job_json(job, self._jobs.explain(job))
+    def _answer(self, call: Call, job: Job) -> JsonObject:
+        uris = web_access_uris(call, self._shells(job))
+        return job_json(job, self._jobs.explain(job), uris)
 
 
 def _name(call: Call) -> TrainingJobName:

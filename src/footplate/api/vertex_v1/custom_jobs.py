@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from footplate.api.listing import Listing
 from footplate.api.operations import deletion
 from footplate.api.vertex_v1.parents import location_of
+from footplate.api.web_access import web_access_uris
 from footplate.domain.names import CustomJobName
 from footplate.wire.vertex_v1.answers import custom_job_json
 from footplate.wire.vertex_v1.queries import PAGES, VOCABULARY
@@ -15,20 +16,30 @@ from footplate.wire.vertex_v1.submissions import read_submission
 if TYPE_CHECKING:
     from footplate.api.jobs_service import JobsService
     from footplate.api.json_route import Call
+    from footplate.api.web_access import ShellPaths
     from footplate.domain.catalogue import Catalogue
+    from footplate.domain.jobs import Job
     from footplate.ports.clock import Clock
     from footplate.wire.json_text import JsonObject
 
-_LISTING = Listing("customJobs", VOCABULARY, PAGES, custom_job_json)
+_LISTING = Listing("customJobs", VOCABULARY, PAGES)
 
 
 class CustomJobs:
     """One method for each method of the API; ``version`` is ``v1`` or ``v1beta1``."""
 
-    def __init__(self, jobs: JobsService, clock: Clock, catalogue: Catalogue, version: str) -> None:
+    def __init__(
+        self,
+        jobs: JobsService,
+        clock: Clock,
+        catalogue: Catalogue,
+        shells: ShellPaths,
+        version: str,
+    ) -> None:
         self._jobs = jobs
         self._clock = clock
         self._catalogue = catalogue
+        self._shells = shells
         self._version = version
 
     def create(self, call: Call) -> JsonObject:
@@ -36,14 +47,13 @@ class CustomJobs:
         return custom_job_json(self._jobs.submit(submission))
 
     def get(self, call: Call) -> JsonObject:
-        job = self._jobs.get(_name(call))
-        return custom_job_json(job, self._jobs.explain(job))
+        return self._answer(call, self._jobs.get(_name(call)))
 
     def list(self, call: Call) -> JsonObject:
         """A ``readMask`` is ignored: clients take more than they asked for."""
         here = location_of(call)
         collection = CustomJobName(here.project, here.location, "").collection
-        return _LISTING.answer(self._jobs, collection, call)
+        return _LISTING.answer(self._jobs, collection, call, self._answer)
 
     def cancel(self, call: Call) -> JsonObject:
         """The body says nothing, and may be missing; a finished job stays as it is."""
@@ -55,6 +65,10 @@ class CustomJobs:
         name = _name(call)
         self._jobs.delete(name)
         return deletion(name, self._clock.now(), self._version)
+
+    def _answer(self, call: Call, job: Job) -> JsonObject:
+        uris = web_access_uris(call, self._shells(job))
+        return custom_job_json(job, self._jobs.explain(job), uris)
 
 
 def _name(call: Call) -> CustomJobName:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
-from footplate.replica.isolation.processes import find_below
+from footplate.replica.isolation.processes import find, find_below
 from footplate.replica.isolation.spawn import Launch, begin_session, execute, spawn
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -53,7 +53,8 @@ class Child:
 
     def record(self) -> dict[str, object]:
         """What other processes need to find what this one has become."""
-        return {"pid": self.pid}
+        found = find(self.pid)
+        return {"pid": self.pid, "pid_start": found.start if found is not None else 0}
 
 
 class Family:

@@ -33,6 +33,11 @@ def enter_network(namespace: int) -> None:
     _check(_libc().setns(namespace, CLONE_NEWNET), "setns")
 
 
+def setns(descriptor: int) -> None:
+    """Enter the namespace that ``descriptor`` stands for, of whatever kind it is."""
+    _check(_libc().setns(descriptor, 0), "setns")
+
+
 def mount(source: str, target: str, flags: int, kind: str | None = None) -> None:
     filesystem = None if kind is None else kind.encode()
     failure = _libc().mount(

@@ -6,10 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from footplate.control.admission import Admission
-from footplate.control.hangs import HangLimits, HangWatch
 from footplate.control.loop import Loop
 from footplate.control.queue import Queue
-from footplate.control.reconciler import HEARING_S, Reconciler
+from footplate.control.reconciler import Reconciler
 from footplate.control.regions import Binding, Regions
 from footplate.control.reports import Reports
 from footplate.control.status import Status
@@ -47,8 +46,6 @@ OTHER_SITES = (
 PATIENCE_S = 600.0
 GRACE_S = 60.0
 """Of evaluators, after the success of the primary."""
-WATCH = HangLimits(usage_s=10.0, heartbeat_s=10.0, hang_s=60.0)
-"""Supervisors of which nothing is heard for half a minute are told of."""
 PROJECTS = ("demo", "ads", "narrow")
 QUOTAS = Quotas((Quota("narrow", "*", {"jobs": 1}),))
 
@@ -106,15 +103,12 @@ class World:
         regions = Regions(Binding(backend, self.site))
         queue = Queue(store, regions, built_in(), PATIENCE_S, self.clock, lambda: QUOTAS)
         admission = Admission(store, queue, regions, built_in(), self.clock)
-        hangs = HangWatch(
-            store, self.clock, WATCH, HEARING_S, lambda _: "all are in recv", lambda: None
-        )
-        reconciler = Reconciler(store, regions, self.clock, Tokens(b"key"), GRACE_S, hangs)
+        reconciler = Reconciler(store, regions, self.clock, Tokens(b"key"), GRACE_S)
         return Service(
             Loop(admission, reconciler),
             queue,
             store,
-            Reports(store, logs, self.usage, self.clock, lambda: None, hangs.hear),
+            Reports(store, logs, self.usage, self.clock, lambda: None),
             Status(store, self.clock, lambda: None),
         )
 

@@ -59,6 +59,8 @@ class Task:
     heartbeat_s: float
     gpus: bool = False
     allotment: Allotment | None = None
+    web_access: bool = False
+    """Its user may open shells beside the program."""
     gathering_s: float | None = None
     """How long it may wait, when it is ready, for the others of its gang; None: it is alone.
 
@@ -111,6 +113,7 @@ def encode_task(task: Task) -> JsonObject:
         "heartbeat_s": task.heartbeat_s,
         "gpus": task.gpus,
         "allotment": _encode_allotment(task.allotment),
+        "web_access": task.web_access,
         "gathering_s": task.gathering_s,
         "restart": task.restart,
         "address": None if task.address is None else {**vars(task.address)},

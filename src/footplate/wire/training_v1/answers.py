@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument, Violation
@@ -13,18 +14,24 @@ from footplate.wire.json_text import describe
 from footplate.wire.timestamps import format_time
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from footplate.domain.admission import Explanation
     from footplate.domain.jobs import Job
     from footplate.wire.json_text import JsonObject
 
 _TELLING = frozenset({State.FAILED, State.CANCELLING, State.CANCELLED})
 """The states in which ``errorMessage`` is there."""
+_NO_SHELLS: Mapping[str, str] = MappingProxyType({})
 
 
-def job_json(job: Job, waiting: Explanation | None = None) -> JsonObject:
+def job_json(
+    job: Job, waiting: Explanation | None = None, shells: Mapping[str, str] = _NO_SHELLS
+) -> JsonObject:
     """The accepted request, and what the service adds.
 
     ``waiting``: why it waits, and at which place; ``pendingExplanation`` is a field of ours.
+    ``shells``: the addresses of its shells, by replica.
     """
     answer: JsonObject = json.loads(job.request)
     if job.labels:
@@ -41,7 +48,7 @@ def job_json(job: Job, waiting: Explanation | None = None) -> JsonObject:
         answer["pendingExplanation"] = waiting.text
     if waiting is not None or job.state is not State.QUEUED:
         answer["jobPosition"] = str(waiting.place if waiting is not None else 0)
-    answer["trainingOutput"] = {}
+    answer["trainingOutput"] = {"webAccessUris": dict(shells)} if shells else {}
     answer["etag"] = format_etag(job.version)
     return answer
 

@@ -29,7 +29,7 @@ MAX_WARNINGS = 20
 _AT = "trainingInput"
 _PROJECT_ID = re.compile(r"projects/(?![0-9]+/)[^/\s]+/")
 _DISTRIBUTED = (ScaleTier.STANDARD_1, ScaleTier.PREMIUM_1)
-_WITHOUT_EFFECT = ("service_account", "network", "encryption_config", "enable_web_access")
+_WITHOUT_EFFECT = ("service_account", "network", "encryption_config")
 _IGNORED = {
     ParameterType.DOUBLE: ("categorical_values", "discrete_values"),
     ParameterType.INTEGER: ("categorical_values", "discrete_values"),

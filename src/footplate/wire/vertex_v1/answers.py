@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Code
@@ -12,6 +13,8 @@ from footplate.wire.timestamps import format_time
 from footplate.wire.vertex_v1.enums import JobState
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from footplate.domain.admission import Explanation
     from footplate.domain.jobs import Job
     from footplate.wire.json_text import JsonObject
@@ -27,11 +30,16 @@ STATES = {
 }
 """The SDK waits for ever on all other states, so none of them is ever answered."""
 
+_NO_SHELLS: Mapping[str, str] = MappingProxyType({})
 
-def custom_job_json(job: Job, waiting: Explanation | None = None) -> JsonObject:
+
+def custom_job_json(
+    job: Job, waiting: Explanation | None = None, shells: Mapping[str, str] = _NO_SHELLS
+) -> JsonObject:
     """The accepted request, and what the service adds.
 
-    ``waiting``: why it waits, as ``pendingExplanation``, which is a field of ours.
+    ``waiting``: why it waits, as ``pendingExplanation``, which is a field of ours. ``shells``: the
+    addresses of its shells, by replica.
     """
     answer: JsonObject = {"name": str(job.name)}
     answer |= json.loads(job.request)
@@ -46,6 +54,8 @@ def custom_job_json(job: Job, waiting: Explanation | None = None) -> JsonObject:
     answer["updateTime"] = format_time(job.update_time)
     if waiting is not None:
         answer["pendingExplanation"] = waiting.text
+    if shells:
+        answer["webAccessUris"] = dict(shells)
     if job.state in (State.FAILED, State.CANCELLED):
         answer["error"] = _error(job)
     return answer

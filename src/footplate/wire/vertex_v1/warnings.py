@@ -27,7 +27,6 @@ _WITHOUT_EFFECT = (
     "service_account",
     "network",
     "tensorboard",
-    "enable_web_access",
     "reserved_ip_ranges",
     "persistent_resource_id",
     "enable_dashboard_access",

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 @click.option("--service-account", metavar="EMAIL", help="Kept, of no effect here.")
 @click.option("--network", metavar="NETWORK", help="Kept, of no effect here.")
 @click.option("--persistent-resource-id", metavar="ID", help="Kept, of no effect here.")
-@click.option("--enable-web-access", is_flag=True, help="Kept, of no effect here.")
+@click.option("--enable-web-access", is_flag=True, help="Let yourself open shells in its replicas.")
 @click.option("--enable-dashboard-access", is_flag=True, help="Kept, of no effect here.")
 @kms_options
 @dry_run_option

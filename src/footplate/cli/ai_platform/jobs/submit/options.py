@@ -116,7 +116,9 @@ def account_options(function: Callable[P, R]) -> Callable[P, R]:
             metavar="BOOL",
             help="Call the master `chief` in TF_CONFIG (containers only).",
         ),
-        click.option("--enable-web-access", is_flag=True, help="Kept, of no effect here."),
+        click.option(
+            "--enable-web-access", is_flag=True, help="Let yourself open shells in its replicas."
+        ),
         click.option("--network", metavar="NETWORK", help="Kept and shown, of no effect here."),
         click.option("--service-account", metavar="EMAIL", help="Kept, of no effect here."),
         click.option(

@@ -1,0 +1,24 @@
+"""The addresses of a job's shells, as both faces give them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from footplate.api.json_route import Call
+    from footplate.domain.jobs import Job
+
+    ShellPaths = Callable[[Job], Mapping[str, str]]
+    """Where in the server's URLs the shells of a job are, by replica; empty: there are none."""
+
+
+def no_shells(_job: Job) -> Mapping[str, str]:
+    """Of a service without shells."""
+    return {}
+
+
+def web_access_uris(call: Call, paths: Mapping[str, str]) -> dict[str, str]:
+    """Addresses by which the caller reaches the shells, as he reached us."""
+    return {replica: f"{call.origin}{path}" for replica, path in paths.items()}

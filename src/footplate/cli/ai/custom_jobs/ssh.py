@@ -1,0 +1,29 @@
+"""``footplate ai custom-jobs ssh``."""
+
+from __future__ import annotations
+
+import click
+
+from footplate.cli.session import Session, region_option, with_session
+from footplate.cli.shell.ssh import ssh, ssh_options
+
+
+@click.command("ssh")
+@click.argument("job", metavar="CUSTOM_JOB")
+@ssh_options
+@region_option()
+@with_session
+def command(session: Session, job: str, region: str, replica: str, commands: str | None) -> None:
+    """Open a shell in a replica of a running job: in its working directory, with its variables,
+    in its isolation.
+
+    The job must have been created with --enable-web-access. Ends as the shell does, with 255 if
+    there is none. The shell ends with the replica's program at the latest.
+
+    \b
+    Examples:
+      footplate ai custom-jobs ssh 1234567890123456789
+      footplate ai custom-jobs ssh 1234567890123456789 --replica=worker-0
+      footplate ai custom-jobs ssh 1234567890123456789 --command='tail -n 20 /tmp/trainer.log'
+    """
+    ssh(session, session.custom_job(job, region), replica, commands)

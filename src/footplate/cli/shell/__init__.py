@@ -1,0 +1,1 @@
+"""Shells in running replicas, as a terminal has them."""

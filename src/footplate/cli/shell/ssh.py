@@ -1,0 +1,159 @@
+"""``ssh`` of both faces: a terminal in a replica, or one command."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from footplate.cli.group import Failure
+from footplate.cli.job_commands import INTERRUPTED
+from footplate.cli.shell.replica_names import choose_replica
+from footplate.domain.errors import FailedPrecondition, ServiceError
+from footplate.domain.states import State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import ParamSpec, TypeVar
+
+    from pydantic import JsonValue
+
+    from footplate.cli.session import Session
+    from footplate.client.resources import Job
+    from footplate.client.shell import RemoteShell
+    from footplate.domain.names import JobName
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
+
+FAILED = 255
+"""As ssh's own: a shell's codes end below it."""
+_STDIN, _STDOUT, _STDERR = 0, 1, 2
+_SAME_SHELL = 'exec "$0"'
+"""As a command: a shell that reads its commands from its input."""
+
+
+class NoShell(Failure):
+    exit_code = FAILED
+
+
+def ssh_options(function: Callable[P, R]) -> Callable[P, R]:
+    """--replica and --command."""
+    for option in (
+        click.option(
+            "--command",
+            "commands",
+            metavar="CMD",
+            help="Run this without a terminal, and end as it does.",
+        ),
+        click.option(
+            "--replica",
+            default="",
+            metavar="NAME",
+            help="Replica; if not given, the primary one.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def ssh(session: Session, name: JobName, replica: str, command: str | None) -> NoReturn:
+    """Ends the process as the shell ended; with 255 if there was none, or it was cut off."""
+    try:
+        code = _run(session, name, replica, command)
+    except ServiceError as error:
+        raise NoShell(error.message) from error
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except BrokenPipeError:  # whoever read our output is gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
+        code = FAILED
+    sys.exit(code)
+
+
+def _run(session: Session, name: JobName, replica: str, command: str | None) -> int:
+    # Imported here, like all that takes long to import: start-up time.
+    from footplate.cli.shell.keyboard import Keyboard
+    from footplate.cli.shell.raw_terminal import raw_terminal, terminal_size
+    from footplate.client.shell import RemoteShell
+    from footplate.wire.shell_v1 import Opening
+
+    with session.connect() as service:
+        uri = find_uri(service.job(name), replica)
+    interactive = command is None and os.isatty(_STDIN)
+    if command is None and not interactive:
+        command = _SAME_SHELL
+    term = os.environ.get("TERM") or "xterm"
+    opening = (
+        Opening(terminal_size(_STDIN), term, command) if interactive else Opening(command=command)
+    )
+    shell = RemoteShell(uri, opening, session.target().token)
+    try:
+        with raw_terminal(_STDIN) if interactive else nullcontext():
+            Keyboard(shell, _STDIN, sized=interactive).start()
+            return _follow(shell)
+    finally:
+        shell.close()
+
+
+def find_uri(job: Job, replica: str) -> str:
+    """The address of a shell in the replica.
+
+    Raises:
+        FailedPrecondition: the job has none, or none now; says why.
+        NotFound: it has no such replica.
+    """
+    uris = _uris(job.resource)
+    if uris:
+        return uris[choose_replica(replica, tuple(uris))]
+    if not _wants_access(job.resource):
+        raise FailedPrecondition(
+            f"job {job.name.job_id} has no shells: it doesn't set enableWebAccess. Submit it with "
+            "--enable-web-access, enable_web_access=True of the SDK, or enableWebAccess: true in "
+            "the job's jobSpec or trainingInput"
+        )
+    when = "shells are there while it is RUNNING"
+    if job.state is State.RUNNING:
+        when = "none of its programs runs just now"
+    raise FailedPrecondition(f"job {job.name.job_id} is {job.state.value}; {when}")
+
+
+def _follow(shell: RemoteShell) -> int:
+    """Bring out what comes, until the shell ends. Raises ServiceError: it was cut off."""
+    from footplate.wire.shell_v1 import Exit, Stream
+    from footplate.wire.shell_v1 import Failure as ShellFailure
+
+    target = _STDOUT
+    for message in shell:
+        match message:
+            case bytes():
+                _write(target, message)
+            case Stream(name):
+                target = _STDERR if name == "stderr" else _STDOUT
+            case Exit(code):
+                return code
+            case ShellFailure(reason):
+                raise FailedPrecondition(reason)
+    raise FailedPrecondition("the server closed the shell, and didn't say how it ended")
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+def _uris(resource: Mapping[str, JsonValue]) -> dict[str, str]:
+    """In the order in which the service gives them: the primary replica's first."""
+    output = resource.get("trainingOutput")
+    holder = output if isinstance(output, dict) else resource
+    uris = holder.get("webAccessUris")
+    return {name: str(uri) for name, uri in uris.items()} if isinstance(uris, dict) else {}
+
+
+def _wants_access(resource: Mapping[str, JsonValue]) -> bool:
+    specs = (resource.get("jobSpec"), resource.get("trainingInput"))
+    return any(isinstance(spec, dict) and spec.get("enableWebAccess") is True for spec in specs)

@@ -1,0 +1,110 @@
+"""A shell in a running replica, over WebSocket."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
+from websockets.sync.client import connect
+
+from footplate.client.connection import LOOPBACK
+from footplate.client.failures import ConnectionBroke, NoServer, read_failure
+from footplate.domain.errors import InvalidArgument
+from footplate.wire.shell_v1 import (
+    MAX_MESSAGE_BYTES,
+    EndOfInput,
+    Opening,
+    Resize,
+    decode_answer,
+    encode_message,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from footplate.wire.shell_v1 import Answer, Request, Size
+
+_OPEN_S = 30.0
+_CLOSE_S = 2.0
+
+
+class RemoteShell:
+    """Open until it is closed. One thread may read what comes while another one sends.
+
+    What isn't read slows the shell down, and a shell that doesn't read slows ``send`` down.
+    """
+
+    def __init__(self, uri: str, opening: Opening, token: str | None = None) -> None:
+        """``uri`` is one of a job's ``webAccessUris``.
+
+        Raises:
+            NoServer, ConnectionBroke: it can't be reached.
+            ServiceError: what the server says if there is no shell.
+        """
+        split = urlsplit(uri)
+        self._server = f"{split.scheme}://{split.netloc}"
+        self._exit = ExitStack()
+        scheme = {"http": "ws", "https": "wss"}.get(split.scheme, split.scheme)
+        try:
+            opened = connect(
+                split._replace(scheme=scheme).geturl(),
+                additional_headers={"authorization": f"Bearer {token}"} if token else None,
+                compression=None,
+                proxy=None if split.hostname in LOOPBACK else True,
+                max_size=MAX_MESSAGE_BYTES,
+                open_timeout=_OPEN_S,
+                close_timeout=_CLOSE_S,
+                ping_interval=None,  # the server pings
+            )
+            self._socket = self._exit.enter_context(opened)
+        except InvalidStatus as error:
+            answer = error.response
+            raise read_failure(
+                answer.status_code, bytes(answer.body or b""), self._server
+            ) from None
+        except (InvalidHandshake, InvalidURI) as error:
+            raise ConnectionBroke(self._server, str(error)) from None
+        except OSError:
+            raise NoServer(self._server) from None
+        self._tell(opening)
+
+    def __iter__(self) -> Iterator[bytes | Answer]:
+        """What comes from the shell, to the end of the connection. Raises ConnectionBroke."""
+        try:
+            for message in self._socket:
+                yield message if isinstance(message, bytes) else decode_answer(message)
+        except InvalidArgument as error:
+            raise ConnectionBroke(self._server, error.message) from None
+        except ConnectionClosed as error:
+            raise ConnectionBroke(self._server, _describe(error)) from None
+
+    def send(self, data: bytes) -> bool:
+        """Input for the shell; False: it is over."""
+        return self._say(data)
+
+    def resize(self, size: Size) -> None:
+        self._tell(Resize(size))
+
+    def end_input(self) -> None:
+        self._tell(EndOfInput())
+
+    def close(self) -> None:
+        self._exit.close()
+
+    def _tell(self, request: Request) -> None:
+        self._say(encode_message(request))
+
+    def _say(self, message: bytes | str) -> bool:
+        try:
+            self._socket.send(message)
+        except ConnectionClosed:  # whoever reads hears why
+            return False
+        return True
+
+
+def _describe(error: ConnectionClosed) -> str:
+    if error.rcvd is None:
+        return "it ended without a goodbye"
+    return error.rcvd.reason or f"it was closed with code {error.rcvd.code}"

@@ -1,0 +1,150 @@
+"""Shells in running replicas: who may open one, how many there are, when they are over."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from footplate.control.wishes import WishKind, running
+from footplate.domain.errors import (
+    FailedPrecondition,
+    NotFound,
+    PermissionDenied,
+    ResourceExhausted,
+)
+from footplate.domain.jobs import JobEvent
+from footplate.domain.web_access import closed_because, open_replicas
+from footplate.wire.wishes import WishAnswer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from footplate.control.tokens import Bearer, ShellTokens
+    from footplate.control.wishes import Wish, Wishes
+    from footplate.domain.jobs import Job
+    from footplate.domain.names import JobUid
+    from footplate.ports.clock import Clock
+    from footplate.ports.store import Store
+
+MOST_OF_A_REPLICA = 8
+"""Shells in the same replica at the same time."""
+PATIENCE_S = 30.0
+"""How long a replica has to open one."""
+_IS_THERE = WishAnswer(text="there")
+
+
+@dataclass(frozen=True)
+class Shell:
+    """One that was asked for in a replica of an attempt. ``who`` asked, and for ``what``."""
+
+    uid: JobUid
+    attempt: int
+    replica: str
+    who: str
+    what: str
+    wish: Wish
+
+
+class Shells:
+    """Nothing of it is kept: a server that ends takes its shells with it."""
+
+    def __init__(self, store: Store, wishes: Wishes, tokens: ShellTokens, clock: Clock) -> None:
+        self._store = store
+        self._wishes = wishes
+        self._tokens = tokens
+        self._clock = clock
+        self._lock = Lock()
+        self._open: Counter[Bearer] = Counter()
+
+    def paths(self, job: Job) -> Mapping[str, str]:
+        """Where in the URLs of this server the shells of a job are opened, by replica."""
+        return {
+            replica: f"/shell/v1/{self._tokens.issue(job.uid, replica)}"
+            for replica in open_replicas(job)
+        }
+
+    def find(self, token: str) -> tuple[Job, str]:
+        """The job and the replica of an address that was given out.
+
+        Raises:
+            PermissionDenied: it never was, or the job is gone.
+            FailedPrecondition: there is no shell now; says why.
+        """
+        uid, replica = self._tokens.check(token)
+        try:
+            job = self._store.get_by_uid(uid)
+        except NotFound:
+            raise PermissionDenied("the job of this shell is not here any more") from None
+        if reason := closed_because(job, replica):
+            raise FailedPrecondition(f"{job.name}, replica {replica}: {reason}")
+        return job, replica
+
+    def ask(self, token: str, who: str, what: str) -> Shell:
+        """Have a shell opened; ``answered`` of its wish says when it is, or why not.
+
+        Whoever asks calls ``end`` afterwards, whatever comes of it.
+
+        Raises:
+            PermissionDenied, FailedPrecondition: as ``find`` says.
+            ResourceExhausted: the replica has as many as it may.
+        """
+        job, replica = self.find(token)
+        asked = running(job, replica)
+        with self._lock:
+            if self._open[asked] >= MOST_OF_A_REPLICA:
+                raise ResourceExhausted(
+                    f"replica {replica} has {MOST_OF_A_REPLICA} shells open; close one of them"
+                )
+            self._open[asked] += 1
+        try:
+            wish = self._wishes.ask(job, replica, WishKind.SHELL)
+        except BaseException:
+            self._forget(asked)
+            raise
+        return Shell(job.uid, job.attempt, replica, who, what, wish)
+
+    def arrive(self, shell_id: str, asked: Bearer) -> None:
+        """The replica that was asked has come, to open the shell.
+
+        Raises:
+            NotFound: nobody waits for this shell (any more).
+        """
+        self._wishes.answer(shell_id, asked, _IS_THERE)
+
+    def begin(self, shell: Shell) -> None:
+        self._tell(shell, "SHELL_OPENED", f"{shell.what}, from {shell.who}")
+
+    def end(self, shell: Shell, how: str) -> None:
+        """``how`` it ended, for its job's events; empty: it never began."""
+        self._wishes.wait((shell.wish,), 0)
+        self._forget(shell.wish.asked)
+        if how:
+            self._tell(shell, "SHELL_CLOSED", f"{shell.what}, from {shell.who}: {how}")
+
+    def over_because(self, shell: Shell) -> str:
+        """Why the shell must end; empty: it may go on."""
+        try:
+            job = self._store.get_by_uid(shell.uid)
+        except NotFound:
+            return "the job is not here any more"
+        if job.state.terminal:
+            return f"the job has ended: {job.state.value}"
+        if reason := closed_because(job, shell.replica):
+            return reason
+        if running(job, shell.replica) != shell.wish.asked:
+            return f"replica {shell.replica} was started again"
+        return ""
+
+    def _forget(self, asked: Bearer) -> None:
+        with self._lock:
+            self._open[asked] -= 1
+            if not self._open[asked]:
+                del self._open[asked]
+
+    def _tell(self, shell: Shell, kind: str, message: str) -> None:
+        event = JobEvent(self._clock.now(), kind, message, shell.attempt, shell.replica)
+        with suppress(NotFound):  # it was deleted meanwhile
+            self._store.append(shell.uid, (event,))

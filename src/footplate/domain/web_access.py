@@ -1,0 +1,28 @@
+"""Which replicas of a job its user may open a shell in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.states import Phase, State
+
+if TYPE_CHECKING:
+    from footplate.domain.jobs import Job
+
+
+def open_replicas(job: Job) -> tuple[str, ...]:
+    """Those whose program runs, of a job that is RUNNING and wants it so."""
+    if not job.spec.web_access or job.state is not State.RUNNING:
+        return ()
+    return tuple(each.name for each in job.replicas if each.phase is Phase.RUNNING)
+
+
+def closed_because(job: Job, replica: str) -> str:
+    """Why there is no shell in ``replica`` now; empty if there may be one."""
+    if replica in open_replicas(job):
+        return ""
+    if not job.spec.web_access:
+        return "the job doesn't set enableWebAccess"
+    if job.state is not State.RUNNING:
+        return f"the job is {job.state.value}; shells are there while it is RUNNING"
+    return f"the program of replica {replica} isn't running"

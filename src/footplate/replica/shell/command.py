@@ -1,0 +1,88 @@
+"""``shell HOME ID``: a shell beside the program, for the user whom the server calls ID."""
+
+from __future__ import annotations
+
+import select
+import sys
+import time
+
+from footplate.replica.connection import ServerAway
+from footplate.replica.home import Home
+from footplate.replica.isolation.cage import Unavailable
+from footplate.replica.isolation.entry import Entry
+from footplate.replica.isolation.spawn import SpawnFailed
+from footplate.replica.shell.inside import Inside, Wanted, start
+from footplate.replica.shell.session import Session, parse, tell
+from footplate.replica.shell.websocket import WebSocket
+
+TYPE_CHECKING = False  # without the module typing, which isn't needed
+if TYPE_CHECKING:
+    from typing import Any, Dict, List, Tuple
+
+SHELLS_PATH = "/replica/v1/shells"
+PROGRAM_FILE = "program.json"
+"""In HOME: the variables and the directory that the program was started with."""
+OK = 0
+FAILED = 1
+_PATIENCE_S = 30.0
+"""In which the server must say what is wanted."""
+
+
+def main(path: str, shell_id: str) -> int:
+    home = Home(path)
+    try:
+        ticket = home.read("ticket.json") or {}
+        link = WebSocket.connect(
+            ticket["server_file"], ticket["token"], f"{SHELLS_PATH}/{shell_id}"
+        )
+    except (OSError, ValueError, KeyError) as error:
+        return _refuse(f"shell {shell_id}: {error}")
+    try:
+        return _serve(home, link)
+    finally:
+        link.close()
+
+
+def _serve(home: Home, link: WebSocket) -> int:
+    try:
+        wish, early = _await_wish(link)
+        wanted = Wanted.parse(wish)
+        entry = Entry.find(home.read("isolation.json") or {})
+        inside = _start(home, entry, wanted)
+    except (Unavailable, SpawnFailed, OSError, ValueError, KeyError, TypeError) as error:
+        tell(link, {"error": f"no shell can be started there: {error}"})
+        link.say_goodbye()
+        return FAILED if isinstance(error, ServerAway) else OK
+    Session(link, inside, lambda: entry.alive).run(early)
+    return OK
+
+
+def _start(home: Home, entry: Entry, wanted: Wanted) -> Inside:
+    program = home.read(PROGRAM_FILE)
+    if program is None:
+        raise Unavailable("its job doesn't set enableWebAccess")
+    environment = {str(name): str(value) for name, value in program["environment"].items()}
+    return start(entry, environment, str(program["directory"]), wanted)
+
+
+def _await_wish(link: WebSocket) -> Tuple[Dict[str, Any], List[Tuple[int, bytes]]]:
+    """What is to be opened, which the server says first, and what came with that.
+
+    Raises ServerAway.
+    """
+    end = time.monotonic() + _PATIENCE_S
+    while link.open:
+        messages = link.receive()
+        if messages:
+            wish = parse(messages[0][1]).get("open")
+            return (wish if isinstance(wish, dict) else {}), messages[1:]
+        poller = select.poll()
+        poller.register(link, link.events(reading=True))
+        if not poller.poll(max(0.0, end - time.monotonic()) * 1000):
+            break
+    raise ServerAway("the server doesn't say what is wanted")
+
+
+def _refuse(message: str) -> int:
+    print(message, file=sys.stderr)
+    return FAILED

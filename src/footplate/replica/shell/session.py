@@ -1,0 +1,203 @@
+"""Bytes between a shell and the server, from the shell's start to its end."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+
+from footplate.replica.shell import frames
+from footplate.replica.shell.inside import read_size
+
+TYPE_CHECKING = False  # without the module typing, which isn't needed
+if TYPE_CHECKING:
+    from typing import Any, Callable, Dict, List, Tuple
+
+    from footplate.replica.shell.inside import Inside
+    from footplate.replica.shell.websocket import WebSocket
+
+_AT_ONCE_BYTES = 32768
+_INPUT_LIMIT_BYTES = 4 << 20
+"""More than a server sends that waits to hear how much was taken."""
+_TAKEN_BYTES = 1 << 15
+"""Told when the shell has read so much, or all."""
+_LOOK_AGAIN_MS = 1000
+"""So often it is looked whether the program is still there: not all rungs end a shell with it."""
+_LAST_READS = 64
+_HANG_UP_MS = 2000
+"""What is left to a shell when its user is gone, or its program."""
+ENDED_WITH_PROGRAM = "the program has ended, and its shells with it"
+
+
+class Session:
+    """Neither side is read faster than the other one takes it."""
+
+    def __init__(self, link: WebSocket, inside: Inside, alive: Callable[[], bool]) -> None:
+        """``alive``: whether the program still runs."""
+        self._link = link
+        self._inside = inside
+        self._alive = alive
+        self._input = bytearray()
+        self._input_ends = False
+        self._taken = 0
+        """How much of it the shell has read since the server was told."""
+        self._told = "stdout"
+        """Where the last output came from, as the server knows."""
+        self._wake, writing = os.pipe()
+        for descriptor in (self._wake, writing):
+            os.set_blocking(descriptor, False)
+        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    def run(self, early: List[Tuple[int, bytes]]) -> None:
+        """``early``: messages that have come already."""
+        self._take(early)
+        while self._link.open and self._alive() and not self._inside.ended:
+            self._turn()
+        if self._link.open and self._inside.ended and self._alive():
+            self._conclude()
+        elif self._link.open:
+            tell(self._link, {"error": ENDED_WITH_PROGRAM})
+            self._link.say_goodbye()
+        self._end_shell()
+
+    def _turn(self) -> None:
+        link, inside = self._link, self._inside
+        poller = select.poll()
+        poller.register(self._wake, select.POLLIN)
+        poller.register(link, link.events(reading=True))
+        wanted: Dict[int, int] = {}
+        if not link.congested:
+            wanted.update(dict.fromkeys(inside.streams, select.POLLIN))
+        if self._input and inside.entrance >= 0:
+            wanted[inside.entrance] = wanted.get(inside.entrance, 0) | select.POLLOUT
+        for descriptor, events in wanted.items():
+            poller.register(descriptor, events)
+        for descriptor, events in poller.poll(_LOOK_AGAIN_MS):
+            self._handle(descriptor, events)
+
+    def _handle(self, descriptor: int, events: int) -> None:
+        if descriptor == self._wake:
+            _read(self._wake)
+        elif descriptor == self._link.fileno():
+            self._link.flush()
+            self._hear(events)
+        else:
+            if descriptor in self._inside.streams and events & ~select.POLLOUT:
+                self._pass_on(descriptor)
+            if descriptor == self._inside.entrance and events & ~select.POLLIN:
+                self._feed()
+
+    def _hear(self, events: int) -> None:
+        if events & ~select.POLLOUT:
+            self._take(self._link.receive())
+        if len(self._input) > _INPUT_LIMIT_BYTES:
+            self._link.close()
+
+    def _take(self, messages: List[Tuple[int, bytes]]) -> None:
+        for opcode, payload in messages:
+            if opcode == frames.BINARY:
+                self._input += payload
+            else:
+                self._obey(parse(payload))
+        self._feed()
+
+    def _obey(self, value: Dict[str, Any]) -> None:
+        if "resize" in value:
+            self._inside.resize(read_size(value["resize"]))
+        elif value.get("eof") is True:
+            self._input_ends = True
+
+    def _feed(self) -> None:
+        """Give the shell what it takes of its input."""
+        inside, before = self._inside, len(self._input)
+        try:
+            while self._input and inside.entrance >= 0:
+                del self._input[: os.write(inside.entrance, self._input[:_AT_ONCE_BYTES])]
+        except BlockingIOError:
+            pass
+        except OSError:  # it doesn't want any more
+            inside.end_input()
+            self._input.clear()
+        if inside.entrance < 0:
+            self._input.clear()
+        self._tell_taken(before - len(self._input))
+        if self._input_ends and not self._input:
+            inside.end_input()
+
+    def _tell_taken(self, count: int) -> None:
+        self._taken += count
+        if self._taken >= _TAKEN_BYTES or (self._taken and not self._input):
+            tell(self._link, {"taken": self._taken})
+            self._taken = 0
+
+    def _pass_on(self, stream: int) -> bool:
+        """Whether there was something."""
+        data = _read(stream)
+        if data:
+            name = self._inside.streams[stream]
+            if name != self._told:
+                self._told = name
+                tell(self._link, {"stream": name})
+            self._link.send(frames.BINARY, data)
+        elif data is not None:
+            self._inside.end_stream(stream)
+        return bool(data)
+
+    def _conclude(self) -> None:
+        """The shell has ended by itself: what it said last, and how it ended.
+
+        What it left running may go on to speak: that is not waited for.
+        """
+        for stream in tuple(self._inside.streams):
+            for _ in range(_LAST_READS):
+                if not self._pass_on(stream):
+                    break
+                self._wait_while(lambda: self._link.congested)
+        tell(self._link, {"exit": self._inside.code()})
+        self._link.say_goodbye()
+        self._wait_while(lambda: not self._link.flushed)
+
+    def _wait_while(self, waiting: Callable[[], bool]) -> None:
+        """For the server to take what is sent; it is over when the program is."""
+        while waiting() and self._alive():
+            poller = select.poll()
+            poller.register(self._link, self._link.events(reading=False))
+            for _, events in poller.poll(_LOOK_AGAIN_MS):
+                self._link.flush()
+                if events & ~select.POLLOUT:
+                    self._link.close()
+
+    def _end_shell(self) -> None:
+        for _ in range(2):
+            if self._inside.ended:
+                return
+            self._inside.hang_up()
+            poller = select.poll()
+            poller.register(self._wake, select.POLLIN)
+            poller.poll(_HANG_UP_MS)
+            _read(self._wake)
+
+
+def tell(link: WebSocket, value: Dict[str, Any]) -> None:
+    link.send(frames.TEXT, json.dumps(value).encode())
+
+
+def parse(text: bytes) -> Dict[str, Any]:
+    """The JSON object in ``text``; empty if there is none."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _read(descriptor: int) -> bytes | None:
+    """None: nothing now; empty: nothing any more."""
+    try:
+        return os.read(descriptor, _AT_ONCE_BYTES)
+    except BlockingIOError:
+        return None
+    except OSError:  # a terminal whose other side is closed
+        return b""

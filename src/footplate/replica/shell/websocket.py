@@ -1,0 +1,165 @@
+"""A client's WebSocket to the server, for a loop around one poll."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import select
+import socket
+
+from footplate.replica.connection import ServerAway, format_host, read_address
+from footplate.replica.shell import frames
+from footplate.replica.shell.frames import BadFrame, Frames
+
+TYPE_CHECKING = False  # without the module typing, which isn't needed
+if TYPE_CHECKING:
+    from typing import List, Tuple
+
+_TIMEOUT_S = 30.0
+_HEAD_LIMIT_BYTES = 65536
+_AT_ONCE_BYTES = 65536
+_CONGESTED_BYTES = 1 << 16
+_GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+_NORMAL = 1000
+_HANG_UP = getattr(select, "POLLRDHUP", 0)
+
+
+class WebSocket:
+    """Connected, and never blocking from then on. ``receive`` answers pings by itself."""
+
+    def __init__(self, connected: socket.socket, first: bytes) -> None:
+        """``first`` came right after the server's consent."""
+        self._socket = connected
+        self._socket.setblocking(False)
+        self._frames = Frames()
+        self._waiting = self._frames.feed(first)
+        self._outgoing = bytearray()
+        self.open = True
+        """Until the other side, or this one, has said goodbye."""
+
+    @classmethod
+    def connect(cls, server_file: str, token: str, path: str) -> WebSocket:
+        """Raises ServerAway: there is no server, or it doesn't want to."""
+        host, port = read_address(server_file)
+        key = base64.b64encode(os.urandom(16)).decode("ascii")
+        request = format_request(path, format_host(host, port), token, key)
+        connected = None
+        try:
+            connected = socket.create_connection((host, port), _TIMEOUT_S)
+            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            connected.sendall(request)
+            return cls(connected, _read_consent(connected, key))
+        except (OSError, BadFrame) as error:
+            if connected is not None:
+                connected.close()
+            raise ServerAway(f"{path}: {error}") from error
+
+    def fileno(self) -> int:
+        return self._socket.fileno()
+
+    def events(self, *, reading: bool) -> int:
+        """What to poll for; without ``reading`` only that the other side is gone is noticed."""
+        wanted = (select.POLLIN if reading else 0) | _HANG_UP
+        return wanted | (select.POLLOUT if self._outgoing else 0)
+
+    @property
+    def congested(self) -> bool:
+        """So much waits to be sent that nothing should be added."""
+        return len(self._outgoing) >= _CONGESTED_BYTES
+
+    @property
+    def flushed(self) -> bool:
+        return not self._outgoing
+
+    def send(self, opcode: int, payload: bytes) -> None:
+        """Have it sent, as far as the other side takes it now."""
+        if self.open:
+            self._outgoing += frames.encode(opcode, payload, os.urandom(frames.MASK_BYTES))
+            self.flush()
+
+    def flush(self) -> None:
+        """Send what waits, as far as the other side takes it now."""
+        try:
+            while self._outgoing:
+                sent = self._socket.send(bytes(self._outgoing[:_AT_ONCE_BYTES]))
+                del self._outgoing[:sent]
+        except BlockingIOError:
+            return
+        except OSError:
+            self._lose()
+
+    def receive(self) -> List[Tuple[int, bytes]]:
+        """The messages that are there, TEXT and BINARY; see ``open`` after it."""
+        found, self._waiting = self._waiting, []
+        try:
+            data = self._socket.recv(_AT_ONCE_BYTES)
+            found += self._frames.feed(data)
+        except BlockingIOError:
+            pass
+        except (OSError, BadFrame):
+            self._lose()
+        else:
+            if not data:
+                self._lose()
+        return [message for message in found if self._is_for_us(*message)]
+
+    def say_goodbye(self) -> None:
+        """Nothing is sent after it; it goes out with ``flush``."""
+        self.send(frames.CLOSE, _NORMAL.to_bytes(2, "big"))
+        self.open = False
+
+    def close(self) -> None:
+        self._lose()
+        self._socket.close()
+
+    def _is_for_us(self, opcode: int, payload: bytes) -> bool:
+        if opcode == frames.PING:
+            self.send(frames.PONG, payload)
+        elif opcode == frames.CLOSE:
+            self.send(frames.CLOSE, payload[:2])
+            self.open = False
+        return opcode in (frames.TEXT, frames.BINARY)
+
+    def _lose(self) -> None:
+        self.open = False
+        self._outgoing.clear()
+
+
+def format_request(path: str, host: str, token: str, key: str) -> bytes:
+    head = [
+        f"GET {path} HTTP/1.1",
+        f"Host: {host}",
+        f"Authorization: Bearer {token}",
+        "Upgrade: websocket",
+        "Connection: Upgrade",
+        f"Sec-WebSocket-Key: {key}",
+        "Sec-WebSocket-Version: 13",
+    ]
+    return "\r\n".join([*head, "", ""]).encode("latin-1")
+
+
+def _read_consent(connected: socket.socket, key: str) -> bytes:
+    """What follows the head of the answer; raises BadFrame: it is no consent."""
+    answer = b""
+    while b"\r\n\r\n" not in answer:
+        data = connected.recv(_AT_ONCE_BYTES)
+        if not data or len(answer) > _HEAD_LIMIT_BYTES:
+            raise BadFrame(f"no answer, but {answer[:60]!r}")
+        answer += data
+    head, _, rest = answer.partition(b"\r\n\r\n")
+    check_consent(head.decode("latin-1").split("\r\n"), key)
+    return rest
+
+
+def check_consent(lines: List[str], key: str) -> None:
+    """Raises BadFrame: the server doesn't speak WebSocket, or not with us."""
+    if lines[0].split(" ")[:2] != ["HTTP/1.1", "101"]:
+        raise BadFrame(f"refused: {lines[0][:60]!r}")
+    fields = {}
+    for line in lines[1:]:
+        name, _, value = line.partition(":")
+        fields[name.strip().lower()] = value.strip()
+    digest = hashlib.sha1((key + _GUID).encode("ascii")).digest()  # noqa: S324  RFC 6455 says so
+    if fields.get("sec-websocket-accept") != base64.b64encode(digest).decode("ascii"):
+        raise BadFrame("the consent isn't to this request")

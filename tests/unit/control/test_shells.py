@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import count
+
+import pytest
+
+from footplate.control.shells import MOST_OF_A_REPLICA, Shells
+from footplate.control.tokens import Bearer, ShellTokens
+from footplate.control.wishes import Wishes, WishKind
+from footplate.domain.errors import (
+    FailedPrecondition,
+    NotFound,
+    PermissionDenied,
+    ResourceExhausted,
+)
+from footplate.domain.jobs import Job, Replica
+from footplate.domain.states import Phase, State
+from footplate.testing.clock import FakeClock
+from footplate.testing.jobs import make_job, make_spec
+from footplate.testing.store import MemoryStore
+
+MASTER, WORKER = "master-replica-0", "worker-replica-0"
+
+
+class Counter:
+    """A desk with one job that runs."""
+
+    def __init__(self) -> None:
+        self.store, clock, numbers = MemoryStore(), FakeClock(), count()
+        self.wishes = Wishes(lambda: f"id{next(numbers)}", 10)
+        self.tokens = ShellTokens(b"k" * 32)
+        self.shells = Shells(self.store, self.wishes, self.tokens, clock)
+        spec = replace(make_spec(workers=1), web_access=True)
+        replicas = (Replica(MASTER, Phase.RUNNING), Replica(WORKER, Phase.EXITED))
+        job = make_job(spec=spec)
+        self.job = replace(job, state=State.RUNNING, attempt=1, replicas=replicas)
+        self.store.create(self.job, ())
+        self.token = self.tokens.issue(self.job.uid, MASTER)
+        self.asked = Bearer(self.job.attempt_id, MASTER)
+
+    def change(self, **fields: object) -> None:
+        now = self.store.get_by_uid(self.job.uid)
+        self.store.update(replace(now, version=now.version + 1, **fields), ())  # type: ignore[arg-type]  # the test knows them
+
+    def told(self) -> list[tuple[str, str, str]]:
+        events = [stored.event for stored in self.store.events(self.job.uid)]
+        return [(event.kind, event.message, event.replica) for event in events]
+
+
+@pytest.fixture
+def desk() -> Counter:
+    return Counter()
+
+
+def test_running_replicas_of_a_job_that_wants_it_have_addresses(desk: Counter) -> None:
+    assert desk.shells.paths(desk.job) == {MASTER: f"/shell/v1/{desk.token}"}
+    assert desk.shells.paths(replace(desk.job, state=State.CANCELLING)) == {}
+    unwanted = replace(desk.job, spec=replace(desk.job.spec, web_access=False))
+    assert desk.shells.paths(unwanted) == {}
+
+
+def test_a_shell_is_a_wish_of_its_replica_and_an_event_of_its_job(desk: Counter) -> None:
+    shell = desk.shells.ask(desk.token, "10.0.0.1", "a terminal")
+    (wish,), _ = desk.wishes.pending(desk.asked, "")
+    assert (wish.id, wish.kind) == (shell.wish.id, WishKind.SHELL)
+
+    desk.shells.arrive(wish.id, desk.asked)
+    assert not shell.wish.answered.result(0).error
+    desk.shells.begin(shell)
+    desk.shells.end(shell, "exit code 0")
+    assert desk.told() == [
+        ("SHELL_OPENED", "a terminal, from 10.0.0.1", MASTER),
+        ("SHELL_CLOSED", "a terminal, from 10.0.0.1: exit code 0", MASTER),
+    ]
+
+
+def test_one_that_never_came_to_be_is_no_event_and_can_not_come_late(desk: Counter) -> None:
+    shell = desk.shells.ask(desk.token, "10.0.0.1", "a terminal")
+    desk.shells.end(shell, "")
+    assert desk.told() == []
+    with pytest.raises(NotFound, match="nobody waits"):
+        desk.shells.arrive(shell.wish.id, desk.asked)
+
+
+def test_another_replica_can_not_open_it(desk: Counter) -> None:
+    shell = desk.shells.ask(desk.token, "10.0.0.1", "a terminal")
+    with pytest.raises(NotFound):
+        desk.shells.arrive(shell.wish.id, Bearer(desk.job.attempt_id, WORKER))
+
+
+def test_a_replica_has_only_so_many(desk: Counter) -> None:
+    shells = []
+    for _ in range(MOST_OF_A_REPLICA):
+        shells.append(desk.shells.ask(desk.token, "me", "a terminal"))
+        desk.shells.arrive(shells[-1].wish.id, desk.asked)
+    with pytest.raises(ResourceExhausted, match="close one"):
+        desk.shells.ask(desk.token, "me", "a terminal")
+    desk.shells.end(shells[0], "exit code 0")
+    desk.shells.ask(desk.token, "me", "a terminal")
+
+
+@pytest.mark.parametrize("text", ["", ".", "a.b.c", "é.é.é"])
+def test_an_address_that_was_never_given_out_leads_nowhere(desk: Counter, text: str) -> None:
+    with pytest.raises(PermissionDenied):
+        desk.shells.find(text)
+    with pytest.raises(PermissionDenied):
+        desk.shells.find(desk.token.replace(MASTER, WORKER))
+
+
+def test_where_nothing_runs_it_says_why(desk: Counter) -> None:
+    with pytest.raises(FailedPrecondition, match=f"{WORKER} isn't running"):
+        desk.shells.find(desk.tokens.issue(desk.job.uid, WORKER))
+    desk.change(state=State.SUCCEEDED)
+    with pytest.raises(FailedPrecondition, match="the job is SUCCEEDED"):
+        desk.shells.find(desk.token)
+
+
+def test_a_job_that_is_gone_has_none(desk: Counter) -> None:
+    desk.change(state=State.SUCCEEDED)
+    desk.store.delete(desk.job.name, desk.store.get(desk.job.name).version)
+    with pytest.raises(PermissionDenied):
+        desk.shells.find(desk.token)
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({}, ""),
+        ({"state": State.FAILED}, "the job has ended: FAILED"),
+        ({"state": State.CANCELLING}, "the job is CANCELLING"),
+        ({"replicas": (Replica(MASTER, Phase.EXITED),)}, "isn't running"),
+        ({"replicas": (Replica(MASTER, Phase.RUNNING, restart=1),)}, "was started again"),
+        ({"attempt": 2}, "was started again"),
+    ],
+)
+def test_a_shell_is_over_with_the_start_of_its_replica(
+    desk: Counter, fields: dict[str, object], reason: str
+) -> None:
+    shell = desk.shells.ask(desk.token, "me", "a terminal")
+    desk.change(**fields)
+    if reason:
+        assert reason in desk.shells.over_because(shell)
+    else:
+        assert desk.shells.over_because(shell) == ""
+
+
+def test_a_token_of_a_replica_opens_no_shell_nor_the_other_way_round() -> None:
+    from footplate.control.tokens import Tokens
+
+    key = b"k" * 32
+    job: Job = make_job()
+    with pytest.raises(PermissionDenied):
+        ShellTokens(key).check(Tokens(key).issue(Bearer(job.attempt_id, MASTER)))
+    with pytest.raises(PermissionDenied):
+        Tokens(key).check(ShellTokens(key).issue(job.uid, MASTER))
