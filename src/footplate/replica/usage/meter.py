@@ -20,7 +20,8 @@ _COUNTERS = ("cpu_s", "read_bytes", "written_bytes", "received_bytes", "sent_byt
 class Meter:
     """Control groups say it where they count; elsewhere it is summed up over the processes.
 
-    A sum falls when a process ends for which nobody waits: it is told as it was at its highest.
+    A sum falls when a process ends for which nobody waits, and with the last one nobody tells of
+    its network any more: each is told as it was at its highest.
     """
 
     def __init__(self, cage: Cage, child: Child) -> None:
@@ -36,8 +37,8 @@ class Meter:
         for name in _COUNTERS:
             if name in values:
                 since = round(values[name] - self._base.get(name, 0), 3)
-                values[name] = self._highest[name] = max(since, self._highest.get(name, 0))
-        return values
+                self._highest[name] = max(since, self._highest.get(name, 0))
+        return {**values, **self._highest}
 
     def _read_base(self) -> dict[str, Any]:
         family = self._cage.family(self._child)
