@@ -1,0 +1,83 @@
+"""Finite spaces as numbered points, without making them all."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from footplate.domain.studies.parameters import DoubleParameter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from footplate.domain.studies.parameters import CountableParameter, Parameter, Value
+
+
+def count_points(parameters: Sequence[Parameter]) -> int | None:
+    """None: no end of them."""
+    counts = [_count(parameter) for parameter in parameters]
+    return prod(c for c in counts if c is not None) if None not in counts else None
+
+
+def nth_point(parameters: Sequence[Parameter], index: int) -> dict[str, Value]:
+    """Like nested loops, the first parameter the outermost; ``index`` counts from 0.
+
+    Raises IndexError beyond the last point, ValueError where there is no end of them.
+    """
+    size = count_points(parameters)
+    if size is None:
+        raise ValueError("a space with a range of real numbers has no numbered points")
+    if not 0 <= index < size:
+        raise IndexError(index)
+    return dict(_nth(parameters, index))
+
+
+def _nth(parameters: Sequence[Parameter], index: int) -> Iterator[tuple[str, Value]]:
+    for place, parameter in enumerate(parameters):
+        inner = _size(parameters[place + 1 :])
+        chosen, index = divmod(index, inner)
+        if isinstance(parameter, DoubleParameter):
+            yield parameter.name, parameter.low
+            continue
+        value, rest = _value_at(parameter, chosen)
+        yield parameter.name, value
+        yield from _nth(_below(parameter, value), rest)
+
+
+def _value_at(parameter: CountableParameter, index: int) -> tuple[Value, int]:
+    """The value that the index falls on, and the index among the points below that value.
+
+    Integers may have more values than can be walked through: only those with branches are.
+    """
+    special = sorted({parameter.index_of(v) for b in parameter.branches for v in b.values})
+    after = 0
+    for place in special:
+        if index < place - after:
+            break
+        index -= place - after
+        below = _size(_below(parameter, parameter.value_at(place)))
+        if index < below:
+            return parameter.value_at(place), index
+        index -= below
+        after = place + 1
+    return parameter.value_at(after + index), 0
+
+
+def _count(parameter: Parameter) -> int | None:
+    if isinstance(parameter, DoubleParameter):
+        return parameter.count
+    special = {value for branch in parameter.branches for value in branch.values}
+    counts = [count_points(_below(parameter, value)) for value in special]
+    if None in counts:
+        return None
+    return parameter.count - len(special) + sum(c for c in counts if c is not None)
+
+
+def _size(parameters: Sequence[Parameter]) -> int:
+    size = count_points(parameters)
+    assert size is not None  # noqa: S101 - the whole space is finite, so is each part
+    return size
+
+
+def _below(parameter: CountableParameter, value: Value) -> list[Parameter]:
+    return [branch.parameter for branch in parameter.branches if value in branch.values]

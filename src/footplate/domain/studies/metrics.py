@@ -1,0 +1,73 @@
+"""What a study measures, and when a value of it is better than another."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class Goal(Enum):
+    MAXIMIZE = "maximize"
+    MINIMIZE = "minimize"
+
+
+class Selection(Enum):
+    """Which measurement of a trial counts. Source: MeasurementSelectionType."""
+
+    LAST = "last"
+    BEST = "best"
+
+
+@dataclass(frozen=True)
+class Metric:
+    name: str
+    goal: Goal = Goal.MAXIMIZE
+
+    def loss(self, value: float) -> float:
+        """Smaller is better, whatever the goal."""
+        return value if self.goal is Goal.MINIMIZE else -value
+
+    def value(self, loss: float) -> float:
+        """What has this loss."""
+        return self.loss(loss)
+
+    def is_better(self, one: float, other: float) -> bool:
+        """Whatever is a number is better than what isn't."""
+        if not math.isfinite(one):
+            return False
+        return not math.isfinite(other) or self.loss(one) < self.loss(other)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """``values``: of each metric that was reported then; not always finite."""
+
+    values: Mapping[str, float]
+    step: int = 0
+    elapsed_s: float = 0.0
+
+
+def select(
+    measurements: Sequence[Measurement], metrics: Sequence[Metric], selection: Selection
+) -> Measurement | None:
+    """The measurement that a trial is judged by; None: none has all the metrics.
+
+    LAST is the one of the latest step, even where training has run into ``nan`` by then. BEST goes
+    by the first metric; of several equal ones the earliest counts.
+    """
+    ordered = sorted(measurements, key=lambda m: (m.step, m.elapsed_s))
+    whole = [m for m in ordered if all(metric.name in m.values for metric in metrics)]
+    if not whole:
+        return None
+    if selection is Selection.LAST:
+        return whole[-1]
+    chosen, first = whole[0], metrics[0]
+    for measurement in whole[1:]:
+        if first.is_better(measurement.values[first.name], chosen.values[first.name]):
+            chosen = measurement
+    return chosen

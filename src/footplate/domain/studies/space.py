@@ -1,0 +1,144 @@
+"""The points that a study may try."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+from footplate.domain.studies.enumeration import count_points, nth_point
+from footplate.domain.studies.parameters import Value
+from footplate.domain.words import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator, Sequence
+
+    from footplate.domain.studies.parameters import Parameter
+
+Point: TypeAlias = Mapping[str, Value]
+"""A value for each parameter that is active there, and for no other."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A parameter at its place in the tree. Names may return in other branches; slots don't."""
+
+    parameter: Parameter
+    parent: int | None = None
+    """The slot that it depends on, by its place in ``SearchSpace.slots``."""
+    values: frozenset[Value] = frozenset()
+    """The values of the parent for which it is active."""
+
+
+@dataclass(frozen=True)
+class SearchSpace:
+    """``parameters`` are those that are always active; others stand below them.
+
+    Raises ValueError when two parameters of one name could be active at once, or there is none.
+    """
+
+    parameters: tuple[Parameter, ...]
+
+    def __post_init__(self) -> None:
+        if not self.parameters:
+            raise ValueError("a search space needs at least one parameter")
+        _check_names(self.parameters)
+
+    @cached_property
+    def slots(self) -> tuple[Slot, ...]:
+        """All parameters, conditional ones too; parents stand before their children."""
+        found: list[Slot] = []
+        for parameter in self.parameters:
+            _collect(Slot(parameter), found)
+        return tuple(found)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        return frozenset(slot.parameter.name for slot in self.slots)
+
+    @cached_property
+    def size(self) -> int | None:
+        """How many points there are; None: no end of them."""
+        return count_points(self.parameters)
+
+    def point_at(self, index: int) -> Point:
+        """The points of a finite space in their order.
+
+        Like nested loops: the first parameter changes last, each runs through its values as they
+        were given (integers upwards), and what stands below a parameter runs within its value.
+        """
+        return nth_point(self.parameters, index)
+
+    def active_values(self, point: Point) -> tuple[Value | None, ...]:
+        """The point's value for each slot; None: the slot isn't active there."""
+        return tuple(None if v is _INACTIVE else cast("Value", v) for v in self._values(point))
+
+    def problems(self, point: Point) -> Iterator[str]:
+        """What keeps a point from being one of this space."""
+        active: set[str] = set()
+        for slot, value in zip(self.slots, self._values(point), strict=True):
+            if value is _INACTIVE:
+                continue
+            name = slot.parameter.name
+            active.add(name)
+            if name not in point:
+                yield f"{name}: missing"
+            elif not slot.parameter.has(value):
+                yield f"{name}: {value!r} isn't one of its values"
+        extra = sorted(set(point) - active)
+        if extra:
+            yield f"{listed(extra)}: not active there"
+
+    def has(self, point: Point) -> bool:
+        return next(self.problems(point), None) is None
+
+    def _values(self, point: Point) -> list[object]:
+        """What stands there for each slot, whatever it is."""
+        values: list[object] = []
+        for slot in self.slots:
+            active = slot.parent is None or values[slot.parent] in slot.values
+            values.append(point.get(slot.parameter.name) if active else _INACTIVE)
+        return values
+
+
+_INACTIVE = object()
+
+
+def key(point: Point) -> Hashable:
+    """The same for points that are the same."""
+    return frozenset(point.items())
+
+
+def _collect(slot: Slot, found: list[Slot]) -> None:
+    place = len(found)
+    found.append(slot)
+    for branch in slot.parameter.branches:
+        _collect(Slot(branch.parameter, place, frozenset(branch.values)), found)
+
+
+def _check_names(parameters: Sequence[Parameter], taken: frozenset[str] = frozenset()) -> None:
+    """``taken``: what is active wherever these parameters are."""
+    for place, parameter in enumerate(parameters):
+        others = parameters[:place]
+        beside = frozenset(name for other in others for name in _names(other))
+        clash = sorted(_names(parameter) & (taken | beside))
+        if clash:
+            raise ValueError(f"{listed(clash)}: given twice; allowed: one parameter of a name")
+        _check_branches(parameter, taken | {parameter.name})
+
+
+def _check_branches(parameter: Parameter, taken: frozenset[str]) -> None:
+    """Parameters below different values of one parent may share a name."""
+    for place, branch in enumerate(parameter.branches):
+        _check_names([branch.parameter], taken)
+        for other in parameter.branches[:place]:
+            clash = sorted(_names(branch.parameter) & _names(other.parameter))
+            if clash and not set(branch.values).isdisjoint(other.values):
+                allowed = f"distinct values of {parameter.name}"
+                raise ValueError(f"{listed(clash)}: given twice; allowed: for {allowed}")
+
+
+def _names(parameter: Parameter) -> frozenset[str]:
+    below = (name for branch in parameter.branches for name in _names(branch.parameter))
+    return frozenset((parameter.name, *below))

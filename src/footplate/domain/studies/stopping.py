@@ -1,0 +1,45 @@
+"""When trials that are clearly worse end before their time. Source: AutomatedStopping specs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True)
+class HalvingSpec:
+    """Asynchronous successive halving (ASHA), what ``enableTrialEarlyStopping`` asks for."""
+
+    reduction: int = 3
+    """Of so many trials that come to a rung, one goes on."""
+    grace: float = 0.1
+    """Before this part of the longest curve nothing is stopped."""
+    use_elapsed: bool = False
+
+
+@dataclass(frozen=True)
+class MedianSpec:
+    use_elapsed: bool = False
+    """Curves run over elapsed seconds, not over steps."""
+
+
+@dataclass(frozen=True)
+class DecayCurveSpec:
+    use_elapsed: bool = False
+
+
+@dataclass(frozen=True)
+class ConvexSpec:
+    """``max_step`` and ``min_step`` are seconds with ``use_elapsed``; None: not given."""
+
+    max_step: int | None = None
+    min_step: int | None = None
+    """None: a tenth of ``max_step``."""
+    min_measurements: int = 5
+    learning_rate: str = ""
+    """The parameter that is the learning rate; empty: none is named."""
+    use_elapsed: bool = False
+    update_all_stopped: bool = False
+
+
+StoppingSpec: TypeAlias = HalvingSpec | MedianSpec | DecayCurveSpec | ConvexSpec

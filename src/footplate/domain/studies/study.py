@@ -1,0 +1,68 @@
+"""What a study is to find, and what it has found so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from footplate.domain.studies.metrics import Selection
+
+if TYPE_CHECKING:
+    from footplate.domain.studies.metrics import Metric
+    from footplate.domain.studies.space import SearchSpace
+    from footplate.domain.studies.stopping import StoppingSpec
+    from footplate.domain.studies.trials import Trial
+
+
+class Algorithm(Enum):
+    BAYESIAN = "bayesian"
+    GRID = "grid"
+    RANDOM = "random"
+
+
+class Noise(Enum):
+    """How much measurements of one point differ. Source: ObservationNoise."""
+
+    LOW = "low"
+    """A point is never tried twice."""
+    HIGH = "high"
+    """Trying a point again may tell more."""
+
+
+@dataclass(frozen=True)
+class StudyConfig:
+    """``metrics``: at least one; with several, the best trials are the Pareto-optimal ones."""
+
+    space: SearchSpace
+    metrics: tuple[Metric, ...]
+    algorithm: Algorithm = Algorithm.BAYESIAN
+    noise: Noise = Noise.LOW
+    selection: Selection = Selection.LAST
+    stopping: StoppingSpec | None = None
+
+    def __post_init__(self) -> None:
+        if not self.metrics or len({m.name for m in self.metrics}) < len(self.metrics):
+            raise ValueError("a study needs metrics of different names, at least one")
+
+
+@dataclass(frozen=True)
+class Study:
+    """``earlier``: studies to learn from, oldest first.
+
+    Where their space is the same, their trials count like own ones; else they give a first
+    idea, which own trials outweigh.
+    """
+
+    config: StudyConfig
+    trials: tuple[Trial, ...] = ()
+    earlier: tuple[Study, ...] = ()
+
+    @property
+    def finished(self) -> tuple[Trial, ...]:
+        """Those that have ended, with or without a value."""
+        return tuple(trial for trial in self.trials if trial.state.ended)
+
+    @property
+    def pending(self) -> tuple[Trial, ...]:
+        return tuple(trial for trial in self.trials if not trial.state.ended)

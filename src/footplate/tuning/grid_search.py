@@ -1,0 +1,42 @@
+"""Every point, one after the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.tuning.designer import Batch, Explanation, Reason, Suggestion
+from footplate.tuning.tried import all_tried, tried
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from footplate.domain.studies.space import Point, SearchSpace
+    from footplate.domain.studies.study import Study
+    from footplate.tuning.tried import Tried
+
+
+class GridSearch:
+    """In the order of :meth:`SearchSpace.point_at`; what has been tried is left out.
+
+    Raises ValueError where a parameter is a range of real numbers. The seed changes nothing.
+    """
+
+    def suggest(self, study: Study, count: int, seed: int) -> Batch:  # noqa: ARG002 - the protocol
+        space, known = study.config.space, tried(study)
+        if space.size is None:
+            raise ValueError("grid search takes integer, discrete and categorical parameters")
+        found: list[Suggestion] = []
+        points = _new_points(space, space.size, known)
+        for index, point in points:
+            if len(found) == count:
+                return Batch(tuple(found))
+            sentence = f"point {index + 1} of the {space.size} points of the grid"
+            found.append(Suggestion(point, Explanation(Reason.GRID, sentence)))
+        return Batch(tuple(found), all_tried(study) if len(found) < count else "")
+
+
+def _new_points(space: SearchSpace, size: int, known: Tried) -> Iterator[tuple[int, Point]]:
+    for index in range(size):
+        point = space.point_at(index)
+        if point not in known:
+            yield index, point
