@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -199,21 +199,20 @@ def pour(gangs: Gangs, size: int, rate: int) -> Poured:
 def pour_bare(size: int, rate: int) -> float:
     """CPU seconds of the same programs and of ``cat`` for each, until all lines are in files."""
     count = int(rate * PRINT_S)
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, ExitStack() as started:
         folder = Path(name)
-        pairs = [print_into(folder / f"{number}.txt", rate, count) for number in range(size)]
-        pids = [process.pid for pair in pairs for process in pair]
+        pids = []
+        for number in range(size):
+            for process in print_into(folder / f"{number}.txt", rate, count):
+                started.callback(process.wait)
+                started.callback(process.kill)
+                pids.append(process.pid)
         wait_until(lambda: len(list(folder.glob("*.ready"))) == size)
         before_s = processes.cpu_s(*pids)
         (folder / "go").touch()
         wait_until(lambda: len(list(folder.glob("*.done"))) == size)
         wait_until(lambda: all(lines_in(file) == count for file in folder.glob("*.txt")))
-        burnt_s = processes.cpu_s(*pids) - before_s
-        (folder / "end").touch()
-        for pair in pairs:
-            for process in pair:
-                process.wait()
-    return burnt_s
+        return processes.cpu_s(*pids) - before_s
 
 
 def print_into(file: Path, rate: int, count: int) -> tuple[subprocess.Popen[bytes], ...]:
