@@ -173,5 +173,5 @@ def test_a_failing_test_fails_for_its_own_reason(desk: Desk) -> None:
     faults.kill(MASTER)
 
     faults.__exit__(ZeroDivisionError, ZeroDivisionError(), None)
-    with pytest.raises(AssertionError, match="no such job has started"):
+    with pytest.raises(AssertionError, match="no job has started since"):
         faults.__exit__(None, None, None)

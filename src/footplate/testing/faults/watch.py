@@ -94,7 +94,11 @@ class Watch:
                 fault.uid, fault.job = attempt.uid, name
                 _check_replica(fault, attempt)
                 return
-        fault.trouble = "no such job has started"
+        fault.trouble = (
+            "no job has started since it was planned"
+            if fault.job is None
+            else "no job of this name runs here: it hasn't started, or has ended"
+        )
 
     def _look_at(self, faults: Sequence[Fault], attempts: Sequence[Attempt]) -> None:
         job = self._jobs[faults[0].uid]
