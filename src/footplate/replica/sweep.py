@@ -11,6 +11,7 @@ from footplate.replica.courier import FIRST_REST_S, LONGEST_REST_S, REPORTS_PATH
 from footplate.replica.home import DEFAULT_SPOOL_LIMIT_BYTES, Home, Locked
 from footplate.replica.isolation import ladder
 from footplate.replica.journal import Journal
+from footplate.replica.run import RESTART_SPAN
 from footplate.replica.spool import Spool
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -89,7 +90,8 @@ def _deliver(home: Home) -> int:
         if not has_exit(spool):
             Journal(spool, limit_bytes, time.time).event(
                 "SUPERVISOR_LOST",
-                f"the supervisor died; what it had kept up to record {spool.last} is here, "
+                "the supervisor died; what it had kept up to its record "
+                f"{spool.last % RESTART_SPAN} is here, "
                 "what the program said after that is lost",
             )
         while spool.waiting:

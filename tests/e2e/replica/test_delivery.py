@@ -162,6 +162,19 @@ def test_a_killed_supervisors_records_are_delivered_by_the_sweep(make_replica: M
     assert not replica.api.faults
 
 
+def test_what_a_sweep_tells_counts_the_records_of_that_start_alone(make_replica: Make) -> None:
+    replica = make_replica(python_task(WAIT_FOR_GO, restart=2), restart=2)
+    replica.api.start()
+    replica.run()
+    replica.api.wait_for(lambda: replica.api.lines() == ["ready"])
+    replica.process.kill()
+    replica.process.wait()
+    assert replica.sweep() == 0, replica.log()
+    *before, told = replica.api.records
+    assert told["kind"] == "SUPERVISOR_LOST"
+    assert f"up to its record {len(before)} is here" in told["m"]
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_kill_at_any_moment_loses_only_what_was_not_read_yet(
     make_replica: Make, seed: int
