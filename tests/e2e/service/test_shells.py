@@ -147,7 +147,8 @@ def read_until(screen: int, end: bytes) -> bytes:
 def test_a_terminal_is_one_and_is_restored(desk_of_all: Sshing) -> None:
     with terminal(desk_of_all) as (pid, screen):
         before = termios.tcgetattr(screen)
-        read_until(screen, b"work# " if os.geteuid() == 0 else b"work$ ")
+        os.write(screen, b'echo open""ed\n')  # perhaps before anybody reads
+        read_until(screen, b"opened")
         raw = termios.tcgetattr(screen)
         os.write(screen, b"sh -c 'stty size; echo rea\"\"dy; exec sleep 600'\n")
         seen = read_until(screen, b"ready")

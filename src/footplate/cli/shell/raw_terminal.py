@@ -30,7 +30,7 @@ def raw_terminal(descriptor: int) -> Iterator[None]:
     before = termios.tcgetattr(descriptor)
     handlers = {number: signal.signal(number, _end) for number in _ENDINGS}
     try:
-        tty.setraw(descriptor)
+        tty.setraw(descriptor, termios.TCSADRAIN)  # what was typed already isn't lost
         yield
     finally:
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
