@@ -68,7 +68,8 @@ Counts    184 vCPUs, 40 NVIDIA_TESLA_T4, 1 job
 4. If another replica fails before that, the job fails; one that succeeds is
    fine.
 5. After running for 7 days it is cancelled.
-6. If its machine is lost, it starts again, at most 3 times."""
+6. A replica whose machine is lost starts again in place, at most 5 times.
+7. After that all replicas start again, at most 3 times."""
     )
 
 
