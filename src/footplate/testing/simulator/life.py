@@ -194,6 +194,7 @@ class _Life:
             if supervisor.echo is not None:
                 supervisor.proceed()
                 self._deliver_for_certain(supervisor)
+        self._check()
         if self.rng.random() < 0.2:
             self.world.clock.jump(self.rng.choice(JUMPS_S))
         else:
@@ -309,6 +310,7 @@ class _Life:
                 peer.proceed()
                 self._deliver(peer)
         if peers and self.rng.random() < 0.5:
+            self._check()
             self.world.clock.advance(self.rng.choice([0.1, 1.0, ECHO_S - 0.1]))
             self.pass_()
         self._deliver_for_certain(lost)
