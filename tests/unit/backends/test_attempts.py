@@ -8,7 +8,7 @@ from footplate.backends.local.attempts import Attempts
 from footplate.domain.errors import FailedPrecondition, Unavailable
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import Ticket
-from footplate.testing.backend_contract import WORKERS, make_request
+from footplate.testing.backend_contract import WORKERS, make_request, make_restart
 
 
 def write(ticket: Ticket) -> str:
@@ -119,3 +119,13 @@ def test_what_is_discarded_is_gone_at_once(attempts: Attempts, root: Path) -> No
     attempts.discard(AttemptId("u-1"))
     assert attempts.homes() == ()
     attempts.discard(AttemptId("u-1"))
+
+
+def test_a_gang_that_is_made_anew_keeps_count_of_its_restarts(attempts: Attempts) -> None:
+    """Somebody has removed the folder of the attempt."""
+    attempts.make(make_restart(make_request("u-1", WORKERS[:2]), WORKERS[1], 2))
+
+    assert [(home.replica, home.restart) for home in attempts.homes()] == [
+        (WORKERS[0], 0),
+        (WORKERS[1], 2),
+    ]

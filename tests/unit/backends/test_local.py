@@ -16,7 +16,13 @@ from footplate.backends.local.care import LOST
 from footplate.domain.errors import Unavailable
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import Presence, Sighting
-from footplate.testing.backend_contract import WORKERS, all_are, make_request
+from footplate.testing.backend_contract import (
+    WORKERS,
+    all_are,
+    make_request,
+    make_restart,
+    see_restarts,
+)
 from footplate.testing.local_backend import LocalRig, find_processes
 
 CHIEF = WORKERS[0]
@@ -357,3 +363,50 @@ def test_nothing_is_looked_at_again_while_nothing_happens(rig: LocalRig) -> None
     """Event-driven: once all live, no timer is left."""
     start_live(rig, count=3)
     rig.settle(lambda: rig.backend.seconds_to_due() is None)
+
+
+def test_a_replica_whose_home_was_removed_starts_again_beside_the_others(rig: LocalRig) -> None:
+    start_live(rig, count=2)
+    pid = rig.pid("u-1", WORKERS[1])
+    rig.home("u-1", WORKERS[1]).rename(rig.root.parent / "moved")
+    request = make_restart(make_request("u-1", WORKERS[:2]), WORKERS[1])
+    rig.backend.start(request)
+    assert see_restarts(rig.backend, request)[WORKERS[1]] == (0, Presence.LIVE)
+
+    os.kill(pid, signal.SIGKILL)
+    rig.settle(lambda: WORKERS[1] not in see_restarts(rig.backend, request))
+    rig.backend.start(request)
+    rig.settle(lambda: all_are(rig.backend, request, Presence.LIVE))
+    assert see_restarts(rig.backend, request) == {
+        CHIEF: (0, Presence.LIVE),
+        WORKERS[1]: (1, Presence.LIVE),
+    }
+
+
+def test_a_gang_whose_homes_were_removed_makes_no_second_one_of_the_living(rig: LocalRig) -> None:
+    start_live(rig, count=2)
+    chief, worker = rig.pid("u-1", CHIEF), rig.pid("u-1", WORKERS[1])
+    rig.root.joinpath("u-1").rename(rig.root.parent / "moved")
+    os.kill(worker, signal.SIGKILL)
+    request = make_restart(make_request("u-1", WORKERS[:2]), WORKERS[1])
+    rig.settle(lambda: WORKERS[1] not in see_restarts(rig.backend, request))
+    rig.backend.start(request)
+    rig.settle(lambda: see_restarts(rig.backend, request)[WORKERS[1]] == (1, Presence.LIVE))
+    rig.pid("u-1", WORKERS[1])
+
+    assert not rig.home("u-1", CHIEF).exists()
+    os.kill(chief, signal.SIGKILL)
+
+
+def test_a_start_that_fails_for_one_sees_to_the_others(rig: LocalRig) -> None:
+    start_live(rig, count=2)
+    for replica in WORKERS[:2]:
+        rig.kill(AttemptId("u-1"), replica)
+    request = make_request("u-1", WORKERS[:2])
+    rig.settle(lambda: all_are(rig.backend, request, Presence.GONE))
+    later = make_restart(make_restart(request, CHIEF), WORKERS[1])
+    (rig.root / "u-1" / f"{WORKERS[1]}~1").touch()
+    with pytest.raises(Unavailable):
+        rig.backend.start(later)
+    rig.settle(lambda: see_restarts(rig.backend, request)[CHIEF] == (1, Presence.LIVE))
+    rig.pid("u-1", CHIEF)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from footplate.backends.local.home import Home
@@ -67,23 +68,29 @@ class Attempts:
     def find(self, attempt_id: AttemptId, replica: str) -> Home | None:
         return next((h for h in self.of(attempt_id) if h.replica == replica), None)
 
-    def renew(self, old: Home, ticket: Ticket) -> None:
-        """Make a HOME for the restart of a replica, then throw away the one that it had.
+    def renew(self, attempt_id: AttemptId, ticket: Ticket) -> None:
+        """Make a HOME for one more start of a replica, then throw away the one that it had.
+
+        That may be missing: somebody has removed it, or the machine has lost its power.
 
         Raises:
             Unavailable: not now; nothing was made.
         """
-        path = old.path.with_name(f"{old.replica}{_RESTART}{ticket.restart}")
+        old = self.find(attempt_id, ticket.replica)
+        path = self._root / attempt_id / _home_name(ticket)
         try:
             self._trash.throw(self._making)
             self._making.mkdir(mode=0o700)
-            self._fill(self._making / path.name, ticket)
+            self._fill(self._making, ticket)
+            path.parent.mkdir(mode=0o700, exist_ok=True)
             (self._making / path.name).rename(path)
-            self._trash.throw(old.path)
         except OSError as error:
             self._give_up()
-            if not path.exists():
-                raise Unavailable(f"the directory of {ticket.replica} can't be made") from error
+            message = f"the directory of {ticket.replica} can't be made: {error.strerror}"
+            raise Unavailable(message) from error
+        if old is not None:
+            with suppress(OSError):  # the newest one counts, and all go with their attempt
+                self._trash.throw(old.path)
 
     def make(self, request: AttemptStart) -> None:
         """Make the HOMEs of a gang, if they aren't there yet.
@@ -101,7 +108,7 @@ class Attempts:
             path = self._making / request.attempt_id
             path.mkdir(parents=True, mode=0o700)
             for ticket in request.tickets:
-                self._fill(path / ticket.replica, ticket)
+                self._fill(path, ticket)
             (self._making / request.attempt_id).rename(self._root / request.attempt_id)
         except OSError as error:
             self._give_up()
@@ -115,7 +122,8 @@ class Attempts:
         self._root.mkdir(parents=True, exist_ok=True)
         self._root.chmod(0o700)
 
-    def _fill(self, home: Path, ticket: Ticket) -> None:
+    def _fill(self, folder: Path, ticket: Ticket) -> None:
+        home = folder / _home_name(ticket)
         home.mkdir(mode=0o700)
         _write_private(home / "ticket.json", self._write_ticket(ticket))
 
@@ -130,6 +138,10 @@ class Attempts:
         OSError: its directory can't be moved away.
         """
         self._trash.throw(self._root / attempt_id)
+
+
+def _home_name(ticket: Ticket) -> str:
+    return f"{ticket.replica}{_RESTART}{ticket.restart}" if ticket.restart else ticket.replica
 
 
 def _check(request: AttemptStart) -> None:

@@ -87,24 +87,31 @@ class LocalBackend:
         """All HOMEs of the gang are made, then its supervisors spawned; see the port."""
         with self._mutex:
             self._open()
-            if not self._attempts.of(request.attempt_id):
-                self._launcher.check()
-                self._attempts.make(request)
-            for ticket in request.tickets:
-                self._restart(request.attempt_id, ticket)
-            for home in self._attempts.of(request.attempt_id):
-                self._keeper.tend(home)
-            self._exits.wake()
+            try:
+                self._make_homes(request)
+            finally:
+                for home in self._attempts.of(request.attempt_id):
+                    self._keeper.tend(home)
+                self._exits.wake()
 
-    def _restart(self, attempt_id: AttemptId, ticket: Ticket) -> None:
-        """Put a new HOME in the place of one that is gone and older than the ticket."""
-        old = self._attempts.find(attempt_id, ticket.replica)
-        if old is None or old.restart >= ticket.restart:
-            return
-        if self._keeper.sighting(old).presence is Presence.GONE:
+    def _make_homes(self, request: AttemptStart) -> None:
+        """Those of a new gang, or of replicas that are gone and older than their tickets."""
+        seen = self._see(request.attempt_id)
+        late = [t for t in request.tickets if seen and _is_later(t, seen.get(t.replica))]
+        if not seen or late:
             self._launcher.check()
-            self._attempts.renew(old, ticket)
-            self._keeper.forget(old)
+        if not seen:
+            self._attempts.make(request)
+        for ticket in late:
+            old = self._attempts.find(request.attempt_id, ticket.replica)
+            self._attempts.renew(request.attempt_id, ticket)
+            if old is not None:
+                self._keeper.forget(old)
+
+    def _see(self, attempt_id: AttemptId) -> dict[str, Sighting]:
+        """The sightings of an attempt by replica."""
+        sightings = self._keeper.sightings(self._attempts.of(attempt_id))
+        return {s.replica: s for s in sightings if s.attempt_id == attempt_id}
 
     def stop(self, attempt_id: AttemptId, replicas: Collection[str] | None = None) -> None:
         with self._mutex:
@@ -123,10 +130,8 @@ class LocalBackend:
 
     def forget(self, attempt_id: AttemptId) -> None:
         with self._mutex:
-            homes = self._attempts.of(attempt_id)
-            sightings = self._keeper.sightings(homes)
-            ours = [s.presence for s in sightings if s.attempt_id == attempt_id]
-            if not ours or any(presence is not Presence.GONE for presence in ours):
+            homes, ours = self._attempts.of(attempt_id), self._see(attempt_id).values()
+            if not ours or any(s.presence is not Presence.GONE for s in ours):
                 return
             try:
                 self._attempts.discard(attempt_id)
@@ -189,6 +194,16 @@ class LocalBackend:
             for attempt_id in changed:
                 _tell(listeners, attempt_id)
         self._exits.close()
+
+
+def _is_later(ticket: Ticket, seen: Sighting | None) -> bool:
+    """Whether the ticket is for a start that comes after what was seen, and may be now.
+
+    None: its HOME was removed from among the others.
+    """
+    if seen is None:
+        return True
+    return seen.presence is Presence.GONE and ticket.restart > seen.restart
 
 
 def _tell(listeners: builtins.tuple[Callable[[AttemptId], None], ...], of: AttemptId) -> None:

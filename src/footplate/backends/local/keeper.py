@@ -59,9 +59,6 @@ class Keeper:
         cares.update((care.home, care) for care in self._watched.values())
         return tuple(care.sighting() for care in cares.values())
 
-    def sighting(self, home: Home) -> Sighting:
-        return (self._cares.get(home) or Care(home)).sighting()
-
     def tend_dead(self, dead: Iterable[Watched]) -> None:
         """These processes have died."""
         for watched in dead:
