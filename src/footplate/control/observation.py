@@ -80,7 +80,7 @@ def _missing(job: Job, seen: Mapping[str, Sighting], now: datetime) -> Iterator[
     for replica in job.replicas:
         sighting = seen.get(replica.name)
         if sighting is None:
-            if replica.phase in (Phase.WAITING, Phase.GONE) and job.ending is None:
+            if replica.phase in (Phase.WAITING, Phase.GONE) and replica.name not in ending:
                 continue
             yield _leave(job, replica, now, "the backend knows nothing of it")
         elif sighting.restart < replica.restart:
@@ -99,9 +99,11 @@ def _leave(job: Job, replica: Replica, now: datetime, reason: str) -> ReplicaGon
 
 def is_behind(job: Job, seen: Mapping[str, Sighting]) -> bool:
     """Whether a replica is yet to be started, or started again."""
+    ending = to_stop(job)
     return any(
         replica.phase is Phase.WAITING and _starts(seen.get(replica.name)) <= replica.restart
         for replica in job.replicas
+        if replica.name not in ending
     )
 
 

@@ -10,7 +10,7 @@ from footplate.control.lapses import as_of, seconds_since
 from footplate.control.tokens import Bearer
 from footplate.domain.errors import FailedPrecondition, NotFound, Unavailable
 from footplate.domain.jobs import JobEvent
-from footplate.domain.lifecycle import Start, StartRefused, Stop, commands
+from footplate.domain.lifecycle import Start, StartRefused, Stop, commands, to_stop
 from footplate.domain.states import State
 from footplate.ports.backend import AttemptStart, Ticket
 from footplate.ports.store import ACTIVE
@@ -159,9 +159,11 @@ class Reconciler:
                 assert_never(command)
 
     def _start(self, job: Job, backend: Backend) -> float | None:
+        ending = to_stop(job)
         tickets = tuple(
             Ticket(r.name, self._tokens.issue(Bearer(job.attempt_id, r.name, r.restart)), r.restart)
             for r in job.replicas
+            if r.name not in ending
         )
         try:
             backend.start(AttemptStart(job.attempt_id, tickets))

@@ -16,6 +16,8 @@ from footplate.domain.lifecycle import (
     Admitted,
     CancelRequested,
     ReplicaExited,
+    ReplicaGone,
+    ReplicaPreparing,
     ReplicaReady,
     ReplicaRunning,
 )
@@ -353,3 +355,45 @@ def test_a_replica_that_is_not_started_again_any_more_is_gone() -> None:
     house.reconcile()
 
     assert house.job.state is State.CANCELLED
+
+
+def test_an_attempt_that_its_backend_has_lost_comes_to_its_end() -> None:
+    """One of it had not reported yet: it isn't started any more, so it is gone as well."""
+    house = House(workers=1, limits=Scheduling(max_restarts=0, max_retries=0))
+    house.happen(ReplicaPreparing(house.clock.now(), 1, MASTER))
+    house.backend.end(house.job.attempt_id)
+    house.backend.forget(house.job.attempt_id)
+    house.reconcile()
+    house.reconcile()
+
+    assert house.job.state is State.FAILED
+
+
+def test_an_evaluator_that_was_lost_starts_again_in_its_grace() -> None:
+    house = House(workers=1, evaluators=1, limits=Scheduling())
+    house.run(WORKER, EVALUATOR)
+    house.backend.end(house.job.attempt_id, EVALUATOR, "its supervisor was lost")
+    house.happen(ReplicaGone(house.clock.now(), 1, EVALUATOR, "its supervisor was lost"))
+    house.happen(ReplicaExited(house.clock.now(), 1, MASTER, OK))
+    house.reconcile()
+
+    seen = {s.replica: (s.restart, s.presence) for s in house.backend.list()}
+    assert seen[EVALUATOR] == (1, Presence.WAITING)
+    assert house.backend.is_stopping(house.job.attempt_id, WORKER)
+    assert not house.backend.is_stopping(house.job.attempt_id, EVALUATOR)
+
+
+def test_nobody_who_is_to_stop_starts_again_beside_it() -> None:
+    house = House(workers=1, evaluators=1, limits=Scheduling())
+    house.run(WORKER, EVALUATOR)
+    for name in (EVALUATOR, WORKER):
+        house.backend.end(house.job.attempt_id, name, "its supervisor was lost")
+        house.happen(ReplicaGone(house.clock.now(), 1, name, "its supervisor was lost"))
+    house.happen(ReplicaExited(house.clock.now(), 1, MASTER, OK))
+    house.reconcile()
+    house.backend.end(house.job.attempt_id, MASTER)
+    house.backend.end(house.job.attempt_id, EVALUATOR)
+    house.reconcile()
+
+    started = [ticket.replica for ticket in house.backend.requests[-1].tickets]
+    assert (started, house.job.state) == ([EVALUATOR], State.SUCCEEDED)

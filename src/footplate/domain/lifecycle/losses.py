@@ -77,14 +77,19 @@ def may_restart(job: Job, replica: Replica) -> bool:
 
 
 def awaited(job: Job) -> tuple[str, ...]:
-    """The replicas that aren't ready, and are to be: at first all, later those that come back."""
+    """The replicas that aren't ready, and are to be: at first all, later those that come back.
+
+    Once the end is decided, none.
+    """
+    if job.ending is not None:
+        return ()
     return tuple(r.name for r in job.replicas if _is_awaited(job, r))
 
 
 def _is_awaited(job: Job, replica: Replica) -> bool:
     if replica.address is None or replica.phase in (Phase.WAITING, Phase.PREPARING):
         return True
-    return is_lost(replica) and may_restart(job, replica)
+    return is_echo(job, replica) or (is_lost(replica) and may_restart(job, replica))
 
 
 def first(replicas: Iterable[Replica]) -> Replica | None:
@@ -125,13 +130,15 @@ def is_echo(job: Job, replica: Replica) -> bool:
         return False
     if breaking_loss(job) is not None:
         return True
-    others = (other for other in job.replicas if matters(job, other))
-    return replica.echoes < MOST_ECHOES and any(_upsets(other, at) for other in others)
+    gang = [other for other in job.replicas if matters(job, other)]
+    if any(is_lost(other) for other in gang):
+        return True
+    return replica.echoes < MOST_ECHOES and any(_upsets(other, at) for other in gang)
 
 
 def _upsets(replica: Replica, at: datetime) -> bool:
     """Whether what befell it explains that another one, or it once more, failed ``at``."""
-    if is_lost(replica) or (replica.restart and replica.phase in _DOWN):
+    if replica.restart and replica.phase in _DOWN:
         return True
     known = replica.upset_at
     return known is not None and abs((at - known).total_seconds()) <= ECHO_S

@@ -51,7 +51,7 @@ TRANSITIONS: dict[State, frozenset[State]] = {
 
 @dataclass(frozen=True)
 class Start:
-    """Request the start of the job's current attempt."""
+    """Request the start of the job's current attempt, but of those that are to stop."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,10 @@ def commands(job: Job) -> tuple[Command, ...]:
     stopped = to_stop(job)
     if not stopped:
         return (Start(),)
-    return (Stop(),) if len(stopped) == len(job.replicas) else (Stop(stopped),)
+    if len(stopped) == len(job.replicas):
+        return (Stop(),)
+    waits = any(r.phase is Phase.WAITING and r.name not in stopped for r in job.replicas)
+    return (Start(), Stop(stopped)) if waits else (Stop(stopped),)
 
 
 def to_stop(job: Job) -> frozenset[str]:
@@ -222,7 +225,7 @@ def _report(job: Job, event: ReplicaEvent) -> Change:
     if moved is known:
         return job, ()
     replicas = tuple(moved if r is known else r for r in job.replicas)
-    job = replace(job, replicas=replicas)
+    before, job = job, replace(job, replicas=replicas)
     match event:
         case ReplicaExited():
             ran = _have_run(job, known, event)
@@ -232,8 +235,10 @@ def _report(job: Job, event: ReplicaEvent) -> Change:
         case ReplicaGone():
             news = known.phase is not Phase.LOST
             return _follow(job, event, _tell(job, moved, event) if news else ())
-        case ReplicaPreparing() | ReplicaReady() | ReplicaRunning():
-            return _run(job), ()
+        case ReplicaPreparing() | ReplicaReady():
+            return job, ()
+        case ReplicaRunning():
+            return _run(restarts.keep_echoes(before, job)), ()
         case _:
             assert_never(event)
 

@@ -74,6 +74,14 @@ def _restart_echoes(job: Job, at: datetime) -> Change:
     return job, tuple(told)
 
 
+def keep_echoes(before: Job, job: Job) -> Job:
+    """One of the lost has come back since ``before``: what was an echo of its loss stays one."""
+    replicas = tuple(
+        replace(r, upset_at=r.ended_at) if losses.is_echo(before, r) else r for r in job.replicas
+    )
+    return replace(job, replicas=replicas)
+
+
 def _is_gone(replica: Replica) -> bool:
     return replica.phase is Phase.GONE
 

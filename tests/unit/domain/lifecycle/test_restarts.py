@@ -16,10 +16,12 @@ from footplate.domain.lifecycle import (
     ReplicaExited,
     ReplicaGone,
     ReplicaLost,
+    ReplicaPreparing,
     ReplicaReady,
     ReplicaRunning,
     Start,
     Stop,
+    awaited,
     commands,
     ends,
     react,
@@ -379,3 +381,73 @@ def test_a_worker_that_ended_well_does_not_start_again() -> None:
     gang.end(SECOND, KILLED)
 
     assert (gang.find(WORKER).phase, gang.find(SECOND).restart) == (Phase.GONE, 1)
+
+
+def test_a_failure_beside_a_lost_one_is_an_echo_however_many_there_were_before() -> None:
+    """The loss counts, and forgives them; it only isn't cleared up yet."""
+    gang = Gang(workers=1)
+    gang.end(WORKER, KILLED)
+    gang.come_up(WORKER)
+    for _ in range(MOST_ECHOES):
+        gang.end(MASTER, RESET)
+        gang.come_up(MASTER)
+    gang.pass_(600)
+    gang.lose(WORKER)
+    gang.end(MASTER, RESET)
+    gang.wait()
+    assert gang.job.ending is None
+
+    gang.go(WORKER)
+    assert (gang.find(MASTER).restart, gang.find(MASTER).echoes) == (MOST_ECHOES + 1, 1)
+
+
+def test_what_was_an_echo_stays_one_when_the_lost_one_is_back_before_it_is_gone() -> None:
+    gang = Gang()
+    gang.end(SECOND, KILLED)
+    gang.exit(WORKER, RESET)
+    gang.pass_(60)
+    gang.come_up(SECOND)
+    gang.pass_(60)
+    gang.wait()
+    assert gang.job.ending is None
+
+    gang.go(WORKER)
+    assert (gang.find(WORKER).restart, gang.find(WORKER).losses) == (1, 0)
+
+
+def test_one_that_comes_back_waits_for_the_echoes_of_its_loss() -> None:
+    gang = Gang()
+    gang.end(SECOND, KILLED)
+    gang.exit(WORKER, RESET)
+    assert awaited(gang.job) == (WORKER, SECOND)
+
+    gang.go(WORKER)
+    assert awaited(gang.job) == (WORKER, SECOND)
+
+
+def test_one_that_failed_by_itself_is_not_waited_for() -> None:
+    gang = Gang()
+    gang.exit(WORKER, BUG)
+
+    assert awaited(gang.job) == ()
+
+
+def test_nobody_is_waited_for_once_the_end_is_decided() -> None:
+    """An evaluator that comes back may still have work; those that were stopped have none."""
+    gang = Gang(workers=1, evaluators=1)
+    gang.end(EVALUATOR, KILLED)
+    back = gang.find(EVALUATOR).restart
+    gang.happen(ReplicaPreparing(gang.tick(), 1, EVALUATOR, restart=back))
+    gang.exit(MASTER, OK)
+    gang.end(WORKER, Exit(ExitKind.STOPPED))
+
+    assert commands(gang.job) == (Stop(frozenset({MASTER, WORKER})),)
+    assert awaited(gang.job) == ()
+
+
+def test_an_evaluator_that_is_yet_to_start_again_does_so_in_its_grace() -> None:
+    gang = Gang(workers=1, evaluators=1)
+    gang.end(EVALUATOR, KILLED)
+    gang.exit(MASTER, OK)
+
+    assert commands(gang.job) == (Start(), Stop(frozenset({MASTER, WORKER})))
