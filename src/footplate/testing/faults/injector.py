@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from typing import TYPE_CHECKING, Self
@@ -18,16 +17,13 @@ from footplate.testing.faults.processes import (
     send,
 )
 from footplate.testing.faults.watch import Watch
-from footplate.testing.service import RunningService
 
 if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
     from footplate.replica.isolation.processes import Process
-
-ServiceLike = RunningService | os.PathLike[str] | str
-"""A service of a test's own; or the data directory, or the URL, of one that runs here."""
+    from footplate.testing.faults.place import ServiceLike
 
 LOOK_S = 0.05
 """How often the injector looks whether a fault is due."""

@@ -6,14 +6,13 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from footplate.client.service import Service
 from footplate.domain.errors import Unavailable
 from footplate.testing.service import RunningService
 
-if TYPE_CHECKING:
-    from footplate.testing.faults.injector import ServiceLike
+ServiceLike = RunningService | os.PathLike[str] | str
+"""A service of a test's own; or the data directory, or the URL, of one that runs here."""
 
 
 @dataclass(frozen=True)
