@@ -140,4 +140,4 @@ def test_a_job_of_which_nothing_is_known(invoke: Callable[..., Result]) -> None:
 def test_a_replica_that_is_not_there(invoke: Callable[..., Result]) -> None:
     result = invoke("ai-platform", "jobs", "usage", "census_1", "--replica=nobody")
     assert result.exit_code == 1
-    assert result.stderr == f'Error: replica: "nobody" given; allowed: {MASTER}, {WORKER}\n'
+    assert result.stderr == f"Error: there is no replica 'nobody'; there are {MASTER}, {WORKER}\n"

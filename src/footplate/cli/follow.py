@@ -14,7 +14,7 @@ from footplate.domain.errors import ServiceError, Unavailable
 from footplate.domain.states import State
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from footplate.cli.screen import Screen
     from footplate.client.resources import Job
@@ -60,8 +60,7 @@ class Follower:
             while True:
                 item = self._queue.get()
                 if isinstance(item, LogLine):
-                    if self._replica in {"", item.replica}:
-                        self._screen.line(item)
+                    self._screen.line(item)
                 elif isinstance(item, Event):
                     self._screen.event(item)
                 elif isinstance(item, str):
@@ -81,7 +80,7 @@ class Follower:
                 with self._connect() as service:
                     service.health()
                     away_since = 0.0
-                    for line in service.logs(self._name, cursor=cursor, follow=True):
+                    for line in self._lines(service, cursor, follow=True):
                         cursor = line.cursor
                         self._put_events(service)
                         self._queue.put(line)
@@ -104,8 +103,11 @@ class Follower:
 
     def _read_rest(self, service: Service, cursor: int) -> None:
         """Lines that came between the end of the stream and the look at the job."""
-        for line in service.logs(self._name, cursor=cursor):
+        for line in self._lines(service, cursor):
             self._queue.put(line)
+
+    def _lines(self, service: Service, cursor: int, *, follow: bool = False) -> Iterator[LogLine]:
+        return service.logs(self._name, cursor=cursor, follow=follow, replica=self._replica)
 
     def _put_events(self, service: Service) -> None:
         """What happened before a line is told before it; looked for now and then only."""

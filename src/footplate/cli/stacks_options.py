@@ -29,7 +29,7 @@ def stacks_options(function: Callable[P, R]) -> Callable[P, R]:
             "replicas",
             multiple=True,
             metavar="REPLICA",
-            help="Only this replica; may be given several times.",
+            help="Only this one, such as worker-0; may be given several times.",
         ),
     ):
         function = option(function)

@@ -22,7 +22,7 @@ def stream_options(function: Callable[P, R]) -> Callable[P, R]:
             "--task-name",
             default="",
             metavar="REPLICA",
-            help="Only the lines of one replica; see the examples.",
+            help="Only the lines of this one, such as worker-0.",
         ),
     ):
         function = option(function)

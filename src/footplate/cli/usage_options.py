@@ -22,5 +22,5 @@ def usage_options(function: Callable[P, R]) -> Callable[P, R]:
         help="Into how many parts the time is divided, for charts.",
     )(function)
     return click.option(
-        "--replica", default="", metavar="REPLICA", help="Only this one, such as worker-replica-0."
+        "--replica", default="", metavar="REPLICA", help="Only this one, such as worker-0."
     )(function)

@@ -77,10 +77,17 @@ class Service:
         else:
             self.training_jobs.cancel(name)
 
-    def logs(self, name: JobName, *, cursor: int = 0, follow: bool = False) -> Iterator[LogLine]:
-        """The lines after ``cursor`` in order of arrival; followed to the end of the job."""
+    def logs(
+        self, name: JobName, *, cursor: int = 0, follow: bool = False, replica: str = ""
+    ) -> Iterator[LogLine]:
+        """The lines after ``cursor`` in order of arrival; followed to the end of the job.
+
+        ``replica``: only those of this one. Raises NotFound for it, too.
+        """
         path = job_path(name, "/footplate/v1") + "/logs"
         params = {"cursor": str(cursor), "follow": "true" if follow else "false"}
+        if replica:
+            params["replica"] = replica
         for resource in self._connection.lines(path, params):
             yield LogLine.read(resource)
 

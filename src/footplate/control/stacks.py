@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from footplate.control.wishes import WishKind, running
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, ResourceExhausted
+from footplate.domain.replica_names import choose_replica
 from footplate.domain.stacks import Missing, Report, compare, describe
 from footplate.wire.stacks import decode_dump
 
@@ -39,7 +40,8 @@ class Stacks:
             FailedPrecondition: the program of none of them runs.
             ResourceExhausted: too many ask for stacks just now.
         """
-        names = tuple(dict.fromkeys(replicas)) or job.spec.replica_names()
+        known = job.spec.replica_names()
+        names = tuple(dict.fromkeys(choose_replica(name, known) for name in replicas)) or known
         with self._taken():
             asked = self._ask(job, names)
             wishes = [each for each in asked.values() if not isinstance(each, str)]

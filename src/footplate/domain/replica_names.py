@@ -43,7 +43,7 @@ def choose_replica(wanted: str, names: Sequence[str]) -> str:
         return meant[0]
     if meant:
         raise NotFound(f"replica {quoted(wanted)} may be {joined(meant)}: name one of them")
-    raise NotFound(f"no shell is open to a replica {quoted(wanted)}; there are {listed(names)}")
+    raise NotFound(f"there is no replica {quoted(wanted)}; there are {listed(names)}")
 
 
 def _means(wanted: str, name: str) -> bool:

@@ -71,7 +71,7 @@ def url() -> Iterator[str]:
 def test_the_client_reads_what_the_service_says(url: str) -> None:
     with Service(url) as service:
         comparison = service.stacks.collect(NAME).report.comparison
-        only = service.stacks.collect(NAME, [FIRST]).report.comparison
+        only = service.stacks.collect(NAME, ["chief", FIRST]).report.comparison
     assert [[m.replica for m in place.members] for place in comparison.places] == [[FIRST]]
     assert [(each.replica, each.reason) for each in comparison.missing] == [
         (SECOND, "not permitted")
@@ -81,7 +81,7 @@ def test_the_client_reads_what_the_service_says(url: str) -> None:
 
 def test_what_can_not_be_asked_is_an_error(url: str) -> None:
     with Service(url) as service:
-        with pytest.raises(NotFound, match="it has workerpool0-0, workerpool1-0"):
+        with pytest.raises(NotFound, match="there are workerpool0-0, workerpool1-0"):
             service.stacks.collect(NAME, ["workerpool7-0"])
         with pytest.raises(NotFound):
             service.stacks.collect(parse_job_name("projects/demo/jobs/nobody"))

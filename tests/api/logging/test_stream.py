@@ -48,9 +48,18 @@ def test_a_reader_goes_on_after_any_line(world: World, http: httpx.Client) -> No
 def test_one_replica_alone(world: World, http: httpx.Client) -> None:
     job = world.submit()
     world.print(job, "a")
-    world.print(job, "b", replica="worker-replica-0")
-    answer = http.get(f"/footplate/v1/{job.name}/logs", params={"replica": "worker-replica-0"})
-    assert [line["message"] for line in parse(answer)] == ["b"]
+    world.print(job, "another's", replica="worker-replica-0")
+    for name in ("master-replica-0", "chief"):
+        answer = http.get(f"/footplate/v1/{job.name}/logs", params={"replica": name})
+        assert [line["message"] for line in parse(answer)] == ["a"]
+
+
+def test_a_replica_that_the_job_does_not_have(world: World, http: httpx.Client) -> None:
+    job = world.submit()
+    url = f"/footplate/v1/{job.name}/logs"
+    answer = http.get(url, params={"replica": "worker-1", "follow": "true"})
+    told = "there is no replica 'worker-1'; there are master-replica-0"
+    assert (answer.status_code, answer.json()["error"]["message"]) == (404, told)
 
 
 def test_a_follower_gets_each_line_at_once_and_ends_with_the_job(

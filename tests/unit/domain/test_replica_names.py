@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from footplate.cli.shell.replica_names import choose_replica
 from footplate.domain.errors import NotFound
+from footplate.domain.replica_names import choose_replica
 
 VERTEX = ("workerpool0-0", "workerpool1-0", "workerpool1-1", "workerpool3-0")
 ML = ("master-replica-0", "worker-replica-0", "worker-replica-1", "ps-replica-0")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from footplate.api.json_route import json_route
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.names import parse_job_name
+from footplate.domain.replica_names import choose_replica
 from footplate.wire.footplate_v1.usage import encode_replica
 from footplate.wire.json_text import describe
 
@@ -46,14 +47,12 @@ class _Usage:
         """
         job = self._get_job(parse_job_name(call.path["name"]))
         most = _points(call.parameter("points"))
-        wanted = call.parameter("replica")
         names = job.spec.replica_names()
-        if wanted is not None and wanted not in names:
-            rule = f"allowed: {', '.join(names[:10])}{', ...' if len(names) > 10 else ''}"
-            raise InvalidArgument.of((Violation("replica", f"{describe(wanted)} given; {rule}"),))
+        if wanted := call.parameter("replica"):
+            names = (choose_replica(wanted, names),)
         known = set(self._history.replicas(job.uid))
         documents: list[JsonValue] = []
-        for name in names if wanted is None else (wanted,):
+        for name in names:
             points = self._history.read(job.uid, name, _ALL) if name in known else ()
             if points:
                 documents.append(encode_replica(name, points, most, ended=job.state.terminal))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from starlette.concurrency import run_in_threadpool
@@ -12,6 +12,7 @@ from starlette.responses import StreamingResponse
 
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.domain.names import parse_job_name
+from footplate.domain.replica_names import choose_replica
 from footplate.wire.json_text import describe
 from footplate.wire.log_lines import encode_lines
 
@@ -53,6 +54,9 @@ class LineStream:
         """``GET .../logs?cursor=&follow=&replica=``: one JSON object a line."""
         wish = _read_wish(request)
         job = await run_in_threadpool(self._get_job, parse_job_name(request.path_params["name"]))
+        if wish.replica:
+            replica = choose_replica(wish.replica, job.spec.replica_names())
+            wish = replace(wish, replica=replica)
         # A wrong cursor is refused here, while that still can be said.
         await run_in_threadpool(self._logs.read, job.uid, wish.cursor, 1)
         return StreamingResponse(self._stream(job, wish), media_type="application/x-ndjson")

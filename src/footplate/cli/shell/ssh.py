@@ -11,8 +11,8 @@ import click
 
 from footplate.cli.group import Failure
 from footplate.cli.job_commands import INTERRUPTED
-from footplate.cli.shell.replica_names import choose_replica
 from footplate.domain.errors import FailedPrecondition, ServiceError
+from footplate.domain.replica_names import choose_replica
 from footplate.domain.states import State
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.testing.fake_service import Answer
+from footplate.testing.fake_service import Answer, failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -70,6 +70,13 @@ def test_one_replica_only(invoke: Callable[..., Result], fake: FakeService) -> N
     words = ("--task-name=master-replica-0", "--polling-interval=1", "--allow-multiline-logs")
     result = invoke("ai-platform", "jobs", "stream-logs", "census_1", *words)
     assert result.stdout == "master-replica-0  mine\n"
+
+
+def test_a_replica_that_is_not_there(invoke: Callable[..., Result], fake: FakeService) -> None:
+    told = "there is no replica 'ps-1'; there are master-replica-0"
+    fake.refusals["GET", f"/footplate/v1/{NAME}/logs"] = failure(404, "NOT_FOUND", told)
+    result = invoke("ai-platform", "jobs", "stream-logs", "census_1", "--task-name=ps-1")
+    assert (result.exit_code, result.stderr) == (1, f"Error: {told}\n")
 
 
 def test_a_broken_stream_goes_on_where_it_was(
