@@ -71,6 +71,8 @@ class Sign:
         return active if self.printed_at is None else max(active, self.printed_at)
 
 
+_GATHERING = (Phase.WAITING, Phase.PREPARING, Phase.READY)
+
 Place = tuple[str, str]
 """A trouble and the replica that has it, empty for the whole job."""
 
@@ -92,7 +94,8 @@ def examine(
 ) -> Findings:
     """``live`` are the replicas whose supervisors are there as far as their backend knows.
 
-    Nothing is found of replicas that have no sign.
+    Nothing is found of replicas that have no sign. While one is on its way back, the silence of
+    those that wait for it is no hang.
     """
     if job.ending is not None or job.state.terminal:
         return Findings({})
@@ -106,7 +109,9 @@ def examine(
         if replica.phase is Phase.RUNNING:
             _add(troubles, (STOPPED, replica.name), _stopped(sign))
     running = [replica.name for replica in job.replicas if replica.phase is Phase.RUNNING]
-    if job.state is not State.RUNNING or not rules.usage_s or not rules.hang_s:
+    watched = rules.usage_s > 0 and rules.hang_s > 0
+    gathers = any(replica.phase in _GATHERING for replica in job.replicas)
+    if job.state is not State.RUNNING or not watched or gathers:
         return Findings(troubles)
     return _find_hang(troubles, {name: signs.get(name) for name in running}, now, rules)
 

@@ -252,3 +252,13 @@ def test_whatever_happens_troubles_and_their_ends_take_turns(
             ours = [e.kind for e in now if e.replica == replica and e.kind in (kind, OVER[kind])]
             assert (ours[-1:] == [kind]) == (message is not None)
             assert ours == [kind, OVER[kind]] * (len(ours) // 2) + [kind] * (len(ours) % 2)
+
+
+def test_those_that_wait_for_a_replica_to_come_back_do_not_hang() -> None:
+    gang = make_gang()
+    *others, last = gang.replicas
+    back = replace(last, phase=Phase.PREPARING, restart=1)
+    assert find(gang).hung_since is not None
+
+    findings = find(replace(gang, replicas=(*others, back)))
+    assert (findings.hung_since, (HANG, "") in findings.troubles) == (None, False)
