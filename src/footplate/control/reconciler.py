@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from footplate.control import observation
 from footplate.control.decisions import apply
-from footplate.control.lapses import as_of, seconds_since
+from footplate.control.lapses import as_of, seconds_since, steadied
 from footplate.control.tokens import Bearer
 from footplate.domain.errors import FailedPrecondition, NotFound, Unavailable
 from footplate.domain.jobs import JobEvent
@@ -125,7 +125,7 @@ class Reconciler:
             patience_s=patience_s,
         )
         for event in events:
-            job = apply(self._store, job.uid, event).job
+            job = apply(self._store, job.uid, steadied(event, self._clock)).job
         return job
 
     def _patience_s(self, sightings: Mapping[str, Sighting], now: datetime) -> float:

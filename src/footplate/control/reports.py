@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from footplate.control.attempts import current
 from footplate.control.decisions import apply
+from footplate.control.lapses import steadied
 from footplate.control.turns import Turns
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import Address, JobEvent
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from footplate.control.tokens import Bearer
     from footplate.domain.jobs import Job
-    from footplate.ports.clock import Clock
+    from footplate.ports.clock import SteadyClock
     from footplate.ports.logs import Logs
     from footplate.ports.store import Store
     from footplate.ports.usage import UsageHistory
@@ -72,7 +73,7 @@ class Reports:
         store: Store,
         logs: Logs,
         usage: UsageHistory,
-        clock: Clock,
+        clock: SteadyClock,
         wake: Callable[[], None],
         hear: Callable[[Bearer, Sequence[Record]], None] = lambda *_: None,
     ) -> None:
@@ -138,7 +139,7 @@ class Reports:
             case _:
                 assert_never(record)
         with self._turns.of(job.uid):
-            after = apply(self._store, job.uid, event).job
+            after = apply(self._store, job.uid, steadied(event, self._clock)).job
         self._wake()
         return after
 

@@ -235,9 +235,12 @@ class Replica:
     """How often it started again as an echo since the last restart that was counted."""
     upset_at: datetime | None = None
     """When it was lost or failed as an echo in this attempt, or came back from that, whichever was
-    last: its peers' failures around then are echoes."""
+    last: its peers' failures around then are echoes. On the scale of ``ended_at``."""
     ended_at: datetime | None = None
-    """When it became known that its program has ended or, if that never did, that it is gone."""
+    """When it became known that its program has ended or, if that never did, that it is gone.
+
+    On a scale that doesn't jump when the clock is set: only differences on it mean something.
+    """
     ended_as: int = 0
     """Its place, from 1, in the order in which the ends of its gang became known."""
     loss: str = ""

@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.control import observation
-from footplate.control.lapses import as_of
+from footplate.control.lapses import as_of, steadied
 from footplate.domain.jobs import Exit, ExitKind, Scheduling
 from footplate.domain.lifecycle import (
     Admitted,
     Event,
+    JudgementDue,
     ReplicaExited,
+    ReplicaGone,
     ReplicaPreparing,
     ReplicaRunning,
     react,
 )
+from footplate.domain.lifecycle.losses import ECHO_S
 from footplate.testing.clock import FakeClock
 from footplate.testing.jobs import make_job, make_spec
 
@@ -89,3 +92,27 @@ def test_the_record_is_left_as_it_is() -> None:
     job = make(running, clock)
 
     assert as_of(clock.now(), job, clock) == job
+
+
+@pytest.mark.parametrize("jump_s", JUMPS_S)
+def test_an_echo_is_one_though_the_clock_is_set_before_it(jump_s: float) -> None:
+    clock = FakeClock()
+    job = make(running, clock)
+
+    def happen(make_event: Callable[[datetime], Event]) -> None:
+        nonlocal job
+        clock.advance(1.0)
+        job = react(job, steadied(make_event(clock.now()), clock)).job
+
+    happen(lambda now: ReplicaExited(now, 1, WORKER, Exit(ExitKind.SIGNALLED, 9)))
+    happen(lambda now: ReplicaGone(now, 1, WORKER, "it ended"))
+    happen(lambda now: ReplicaRunning(now, 1, WORKER, restart=1))
+    clock.jump(jump_s)
+    happen(lambda now: ReplicaExited(now, 1, MASTER, Exit(ExitKind.EXITED, 1)))
+    assert seconds_to_due(job, clock) == LIMITS.max_running_time_s - 3.0
+
+    clock.advance(2 * ECHO_S)
+    happen(lambda now: JudgementDue(now, 1))
+    assert job.ending is None
+    happen(lambda now: ReplicaGone(now, 1, MASTER, "it ended"))
+    assert job.primary.restart == 1

@@ -32,6 +32,13 @@ class _OfReplica:
     attempt: int
     replica: str
     restart: int = field(default=0, kw_only=True)
+    steady_at: datetime | None = field(default=None, kw_only=True)
+    """``at`` on a scale that doesn't jump when the clock is set; None: the clock wasn't set."""
+
+    @property
+    def moment(self) -> datetime:
+        """For measuring how much time lies between two events."""
+        return self.steady_at or self.at
 
 
 @dataclass(frozen=True)

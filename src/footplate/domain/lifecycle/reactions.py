@@ -251,7 +251,7 @@ def _move(replica: Replica, event: ReplicaEvent, place: int) -> Replica:
         case ReplicaReady():
             moved = replace(replica, phase=Phase.READY, address=event.address)
         case ReplicaRunning():
-            upset_at = event.at if replica.restart else None
+            upset_at = event.moment if replica.restart else None
             moved = replace(replica, phase=Phase.RUNNING, upset_at=upset_at)
         case ReplicaLost():
             moved = replace(_ended(replica, event, place), phase=Phase.LOST, loss=event.reason)
@@ -271,7 +271,7 @@ def _ended(replica: Replica, event: ReplicaEvent, place: int) -> Replica:
     """With the moment of its end, unless that is known."""
     if replica.ended_as:
         return replica
-    return replace(replica, ended_at=event.at, ended_as=place)
+    return replace(replica, ended_at=event.moment, ended_as=place)
 
 
 def _follow(job: Job, event: _End, told: tuple[JobEvent, ...]) -> Change:

@@ -312,6 +312,8 @@ class _Life:
         if peers and self.rng.random() < 0.5:
             self._check()
             self.world.clock.advance(self.rng.choice([0.1, 1.0, ECHO_S - 0.1]))
+            if self.rng.random() < 0.1:
+                self.world.clock.jump(self.rng.choice(JUMPS_S))
             self.pass_()
         self._deliver_for_certain(lost)
 

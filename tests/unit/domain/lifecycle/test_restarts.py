@@ -451,3 +451,10 @@ def test_an_evaluator_that_is_yet_to_start_again_does_so_in_its_grace() -> None:
     gang.exit(MASTER, OK)
 
     assert commands(gang.job) == (Start(), Stop(frozenset({MASTER, WORKER})))
+
+
+def test_where_all_restart_together_an_evaluator_does_so_alone() -> None:
+    gang = Gang(workers=1, evaluators=1, restarts_together=True)
+    gang.end(EVALUATOR, KILLED)
+
+    assert (gang.find(EVALUATOR).restart, commands(gang.job)) == (1, (Start(),))
