@@ -203,4 +203,5 @@ def _unscaled(positions: Floats | np.float64, low: float, high: float, scale: Sc
 
 
 def _mirrored(values: Floats | np.float64, low: float, high: float) -> Floats:
-    return np.asarray(low - values + high)
+    """Rounding may not carry them beyond the bounds: logarithms follow."""
+    return np.clip(low - values + high, low, high)

@@ -1,0 +1,62 @@
+"""Rows that may be worth trying: drawn anywhere, and changed from good ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from footplate.tuning.axes import Floats
+    from footplate.tuning.encoding import Encoding
+
+_CHANGED = np.array([0.3, 0.6, 1.0])
+"""How many of the slots change: one of these shares, drawn for each row."""
+_STEPPED = 0.15
+"""How often a slot with steps goes just one step."""
+_FAR, _NEAR = (-2.0, -0.5), (-3.0, -1.3)
+"""Powers of ten: how far numbers move, in lengths of their axis."""
+_SWITCHED = {True: 0.1, False: 0.25}
+"""How often a category changes: near, and far."""
+
+
+class Candidates:
+    def __init__(self, encoding: Encoding, rng: np.random.Generator) -> None:
+        self._encoding, self._rng = encoding, rng
+
+    def anywhere(self, count: int) -> Floats:
+        return self._encoding.draw(self._rng.random((count, self._encoding.width)))
+
+    def around(self, rows: Floats, count: int, *, near: bool) -> Floats:
+        """Each from a random one of ``rows``."""
+        changed = rows[self._rng.integers(len(rows), size=count)].copy()
+        self._move(changed, near=near)
+        self._switch(changed, near=near)
+        self._step(changed)
+        return self._encoding.settle(changed, self._rng)
+
+    def settled(self, rows: Floats) -> Floats:
+        return self._encoding.settle(rows, self._rng)
+
+    def _move(self, rows: Floats, *, near: bool) -> None:
+        rng, (count, width) = self._rng, rows.shape
+        reach = 10.0 ** rng.uniform(*(_NEAR if near else _FAR), (count, 1))
+        chosen = rng.random((count, width)) < rng.choice(_CHANGED, (count, 1))
+        chosen[np.arange(count), rng.integers(width, size=count)] = True
+        moved = rows + chosen * reach * rng.standard_normal((count, width))
+        numbers = ~self._encoding.categorical
+        rows[:, numbers] = np.clip(moved[:, numbers], 0.0, 1.0)
+
+    def _switch(self, rows: Floats, *, near: bool) -> None:
+        for j in np.flatnonzero(self._encoding.categorical):
+            active = ~np.isnan(rows[:, j])
+            chosen = (self._rng.random(len(rows)) < _SWITCHED[near]) & active
+            kinds = self._encoding.axes[j].categories
+            rows[chosen, j] = self._rng.integers(kinds, size=int(chosen.sum()))
+
+    def _step(self, rows: Floats) -> None:
+        for j in np.flatnonzero(self._encoding.stepped):
+            steps = self._encoding.axes[j].steps
+            chosen = self._rng.random(len(rows)) < _STEPPED
+            step = self._rng.choice([-1.0, 1.0], int(chosen.sum())) / max(steps - 1, 1)
+            rows[chosen, j] = np.clip(rows[chosen, j] + step, 0.0, 1.0)

@@ -1,0 +1,86 @@
+"""What a study's trials tell a model, as numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from footplate.domain.studies.space import Point
+    from footplate.domain.studies.study import Study
+    from footplate.domain.studies.trials import Trial
+    from footplate.tuning.axes import Floats
+    from footplate.tuning.encoding import Encoding
+
+MOST_ROWS = 1000
+"""A model of more would be slow, and no better: the best ones and the latest are kept."""
+
+
+@dataclass(frozen=True)
+class Observations:
+    rows: Floats
+    losses: Floats
+    """(rows, metrics), finite."""
+    trials: tuple[Trial, ...]
+    """One for each row."""
+    infeasible: Floats
+    """The rows of trials that ended without values."""
+
+
+def observe(study: Study, encoding: Encoding) -> Observations:
+    """Of this study, and of earlier ones of the same space and metrics; in their order."""
+    metrics = study.config.metrics
+    ended = [t for one in (*kin(study), study) for t in in_space(one.finished, encoding)]
+    valued = [(trial, values) for trial in ended if (values := trial.values(metrics)) is not None]
+    losses = [[m.loss(v) for m, v in zip(metrics, values, strict=True)] for _, values in valued]
+    kept = _most_telling(np.array(losses).reshape(len(losses), len(metrics)))
+    trials = tuple(valued[place][0] for place in kept)
+    failed = [t.point for t in ended if t.values(metrics) is None]
+    return Observations(
+        encoding.rows([trial.point for trial in trials]),
+        np.array([losses[place] for place in kept]).reshape(len(kept), len(metrics)),
+        trials,
+        encoding.rows(failed[-MOST_ROWS // 2 :]),
+    )
+
+
+def kin(study: Study) -> tuple[Study, ...]:
+    """Earlier studies whose trials count like own ones."""
+    config = study.config
+    return tuple(
+        one
+        for one in study.earlier
+        if one.config.space == config.space and one.config.metrics == config.metrics
+    )
+
+
+def in_space(trials: Sequence[Trial], encoding: Encoding) -> list[Trial]:
+    return [t for t in sorted(trials, key=_number) if encoding.space.has(t.point)]
+
+
+def pending_points(study: Study, encoding: Encoding) -> list[Point]:
+    return [trial.point for trial in in_space(study.pending, encoding)]
+
+
+def finished_count(study: Study) -> int:
+    """What refits are keyed to."""
+    return sum(len(one.finished) for one in (*kin(study), study))
+
+
+def _number(trial: Trial) -> int:
+    return trial.number
+
+
+def _most_telling(losses: Floats) -> list[int]:
+    """Half of them for their first loss, half for being the latest."""
+    count = len(losses)
+    if count <= MOST_ROWS:
+        return list(range(count))
+    latest = set(range(count - MOST_ROWS // 2, count))
+    best_first = (int(place) for place in np.argsort(losses[:, 0], kind="stable"))
+    others = [place for place in best_first if place not in latest]
+    return sorted(latest.union(others[: MOST_ROWS - len(latest)]))

@@ -1,0 +1,100 @@
+"""When a model is fitted again, and how.
+
+Fits are keyed to the number of finished trials, never to time, so that the same trials lead to the
+same model on a machine that is busy.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from footplate.domain.studies.study import Noise
+from footplate.tuning.bayesian.model import VERSION, Model
+from footplate.tuning.bayesian.observations import finished_count, observe
+from footplate.tuning.bayesian.warp import Warp
+from footplate.tuning.encoding import Encoding
+from footplate.tuning.gaussian.fitting import Evidence, fit
+from footplate.tuning.gaussian.hyperparameters import Beliefs
+
+if TYPE_CHECKING:
+    from footplate.domain.studies.study import Study
+    from footplate.tuning.axes import Floats
+    from footplate.tuning.gaussian.hyperparameters import Hyperparameters
+
+LEAST_VALUES = 3
+"""Fewer don't make a model."""
+_EVERY_TIME = 20
+"""Up to so many finished trials each one changes the picture."""
+_SHARE = 25
+"""Later, one new trial of so many does."""
+_SEARCH_AGAIN = 1.25
+_LONG, _SHORT = 60, 20
+_FEW = 60
+
+
+def is_due(study: Study, model: Model | None) -> bool:
+    """Whether a refit would pay. Suggestions can be made of an older model meanwhile."""
+    finished = finished_count(study)
+    if model is None or not fits(study, model) or finished < model.seen:
+        return True
+    new = finished - model.seen
+    return new > 0 if finished <= _EVERY_TIME else new >= max(1, finished // _SHARE)
+
+
+def fits(study: Study, model: Model) -> bool:
+    """Whether the model is one of such a study."""
+    slots, metrics = len(study.config.space.slots), len(study.config.metrics)
+    shaped = all(len(output.lengths) == slots for output in model.outputs)
+    return model.version == VERSION and len(model.outputs) == metrics and shaped
+
+
+def refit(study: Study, model: Model | None = None) -> Model | None:
+    """None: too few trials have ended with values.
+
+    It begins where ``model`` left off, and looks far and wide again once there are a quarter more
+    trials.
+    """
+    encoding = Encoding(study.config.space)
+    seen = observe(study, encoding)
+    if len(seen.rows) < LEAST_VALUES:
+        return None
+    finished = finished_count(study)
+    old = model if model is not None and fits(study, model) else None
+    wide = old is None or finished >= _SEARCH_AGAIN * old.searched
+    fitting = _Fitting(encoding, noisy=study.config.noise is Noise.HIGH, wide=wide)
+    outputs = tuple(
+        fitting.run(seen.rows, Warp(seen.losses[:, place]).warped, before)
+        for place, before in enumerate(old.outputs if old else [None] * len(study.config.metrics))
+    )
+    feasibility = None
+    if len(seen.infeasible):
+        rows = np.vstack([seen.rows, seen.infeasible])
+        labels = feasibility_labels(len(seen.rows), len(seen.infeasible))
+        feasibility = fitting.run(rows, labels, old.feasibility if old else None)
+    searched = finished if wide or old is None else old.searched
+    return Model(finished, searched, outputs, feasibility)
+
+
+def feasibility_labels(feasible: int, infeasible: int) -> Floats:
+    """What a model of feasibility is fitted to: 0 is as good as feasible, and so is the unknown."""
+    return np.concatenate([np.zeros(feasible), np.full(infeasible, -2.0)])
+
+
+class _Fitting:
+    def __init__(self, encoding: Encoding, *, noisy: bool, wide: bool) -> None:
+        self._encoding, self._wide = encoding, wide
+        self._beliefs = beliefs(encoding.width, noisy=noisy)
+
+    def run(self, rows: Floats, y: Floats, old: Hyperparameters | None) -> Hyperparameters:
+        encoding = self._encoding
+        evidence = Evidence(encoding.features(rows), encoding.owners, y, self._beliefs)
+        starts = [] if old is None else [old.logs()]
+        if self._wide or len(rows) < _FEW or old is None:
+            starts.append(self._beliefs.centre)
+        return fit(evidence, self._beliefs, starts, _LONG if self._wide else _SHORT)
+
+
+def beliefs(slots: int, *, noisy: bool) -> Beliefs:
+    return Beliefs(slots, noise=0.1, noise_spread=1.0) if noisy else Beliefs(slots)

@@ -1,0 +1,160 @@
+"""The Bayesian designer, for one metric."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from footplate.tuning.bayesian.acquisition import LogExpectedImprovement, UpperConfidence
+from footplate.tuning.bayesian.candidates import Candidates
+from footplate.tuning.bayesian.explaining import explain
+from footplate.tuning.bayesian.initial import initial_count, initial_point
+from footplate.tuning.bayesian.observations import observe, pending_points
+from footplate.tuning.bayesian.refit import LEAST_VALUES, feasibility_labels, fits, refit
+from footplate.tuning.bayesian.surrogate import Surrogate
+from footplate.tuning.bayesian.sweep import sweep, sweep_all
+from footplate.tuning.bayesian.trust_region import TrustRegion
+from footplate.tuning.bayesian.worth import Worth
+from footplate.tuning.designer import Batch, Explanation, Reason, Suggestion
+from footplate.tuning.drawing import draw_new, generator
+from footplate.tuning.encoding import Encoding
+from footplate.tuning.gaussian.posterior import Posterior
+from footplate.tuning.tried import all_tried, repeats, tried
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from footplate.domain.studies.study import Study
+    from footplate.tuning.axes import Floats
+    from footplate.tuning.bayesian.acquisition import Acquisition
+    from footplate.tuning.bayesian.model import Model
+
+_CANDIDATES = 1200
+_LISTED = 2000
+"""Spaces of at most so many points are looked at whole."""
+_ROWS = 300
+"""Beyond so many measured points, fewer candidates are looked at: a suggestion stays quick."""
+
+
+@dataclass(frozen=True)
+class BayesianSearch:
+    """``model``: what :func:`refit` made last, of these trials or of fewer. None: it is made here.
+
+    A suggestion with a model of all but the last trials takes some tens of milliseconds. A fit
+    takes longer, and belongs where nobody waits for it.
+    """
+
+    model: Model | None = None
+
+    def suggest(self, study: Study, count: int, seed: int) -> Batch:
+        step = _Step(study, self.model, seed)
+        found: list[Suggestion] = []
+        for _ in range(count):
+            suggestion = step.next()
+            if suggestion is None:
+                return Batch(tuple(found), all_tried(study))
+            found.append(suggestion)
+        return Batch(tuple(found))
+
+
+class _Step:
+    """One call of ``suggest``: each suggestion is pending for the next one."""
+
+    def __init__(self, study: Study, model: Model | None, seed: int) -> None:
+        self._study, self._seed = study, seed
+        self._encoding = Encoding(study.config.space)
+        self._seen = observe(study, self._encoding)
+        self._pending = pending_points(study, self._encoding)
+        self._known, self._again = tried(study), repeats(study)
+        self._given = len(study.trials)
+        usable = model is not None and fits(study, model)
+        self._model = model if usable else None
+
+    def next(self) -> Suggestion | None:
+        """None: all points have been tried."""
+        if self._known.everything and not self._again:
+            return None
+        suggestion = self._initial() if self._is_early() else self._modelled()
+        if suggestion is not None:
+            self._given += 1
+            self._pending.append(suggestion.point)
+            self._known.add(suggestion.point)
+        return suggestion
+
+    def _is_early(self) -> bool:
+        """Trials of earlier studies of the same space count."""
+        inherited = len(self._seen.trials) + len(self._seen.infeasible) + len(self._pending)
+        given = max(self._given, inherited)
+        return given < initial_count(self._encoding) or len(self._seen.rows) < LEAST_VALUES
+
+    def _initial(self) -> Suggestion | None:
+        point = initial_point(
+            self._encoding, self._given, self._seed, self._known, again=self._again
+        )
+        if point is None:
+            return None
+        sentence = "the middle, or the defaults" if self._given == 0 else "spread evenly"
+        why = Explanation(Reason.INITIAL, f"initial design: {sentence}; too little is known yet")
+        return Suggestion(point, why)
+
+    def _modelled(self) -> Suggestion | None:
+        if self._model is None:
+            self._model = refit(self._study)
+        assert self._model is not None  # noqa: S101 - there are values enough, or it would be early
+        surrogate = self._surrogate(self._model)
+        rng = generator(self._seed, self._given)
+        rows = self._rows(surrogate, self._model, rng)
+        for row in rows:
+            point = self._encoding.point(row)
+            if self._again or point not in self._known:
+                return Suggestion(point, self._why(surrogate, self._encoding.row(point)))
+        point_left = draw_new(self._encoding.space, rng, self._known, again=self._again)
+        if point_left is None:
+            return None
+        return Suggestion(point_left, self._why(surrogate, self._encoding.row(point_left)))
+
+    def _surrogate(self, model: Model) -> Surrogate:
+        losses, pending = self._seen.losses[:, 0], self._encoding.rows(self._pending)
+        return Surrogate(self._encoding, model.outputs[0], self._seen.rows, losses, pending)
+
+    def _rows(
+        self, surrogate: Surrogate, model: Model, rng: np.random.Generator
+    ) -> Iterator[Floats]:
+        """Best first."""
+        worth = Worth(
+            self._encoding,
+            surrogate,
+            self._acquisition(surrogate),
+            TrustRegion(self._encoding, self._seen.rows),
+            self._feasibility(model),
+        )
+        size = self._encoding.space.size
+        if size is not None and size <= _LISTED:
+            points = [self._encoding.space.point_at(index) for index in range(size)]
+            return sweep_all(worth, self._encoding.rows(points))
+        best_rows = self._seen.rows[np.argsort(surrogate.expected, kind="stable")]
+        count = int(_CANDIDATES * min(1.0, _ROWS / len(self._seen.rows)))
+        return sweep(worth, Candidates(self._encoding, rng), best_rows, count)
+
+    def _acquisition(self, surrogate: Surrogate) -> Acquisition:
+        """Improvement would be counted twice where trials run that may bring it."""
+        if self._pending:
+            return UpperConfidence()
+        return LogExpectedImprovement(surrogate.best)
+
+    def _feasibility(self, model: Model) -> Posterior | None:
+        failed = self._seen.infeasible
+        if model.feasibility is None or not len(failed):
+            return None
+        rows = np.vstack([self._seen.rows, failed])
+        labels = feasibility_labels(len(self._seen.rows), len(failed))
+        nothing = self._encoding.rows([])
+        return Posterior(self._encoding, model.feasibility, rows, labels, nothing)
+
+    def _why(self, surrogate: Surrogate, row: Floats) -> Explanation:
+        metric = self._study.config.metrics[0]
+        best = int(np.argmin(self._seen.losses[:, 0]))
+        at = self._seen.trials[best], self._seen.rows[best]
+        return explain(self._encoding, surrogate, metric, row, at)

@@ -1,0 +1,67 @@
+"""The row that is most worth trying, found by looking at many and climbing from the best."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from footplate.tuning.axes import Floats
+    from footplate.tuning.bayesian.candidates import Candidates
+
+_PARENTS = 5
+"""So many of the best measured rows are changed."""
+_KEPT = 12
+"""So many of the best candidates are changed again, in each round."""
+_CLIMBERS, _LOOKED_AT, _APART = 3, 60, 0.03
+
+
+class Hill(Protocol):
+    """What is climbed."""
+
+    def of(self, rows: Floats) -> Floats: ...
+
+    def polished(self, row: Floats) -> Floats: ...
+
+
+def sweep(worth: Hill, candidates: Candidates, best_rows: Floats, count: int) -> Iterator[Floats]:
+    """The best rows found, best first; ``best_rows`` are measured ones, best first.
+
+    About 5/3 of ``count`` rows are looked at: half of ``count`` anywhere, the others changed from
+    measured ones, then from the best of those found.
+    """
+    around = candidates.around(best_rows[:_PARENTS], count // 2, near=False)
+    rows = np.vstack([candidates.anywhere(count // 2), around])
+    values = worth.of(rows)
+    for near in (False, True):
+        top = rows[np.argsort(-values, kind="stable")[:_KEPT]]
+        more = candidates.around(top, count // 3, near=near)
+        rows, values = np.vstack([rows, more]), np.concatenate([values, worth.of(more)])
+    order = np.argsort(-values, kind="stable")
+    climbed = np.array([worth.polished(row) for row in _climbers(rows[order])])
+    summits = candidates.settled(climbed)
+    yield from _in_order(worth.of, np.vstack([rows[order[:1]], summits]))
+    yield from rows[order]
+
+
+def sweep_all(worth: Hill, rows: Floats) -> Iterator[Floats]:
+    """The best first, of all the rows there are."""
+    return _in_order(worth.of, rows)
+
+
+def _in_order(values: Callable[[Floats], Floats], rows: Floats) -> Iterator[Floats]:
+    return iter(rows[np.argsort(-values(rows), kind="stable")])
+
+
+def _climbers(rows: Floats) -> list[Floats]:
+    """Of rows with the best first: some that aren't next to each other."""
+    chosen: list[Floats] = []
+    for row in rows[:_LOOKED_AT]:
+        if all(np.nan_to_num(np.abs(row - other), nan=1.0).max() > _APART for other in chosen):
+            chosen.append(row)
+        if len(chosen) == _CLIMBERS:
+            break
+    return chosen

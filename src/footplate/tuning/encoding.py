@@ -1,0 +1,135 @@
+"""Points of a space as rows of numbers, and rows as the features that distances are taken of.
+
+A row has the position of each slot on its axis, NaN where the slot isn't active. Features are laid
+out so that plain Euclidean distances between them mean something, and kernels over them are valid:
+
+- numbers: their position;
+- categories: one column each, so that different ones are at distance 1;
+- numbers that may be inactive: an arc of radius 1/2, the inactive in its centre. Active values are
+  about as far from each other as on the line, and all equally far from the inactive. Source of the
+  idea: Swersky et al., "Raiders of the Lost Architecture", 2014.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from footplate.tuning.axes import axis
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from footplate.domain.studies.parameters import Value
+    from footplate.domain.studies.space import Point, SearchSpace
+    from footplate.tuning.axes import Axis, Floats
+
+_APART = np.sqrt(0.5)
+"""The value of a category's column: the distance of two categories is 1."""
+_RADIUS = 0.5
+_ANGLE = 1.0 / _RADIUS
+"""Radians for the whole axis: steps along the arc are as long as on the line."""
+
+
+class Encoding:
+    """Of one space. ``width``: how many slots, which is how long a row is."""
+
+    def __init__(self, space: SearchSpace) -> None:
+        self.space = space
+        self.axes: list[Axis] = [axis(slot.parameter) for slot in space.slots]
+        self.width = len(self.axes)
+        self.categorical = np.array([along.categories > 0 for along in self.axes])
+        self.conditional = np.array([slot.parent is not None for slot in space.slots])
+        self.stepped = np.array([along.steps > 0 for along in self.axes])
+        self.owners = np.repeat(
+            np.arange(self.width), [self._columns(j) for j in range(self.width)]
+        )
+        """The slot that each column of the features belongs to."""
+        self._first = np.searchsorted(self.owners, np.arange(self.width))
+
+    def row(self, point: Point) -> Floats:
+        values = self.space.active_values(point)
+        positions = [_position(along, v) for along, v in zip(self.axes, values, strict=True)]
+        return np.array(positions, dtype=np.float64)
+
+    def rows(self, points: Sequence[Point]) -> Floats:
+        found = [self.row(point) for point in points]
+        return np.array(found, dtype=np.float64).reshape(len(found), self.width)
+
+    def point(self, row: Floats) -> Point:
+        """Of a row that :meth:`settle` has made one of the space."""
+        point: dict[str, Value] = {}
+        for slot, along, position in zip(self.space.slots, self.axes, row, strict=True):
+            if not np.isnan(position):
+                point[slot.parameter.name] = along.value(float(position))
+        return point
+
+    def draw(self, units: Floats) -> Floats:
+        """Rows for uniform numbers from 0 to 1, one for each slot."""
+        spread = [along.spread(units[:, j]) for j, along in enumerate(self.axes)]
+        return self._deactivate(np.column_stack(spread))
+
+    def settle(self, rows: Floats, rng: np.random.Generator) -> Floats:
+        """The nearest rows of the space; what becomes active without a position gets any."""
+        settled = np.empty_like(rows)
+        for j, along in enumerate(self.axes):
+            missing = np.isnan(rows[:, j])
+            column = np.where(missing, 0.0, rows[:, j])
+            settled[:, j] = along.snap(column)
+            if missing.any():
+                settled[missing, j] = along.spread(rng.random(int(missing.sum())))
+        return self._deactivate(settled)
+
+    def features(self, rows: Floats) -> Floats:
+        features = np.zeros((len(rows), len(self.owners)))
+        for j, along in enumerate(self.axes):
+            first, column = self._first[j], rows[:, j]
+            if along.categories:
+                active = np.flatnonzero(~np.isnan(column))
+                features[active, first + column[active].astype(np.int64)] = _APART
+            elif self.conditional[j]:
+                features[:, first] = np.nan_to_num(_RADIUS * np.sin(_ANGLE * column))
+                features[:, first + 1] = np.nan_to_num(_RADIUS * np.cos(_ANGLE * column))
+            else:
+                features[:, first] = column
+        return features
+
+    def slopes(self, row: Floats) -> Floats:
+        """How each feature changes with the position of its slot; 0 for categories."""
+        slopes = np.zeros(len(self.owners))
+        for j, along in enumerate(self.axes):
+            first = self._first[j]
+            if along.categories or np.isnan(row[j]):
+                continue
+            if self.conditional[j]:
+                slopes[first] = np.cos(_ANGLE * row[j])
+                slopes[first + 1] = -np.sin(_ANGLE * row[j])
+            else:
+                slopes[first] = 1.0
+        return slopes
+
+    def _columns(self, slot: int) -> int:
+        return self.axes[slot].categories or (2 if self.conditional[slot] else 1)
+
+    def _deactivate(self, rows: Floats) -> Floats:
+        """Slots whose parents, which stand before them, have other values become NaN."""
+        for j, wanted in self._conditions():
+            parent = rows[:, self.space.slots[j].parent or 0]
+            nearest = np.abs(parent[:, None] - wanted[None, :]).min(axis=1)
+            rows[~(nearest < _SAME), j] = np.nan
+        return rows
+
+    def _conditions(self) -> Iterable[tuple[int, Floats]]:
+        for j, slot in enumerate(self.space.slots):
+            if slot.parent is not None:
+                above = self.axes[slot.parent]
+                yield j, np.array([above.position(value) for value in slot.values])
+
+
+_SAME = 1e-9
+"""Positions of values of one axis are further apart, or they aren't told apart at all."""
+
+
+def _position(along: Axis, value: Value | None) -> float:
+    return np.nan if value is None else along.position(value)

@@ -1,0 +1,104 @@
+"""What a Gaussian process expects of points, after measurements.
+
+Source: Rasmussen and Williams, algorithm 2.1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import cho_solve, lapack, solve_triangular
+
+from footplate.tuning.gaussian.kernel import matern, matern_with_slope, squared_distances
+
+if TYPE_CHECKING:
+    from footplate.tuning.axes import Floats
+    from footplate.tuning.encoding import Encoding
+    from footplate.tuning.gaussian.hyperparameters import Hyperparameters
+
+_LEAST_VARIANCE = 1e-12
+
+
+class Posterior:
+    """``rows`` were measured as ``y``; ``pending`` ones will be.
+
+    Pending points lower the spread around them and leave the mean alone: wherever they end, less
+    will be to be learned there. Source: Desautels et al., "Parallelizing Exploration-Exploitation
+    Tradeoffs in Gaussian Process Bandit Optimization", 2014 (GP-BUCB).
+    """
+
+    def __init__(
+        self,
+        encoding: Encoding,
+        hyperparameters: Hyperparameters,
+        rows: Floats,
+        y: Floats,
+        pending: Floats,
+    ) -> None:
+        self._encoding = encoding
+        self._lengths = np.array(hyperparameters.lengths)[encoding.owners]
+        self._signal, self._noise = hyperparameters.signal, hyperparameters.noise
+        self._measured = len(rows)
+        self._features = self._scaled(np.vstack([rows, pending]))
+        factor = _factor(self._covariance())
+        own = factor[: self._measured, : self._measured]
+        self._weights = cho_solve((own, True), y, check_finite=False)
+        identity = np.eye(len(factor))
+        self._whitening = solve_triangular(factor, identity, lower=True, check_finite=False)
+
+    def mean(self, rows: Floats) -> Floats:
+        measured = self._features[: self._measured]
+        squared = squared_distances(self._scaled(rows), measured)
+        found: Floats = self._signal * matern(squared) @ self._weights
+        return found
+
+    def predict(self, rows: Floats) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of the function, without the noise of a measurement."""
+        kernel = self._signal * matern(squared_distances(self._scaled(rows), self._features))
+        known = kernel @ self._whitening.T
+        variance = self._signal - np.einsum("ij,ij->i", known, known)
+        spread = np.sqrt(np.maximum(variance, _LEAST_VARIANCE))
+        return kernel[:, : self._measured] @ self._weights, spread
+
+    def predict_with_slopes(self, row: Floats) -> tuple[float, float, Floats, Floats]:
+        """Of one row: mean, standard deviation, and how each changes along each slot."""
+        at = self._scaled(row[None, :])
+        kernel, slope = matern_with_slope(squared_distances(at, self._features)[0])
+        kernel, slope = self._signal * kernel, self._signal * slope
+        turn = self._encoding.slopes(row) / self._lengths
+        by_column = 2.0 * slope[:, None] * (at - self._features) * turn
+        known = self._whitening @ kernel
+        spread = np.sqrt(max(self._signal - float(known @ known), _LEAST_VARIANCE))
+        mean = float(kernel[: self._measured] @ self._weights)
+        of_mean = by_column[: self._measured].T @ self._weights
+        of_spread = -(by_column.T @ (self._whitening.T @ known)) / spread
+        return mean, float(spread), self._by_slot(of_mean), self._by_slot(of_spread)
+
+    def _scaled(self, rows: Floats) -> Floats:
+        scaled: Floats = self._encoding.features(rows) / self._lengths
+        return scaled
+
+    def _covariance(self) -> Floats:
+        covariance = self._signal * matern(squared_distances(self._features, self._features))
+        covariance[np.diag_indices_from(covariance)] += self._noise
+        return covariance
+
+    def _by_slot(self, by_column: Floats) -> Floats:
+        width = self._encoding.width
+        summed = np.bincount(self._encoding.owners, weights=by_column, minlength=width)
+        return summed.astype(np.float64)
+
+
+def _factor(covariance: Floats) -> Floats:
+    """The lower Cholesky factor; what is added to the diagonal grows until there is one."""
+    diagonal = np.diag_indices_from(covariance)
+    added = 1e-8
+    while True:
+        raised = covariance.copy()
+        raised[diagonal] += added
+        factor, failed = lapack.dpotrf(raised, lower=1, clean=1)
+        if not failed:
+            found: Floats = factor
+            return found
+        added *= 10.0

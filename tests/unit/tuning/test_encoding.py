@@ -1,0 +1,74 @@
+"""Points as rows and features."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.tuning.spaces import BRIEF, spaces
+
+from footplate.domain.studies.parameters import Branch, CategoricalParameter, DoubleParameter
+from footplate.domain.studies.space import SearchSpace
+from footplate.tuning.bayesian.candidates import Candidates
+from footplate.tuning.drawing import draw, generator
+from footplate.tuning.encoding import Encoding
+
+MOMENTUM = Branch(("sgd",), DoubleParameter("momentum", 0.0, 1.0))
+OPTIMIZER = CategoricalParameter("optimizer", ("sgd", "adam"), branches=(MOMENTUM,))
+
+
+@BRIEF
+@given(spaces(), st.integers(0, 1000))
+def test_points_survive_the_round_trip(space: SearchSpace, seed: int) -> None:
+    encoding = Encoding(space)
+    point = draw(space, generator(seed))
+    again = encoding.point(encoding.row(point))
+    assert space.has(again)
+    assert encoding.row(again) == pytest.approx(encoding.row(point), nan_ok=True, abs=1e-4)
+    assert {n: v for n, v in again.items() if isinstance(v, str)} == {
+        n: v for n, v in point.items() if isinstance(v, str)
+    }
+
+
+@BRIEF
+@given(spaces(), st.integers(0, 1000), st.booleans())
+def test_candidates_are_points_of_the_space(space: SearchSpace, seed: int, near: bool) -> None:  # noqa: FBT001 - drawn
+    encoding = Encoding(space)
+    candidates = Candidates(encoding, generator(seed))
+    rows = candidates.anywhere(8)
+    for row in np.vstack([rows, candidates.around(rows, 16, near=near)]):
+        point = encoding.point(row)
+        assert space.has(point)
+        assert encoding.row(point) == pytest.approx(row, nan_ok=True, abs=1e-4)
+
+
+def test_distances_mean_something() -> None:
+    encoding = Encoding(SearchSpace((OPTIMIZER, DoubleParameter("x", 0.0, 10.0))))
+    points: list[dict[str, float | str]] = [
+        {"optimizer": "adam", "x": 0.0},
+        {"optimizer": "adam", "x": 5.0},
+        {"optimizer": "sgd", "momentum": 0.5, "x": 0.0},
+        {"optimizer": "sgd", "momentum": 0.6, "x": 0.0},
+        {"optimizer": "sgd", "momentum": 1.0, "x": 0.0},
+    ]
+    features = encoding.features(encoding.rows(points))
+    squared = ((features[:, None] - features[None]) ** 2).sum(axis=2)
+    assert squared[0, 1] == pytest.approx(0.25)  # half of the axis
+    assert squared[0, 2] == pytest.approx(1.25)  # another category, and the inactive
+    assert squared[0, 4] == pytest.approx(1.25)  # however the active is set
+    assert squared[2, 3] == pytest.approx(0.01, rel=0.01)  # along the arc as on the line
+
+
+@BRIEF
+@given(spaces(), st.integers(0, 1000))
+def test_slopes_are_those_of_the_features(space: SearchSpace, seed: int) -> None:
+    encoding = Encoding(space)
+    row = encoding.row(draw(space, generator(seed)))
+    slopes = encoding.slopes(row)
+    for j in np.flatnonzero(~encoding.categorical & ~np.isnan(row)):
+        ends = np.vstack([row, row])
+        ends[:, j] += (-1e-6, 1e-6)
+        low, high = encoding.features(ends)
+        own = encoding.owners == j
+        assert (high - low)[own] / 2e-6 == pytest.approx(slopes[own], abs=1e-5)
