@@ -6,11 +6,13 @@ import json
 import shutil
 import sys
 from contextlib import suppress
+from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from footplate.cli.happenings import Narrator, restarts, timetable
 from footplate.cli.session import job_commands
 from footplate.cli.show import cell, render, render_list
 from footplate.cli.terminal import clip, disarm
@@ -34,23 +36,35 @@ INTERRUPTED = 130
 
 
 def describe(session: Session, name: JobName, layout: str, columns: Mapping[str, str]) -> None:
-    """The resource on stdout; on stderr why it failed, or what it waits for."""
+    """The resource on stdout; on stderr its restarts, why it failed, or what it waits for."""
     # Imported here, like all that pulls in httpx: start-up time.
     from footplate.cli.follow import verdict
 
     with session.connect() as service:
         job = service.job(name)
         click.echo(render(job.resource, layout, columns))
-        if job.state.terminal:
-            if job.state is not State.SUCCEEDED:
-                click.secho(verdict(job), err=True, fg="red")
-            return
         if _tell_wait(job):
             return
-        latest = list(service.events(name))[-1:]
-    for event in latest:
-        text = ": ".join(part for part in (event.kind, event.message) if part)
-        click.secho(disarm(text), err=True, dim=True)
+        happened = list(service.events(name))
+    if again := restarts(happened):
+        click.secho(disarm(again), err=True, fg="yellow")
+        click.secho(f"  {job_commands(name, session.flags)['events']}", err=True, dim=True)
+    if not job.state.terminal:
+        for event in happened[-1:]:
+            click.secho(disarm(Narrator().tell(event)), err=True, dim=True)
+    elif job.state is not State.SUCCEEDED:
+        click.secho(verdict(job), err=True, fg="red")
+
+
+def show_events(session: Session, name: JobName, layout: str) -> None:
+    """All that has happened to it so far; in other formats than a table field by field."""
+    with session.connect() as service:
+        happened = list(service.events(name))
+    if layout == "table":
+        told = timetable(happened)
+        click.echo(disarm(told) if sys.stdout.isatty() else told)
+    else:
+        click.echo(render_list([asdict(event) for event in happened], layout, {}))
 
 
 def select_jobs(jobs: Iterable[Job], *, limit: int | None, sort_by: str | None) -> list[Job]:

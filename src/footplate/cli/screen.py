@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from footplate.cli.happenings import PASSING, Narrator
 from footplate.cli.terminal import colourless, disarm
 from footplate.domain.states import State
 
@@ -34,6 +35,7 @@ class Screen:
 
     def __init__(self, *, named: bool = True) -> None:
         self._named = named
+        self._narrator = Narrator()
         self._width = 0
         self._progress = False
         self._live = sys.stderr.isatty() and not colourless()
@@ -48,18 +50,17 @@ class Screen:
         click.secho(disarm(text) if self._shown else text, fg=_COLOURS.get(line.severity))
 
     def event(self, event: Event) -> None:
-        """Progress passes; warnings, and why it waits, stay; the end is for the verdict to tell."""
+        """Progress passes; all else stays; the end is for the verdict to tell."""
         if event.kind in _ENDS:
             return
-        text = ": ".join(part for part in (event.kind, event.message) if part)
-        text = disarm(f"{event.replica}  {text}" if event.replica else text)
+        text = disarm(self._narrator.tell(event))
         if event.kind == "WAITING":
             self.note(disarm(event.message))
-        elif event.kind == "WARNING":
+        elif event.kind in PASSING:
+            self.note(text, passing=True)
+        else:
             self._clear()
             click.secho(text, err=True, fg="yellow")
-        else:
-            self.note(text, passing=True)
 
     def note(self, text: str, *, passing: bool = False) -> None:
         """On stderr; on a terminal a passing note gives way to the next one."""

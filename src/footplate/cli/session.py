@@ -111,7 +111,7 @@ def job_commands(name: JobName, flags: str = "") -> dict[str, str]:
     tail = f" {flags}" if flags else ""
     return {
         verb: f"footplate {group} {verb} {operand}{tail}"
-        for verb in ("describe", "stream-logs", "cancel")
+        for verb in ("describe", "stream-logs", "events", "cancel")
     }
 
 

@@ -64,6 +64,73 @@ def test_describe_says_why_a_job_failed(invoke: Callable[..., Result]) -> None:
     assert result.exit_code == 0
 
 
+LOST = "replica worker-replica-0 was lost"
+RESTARTED: list[dict[str, object]] = [
+    {"number": 1, "time": TIME, "kind": "RUNNING"},
+    {
+        "number": 2,
+        "time": TIME,
+        "kind": "REPLICA_FAILED",
+        "replica": "worker-replica-0",
+        "message": LOST,
+    },
+    {
+        "number": 3,
+        "time": TIME,
+        "kind": "RESTART",
+        "replica": "worker-replica-0",
+        "message": f"{LOST}; starting it again in place, restart 1 of 5",
+    },
+    {"number": 4, "time": TIME, "kind": "RETRY", "message": "starting again"},
+    {
+        "number": 5,
+        "time": TIME,
+        "kind": "RESTART",
+        "replica": "worker-replica-0",
+        "message": f"{LOST}; starting it again in place, restart 2 of 5",
+    },
+    {"number": 6, "time": TIME, "kind": "STACKS", "message": "one\ntwo"},
+]
+
+
+@pytest.mark.parametrize("state", ["RUNNING", "SUCCEEDED", "FAILED"])
+def test_describe_tells_of_restarts(
+    invoke: Callable[..., Result], fake: FakeService, state: str
+) -> None:
+    fake.jobs[NAME]["state"] = state
+    fake.events[NAME] = RESTARTED[:5]
+    ends = {"FAILED": "Job census_1 failed.\n", "SUCCEEDED": ""}
+    latest = f"worker-replica-0  RESTART: {LOST}; starting it again in place, restart 2 of 5\n"
+    assert invoke("ai-platform", "jobs", "describe", "census_1").stderr == (
+        "Started again: worker-replica-0 2 times, all replicas once. "
+        f"The last time: {LOST}; starting it again in place, restart 2 of 5\n"
+        "  footplate ai-platform jobs events census_1\n" + ends.get(state, latest)
+    )
+
+
+def test_events_of_a_job(invoke: Callable[..., Result], fake: FakeService) -> None:
+    """The reason of a restart is told once where the failure stands before it."""
+    fake.events[NAME] = RESTARTED
+    at = "2026-11-21T08:00:00Z"
+    assert invoke("ai-platform", "jobs", "events", "census_1").stdout == (
+        f"{at}  RUNNING\n"
+        f"{at}  worker-replica-0  REPLICA_FAILED: {LOST}\n"
+        f"{at}  worker-replica-0  RESTART: starting it again in place, restart 1 of 5\n"
+        f"{at}  RETRY: starting again\n"
+        f"{at}  worker-replica-0  RESTART: {LOST}; starting it again in place, restart 2 of 5\n"
+        f"{at}  STACKS: one\n"
+        "    two\n"
+    )
+
+
+def test_events_for_scripts(invoke: Callable[..., Result], fake: FakeService) -> None:
+    fake.events[NAME] = RESTARTED
+    words = ("ai-platform", "jobs", "events", "census_1")
+    values = invoke(*words, "--format=value(number,kind)").stdout.splitlines()
+    assert values[0] == "1\tRUNNING"
+    assert json.loads(invoke(*words, "--format=json").stdout)[5]["message"] == "one\ntwo"
+
+
 def test_describe_takes_a_resource_name(invoke: Callable[..., Result]) -> None:
     words = ("describe", NAME, "--project=other", "--format=value(state)")
     assert invoke("ai-platform", "jobs", *words).stdout == "RUNNING\n"

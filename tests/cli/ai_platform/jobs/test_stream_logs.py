@@ -184,6 +184,26 @@ def on_a_terminal(*words: str) -> tuple[int, str]:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")
+def test_progress_gives_way_on_a_terminal_and_a_restart_stays(fake: FakeService) -> None:
+    fake.events[NAME] = [
+        {"number": 1, "kind": "PREPARING", "message": "passes"},
+        {"number": 2, "kind": "REPLICA_FAILED", "message": "was lost", "replica": "r-0"},
+        {"number": 3, "kind": "RESTART", "message": "was lost; starts again", "replica": "r-0"},
+        {"number": 4, "kind": "ISOLATION", "message": "passes", "replica": "r-0"},
+    ]
+    fake.lines[NAME] = ending(fake, "SUCCEEDED", line(1, "hello"))
+    _, text = on_a_terminal("stream-logs", "census_1", f"--url={fake.url}")
+    kept = [re.sub("\x1b\\[[0-9]*m|\r", "", each) for each in text.split("\n")]
+    assert [each.rpartition("\x1b[2K")[2] for each in kept] == [
+        "r-0  REPLICA_FAILED: was lost",
+        "r-0  RESTART: starts again",
+        "master-replica-0  hello",
+        "Job census_1 succeeded.",
+        "",
+    ]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")
 def test_a_program_gives_no_commands_to_the_terminal(fake: FakeService) -> None:
     hostile = "\x1b]0;title\x07\x1b]52;c;cm0gLXJm\x07\x1b[2J\x9b6n\x1bc"
     fake.events[NAME] = [{"number": 1, "kind": "WARNING", "message": hostile}]

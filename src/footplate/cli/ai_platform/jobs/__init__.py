@@ -13,6 +13,7 @@ command = Group(
         Entry("describe", f"{_HERE}.describe", "Show a job, and why it failed."),
         Entry("list", f"{_HERE}.list", "List jobs, newest first."),
         Entry("stream-logs", f"{_HERE}.stream_logs", "Follow what a job prints, to its end."),
+        Entry("events", f"{_HERE}.events", "Show what has happened to a job."),
         Entry("stacks", f"{_HERE}.stacks", "Show where a running job's processes stand."),
         Entry("usage", f"{_HERE}.usage", "Show what the replicas of a job use."),
         Entry("ssh", f"{_HERE}.ssh", "Open a shell in a replica of a running job."),

@@ -1,0 +1,26 @@
+"""``footplate ai-platform jobs events``."""
+
+from __future__ import annotations
+
+import click
+
+from footplate.cli import job_commands
+from footplate.cli.session import Session, with_session
+from footplate.cli.show import format_option
+
+
+@click.command("events")
+@click.argument("job")
+@format_option("table")
+@with_session
+def command(session: Session, job: str, layout: str) -> None:
+    """Show what has happened to a job so far: waits, restarts and why, hangs, its end.
+
+    Whoever follows a job with stream-logs sees the same as it happens.
+
+    \b
+    Examples:
+      footplate ai-platform jobs events census_20261121_0900
+      footplate ai-platform jobs events census_20261121_0900 --format='value(kind,replica,message)'
+    """
+    job_commands.show_events(session, session.training_job(job), layout)
