@@ -1,0 +1,50 @@
+"""What every stopping rule looks like from outside."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, assert_never
+
+from footplate.domain.studies.stopping import ConvexSpec, DecayCurveSpec, HalvingSpec, MedianSpec
+from footplate.tuning.stopping.convex import ConvexRule
+from footplate.tuning.stopping.curves import Ruler
+from footplate.tuning.stopping.decay import DecayCurveRule
+from footplate.tuning.stopping.halving import HalvingRule
+from footplate.tuning.stopping.median import MedianRule
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from footplate.domain.studies.study import StudyConfig
+    from footplate.domain.studies.trials import Trial
+
+
+class StoppingRule(Protocol):
+    """``others``: all other trials of the study, whatever their states, in any order."""
+
+    def reason_to_stop(self, trial: Trial, others: Sequence[Trial]) -> str:
+        """A sentence with numbers; empty: the trial goes on."""
+        ...
+
+
+def stopping_rule(config: StudyConfig) -> StoppingRule | None:
+    """None: the study asks for no automated stopping.
+
+    Raises ValueError where there are several metrics: no trial is clearly worse then.
+    """
+    spec = config.stopping
+    if spec is None:
+        return None
+    if len(config.metrics) > 1:
+        raise ValueError("automated stopping needs a single metric")
+    ruler = Ruler(config.metrics[0], spec.use_elapsed)
+    match spec:
+        case HalvingSpec():
+            return HalvingRule(ruler, spec)
+        case MedianSpec():
+            return MedianRule(ruler)
+        case DecayCurveSpec():
+            return DecayCurveRule(ruler)
+        case ConvexSpec():
+            return ConvexRule(ruler, spec)
+        case _:
+            assert_never(spec)
