@@ -15,6 +15,7 @@ import uvicorn
 from footplate.domain.errors import FailedPrecondition
 from footplate.server.data_dir import DataDir
 from footplate.server.service import Service
+from footplate.server.web_sockets import BoundedWebSocket
 from footplate.wire.shell_v1 import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class _Server(uvicorn.Server):
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=_GRACE_S,
-            ws="websockets-sansio",
+            ws=BoundedWebSocket,
             ws_max_size=MAX_MESSAGE_BYTES,
             ws_ping_interval=_PING_S,
             # Pongs come behind what a slow side hasn't read yet: they say nothing by their absence.

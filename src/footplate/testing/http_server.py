@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import uvicorn
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Iterator
 
     from starlette.types import ASGIApp
@@ -29,9 +30,11 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def serve(app: ASGIApp) -> Iterator[str]:
+def serve(
+    app: ASGIApp, web_sockets: type[asyncio.Protocol] | Literal["none"] = "none"
+) -> Iterator[str]:
     """The URL of ``app`` on a free port of loopback."""
-    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, ws="none")
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, ws=web_sockets)
     server = _Server(config)
     thread = threading.Thread(target=server.run, name="http-server", daemon=True)
     thread.start()
