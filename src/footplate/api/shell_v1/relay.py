@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 LIFE_SIGN_S = 10.0
 """How often a user is sent something, which shows whether he is there still."""
 USER_LEFT = "the user has left"
-_LOST = "the connection to the replica was lost"
+LOST = "the connection to the replica was lost"
 _REASON_S = 2.0
 _SERVER_STOPS = 1012
 _STOPPING = "the server was stopped"
@@ -71,7 +71,7 @@ async def relay(user: WebSocket, replica: WebSocket, over: Callable[[], Awaitabl
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         end = next(task for task in tasks if task.done()).result()
-        if end.message == Failure(_LOST):  # perhaps since the program has ended
+        if end.message == Failure(LOST):  # perhaps since the program has ended
             return await _either(tasks[2], end)
         return end
     finally:
@@ -115,7 +115,7 @@ async def _from_user(user: WebSocket, replica: WebSocket, window: Window) -> End
         except InvalidArgument as error:
             return End.failed(error.message)
         except WebSocketDisconnect:
-            return End.failed(_LOST)
+            return End.failed(LOST)
 
 
 async def _pass_on(message: Message, replica: WebSocket, window: Window) -> None:
@@ -135,7 +135,7 @@ async def _from_replica(user: WebSocket, replica: WebSocket, window: Window) -> 
     while True:
         message = await replica.receive()
         if message["type"] == "websocket.disconnect":
-            return End.failed(_STOPPING if message.get("code") == _SERVER_STOPS else _LOST)
+            return End.failed(_STOPPING if message.get("code") == _SERVER_STOPS else LOST)
         try:
             data = message.get("bytes")
             if data is not None:

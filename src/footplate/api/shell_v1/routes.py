@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from functools import partial
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from starlette.concurrency import run_in_threadpool
@@ -17,7 +18,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from footplate.api.replica_v1 import given_token
 from footplate.api.shell_v1.page import shell_page
-from footplate.api.shell_v1.relay import End, relay
+from footplate.api.shell_v1.relay import LOST, End, relay
 from footplate.control.shells import PATIENCE_S
 from footplate.domain.errors import InvalidArgument, ServiceError, Unavailable
 from footplate.wire.shell_v1 import Exit, Opening, decode_request, encode_message
@@ -56,10 +57,11 @@ def shell_routes(shells: Shells, tokens: Tokens, watch: Watch) -> list[BaseRoute
 
 
 class _Meeting:
-    """Of a user with the WebSocket that a replica comes with."""
+    """Of a user with the WebSocket that a replica comes with; None: it was gone again at once."""
 
     def __init__(self) -> None:
-        self.replica: asyncio.Future[WebSocket] = asyncio.get_running_loop().create_future()
+        self.replica: asyncio.Future[WebSocket | None]
+        self.replica = asyncio.get_running_loop().create_future()
         self.over = asyncio.Event()
 
 
@@ -95,7 +97,11 @@ class _ShellApi:
         self._shells.arrive(shell_id, bearer)
         # Someone waits for it; he may be about to say so here.
         meeting = self._meetings.setdefault(shell_id, _Meeting())
-        await websocket.accept()
+        try:
+            await websocket.accept()
+        except (OSError, RuntimeError):
+            meeting.replica.set_result(None)
+            return
         meeting.replica.set_result(websocket)
         await meeting.over.wait()
         with suppress(WebSocketDisconnect, RuntimeError):  # it has closed by itself
@@ -103,16 +109,15 @@ class _ShellApi:
 
     async def _open(self, user: WebSocket, token: str, opening: Opening) -> End:
         """Raises ServiceError."""
-        who = user.client.host if user.client else "somewhere"
         what = "a terminal" if opening.command is None else "one command"
-        shell = await run_in_threadpool(self._shells.ask, token, who, what)
+        shell = await run_in_threadpool(self._shells.ask, token, _address(user), what)
         meeting = self._meetings.setdefault(shell.wish.id, _Meeting())
         how = "the server was stopped"
         try:
             end = await self._meet(shell, meeting, user, opening)
             how = end.how
         finally:
-            came = meeting.replica.done()
+            came = meeting.replica.done() and meeting.replica.result() is not None
             await run_in_threadpool(self._shells.end, shell, how if came else "")
             del self._meetings[shell.wish.id]
             meeting.over.set()
@@ -128,6 +133,8 @@ class _ShellApi:
         if answered.result().error:
             return End.failed(answered.result().error)
         replica = await meeting.replica
+        if replica is None:
+            return End.failed(LOST)
         await run_in_threadpool(self._shells.begin, shell)
         with suppress(WebSocketDisconnect):  # which the relay will find
             await replica.send_text(encode_message(opening))
@@ -151,6 +158,15 @@ class _ShellApi:
                 await changed.wait()
         finally:
             unwatch()
+
+
+def _address(user: WebSocket) -> str:
+    """As far as is known: what a proxy says in its headers may be anything."""
+    host = user.client.host if user.client else ""
+    try:
+        return str(ip_address(host.partition("%")[0]))
+    except ValueError:
+        return "somewhere"
 
 
 async def _hear_opening(user: WebSocket) -> Opening:
