@@ -33,6 +33,15 @@ async def read_body(request: Request, limit_bytes: int) -> bytes:
     return bytes(body)
 
 
+async def drop_body(request: Request, limit_bytes: int) -> None:
+    """Read so much of what nobody wants, so that whoever sends it gets the answer."""
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > limit_bytes:
+            break
+
+
 def require_json(request: Request) -> None:
     """Refuse a body that says to be something else, as a form of a web page would.
 

@@ -13,7 +13,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from footplate.api.bodies import read_body
+from footplate.api.bodies import drop_body, read_body
+from footplate.domain.errors import NotFound
 from footplate.wire.wishes import MAX_ANSWER_BYTES, decode_wish_answer, encode_wishes
 
 if TYPE_CHECKING:
@@ -63,10 +64,15 @@ class _WishApi:
         return JSONResponse(encode_wishes([(w.id, w.kind.value) for w in found], cursor))
 
     async def answer(self, request: Request) -> Response:
-        asked = self._bearer(request)
+        asked, wish_id = self._bearer(request), request.path_params["id"]
+        try:
+            self._wishes.find(wish_id, asked)  # else what nobody wants would be kept, and read
+        except NotFound:
+            await drop_body(request, MAX_ANSWER_BYTES)
+            raise
         body = await read_body(request, MAX_ANSWER_BYTES)
         answer = await run_in_threadpool(decode_wish_answer, body)
-        self._wishes.answer(request.path_params["id"], asked, answer)
+        self._wishes.answer(wish_id, asked, answer)
         return JSONResponse({})
 
 

@@ -144,16 +144,22 @@ class Wishes:
             before()
         return lambda: self._release(asked, wake)
 
-    def answer(self, wish_id: str, asked: Bearer, answer: WishAnswer) -> None:
-        """Take the answer of the replica that was asked, once.
+    def find(self, wish_id: str, asked: Bearer) -> Wish:
+        """One that this replica may answer.
 
         Raises:
-            NotFound: nobody waits for it (any more).
+            NotFound: nobody waits for it (any more), or it is another's.
         """
         with self._lock:
             wish = self._wishes.get(wish_id)
-        if wish is None or wish.asked != asked or not self._settle(wish, answer):
-            raise NotFound(f"nobody waits for an answer to the wish {quoted(wish_id)}")
+        if wish is None or wish.asked != asked:
+            raise _unwanted(wish_id)
+        return wish
+
+    def answer(self, wish_id: str, asked: Bearer, answer: WishAnswer) -> None:
+        """Take the answer of the replica that was asked, once. Raises NotFound, as ``find``."""
+        if not self._settle(self.find(wish_id, asked), answer):
+            raise _unwanted(wish_id)
 
     def close(self) -> None:
         """The server ends: everybody who waits, on either side, is let go."""
@@ -178,6 +184,10 @@ class Wishes:
         with self._lock:
             if self._held.get(asked) is wake:
                 del self._held[asked]
+
+
+def _unwanted(wish_id: str) -> NotFound:
+    return NotFound(f"nobody waits for an answer to the wish {quoted(wish_id)}")
 
 
 def running(job: Job, replica: str) -> Bearer:

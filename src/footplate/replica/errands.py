@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import signal
 
-from footplate.replica.isolation.processes import find
+from footplate.replica.isolation.processes import find, find_descendants, kill
 from footplate.replica.isolation.spawn import Launch, SpawnFailed, execute, spawn
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -77,11 +77,17 @@ class Errands:
         return failures
 
     def kill(self) -> None:
-        """End all, with what they have started in their sessions; ``reap`` finds them."""
+        """End all, with what they have started, in sessions of its own too; ``reap`` finds them.
+
+        What a shell left to itself is the cage's to end.
+        """
         for errand in self._running:
             now = find(errand.process.pid)
             if now is not None and now.start == errand.process.start:
-                os.killpg(errand.process.pid, signal.SIGKILL)
+                below = find_descendants(now.pid)
+                os.killpg(now.pid, signal.SIGKILL)
+                for process in below:
+                    kill(process)
 
 
 def _describe(status: int) -> str:

@@ -137,6 +137,12 @@ def test_an_answer_without_measure_is_refused(wishes: Wishes, job: Job, http: ht
     assert answer.status_code == 413
 
 
+def test_an_answer_that_nobody_waits_for_is_not_read(job: Job, http: httpx.Client) -> None:
+    nonsense = b"[" * MAX_ANSWER_BYTES
+    answer = http.post(f"{PATH}/w9", content=nonsense, headers=header(job.attempt_id))
+    assert answer.status_code == 404
+
+
 def test_one_who_is_gone_holds_nothing(wishes: Wishes, job: Job, url: str) -> None:
     with pytest.raises(httpx.ReadTimeout):
         httpx.get(f"{url}{PATH}", headers=header(job.attempt_id), timeout=0.2)

@@ -71,6 +71,21 @@ def test_what_goes_on_for_a_wish_ends_with_the_program(
     assert not find_living(f"stacks\0{replica.home}")
 
 
+def test_what_left_the_session_of_a_wish_ends_with_the_program(
+    make_replica: Make, tmp_path: Path, rung: str
+) -> None:
+    tool = tmp_path / "tool"
+    apart = '[ "$1" = apart ] && sleep 600'
+    tool.write_text(f'#!/bin/sh\n{apart}\nsetsid "$0" apart &\nwait\n')
+    tool.chmod(0o755)
+    replica, end = start(make_replica, py_spy=str(tool), isolation=rung)
+    replica.api.wish({"id": "a1", "kind": "stacks"})
+    wait_until(lambda: bool(find_living(f"{tool}\0apart")), "the tool apart")
+    end.touch()
+    assert replica.finish()["kind"] == "EXITED"
+    wait_until(lambda: not find_living(str(tool)), "its end")
+
+
 def test_only_a_few_are_seen_to_at_once(make_replica: Make, slow_tool: Path) -> None:
     replica, end = start(make_replica, py_spy=str(slow_tool))
     replica.api.wish(*({"id": f"a{number}", "kind": "stacks"} for number in range(3)))
