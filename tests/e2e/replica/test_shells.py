@@ -74,19 +74,22 @@ def errand(server: Server, tmp_path: Path, archive: Path) -> Iterator[Callable[[
     started: list[subprocess.Popen[bytes]] = []
 
     def start(replica: Supervised) -> None:
-        home = tmp_path / f"shell-{len(started)}"
-        home.mkdir()
-        for name in ("isolation.json", "program.json"):
-            if (replica.home / name).exists():
-                (home / name).write_bytes((replica.home / name).read_bytes())
-        ticket = {"server_file": str(server.file), "token": "s3cret"}
-        (home / "ticket.json").write_text(json.dumps(ticket))
-        command = [sys.executable, "-I", "-S", str(archive), "shell", str(home), "abc"]
+        command = make_command(replica, server, tmp_path / f"shell-{len(started)}", archive)
         started.append(subprocess.Popen(command, start_new_session=True))
 
     yield start
     for process in started:
         assert process.wait(IN_TIME_S) == 0
+
+
+def make_command(replica: Supervised, server: Server, home: Path, archive: Path) -> list[str]:
+    home.mkdir()
+    for name in ("isolation.json", "program.json"):
+        if (replica.home / name).exists():
+            (home / name).write_bytes((replica.home / name).read_bytes())
+    ticket = {"server_file": str(server.file), "token": "s3cret"}
+    (home / "ticket.json").write_text(json.dumps(ticket))
+    return [sys.executable, "-I", "-S", str(archive), "shell", str(home), "abc"]
 
 
 def read(connection: ServerConnection) -> tuple[dict[str, str], dict[str, Any]]:
@@ -180,6 +183,22 @@ def test_a_shell_ends_with_its_program_whatever_it_ignores(
     replica.process.send_signal(15)
     assert replica.finish()["kind"] == "STOPPED"
     read(connection)
+    wait_until(lambda: not find_living(word), "the shell's end")
+
+
+def test_a_shell_ends_with_its_supervisor_whatever_it_ignores(
+    replica: Supervised, server: Server, tmp_path: Path, archive: Path
+) -> None:
+    word = f"footplate-test-{uuid.uuid4().hex}"
+    command = make_command(replica, server, tmp_path / "shell", archive)
+    parent = subprocess.Popen(["sh", "-c", '"$@" & wait', "sh", *command])
+    connection = server.open(command=f"trap '' HUP TERM INT; echo in; : {word}; read -r forever")
+    assert connection.recv(IN_TIME_S) == b"in\n"
+
+    parent.kill()
+    parent.wait(IN_TIME_S)
+    with pytest.raises(ConnectionClosed):
+        connection.recv(IN_TIME_S)
     wait_until(lambda: not find_living(word), "the shell's end")
 
 

@@ -6,6 +6,7 @@ import select
 import sys
 import time
 
+from footplate.replica.answering import begin
 from footplate.replica.connection import ServerAway
 from footplate.replica.home import Home
 from footplate.replica.isolation.cage import Unavailable
@@ -29,6 +30,7 @@ _PATIENCE_S = 30.0
 
 
 def main(path: str, shell_id: str) -> int:
+    begin()
     home = Home(path)
     try:
         ticket = home.read("ticket.json") or {}
