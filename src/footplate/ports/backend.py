@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Ticket:
     """What one supervisor needs to find its server and to be believed there.
 
-    ``token`` is good for this replica of this attempt only; it must never reach the program's
+    ``token`` is good for this start of this replica only; it must never reach the program's
     environment, nor a command line.
     """
 

@@ -458,3 +458,15 @@ def test_where_all_restart_together_an_evaluator_does_so_alone() -> None:
     gang.end(EVALUATOR, KILLED)
 
     assert (gang.find(EVALUATOR).restart, commands(gang.job)) == (1, (Start(),))
+
+
+def test_one_that_is_ready_but_not_back_explains_failures_still() -> None:
+    gang = Gang()
+    gang.end(SECOND, KILLED)
+    back = gang.find(SECOND)
+    assert back.address is not None
+    gang.happen(ReplicaReady(gang.tick(), 1, SECOND, back.address, restart=back.restart))
+    gang.pass_(600)
+    gang.end(MASTER, RESET)
+
+    assert (gang.find(MASTER).restart, gang.job.ending) == (1, None)
