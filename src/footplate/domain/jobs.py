@@ -234,8 +234,10 @@ class Replica:
     echoes: int = 0
     """How often it started again as an echo since the last restart that was counted."""
     upset_at: datetime | None = None
-    """When it was lost or failed as an echo in this attempt, or came back from that, whichever was
-    last: its peers' failures around then are echoes. On the scale of ``ended_at``."""
+    """When it last came back in this attempt, or failed as an echo of another one that is back.
+
+    Failures around then are echoes. On the scale of ``ended_at``.
+    """
     ended_at: datetime | None = None
     """When it became known that its program has ended or, if that never did, that it is gone.
 

@@ -89,6 +89,8 @@ def awaited(job: Job) -> tuple[str, ...]:
 def _is_awaited(job: Job, replica: Replica) -> bool:
     if replica.address is None or replica.phase in (Phase.WAITING, Phase.PREPARING):
         return True
+    if replica.phase is Phase.LOST and matters(job, replica):
+        return True
     return is_echo(job, replica) or (is_lost(replica) and may_restart(job, replica))
 
 
@@ -99,9 +101,16 @@ def first(replicas: Iterable[Replica]) -> Replica | None:
 
 def breaking_loss(job: Job) -> Replica | None:
     """The first loss with which the attempt can't go on; None: it can."""
-    return first(
-        r for r in job.replicas if is_lost(r) and matters(job, r) and not may_restart(job, r)
-    )
+    return first(replica for replica in job.replicas if _breaks(job, replica))
+
+
+def is_broken(job: Job) -> bool:
+    """Whether such a loss is certain: of a LOST program it may yet be heard that it ended well."""
+    return any(_breaks(job, r) and r.phase is not Phase.LOST for r in job.replicas)
+
+
+def _breaks(job: Job, replica: Replica) -> bool:
+    return is_lost(replica) and matters(job, replica) and not may_restart(job, replica)
 
 
 def failed(job: Job) -> list[Replica]:

@@ -103,7 +103,7 @@ def commands(job: Job) -> tuple[Command, ...]:
 
 def to_stop(job: Job) -> frozenset[str]:
     """The replicas that are to end, or have ended: all, none, or all but lingering evaluators."""
-    if job.ending is None and losses.breaking_loss(job) is None:
+    if job.ending is None and not losses.is_broken(job):
         return frozenset()
     return frozenset(replica.name for replica in job.replicas) - ends.lingering(job)
 

@@ -94,7 +94,6 @@ def _again(replica: Replica) -> Replica:
         address=replica.address,
         restart=replica.restart + 1,
         losses=replica.losses,
-        upset_at=replica.ended_at,
     )
 
 

@@ -470,3 +470,29 @@ def test_one_that_is_ready_but_not_back_explains_failures_still() -> None:
     gang.end(MASTER, RESET)
 
     assert (gang.find(MASTER).restart, gang.job.ending) == (1, None)
+
+
+def test_nobody_is_stopped_for_one_whose_program_may_have_ended_well() -> None:
+    """What its supervisor has left tells; only then is it known whether the job goes on."""
+    gang = Gang(max_restarts=0, max_retries=0)
+    gang.lose(WORKER)
+    assert (commands(gang.job), awaited(gang.job)) == ((Start(),), (WORKER,))
+
+    gang.end(WORKER, OK)
+    assert (commands(gang.job), awaited(gang.job)) == ((Start(),), ())
+    gang.lose(SECOND)
+    gang.exit(MASTER, KILLED)
+    assert commands(gang.job) == (Stop(),), "whatever becomes of the one before"
+
+
+@pytest.mark.parametrize("end", [KILLED, SHUT_OUT])
+def test_an_evaluator_that_stays_away_keeps_no_echo_waiting(end: Exit) -> None:
+    gang = Gang(workers=1, evaluators=1, max_restarts=1)
+    gang.end(EVALUATOR, KILLED)
+    gang.end(EVALUATOR, end)
+    assert gang.find(EVALUATOR).phase is Phase.GONE
+
+    gang.exit(MASTER, RESET)
+    gang.end(WORKER, KILLED)
+    gang.go(MASTER)
+    assert (gang.find(MASTER).restart, gang.find(WORKER).restart) == (1, 1)
