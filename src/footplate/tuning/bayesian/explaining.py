@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from footplate.domain.words import joined
 from footplate.tuning.designer import Explanation, Prediction, Reason
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from footplate.domain.studies.metrics import Metric
     from footplate.domain.studies.trials import Trial
     from footplate.tuning.axes import Floats
@@ -21,23 +24,38 @@ _KNOWN = 0.5
 
 def explain(
     encoding: Encoding,
-    surrogate: Surrogate,
-    metric: Metric,
+    surrogates: Sequence[Surrogate],
+    metrics: Sequence[Metric],
     row: Floats,
-    best: tuple[Trial, Floats],
+    best: Sequence[tuple[Trial, Floats]],
 ) -> Explanation:
-    """``best``: the best trial so far, and its row."""
-    mean, spread = (float(found[0]) for found in surrogate.predict(row[None, :]))
-    prediction = predicted(surrogate, metric, mean, spread)
-    reason = Reason.EXPLORE if surrogate.unknown(spread) > _KNOWN else Reason.EXPLOIT
-    trial, at = best
-    away = distance(encoding, row, at)
-    sentence = (
-        f"{reason.value}: {metric.name} is expected between {prediction.low:.4g} and"
-        f" {prediction.high:.4g}, {away:.0%} of the axes away from trial {trial.number},"
-        f" the best so far with {trial.value(metric):.4g}"
+    """``best``: the best trial so far with its row, or all that are optimal."""
+    found = [surrogate.predict(row[None, :]) for surrogate in surrogates]
+    expected = [(float(mean[0]), float(spread[0])) for mean, spread in found]
+    predictions = tuple(
+        predicted(surrogate, metric, *of)
+        for surrogate, metric, of in zip(surrogates, metrics, expected, strict=True)
     )
-    return Explanation(reason, sentence, (prediction,), away)
+    spreads = zip(surrogates, expected, strict=True)
+    unknown = max(surrogate.unknown(spread) for surrogate, (_, spread) in spreads)
+    reason = Reason.EXPLORE if unknown > _KNOWN else Reason.EXPLOIT
+    away, trial = min(((distance(encoding, row, at), one) for one, at in best), key=_first)
+    ranges = joined([f"{p.metric} between {p.low:.4g} and {p.high:.4g}" for p in predictions])
+    place = f"{away:.0%} of the axes away from {_named(trial, metrics)}"
+    sentence = f"{reason.value}: expects {ranges}, {place}"
+    return Explanation(reason, sentence, predictions, away)
+
+
+def _named(trial: Trial, metrics: Sequence[Metric]) -> str:
+    values = trial.values(metrics) or ()
+    if len(values) == 1:
+        return f"trial {trial.number}, the best so far with {values[0]:.4g}"
+    shown = ", ".join(f"{value:.4g}" for value in values)
+    return f"trial {trial.number} ({shown}), the nearest of the best"
+
+
+def _first(pair: tuple[float, Trial]) -> float:
+    return pair[0]
 
 
 def predicted(surrogate: Surrogate, metric: Metric, mean: float, spread: float) -> Prediction:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from footplate.domain.studies.study import Noise
+from footplate.tuning.bayesian.feasibility import labels
 from footplate.tuning.bayesian.model import VERSION, Model
 from footplate.tuning.bayesian.observations import finished_count, observe
 from footplate.tuning.bayesian.warp import Warp
@@ -70,16 +69,9 @@ def refit(study: Study, model: Model | None = None) -> Model | None:
     )
     feasibility = None
     if len(seen.infeasible):
-        rows = np.vstack([seen.rows, seen.infeasible])
-        labels = feasibility_labels(len(seen.rows), len(seen.infeasible))
-        feasibility = fitting.run(rows, labels, old.feasibility if old else None)
+        feasibility = fitting.run(*labels(seen), old.feasibility if old else None)
     searched = finished if wide or old is None else old.searched
     return Model(finished, searched, outputs, feasibility)
-
-
-def feasibility_labels(feasible: int, infeasible: int) -> Floats:
-    """What a model of feasibility is fitted to: 0 is as good as feasible, and so is the unknown."""
-    return np.concatenate([np.zeros(feasible), np.full(infeasible, -2.0)])
 
 
 class _Fitting:

@@ -1,4 +1,4 @@
-"""The Bayesian designer, for one metric."""
+"""The Bayesian designer."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from footplate.domain.studies.merit import pareto_optimal
 from footplate.tuning.bayesian.acquisition import LogExpectedImprovement, UpperConfidence
 from footplate.tuning.bayesian.candidates import Candidates
 from footplate.tuning.bayesian.explaining import explain
+from footplate.tuning.bayesian.feasibility import Feasibility
 from footplate.tuning.bayesian.initial import initial_count, initial_point
 from footplate.tuning.bayesian.observations import observe, pending_points
-from footplate.tuning.bayesian.refit import LEAST_VALUES, feasibility_labels, fits, refit
+from footplate.tuning.bayesian.refit import LEAST_VALUES, fits, refit
+from footplate.tuning.bayesian.several import SharedWorth
 from footplate.tuning.bayesian.surrogate import Surrogate
 from footplate.tuning.bayesian.sweep import sweep, sweep_all
 from footplate.tuning.bayesian.trust_region import TrustRegion
@@ -20,16 +23,18 @@ from footplate.tuning.bayesian.worth import Worth
 from footplate.tuning.designer import Batch, Explanation, Reason, Suggestion
 from footplate.tuning.drawing import draw_new, generator
 from footplate.tuning.encoding import Encoding
-from footplate.tuning.gaussian.posterior import Posterior
 from footplate.tuning.tried import all_tried, repeats, tried
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from footplate.domain.studies.space import Point
     from footplate.domain.studies.study import Study
+    from footplate.domain.studies.trials import Trial
     from footplate.tuning.axes import Floats
     from footplate.tuning.bayesian.acquisition import Acquisition
     from footplate.tuning.bayesian.model import Model
+    from footplate.tuning.bayesian.sweep import Hill
 
 _CANDIDATES = 1200
 _LISTED = 2000
@@ -103,40 +108,48 @@ class _Step:
         if self._model is None:
             self._model = refit(self._study)
         assert self._model is not None  # noqa: S101 - there are values enough, or it would be early
-        surrogate = self._surrogate(self._model)
+        surrogates = self._surrogates(self._model)
         rng = generator(self._seed, self._given)
-        rows = self._rows(surrogate, self._model, rng)
-        for row in rows:
+        for row in self._rows(surrogates, self._model, rng):
             point = self._encoding.point(row)
             if self._again or point not in self._known:
-                return Suggestion(point, self._why(surrogate, self._encoding.row(point)))
-        point_left = draw_new(self._encoding.space, rng, self._known, again=self._again)
-        if point_left is None:
-            return None
-        return Suggestion(point_left, self._why(surrogate, self._encoding.row(point_left)))
+                return self._explained(point, surrogates)
+        left = draw_new(self._encoding.space, rng, self._known, again=self._again)
+        return None if left is None else self._explained(left, surrogates)
 
-    def _surrogate(self, model: Model) -> Surrogate:
-        losses, pending = self._seen.losses[:, 0], self._encoding.rows(self._pending)
-        return Surrogate(self._encoding, model.outputs[0], self._seen.rows, losses, pending)
+    def _surrogates(self, model: Model) -> list[Surrogate]:
+        """One for each metric."""
+        pending = self._encoding.rows(self._pending)
+        return [
+            Surrogate(self._encoding, output, self._seen.rows, losses, pending)
+            for output, losses in zip(model.outputs, self._seen.losses.T, strict=True)
+        ]
 
     def _rows(
-        self, surrogate: Surrogate, model: Model, rng: np.random.Generator
+        self, surrogates: Sequence[Surrogate], model: Model, rng: np.random.Generator
     ) -> Iterator[Floats]:
         """Best first."""
-        worth = Worth(
-            self._encoding,
-            surrogate,
-            self._acquisition(surrogate),
-            TrustRegion(self._encoding, self._seen.rows),
-            self._feasibility(model),
-        )
+        worth, merit = self._worth(surrogates, model, rng)
         size = self._encoding.space.size
         if size is not None and size <= _LISTED:
             points = [self._encoding.space.point_at(index) for index in range(size)]
             return sweep_all(worth, self._encoding.rows(points))
-        best_rows = self._seen.rows[np.argsort(surrogate.expected, kind="stable")]
+        best_rows = self._seen.rows[np.argsort(-merit, kind="stable")]
         count = int(_CANDIDATES * min(1.0, _ROWS / len(self._seen.rows)))
         return sweep(worth, Candidates(self._encoding, rng), best_rows, count)
+
+    def _worth(
+        self, surrogates: Sequence[Surrogate], model: Model, rng: np.random.Generator
+    ) -> tuple[Hill, Floats]:
+        """And how good the measured rows are by it."""
+        trust = TrustRegion(self._encoding, self._seen.rows)
+        feasibility = Feasibility(self._encoding, model.feasibility, self._seen)
+        if len(surrogates) > 1:
+            shared = SharedWorth(surrogates, trust, feasibility, rng)
+            return shared, shared.of_measured()
+        only = surrogates[0]
+        acquisition = self._acquisition(only)
+        return Worth(self._encoding, only, acquisition, trust, feasibility), -only.expected
 
     def _acquisition(self, surrogate: Surrogate) -> Acquisition:
         """Improvement would be counted twice where trials run that may bring it."""
@@ -144,17 +157,17 @@ class _Step:
             return UpperConfidence()
         return LogExpectedImprovement(surrogate.best)
 
-    def _feasibility(self, model: Model) -> Posterior | None:
-        failed = self._seen.infeasible
-        if model.feasibility is None or not len(failed):
-            return None
-        rows = np.vstack([self._seen.rows, failed])
-        labels = feasibility_labels(len(self._seen.rows), len(failed))
-        nothing = self._encoding.rows([])
-        return Posterior(self._encoding, model.feasibility, rows, labels, nothing)
+    def _explained(self, point: Point, surrogates: Sequence[Surrogate]) -> Suggestion:
+        metrics, row = self._study.config.metrics, self._encoding.row(point)
+        why = explain(self._encoding, surrogates, metrics, row, self._best())
+        return Suggestion(point, why)
 
-    def _why(self, surrogate: Surrogate, row: Floats) -> Explanation:
-        metric = self._study.config.metrics[0]
-        best = int(np.argmin(self._seen.losses[:, 0]))
-        at = self._seen.trials[best], self._seen.rows[best]
-        return explain(self._encoding, surrogate, metric, row, at)
+    def _best(self) -> list[tuple[Trial, Floats]]:
+        """The trials that no other beats, with their rows; the first of equal ones."""
+        losses = self._seen.losses
+        if losses.shape[1] == 1:
+            places = [int(np.argmin(losses[:, 0]))]
+        else:
+            optimal = {id(t) for t in pareto_optimal(self._seen.trials, self._study.config.metrics)}
+            places = [i for i, trial in enumerate(self._seen.trials) if id(trial) in optimal]
+        return [(self._seen.trials[place], self._seen.rows[place]) for place in places]

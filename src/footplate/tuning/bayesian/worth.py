@@ -1,4 +1,4 @@
-"""How much each row is worth trying, all things considered."""
+"""How much each row is worth trying, where there is one metric."""
 
 from __future__ import annotations
 
@@ -6,38 +6,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import log_ndtr
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from footplate.tuning.axes import Floats
     from footplate.tuning.bayesian.acquisition import Acquisition
+    from footplate.tuning.bayesian.feasibility import Feasibility
     from footplate.tuning.bayesian.surrogate import Surrogate
     from footplate.tuning.bayesian.trust_region import TrustRegion
     from footplate.tuning.encoding import Encoding
-    from footplate.tuning.gaussian.posterior import Posterior
 
     Places = NDArray[np.int64]
 
-_BLUR = 0.1
-"""The least variance of a label: no border is sharp."""
-_AVERSION = 10.0
-"""What is more likely to fail than to work is avoided so much more: else it would draw the search
-as soon as the rest is well known."""
 _ITERATIONS, _EVALUATIONS = 25, 40
 
 
 class Worth:
-    """``feasibility``: a model of labels, 0 for what works, -2 for what fails; None: all works."""
-
     def __init__(
         self,
         encoding: Encoding,
         surrogate: Surrogate,
         acquisition: Acquisition,
         trust: TrustRegion,
-        feasibility: Posterior | None,
+        feasibility: Feasibility,
     ) -> None:
         self._encoding, self._surrogate, self._acquisition = encoding, surrogate, acquisition
         self._trust, self._feasibility = trust, feasibility
@@ -45,7 +37,7 @@ class Worth:
     def of(self, rows: Floats) -> Floats:
         mean, spread = self._surrogate.predict(rows)
         worth = self._acquisition.value(mean, spread) - self._trust.penalty(rows)
-        return worth + self._log_feasible(rows)
+        return worth + self._feasibility.worth(rows)
 
     def polished(self, row: Floats) -> Floats:
         """The top of the hill that the row stands on, over its active numbers. Not settled yet."""
@@ -73,11 +65,3 @@ class Worth:
         by_mean, by_spread = self._acquisition.slopes(mean, spread)
         slope = by_mean * of_mean + by_spread * of_spread
         return -float(value), -slope[free]
-
-    def _log_feasible(self, rows: Floats) -> Floats:
-        """How likely each row is to work, as a logarithm. Halfway between the labels is even."""
-        if self._feasibility is None:
-            return np.zeros(len(rows))
-        mean, spread = self._feasibility.predict(rows)
-        likely = log_ndtr((mean + 1.0) / np.sqrt(_BLUR + spread**2))
-        return np.asarray(likely + _AVERSION * np.minimum(0.0, likely - np.log(0.5)))
