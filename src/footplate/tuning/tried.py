@@ -41,12 +41,14 @@ class Tried:
 def tried(study: Study) -> Tried:
     """Of this study, and of earlier ones of the same space: those aren't run again either.
 
-    Points that the space doesn't have don't count: whoever completes trials of their own may
-    have tried anything.
+    Points that a finite space doesn't have don't count: whoever completes trials of their own
+    may have tried anything.
     """
     space = study.config.space
     alike = [one for one in study.earlier if one.config.space == space]
-    points = (t.point for one in (*alike, study) for t in one.trials if space.has(t.point))
+    points = (trial.point for one in (*alike, study) for trial in one.trials)
+    if space.size is not None:
+        points = (point for point in points if space.has(point))
     return Tried(points, space.size)
 
 

@@ -42,22 +42,6 @@ class LogExpectedImprovement:
         return -rise / spread, (1.0 - rise * z) / spread
 
 
-@dataclass(frozen=True)
-class UpperConfidence:
-    """As good as it may well be. Source: Srinivas et al., "Gaussian Process Optimization in the
-
-    Bandit Setting", 2010; the weight is the one of Vizier.
-    """
-
-    weight: float = 1.8
-
-    def value(self, mean: Floats, spread: Floats) -> Floats:
-        return self.weight * spread - mean
-
-    def slopes(self, mean: float, spread: float) -> tuple[float, float]:  # noqa: ARG002 - the protocol
-        return -1.0, self.weight
-
-
 def _log_gain(z: Floats) -> Floats:
     """log(phi(z) + z Phi(z)); far below 0 by its asymptotic series."""
     near = np.maximum(z, _FAR)

@@ -25,9 +25,11 @@ class Model:
     searched: int
     """To how many the last fit was that looked far and wide."""
     outputs: tuple[Hyperparameters, ...]
-    """One for each metric."""
+    """One for each metric; none while too few trials have values, and others are learned from."""
     feasibility: Hyperparameters | None = None
     """Where trials fail; None: none has."""
+    earlier: tuple[tuple[Hyperparameters, ...], ...] = ((),)
+    """For each metric: of each study to learn from, oldest first."""
     version: int = VERSION
 
     def to_record(self) -> dict[str, object]:
@@ -47,6 +49,10 @@ def model_from_record(record: Mapping[str, object]) -> Model | None:
         seen=_whole(record["seen"]),
         searched=_whole(record["searched"]),
         outputs=tuple(map(_hyperparameters, cast("Sequence[object]", record["outputs"]))),
+        earlier=tuple(
+            tuple(map(_hyperparameters, cast("Sequence[object]", one)))
+            for one in cast("Sequence[object]", record["earlier"])
+        ),
         feasibility=None if feasibility is None else _hyperparameters(feasibility),
     )
 

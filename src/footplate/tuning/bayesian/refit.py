@@ -12,6 +12,9 @@ from footplate.domain.studies.study import Noise
 from footplate.tuning.bayesian.feasibility import labels
 from footplate.tuning.bayesian.model import VERSION, Model
 from footplate.tuning.bayesian.observations import finished_count, observe
+from footplate.tuning.bayesian.prior import strangers
+from footplate.tuning.bayesian.stack import fit_stack, prior_of
+from footplate.tuning.bayesian.surrogate import belief
 from footplate.tuning.bayesian.warp import Warp
 from footplate.tuning.encoding import Encoding
 from footplate.tuning.gaussian.fitting import Evidence, fit
@@ -46,38 +49,53 @@ def fits(study: Study, model: Model) -> bool:
     """Whether the model is one of such a study."""
     slots, metrics = len(study.config.space.slots), len(study.config.metrics)
     shaped = all(len(output.lengths) == slots for output in model.outputs)
-    return model.version == VERSION and len(model.outputs) == metrics and shaped
+    whole = len(model.outputs) in (0, metrics) and len(model.earlier) == metrics
+    return model.version == VERSION and whole and shaped and stacks(study, model)
 
 
 def refit(study: Study, model: Model | None = None) -> Model | None:
-    """None: too few trials have ended with values.
+    """None: too few trials have ended with values, and there is nothing to learn from.
 
     It begins where ``model`` left off, and looks far and wide again once there are a quarter more
     trials.
     """
     encoding = Encoding(study.config.space)
     seen = observe(study, encoding)
-    if len(seen.rows) < LEAST_VALUES:
-        return None
     finished = finished_count(study)
     old = model if model is not None and fits(study, model) else None
+    earlier = old.earlier if old else _earlier(study)
+    if len(seen.rows) < LEAST_VALUES:
+        return Model(finished, 0, (), None, earlier) if any(earlier) else None
+    old = old if old and old.outputs else None
     wide = old is None or finished >= _SEARCH_AGAIN * old.searched
     fitting = _Fitting(encoding, noisy=study.config.noise is Noise.HIGH, wide=wide)
-    outputs = tuple(
-        fitting.run(seen.rows, Warp(seen.losses[:, place]).warped, before)
-        for place, before in enumerate(old.outputs if old else [None] * len(study.config.metrics))
-    )
+    outputs = []
+    for place, before in enumerate(old.outputs if old else [None] * len(study.config.metrics)):
+        prior = prior_of(study, place, encoding, earlier[place])
+        warped = Warp(seen.losses[:, place]).warped
+        rest = warped - belief(prior, seen.rows, warped).explained
+        outputs.append(fitting.run(seen.rows, rest, before))
     feasibility = None
     if len(seen.infeasible):
         feasibility = fitting.run(*labels(seen), old.feasibility if old else None)
     searched = finished if wide or old is None else old.searched
-    return Model(finished, searched, outputs, feasibility)
+    return Model(finished, searched, tuple(outputs), feasibility, earlier)
+
+
+def stacks(study: Study, model: Model) -> bool:
+    """Whether the model has what earlier studies say, of those that are there now."""
+    shape = [len(one.config.space.slots) for one in strangers(study)]
+    return all([len(hyper.lengths) for hyper in of] == shape for of in model.earlier)
+
+
+def _earlier(study: Study) -> tuple[tuple[Hyperparameters, ...], ...]:
+    return tuple(fit_stack(study, place) for place in range(len(study.config.metrics)))
 
 
 class _Fitting:
     def __init__(self, encoding: Encoding, *, noisy: bool, wide: bool) -> None:
         self._encoding, self._wide = encoding, wide
-        self._beliefs = beliefs(encoding.width, noisy=noisy)
+        self._beliefs = Beliefs.of(encoding.width, noisy=noisy)
 
     def run(self, rows: Floats, y: Floats, old: Hyperparameters | None) -> Hyperparameters:
         encoding = self._encoding
@@ -86,7 +104,3 @@ class _Fitting:
         if self._wide or len(rows) < _FEW or old is None:
             starts.append(self._beliefs.centre)
         return fit(evidence, self._beliefs, starts, _LONG if self._wide else _SHORT)
-
-
-def beliefs(slots: int, *, noisy: bool) -> Beliefs:
-    return Beliefs(slots, noise=0.1, noise_spread=1.0) if noisy else Beliefs(slots)

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from footplate.domain.studies.merit import pareto_optimal
-from footplate.tuning.bayesian.acquisition import LogExpectedImprovement, UpperConfidence
+from footplate.tuning.bayesian.acquisition import LogExpectedImprovement
 from footplate.tuning.bayesian.candidates import Candidates
 from footplate.tuning.bayesian.explaining import explain
 from footplate.tuning.bayesian.feasibility import Feasibility
 from footplate.tuning.bayesian.initial import initial_count, initial_point
 from footplate.tuning.bayesian.observations import observe, pending_points
+from footplate.tuning.bayesian.prior import strangers
 from footplate.tuning.bayesian.refit import LEAST_VALUES, fits, refit
 from footplate.tuning.bayesian.several import SharedWorth
+from footplate.tuning.bayesian.stack import prior_of
 from footplate.tuning.bayesian.surrogate import Surrogate
-from footplate.tuning.bayesian.sweep import sweep, sweep_all
+from footplate.tuning.bayesian.sweep import sweep, sweep_all, sweep_prior
 from footplate.tuning.bayesian.trust_region import TrustRegion
 from footplate.tuning.bayesian.worth import Worth
 from footplate.tuning.designer import Batch, Explanation, Reason, Suggestion
@@ -34,12 +37,15 @@ if TYPE_CHECKING:
     from footplate.tuning.axes import Floats
     from footplate.tuning.bayesian.acquisition import Acquisition
     from footplate.tuning.bayesian.model import Model
+    from footplate.tuning.bayesian.prior import Prior
     from footplate.tuning.bayesian.sweep import Hill
 
 _CANDIDATES = 1200
+_AFTER_OTHERS = 4
+"""So many initial points are enough where there are studies to learn from."""
 _LISTED = 2000
 """Spaces of at most so many points are looked at whole."""
-_ROWS = 300
+_ROWS = 150
 """Beyond so many measured points, fewer candidates are looked at: a suggestion stays quick."""
 
 
@@ -92,9 +98,23 @@ class _Step:
         """Trials of earlier studies of the same space count."""
         inherited = len(self._seen.trials) + len(self._seen.infeasible) + len(self._pending)
         given = max(self._given, inherited)
-        return given < initial_count(self._encoding) or len(self._seen.rows) < LEAST_VALUES
+        wanted = _AFTER_OTHERS if any(self._priors) else initial_count(self._encoding)
+        return given < wanted or len(self._seen.rows) < LEAST_VALUES
 
     def _initial(self) -> Suggestion | None:
+        """Where there are studies to learn from, every other point is what they think best."""
+        prior = self._priors[0] if self._priors else None
+        if prior is not None and self._given % 2 == 0:
+            rng = generator(self._seed, self._given)
+            rows = sweep_prior(prior, Candidates(self._encoding, rng))
+            points = map(self._encoding.point, rows)
+            point = next((p for p in points if p not in self._known), None)
+            if point is not None:
+                sentence = "initial design: earlier studies expect the most of it"
+                return Suggestion(point, Explanation(Reason.INITIAL, sentence))
+        return self._spread()
+
+    def _spread(self) -> Suggestion | None:
         point = initial_point(
             self._encoding, self._given, self._seed, self._known, again=self._again
         )
@@ -105,24 +125,42 @@ class _Step:
         return Suggestion(point, why)
 
     def _modelled(self) -> Suggestion | None:
-        if self._model is None:
-            self._model = refit(self._study)
-        assert self._model is not None  # noqa: S101 - there are values enough, or it would be early
-        surrogates = self._surrogates(self._model)
+        model = self._fitted()
+        surrogates = self._surrogates(model)
         rng = generator(self._seed, self._given)
-        for row in self._rows(surrogates, self._model, rng):
+        for row in self._rows(surrogates, model, rng):
             point = self._encoding.point(row)
             if self._again or point not in self._known:
                 return self._explained(point, surrogates)
         left = draw_new(self._encoding.space, rng, self._known, again=self._again)
         return None if left is None else self._explained(left, surrogates)
 
+    def _fitted(self) -> Model:
+        if self._model is None or not self._model.outputs:
+            self._model = refit(self._study, self._model)
+        assert self._model is not None  # noqa: S101 - there are values enough, or it would be early
+        return self._model
+
     def _surrogates(self, model: Model) -> list[Surrogate]:
         """One for each metric."""
         pending = self._encoding.rows(self._pending)
         return [
-            Surrogate(self._encoding, output, self._seen.rows, losses, pending)
-            for output, losses in zip(model.outputs, self._seen.losses.T, strict=True)
+            Surrogate(self._encoding, output, self._seen.rows, losses, pending, prior)
+            for output, losses, prior in zip(
+                model.outputs, self._seen.losses.T, self._priors, strict=True
+            )
+        ]
+
+    @cached_property
+    def _priors(self) -> list[Prior | None]:
+        """What earlier studies of other spaces say of each metric."""
+        if not strangers(self._study):
+            return [None] * len(self._study.config.metrics)
+        if self._model is None:
+            self._model = refit(self._study)
+        return [
+            prior_of(self._study, place, self._encoding, fitted)
+            for place, fitted in enumerate(self._model.earlier if self._model else ())
         ]
 
     def _rows(
@@ -152,10 +190,9 @@ class _Step:
         return Worth(self._encoding, only, acquisition, trust, feasibility), -only.expected
 
     def _acquisition(self, surrogate: Surrogate) -> Acquisition:
-        """Improvement would be counted twice where trials run that may bring it."""
-        if self._pending:
-            return UpperConfidence()
-        return LogExpectedImprovement(surrogate.best)
+        """Running trials are believed to end as expected: what they bring isn't gained again."""
+        expected = surrogate.mean(self._encoding.rows(self._pending))
+        return LogExpectedImprovement(float(expected.min(initial=surrogate.best)))
 
     def _explained(self, point: Point, surrogates: Sequence[Surrogate]) -> Suggestion:
         metrics, row = self._study.config.metrics, self._encoding.row(point)

@@ -6,18 +6,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from footplate.tuning.bayesian.prior import Belief
 from footplate.tuning.bayesian.warp import Warp
 from footplate.tuning.gaussian.posterior import Posterior
 
 if TYPE_CHECKING:
     from footplate.domain.studies.metrics import Metric
     from footplate.tuning.axes import Floats
+    from footplate.tuning.bayesian.prior import Prior
     from footplate.tuning.encoding import Encoding
     from footplate.tuning.gaussian.hyperparameters import Hyperparameters
 
 
 class Surrogate:
-    """Works on warped losses; :meth:`value` says what they mean."""
+    """Works on warped losses; :meth:`value` says what they mean.
+
+    With a prior, the Gaussian process models what that leaves to explain.
+    """
 
     def __init__(
         self,
@@ -26,22 +31,39 @@ class Surrogate:
         rows: Floats,
         losses: Floats,
         pending: Floats,
+        prior: Prior | None = None,
     ) -> None:
         self._warp = Warp(losses)
-        self._posterior = Posterior(encoding, hyperparameters, rows, self._warp.warped, pending)
+        self._prior = prior
+        self._belief = belief(prior, rows, self._warp.warped)
+        rest = self._warp.warped - self._belief.explained
+        self._posterior = Posterior(encoding, hyperparameters, rows, rest, pending)
         self._signal = hyperparameters.signal
-        self.expected = self._posterior.mean(rows)
+        self.expected = self.mean(rows)
         """What the model makes of the measured points: noise is averaged out."""
 
     @property
     def best(self) -> float:
         return float(self.expected.min())
 
+    def mean(self, rows: Floats) -> Floats:
+        return self._posterior.mean(rows) + self._from_prior(rows)
+
     def predict(self, rows: Floats) -> tuple[Floats, Floats]:
-        return self._posterior.predict(rows)
+        mean, spread = self._posterior.predict(rows)
+        return mean + self._from_prior(rows), spread
 
     def predict_with_slopes(self, row: Floats) -> tuple[float, float, Floats, Floats]:
-        return self._posterior.predict_with_slopes(row)
+        mean, spread, of_mean, of_spread = self._posterior.predict_with_slopes(row)
+        if self._prior is not None and self._belief.weight > 0.0:
+            mean += float(self._from_prior(row[None, :])[0])
+            of_mean = of_mean + self._belief.weight * self._prior.slopes(row)
+        return mean, spread, of_mean, of_spread
+
+    def _from_prior(self, rows: Floats) -> Floats:
+        if self._prior is None or self._belief.weight == 0.0:
+            return np.zeros(len(rows))
+        return self._belief.weight * (self._prior.mean(rows) - self._belief.centre)
 
     def unknown(self, spread: float) -> float:
         """How much of what could vary at all is still open there, 0 to 1."""
@@ -50,3 +72,8 @@ class Surrogate:
     def value(self, metric: Metric, warped: float) -> float:
         """In the metric's own unit."""
         return metric.value(self._warp.loss(warped))
+
+
+def belief(prior: Prior | None, rows: Floats, warped: Floats) -> Belief:
+    expected = np.zeros(len(rows)) if prior is None else prior.mean(rows)
+    return Belief(expected, warped)

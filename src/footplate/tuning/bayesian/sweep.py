@@ -16,7 +16,12 @@ _PARENTS = 5
 """So many of the best measured rows are changed."""
 _KEPT = 12
 """So many of the best candidates are changed again, in each round."""
+_ASKED = 500
 _CLIMBERS, _LOOKED_AT, _APART = 3, 60, 0.03
+
+
+class Expectation(Protocol):
+    def mean(self, rows: Floats) -> Floats: ...
 
 
 class Hill(Protocol):
@@ -45,6 +50,15 @@ def sweep(worth: Hill, candidates: Candidates, best_rows: Floats, count: int) ->
     summits = candidates.settled(climbed)
     yield from _in_order(worth.of, np.vstack([rows[order[:1]], summits]))
     yield from rows[order]
+
+
+def sweep_prior(prior: Expectation, candidates: Candidates) -> Iterator[Floats]:
+    """The rows of which earlier studies expect the most, best first."""
+    rows = candidates.anywhere(_ASKED)
+    for near in (False, True):
+        top = rows[np.argsort(prior.mean(rows), kind="stable")[:_KEPT]]
+        rows = np.vstack([rows, candidates.around(top, _ASKED // 2, near=near)])
+    return iter(rows[np.argsort(prior.mean(rows), kind="stable")])
 
 
 def sweep_all(worth: Hill, rows: Floats) -> Iterator[Floats]:

@@ -48,6 +48,11 @@ class Beliefs:
     noise: float = 1e-3
     noise_spread: float = 2.0
 
+    @classmethod
+    def of(cls, slots: int, *, noisy: bool) -> Beliefs:
+        """``noisy``: measurements of one point are known to differ."""
+        return cls(slots, noise=0.1, noise_spread=1.0) if noisy else cls(slots)
+
     @property
     def centre(self) -> Floats:
         length = np.log(0.5) + 0.5 * np.log(self.slots / 4.0 + 0.5)

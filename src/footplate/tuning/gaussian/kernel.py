@@ -17,8 +17,11 @@ _ROOT_5 = np.sqrt(5.0)
 
 def matern(squared: Floats) -> Floats:
     """Of squared distances, which are divided by the length scales already."""
-    scaled = _ROOT_5 * np.sqrt(squared)
-    return np.asarray((1.0 + scaled + scaled * scaled / 3.0) * np.exp(-scaled))
+    scaled = np.sqrt(squared)
+    scaled *= _ROOT_5
+    decay = np.exp(-scaled)
+    decay *= 1.0 + scaled * (1.0 + scaled / 3.0)
+    return np.asarray(decay)
 
 
 def matern_with_slope(squared: Floats) -> tuple[Floats, Floats]:
@@ -28,7 +31,14 @@ def matern_with_slope(squared: Floats) -> tuple[Floats, Floats]:
     return (1.0 + scaled + scaled * scaled / 3.0) * decay, -5.0 / 6.0 * (1.0 + scaled) * decay
 
 
-def squared_distances(ones: Floats, others: Floats) -> Floats:
-    """(n, m), of rows of features; rounding may not make them negative."""
-    lengths = (ones * ones).sum(axis=1)[:, None] + (others * others).sum(axis=1)[None, :]
-    return np.asarray(np.maximum(lengths - 2.0 * ones @ others.T, 0.0))
+def squared_distances(ones: Floats, others: Floats, sizes: Floats | None = None) -> Floats:
+    """(n, m), of rows of features; rounding may not make them negative.
+
+    ``sizes``: the squared lengths of ``others``, where they are known.
+    """
+    if sizes is None:
+        sizes = (others * others).sum(axis=1)
+    squared = ones @ (-2.0 * others.T)
+    squared += (ones * ones).sum(axis=1)[:, None]
+    squared += sizes[None, :]
+    return np.asarray(np.maximum(squared, 0.0, out=squared))

@@ -41,6 +41,7 @@ class Posterior:
         self._signal, self._noise = hyperparameters.signal, hyperparameters.noise
         self._measured = len(rows)
         self._features = self._scaled(np.vstack([rows, pending]))
+        self._sizes = (self._features * self._features).sum(axis=1)
         factor = _factor(self._covariance())
         own = factor[: self._measured, : self._measured]
         self._weights = cho_solve((own, True), y, check_finite=False)
@@ -48,14 +49,13 @@ class Posterior:
         self._whitening = solve_triangular(factor, identity, lower=True, check_finite=False)
 
     def mean(self, rows: Floats) -> Floats:
-        measured = self._features[: self._measured]
-        squared = squared_distances(self._scaled(rows), measured)
+        squared = self._apart(self._scaled(rows))[:, : self._measured]
         found: Floats = self._signal * matern(squared) @ self._weights
         return found
 
     def predict(self, rows: Floats) -> tuple[Floats, Floats]:
         """Mean and standard deviation of the function, without the noise of a measurement."""
-        kernel = self._signal * matern(squared_distances(self._scaled(rows), self._features))
+        kernel = self._signal * matern(self._apart(self._scaled(rows)))
         known = kernel @ self._whitening.T
         variance = self._signal - np.einsum("ij,ij->i", known, known)
         spread = np.sqrt(np.maximum(variance, _LEAST_VARIANCE))
@@ -64,7 +64,7 @@ class Posterior:
     def predict_with_slopes(self, row: Floats) -> tuple[float, float, Floats, Floats]:
         """Of one row: mean, standard deviation, and how each changes along each slot."""
         at = self._scaled(row[None, :])
-        kernel, slope = matern_with_slope(squared_distances(at, self._features)[0])
+        kernel, slope = matern_with_slope(self._apart(at)[0])
         kernel, slope = self._signal * kernel, self._signal * slope
         turn = self._encoding.slopes(row) / self._lengths
         by_column = 2.0 * slope[:, None] * (at - self._features) * turn
@@ -75,12 +75,15 @@ class Posterior:
         of_spread = -(by_column.T @ (self._whitening.T @ known)) / spread
         return mean, float(spread), self._by_slot(of_mean), self._by_slot(of_spread)
 
+    def _apart(self, features: Floats) -> Floats:
+        return squared_distances(features, self._features, self._sizes)
+
     def _scaled(self, rows: Floats) -> Floats:
         scaled: Floats = self._encoding.features(rows) / self._lengths
         return scaled
 
     def _covariance(self) -> Floats:
-        covariance = self._signal * matern(squared_distances(self._features, self._features))
+        covariance = self._signal * matern(self._apart(self._features))
         covariance[np.diag_indices_from(covariance)] += self._noise
         return covariance
 

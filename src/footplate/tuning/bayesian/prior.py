@@ -1,0 +1,84 @@
+"""What earlier studies of another space say of this one.
+
+Their models stack: each study's Gaussian process models what the one before it leaves to explain.
+Source: Golovin et al., "Google Vizier: A Service for Black-Box Optimization", 2017, section 3.3.
+How much of the earlier is believed is learned: all at first, nothing once own trials contradict.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from footplate.tuning.bayesian.observations import kin, observe
+from footplate.tuning.bayesian.translation import Translation
+from footplate.tuning.encoding import Encoding
+
+if TYPE_CHECKING:
+    from footplate.domain.studies.study import Study
+    from footplate.tuning.axes import Floats
+    from footplate.tuning.bayesian.surrogate import Surrogate
+
+MOST_STUDIES = 3
+"""The latest of those that say anything."""
+_LEAST_TRIALS = 5
+_PATIENCE = 2.0
+"""So many own trials weigh as much as the belief that the earlier study is right."""
+_MOST_WEIGHT = 1.5
+_STEP = 1e-4
+
+
+class Prior:
+    """The mean of an earlier study's surrogate, in units of its own spread."""
+
+    def __init__(self, here: Encoding, there: Encoding, surrogate: Surrogate) -> None:
+        self._translation, self._surrogate = Translation(here, there), surrogate
+
+    def mean(self, rows: Floats) -> Floats:
+        return self._surrogate.mean(self._translation.rows(rows))
+
+    def slopes(self, row: Floats) -> Floats:
+        """Along each slot, by small steps; 0 where there is none."""
+        width = len(row)
+        ends = np.repeat(row[None, :], 2 * width, axis=0)
+        places = np.arange(width)
+        ends[places, places] += _STEP
+        ends[places + width, places] -= _STEP
+        found = self.mean(np.clip(ends, 0.0, None))
+        return np.nan_to_num((found[:width] - found[width:]) / (2.0 * _STEP))
+
+
+class Belief:
+    """How much of the prior is taken: the weight that explains own trials best, near 1 at first.
+
+    ``warped``: of own trials, whose prior means are ``expected``.
+    """
+
+    def __init__(self, expected: Floats, warped: Floats) -> None:
+        self.centre = float(expected.mean()) if len(expected) else 0.0
+        off = expected - self.centre
+        weight = (off @ warped + _PATIENCE) / (off @ off + _PATIENCE)
+        self.weight = float(np.clip(weight, 0.0, _MOST_WEIGHT))
+        self.explained: Floats = self.weight * off
+
+
+def strangers(study: Study) -> list[Study]:
+    """Earlier studies to learn from that aren't gone on with: other spaces, the same metrics.
+
+    Oldest first.
+    """
+    same = kin(study)
+    metrics, names = study.config.metrics, study.config.space.names
+    found: list[Study] = []
+    for one in study.earlier:
+        known = one.config.metrics == metrics and not names.isdisjoint(one.config.space.names)
+        alone = replace(one, earlier=())
+        if known and one not in same and _tells(alone):
+            found.append(alone)
+    return found[-MOST_STUDIES:]
+
+
+def _tells(study: Study) -> bool:
+    return len(observe(study, Encoding(study.config.space)).rows) >= _LEAST_TRIALS
