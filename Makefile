@@ -33,6 +33,9 @@ lock: $(SYNCED)
 	$(UV) pip compile -q --python-version 3.11 --universal --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
 	  requirements/clients/aiplatform-1.71.1.in -o requirements/clients/aiplatform-1.71.1.txt
+	$(UV) pip compile -q --python-version 3.11 --universal --generate-hashes \
+	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
+	  requirements/benchmarks/tuning.in -o requirements/benchmarks/tuning.txt
 
 $(SYNCED): requirements/dev.txt pyproject.toml
 	@echo "Setting up $(VENV): on a new machine this downloads about 200 MB (Google's clients)"
