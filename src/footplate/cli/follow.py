@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import queue
 import threading
 import time
@@ -44,6 +43,7 @@ class Follower:
         self._events = threading.Lock()
         self._event_number = 0
         self._events_due = 0.0
+        self._with_events = True
 
     def run(self, *, events: bool = True) -> Job:
         """Print until the job has ended; the job as it ended.
@@ -51,8 +51,7 @@ class Follower:
         Raises:
             ServiceError: the job is gone, or the server stayed away too long.
         """
-        if not events:
-            self._events_due = math.inf
+        self._with_events = events
         readers = [self._read_lines, *([self._read_events] if events else [])]
         for reader in readers:
             threading.Thread(target=reader, daemon=True).start()
@@ -86,6 +85,7 @@ class Follower:
                         self._queue.put(line)
                     job = service.job(self._name)
                     if job.state.terminal:
+                        self._put_events(service, last=True)
                         self._read_rest(service, cursor)
                         self._queue.put(job)
                         return
@@ -109,10 +109,13 @@ class Follower:
     def _lines(self, service: Service, cursor: int, *, follow: bool = False) -> Iterator[LogLine]:
         return service.logs(self._name, cursor=cursor, follow=follow, replica=self._replica)
 
-    def _put_events(self, service: Service) -> None:
-        """What happened before a line is told before it; looked for now and then only."""
+    def _put_events(self, service: Service, *, last: bool = False) -> None:
+        """What happened before a line is told before it; looked for now and then only.
+
+        ``last``: the job has ended, so that they wouldn't be looked for again.
+        """
         with self._events:
-            if time.monotonic() < self._events_due:
+            if not self._with_events or (time.monotonic() < self._events_due and not last):
                 return
             for event in service.events(self._name, after=self._event_number):
                 self._event_number = event.number

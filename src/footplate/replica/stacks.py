@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import time
 from contextlib import suppress
@@ -33,6 +34,9 @@ LIMIT_S = 8.0
 _DUMP_LIMIT_S = 3.0
 _ATTEMPTS = 3
 _DUMP_LIMIT_BYTES = 8 << 20
+_DUMP_MEMORY_BYTES = 256 << 20
+"""What py-spy may take. A program with many deep threads and long names would have it take a
+gigabyte in these seconds."""
 _TEXT_LENGTH = 300
 _YAMA = "/proc/sys/kernel/yama/ptrace_scope"
 _NO_PYTHON = "there is no Python process in its program"
@@ -150,6 +154,7 @@ def _dump_once(tool: str, pid: int, end: float) -> list[Any]:
             capture_output=True,
             timeout=limit_s,
             check=False,
+            preexec_fn=_limit_memory,
         )
         if done.returncode or len(done.stdout) > _DUMP_LIMIT_BYTES:
             raise Unreadable(explain(done.stderr.decode("utf-8", "replace"), _read_yama()))
@@ -161,6 +166,12 @@ def _dump_once(tool: str, pid: int, end: float) -> list[Any]:
     if not isinstance(value, list):
         raise Unreadable("py-spy told something else than threads")
     return value
+
+
+def _limit_memory() -> None:
+    """For py-spy, which keeps all that it reads, and is outside the limits of the program."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_DATA, (_DUMP_MEMORY_BYTES, _DUMP_MEMORY_BYTES))
 
 
 def explain(words: str, yama: int) -> str:

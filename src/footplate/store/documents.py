@@ -116,7 +116,7 @@ def _replica_document(replica: Replica) -> Json:
         document["loss"] = replica.loss
     if replica.overdue:
         document["overdue"] = True
-    if replica.restart or replica.losses:
+    if replica.restart or replica.losses or replica.echoes:
         document["restarts"] = [replica.restart, replica.losses, replica.echoes]
     if replica.upset_at is not None:
         document["upset"] = to_micros(replica.upset_at)

@@ -59,7 +59,15 @@ pools = st.builds(
     environment=pairs,
     disk=st.builds(DiskSpec, any_text, counts),
 )
-schedulings = st.builds(Scheduling, seconds, st.none() | seconds, st.integers(), counts)
+schedulings = st.builds(
+    Scheduling,
+    seconds,
+    st.none() | seconds,
+    st.integers(),
+    max_restarts=counts,
+    max_retries=counts,
+    restarts_together=st.booleans(),
+)
 specs = st.builds(
     JobSpec,
     region=any_text,
@@ -94,6 +102,10 @@ replicas = st.builds(
     st.none() | exits,
     text_tuples,
     st.none() | st.builds(Address, any_text, counts, st.lists(counts, max_size=2).map(tuple)),
+    restart=counts,
+    losses=counts,
+    echoes=counts,
+    upset_at=st.none() | times,
     ended_at=times,
     ended_as=counts,
 )

@@ -5,15 +5,18 @@ A replica's own words are hostile until checked: a program may have got hold of 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.stacks import Dump, Frame, Process, Report, Thread
-from footplate.wire.json_text import parse_object
+from footplate.wire.json_text import describe, parse_object
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from footplate.wire.json_text import JsonObject
 
 MAX_PROCESSES = 64
@@ -28,13 +31,16 @@ T = TypeVar("T")
 def decode_dump(text: str) -> Dump:
     """What one replica told, cut where it is too much.
 
+    Each part is checked by itself, so that the first wrong one is the last that is looked at: a
+    list of a million wrong ones would cost gigabytes in errors.
+
     Raises:
         InvalidArgument: it doesn't tell where processes stand.
     """
-    dump = _read(TypeAdapter(Dump), parse_object(text.encode()))
-    processes = dump.processes[:MAX_PROCESSES]
-    more = len(dump.processes) - len(processes)
-    return Dump(tuple(_bound(process) for process in processes), _number(dump.omitted + more))
+    value = parse_object(text.encode())
+    rest = _read_part(Dump, {**value, "processes": []})
+    processes, more = _parts(value, "processes", MAX_PROCESSES)
+    return Dump(tuple(map(_process, processes)), _number(rest.omitted + more))
 
 
 def encode_report(report: Report) -> JsonObject:
@@ -56,24 +62,55 @@ def _read(adapter: TypeAdapter[T], value: JsonObject) -> T:
         raise InvalidArgument.of((Violation(path, first["msg"]),)) from None
 
 
-def _bound(process: Process) -> Process:
+def _parts(whole: JsonObject, field: str, most: int) -> tuple[list[JsonObject], int]:
+    """The first ones of a list of objects, and how many more there are."""
+    given = whole.get(field)
+    if not isinstance(given, list):
+        raise _wrong(field, given, "a list")
+    parts = []
+    for part in given[:most]:
+        if not isinstance(part, dict):
+            raise _wrong(field, part, "an object")
+        parts.append(part)
+    return parts, len(given) - len(parts)
+
+
+def _process(value: JsonObject) -> Process:
+    rest = _read_part(Process, {**value, "threads": []})
     return Process(
-        pid=_number(process.pid),
-        command=_line(process.command),
-        program=process.program,
-        stopped=process.stopped,
-        threads=tuple(_bound_thread(thread) for thread in process.threads[:MAX_THREADS]),
-        error=_line(process.error),
+        pid=_number(rest.pid),
+        command=_line(rest.command),
+        program=rest.program,
+        stopped=rest.stopped,
+        threads=tuple(map(_thread, _parts({"threads": [], **value}, "threads", MAX_THREADS)[0])),
+        error=_line(rest.error),
     )
 
 
-def _bound_thread(thread: Thread) -> Thread:
-    frames = tuple(
-        Frame(_line(each.function), _line(each.file), _number(each.line))
-        for each in thread.frames[:MAX_FRAMES]
-    )
-    more = len(thread.frames) - len(frames)
-    return Thread(_line(thread.name), frames, _number(thread.omitted + more))
+def _thread(value: JsonObject) -> Thread:
+    rest = _read_part(Thread, {**value, "frames": []})
+    frames, more = _parts(value, "frames", MAX_FRAMES)
+    return Thread(_line(rest.name), tuple(map(_frame, frames)), _number(rest.omitted + more))
+
+
+def _frame(value: JsonObject) -> Frame:
+    read = _read_part(Frame, value)
+    return Frame(_line(read.function), _line(read.file), _number(read.line))
+
+
+def _wrong(field: str, given: object, allowed: str) -> InvalidArgument:
+    return InvalidArgument.of((Violation(field, f"{describe(given)} given; allowed: {allowed}"),))
+
+
+def _read_part(kind: type[T], value: JsonObject) -> T:
+    part: T = _read(_adapters()[kind], value)
+    return part
+
+
+@cache
+def _adapters() -> Mapping[type, TypeAdapter[Any]]:
+    """To make one takes longer than to use it."""
+    return {kind: TypeAdapter(kind) for kind in (Dump, Process, Thread, Frame)}
 
 
 def _line(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +67,14 @@ def read_settled(replica: Supervised) -> tuple[Process, Process]:
         if len(found) == 2 and all(place.startswith("wait") for place in places):
             return found[0], found[1]
     raise AssertionError
+
+
+def test_py_spy_takes_only_so_much_memory(make_replica: Make, tmp_path: Path) -> None:
+    tool = tmp_path / "hungry"
+    tool.write_text(f"#!{sys.executable}\nbytearray(1 << 30)\nprint([])\n")
+    tool.chmod(0o755)
+    replica = start(make_replica, python_task(PROGRAM), py_spy=str(tool))
+    assert ask(replica)["error"].startswith("py-spy failed")
 
 
 def test_the_program_and_its_children_on_every_rung(make_replica: Make, rung: str) -> None:

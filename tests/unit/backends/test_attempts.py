@@ -129,3 +129,15 @@ def test_a_gang_that_is_made_anew_keeps_count_of_its_restarts(attempts: Attempts
         (WORKERS[0], 0),
         (WORKERS[1], 2),
     ]
+
+
+def test_of_two_homes_that_a_dead_server_left_the_newest_counts(
+    attempts: Attempts, root: Path
+) -> None:
+    attempts.make(make_request("u-1"))
+    for restart in (2, 10):
+        (root / "u-1" / f"{WORKERS[0]}~{restart}").mkdir()
+
+    assert [home.restart for home in attempts.homes()] == [10]
+    attempts.discard(AttemptId("u-1"))
+    assert attempts.homes() == ()

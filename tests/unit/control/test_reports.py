@@ -9,9 +9,16 @@ import pytest
 
 from footplate.control.reports import Reports
 from footplate.control.tokens import Bearer
-from footplate.domain.errors import Aborted, PermissionDenied, Unavailable
+from footplate.domain.errors import Aborted, InvalidArgument, PermissionDenied, Unavailable
 from footplate.domain.jobs import Exit, ExitKind, Job, Scheduling
-from footplate.domain.lifecycle import Admitted, CancelRequested, GraceExpired, react
+from footplate.domain.lifecycle import (
+    Admitted,
+    CancelRequested,
+    GraceExpired,
+    ReplicaGone,
+    react,
+)
+from footplate.domain.log_lines import RESTART_SPAN
 from footplate.domain.names import attempt_id
 from footplate.domain.states import Phase, State
 from footplate.ports.logs import Line
@@ -223,3 +230,22 @@ def test_a_gang_that_reports_all_at_once_is_decided_upon_once_each() -> None:
 
     assert {replica.phase for replica in desk.now().replicas} == {Phase.PREPARING}
     assert desk.store.refused == 0
+
+
+def test_who_was_started_again_may_not_speak_any_more(desk: Desk) -> None:
+    desk.happen(ReplicaGone(desk.clock.now(), 1, MASTER, "its supervisor was lost"))
+    old, new = (Bearer(desk.job.attempt_id, MASTER, restart) for restart in (0, 1))
+
+    with pytest.raises(PermissionDenied, match="started again"):
+        desk.reports.accept(old, [desk.line(1)])
+    desk.reports.accept(new, [desk.line(RESTART_SPAN + 1)])
+    assert desk.kept() == [RESTART_SPAN + 1]
+
+
+@pytest.mark.parametrize("number", [1, RESTART_SPAN, 2 * RESTART_SPAN + 1])
+def test_records_of_one_start_can_not_pass_for_those_of_another(desk: Desk, number: int) -> None:
+    desk.happen(ReplicaGone(desk.clock.now(), 1, MASTER, "its supervisor was lost"))
+
+    with pytest.raises(InvalidArgument, match="restart 1"):
+        desk.reports.accept(Bearer(desk.job.attempt_id, MASTER, 1), [desk.line(number)])
+    assert desk.kept() == []

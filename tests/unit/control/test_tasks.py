@@ -8,6 +8,7 @@ import pytest
 
 from footplate.buckets.folders import FolderBuckets
 from footplate.catalogue import load_catalogue
+from footplate.control.decisions import apply
 from footplate.control.tasks import Limits, Tasks
 from footplate.control.tokens import Bearer
 from footplate.domain.errors import NotFound, PermissionDenied
@@ -295,3 +296,17 @@ def test_another_attempt_has_what_is_left_of_the_running_time(
     store.update(replace(job, start_time=started, version=job.version + 1), ())
     clock.advance(run_s or 0.0)
     assert tasks.task(Bearer(job.attempt_id, MASTER)).time_limit_s == left_s
+
+
+def test_a_replica_that_comes_back_is_told_where_it_was(
+    tasks: Tasks, store: MemoryStore, gang: Job, clock: FakeClock
+) -> None:
+    first = tasks.task(Bearer(gang.attempt_id, WORKER))
+    is_ready(store, gang, WORKER, 4001)
+    apply(store, gang.uid, ReplicaGone(clock.now(), 1, WORKER, "its supervisor was lost"))
+    again = tasks.task(Bearer(gang.attempt_id, WORKER, 1))
+
+    assert (first.restart, first.address) == (0, None)
+    assert again.restart == 1
+    assert again.address is not None
+    assert again.address.port == 4001

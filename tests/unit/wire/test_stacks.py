@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from footplate.wire.stacks import (
     read_report,
 )
 
+MANY_BYTES = 6 << 20
 FRAME = {"function": "train", "file": "task.py", "line": 3}
 
 
@@ -53,6 +55,26 @@ def test_what_a_replica_tells() -> None:
 def test_nonsense_is_refused(told: str) -> None:
     with pytest.raises(InvalidArgument):
         decode_dump(told)
+
+
+@pytest.mark.parametrize(
+    "processes",
+    [
+        [[]] * 20_000,
+        [process(threads=[[]] * 20_000)],
+        [process(threads=[{"name": "t", "frames": [{}] * 20_000}])],
+    ],
+    ids=["processes", "threads", "frames"],
+)
+def test_much_nonsense_costs_no_more_than_little(processes: list[Any]) -> None:
+    text = json.dumps({"processes": processes})
+    tracemalloc.start()
+    try:
+        with pytest.raises(InvalidArgument):
+            decode_dump(text)
+        assert tracemalloc.get_traced_memory()[1] < MANY_BYTES
+    finally:
+        tracemalloc.stop()
 
 
 def test_what_is_too_much_is_cut_and_counted() -> None:

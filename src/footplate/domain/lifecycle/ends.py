@@ -6,6 +6,7 @@ left who could be lost.
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING, assert_never
 
 from footplate.domain.errors import Code
@@ -144,7 +145,7 @@ def describe(replica: str, end: Exit) -> str:
         case ExitKind.EXITED:
             return f"replica {replica} exited with code {end.code}{because}"
         case ExitKind.SIGNALLED:
-            return f"replica {replica} was killed by signal {end.code}{because}"
+            return f"replica {replica} was killed by signal {_named(end.code)}{because}"
         case ExitKind.UNPREPARED:
             return f"replica {replica} could not be prepared{because}"
         case ExitKind.TIME_LIMIT:
@@ -155,3 +156,11 @@ def describe(replica: str, end: Exit) -> str:
             return f"replica {replica} was stopped{because}"
         case _:
             assert_never(end.kind)
+
+
+def _named(number: int) -> str:
+    """``9 (SIGKILL)``; some have no name here."""
+    try:
+        return f"{number} ({signal.Signals(number).name})"
+    except ValueError:
+        return str(number)

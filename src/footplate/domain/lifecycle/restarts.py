@@ -114,5 +114,6 @@ def retry(job: Job, loss: Replica, at: datetime) -> Change:
         message = f"{cause} (attempt {job.attempt}, the last one allowed)"
         ending = Ending(State.FAILED, Code.ABORTED, message)
         return replace(job, ending=ending, state=State.FAILED), ()
-    event = JobEvent(at, "RETRY", f"{cause}; starting again", job.attempt, loss.name)
-    return next_attempt(job, counted), (event,)
+    who = "it" if len(counted) == 1 else "all replicas"
+    message = f"{cause}; starting {who} again, as attempt {job.attempt + 1}"
+    return next_attempt(job, counted), (JobEvent(at, "RETRY", message, job.attempt, loss.name),)

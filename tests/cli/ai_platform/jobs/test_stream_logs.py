@@ -123,6 +123,22 @@ def test_progress_is_shown_while_waiting(invoke: Callable[..., Result], fake: Fa
     )
 
 
+def test_what_happened_right_before_the_end_is_told(
+    invoke: Callable[..., Result], fake: FakeService
+) -> None:
+    def lines() -> Iterator[dict[str, object]]:
+        yield line(1, "hello")
+        fake.events[NAME] = [
+            {"number": 1, "kind": "STACKS", "message": "all wait"},
+            {"number": 2, "kind": "FAILED", "message": "told by the verdict"},
+        ]
+        fake.jobs[NAME]["state"] = "FAILED"
+
+    fake.lines[NAME] = lines()
+    result = invoke("ai-platform", "jobs", "stream-logs", "census_1")
+    assert result.stderr == "STACKS: all wait\nJob census_1 failed.\n"
+
+
 def test_a_server_that_was_away_is_found_again(
     invoke: Callable[..., Result],
     fake: FakeService,

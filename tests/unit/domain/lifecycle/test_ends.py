@@ -145,8 +145,10 @@ def test_whoever_fails_around_a_loss_is_its_echo(echo: Exit, order: tuple[str, .
 
     assert (gang.job.state, gang.job.attempt, gang.job.ending) == (State.PREPARING, 2, None)
     [retry] = gang.events("RETRY")
-    assert retry.startswith(f"replica {lost} was killed by signal 9; then replica {before} ")
-    assert retry.endswith("; starting again")
+    assert retry.startswith(
+        f"replica {lost} was killed by signal 9 (SIGKILL); then replica {before} "
+    )
+    assert retry.endswith("; starting all replicas again, as attempt 2")
 
 
 @pytest.mark.parametrize("lost", [MASTER, WORKER, SECOND])
@@ -175,8 +177,9 @@ def test_the_last_attempt_ends_with_its_loss_and_not_with_an_echo() -> None:
     assert gang.job.ending is not None
     assert gang.job.ending.code is Code.ABORTED
     assert gang.message == (
-        f"replica {SECOND} was killed by signal 9; then replica {MASTER} exited with code 1, "
-        "as did 1 other (attempt 1, the last one allowed)"
+        f"replica {SECOND} was killed by signal 9 (SIGKILL); "
+        f"then replica {MASTER} exited with code 1, as did 1 other "
+        "(attempt 1, the last one allowed)"
     )
 
 
@@ -200,7 +203,7 @@ def test_failures_that_differ_are_only_counted() -> None:
     gang.wait()
 
     assert gang.message.endswith(
-        f"; then replica {WORKER} was killed by signal 6, and 1 other failed"
+        f"; then replica {WORKER} was killed by signal 6 (SIGABRT), and 1 other failed"
     )
 
 

@@ -98,7 +98,12 @@ def test_the_end_waits_until_nothing_is_left() -> None:
     ("end", "state", "code", "message"),
     [
         (FAILED, State.FAILED, Code.UNKNOWN, f"replica {MASTER} exited with code 1: ValueError"),
-        (SEGFAULT, State.FAILED, Code.UNKNOWN, f"replica {MASTER} was killed by signal 11"),
+        (
+            SEGFAULT,
+            State.FAILED,
+            Code.UNKNOWN,
+            f"replica {MASTER} was killed by signal 11 (SIGSEGV)",
+        ),
         (
             Exit(ExitKind.UNPREPARED, 0, "no"),
             State.FAILED,

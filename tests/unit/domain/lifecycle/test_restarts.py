@@ -124,9 +124,11 @@ def test_a_lost_replica_starts_again_in_place(lost: str) -> None:
     assert commands(gang.job) == (Start(),)
     assert (after.phase, after.restart, after.exit) == (Phase.WAITING, 1, None)
     assert (after.address, after.devices) == (before.address, before.devices)
-    assert gang.events("RESTART") == [
-        f"replica {lost} was killed by signal 9; starting it again in place, restart 1 of 5"
-    ]
+    [told] = gang.events("RESTART")
+    assert told == (
+        f"replica {lost} was killed by signal 9 (SIGKILL); "
+        "starting it again in place, restart 1 of 5"
+    )
 
 
 def test_it_starts_again_only_when_nothing_is_left_of_it() -> None:

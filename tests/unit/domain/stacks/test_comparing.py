@@ -28,6 +28,26 @@ def test_whoever_is_elsewhere_differs_from_the_majority() -> None:
     assert comparison.majority
 
 
+class Counted(Frame):
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        Counted.compared += 1
+        return super().__eq__(other)
+
+    __hash__ = Frame.__hash__
+
+
+def test_many_places_deep_in_the_same_code_are_soon_told_apart() -> None:
+    def frames(number: int) -> tuple[Frame, ...]:
+        own = tuple(Counted(f"own_{number}_{call}", "own.py", 1) for call in range(4))
+        return (*own, *(Counted(f"call_{call}", "trainer/task.py", call) for call in range(100)))
+
+    comparison = compare({f"w-{number}": dump(*frames(number)) for number in range(60)}, ())
+    assert len(comparison.places) == 60
+    assert Counted.compared < 20_000
+
+
 def test_half_of_them_are_no_majority() -> None:
     told = {"w-0": dump(*LOADING), "w-1": dump(*WAITING)}
     comparison = compare(told, ())
