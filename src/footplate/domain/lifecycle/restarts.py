@@ -102,6 +102,13 @@ def _put(job: Job, back: Replica) -> Job:
     return replace(job, replicas=replicas)
 
 
+def _spent(job: Job) -> str:
+    limits = job.spec.scheduling
+    if limits.max_restarts + limits.max_retries == 0:
+        return "no restart is allowed"
+    return f"attempt {job.attempt}, the last one allowed"
+
+
 def retry(job: Job, loss: Replica, at: datetime) -> Change:
     """All are gone, because of ``loss``: all start again, or that was the last time."""
     counted = tuple(
@@ -111,8 +118,7 @@ def retry(job: Job, loss: Replica, at: datetime) -> Change:
     cause, limits = ends.cause_of_loss(job, loss), job.spec.scheduling
     retries = sum(max(0, r.losses - limits.max_restarts) for r in counted)
     if retries > limits.max_retries:
-        message = f"{cause} (attempt {job.attempt}, the last one allowed)"
-        ending = Ending(State.FAILED, Code.ABORTED, message)
+        ending = Ending(State.FAILED, Code.ABORTED, f"{cause} ({_spent(job)})")
         return replace(job, ending=ending, state=State.FAILED), ()
     who = "it" if len(counted) == 1 else "all replicas"
     message = f"{cause}; starting {who} again, as attempt {job.attempt + 1}"

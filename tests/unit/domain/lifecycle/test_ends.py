@@ -179,7 +179,7 @@ def test_the_last_attempt_ends_with_its_loss_and_not_with_an_echo() -> None:
     assert gang.message == (
         f"replica {SECOND} was killed by signal 9 (SIGKILL); "
         f"then replica {MASTER} exited with code 1, as did 1 other "
-        "(attempt 1, the last one allowed)"
+        "(no restart is allowed)"
     )
 
 
