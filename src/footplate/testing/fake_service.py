@@ -164,7 +164,8 @@ def _operation(name: str) -> dict[str, object]:
 def _logs(service: FakeService, request: Request, name: str) -> Answer:
     cursor = int(request.query.get("cursor", "0"))
     replica = request.query.get("replica")
-    lines = (each for each in service.lines.get(name, ()) if replica in (None, each["replica"]))
+    kept = service.lines.get(name, ())
+    lines = (line for line in kept if replica in (None, line.get("replica")))
     return Answer(stream=(line for line in lines if int(str(line["cursor"])) > cursor))
 
 
