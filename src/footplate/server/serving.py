@@ -28,6 +28,12 @@ if TYPE_CHECKING:
 _ENDINGS = (signal.SIGINT, signal.SIGTERM)
 _GRACE_S = 2
 """How long open connections (followers of logs) may hold up the end of the server."""
+_KEEP_ALIVE_S = 620
+"""How long a connection that nobody uses is kept: a little longer than Google's own are.
+
+Clients that come back to one which was closed meanwhile may fail, as httplib2 does when it has a
+body to send.
+"""
 _PING_S = 20.0
 """So often a shell that says nothing is pinged, lest something between here and there forget it."""
 
@@ -76,6 +82,7 @@ class _Server(uvicorn.Server):
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=_GRACE_S,
+            timeout_keep_alive=_KEEP_ALIVE_S,
             ws=BoundedWebSocket,
             ws_max_size=MAX_MESSAGE_BYTES,
             ws_ping_interval=_PING_S,

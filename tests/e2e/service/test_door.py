@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from typing import TYPE_CHECKING
 
 import httpx
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 
 JOBS = "/v1/projects/demo/jobs"
+PAUSE_S = 7.0
+"""More than the 5 seconds for which many servers keep a connection that nobody uses."""
 
 
 @pytest.fixture(scope="module")
@@ -74,3 +77,15 @@ def test_a_token_is_wanted_from_everyone(locked_door: RunningService) -> None:
     assert httpx.get(url, headers={"Authorization": "Bearer wrong"}).status_code == 403
     assert httpx.get(url, headers={"Authorization": "Bearer s3cret"}).json() == {}
     assert httpx.get(f"{locked_door.url}/healthz").status_code == 200
+
+
+def test_a_connection_outlives_a_pause_of_its_user(open_door: RunningService) -> None:
+    """Clients that come back to one which was closed meanwhile may fail."""
+    host, _, port = open_door.url.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port)), timeout=PAUSE_S) as connection:
+        connection.sendall(f"GET /healthz HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+        answer = connection.makefile("rb")
+        length = [line for line in iter(answer.readline, b"\r\n") if b"content-length" in line]
+        answer.read(int(length[0].partition(b":")[2]))
+        with pytest.raises(TimeoutError):
+            connection.recv(1)
