@@ -11,7 +11,7 @@ import pytest
 
 from footplate.backends.local import LocalBackend
 from footplate.ports.backend import Presence
-from footplate.testing.backend_contract import WORKERS, all_are, make_request, see
+from footplate.testing.backend_rig import WORKERS, all_are, make_request, see
 from footplate.testing.local_backend import LocalRig, find_processes, wait_until
 
 OWNER = Path(__file__).with_name("owner.py")

@@ -14,7 +14,7 @@ from footplate.backends.local import LocalBackend
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import AttemptStart, Presence, Ticket
 from footplate.replica.archive import build_archive
-from footplate.testing.backend_contract import see
+from footplate.testing.backend_rig import see
 from footplate.testing.local_backend import find_processes, wait_until
 from footplate.testing.replica_api import TOKEN, ReplicaApi
 from footplate.testing.supervised import Supervised, command_task, python_task

@@ -16,7 +16,7 @@ from footplate.backends.local.care import LOST
 from footplate.domain.errors import Unavailable
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import Presence, Sighting
-from footplate.testing.backend_contract import (
+from footplate.testing.backend_rig import (
     WORKERS,
     all_are,
     make_request,

@@ -4,7 +4,7 @@ from footplate.domain.errors import Unavailable
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import Presence
 from footplate.testing.backend import LOST, FakeBackend
-from footplate.testing.backend_contract import WORKERS, make_request
+from footplate.testing.backend_rig import WORKERS, make_request
 
 ATTEMPT = AttemptId("u-1")
 
