@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 RESTART_SPAN = 1 << 40
-"""Records after the replica's restart number N in its attempt are numbered above N times this."""
+"""Records after the replica's restart number N in its attempt are numbered above N times this.
+
+As in ``footplate.domain.log_lines``, which the archive of supervisors lacks.
+"""
 OK = 0
 NOTHING_TO_DO = 3
 """Another process supervises this home, or did."""

@@ -47,31 +47,30 @@ def _is_missing(job: Job, replica: Replica) -> bool:
 
 def _restart_lost(job: Job, at: datetime) -> Change:
     told: list[JobEvent] = []
+    limit = job.spec.scheduling.max_restarts
     for replica in job.replicas:
         if _is_gone(replica) and losses.is_lost(replica) and losses.may_restart(job, replica):
-            losses_now = replica.losses + 1
-            limit = job.spec.scheduling.max_restarts
-            end = (
-                f"{ends.told(replica)}; starting it again in place, restart {losses_now} of {limit}"
-            )
-            told.append(JobEvent(at, "RESTART", end, job.attempt, replica.name))
-            back = replace(_again(replica), losses=losses_now)
-            others = (replace(r, echoes=0) for r in job.replicas)
-            job = _put(replace(job, replicas=tuple(others)), back)
+            back = replace(_again(replica), losses=replica.losses + 1)
+            how = f"starting it again in place, restart {back.losses} of {limit}"
+            told.append(_tell(job, replica, how, at))
+            forgiven = (replace(r, echoes=0) for r in job.replicas)
+            job = _put(replace(job, replicas=tuple(forgiven)), back)
     return job, tuple(told)
 
 
 def _restart_echoes(job: Job, at: datetime) -> Change:
     told: list[JobEvent] = []
+    how = "that is an echo of what happened to others, or to it before: starting it again in place"
     for replica in job.replicas:
         if _is_gone(replica) and losses.is_echo(job, replica):
-            end = (
-                f"{ends.told(replica)}; that is an echo of what happened to others, or to it before"
-            )
-            message = f"{end}: starting it again in place"
-            told.append(JobEvent(at, "RESTART", message, job.attempt, replica.name))
+            told.append(_tell(job, replica, how, at))
             job = _put(job, replace(_again(replica), echoes=replica.echoes + 1))
     return job, tuple(told)
+
+
+def _tell(job: Job, replica: Replica, how: str, at: datetime) -> JobEvent:
+    message = f"{ends.told(replica)}; {how}"
+    return JobEvent(at, "RESTART", message, job.attempt, replica.name)
 
 
 def keep_echoes(before: Job, job: Job) -> Job:
