@@ -13,7 +13,8 @@ from footplate.client.stacks import Stacks
 from footplate.client.storage import Storage
 from footplate.client.usage import read_usage
 from footplate.client.validation import Validations
-from footplate.domain.names import CustomJobName, JobName
+from footplate.domain.errors import NotFound
+from footplate.domain.names import CustomJobName, JobName, TrainingJobName
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,16 +67,18 @@ class Service:
 
     def job(self, name: JobName) -> Job:
         """The job of either face. Raises NotFound."""
+        if isinstance(name, TrainingJobName):
+            return self.training_jobs.get(name)
         if isinstance(name, CustomJobName):
             return self.custom_jobs.get(name)
-        return self.training_jobs.get(name)
+        raise NotFound(f"{name} does not exist")
 
     def cancel(self, name: JobName) -> None:
         """A finished job: nothing happens. Raises NotFound."""
-        if isinstance(name, CustomJobName):
-            self.custom_jobs.cancel(name)
-        else:
+        if isinstance(name, TrainingJobName):
             self.training_jobs.cancel(name)
+        elif isinstance(name, CustomJobName):
+            self.custom_jobs.cancel(name)
 
     def logs(
         self, name: JobName, *, cursor: int = 0, follow: bool = False, replica: str = ""

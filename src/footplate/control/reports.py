@@ -25,8 +25,10 @@ from footplate.wire.replica_v1 import (
     EventRecord,
     ExitRecord,
     LineRecord,
+    MetricRecord,
     Record,
     StateRecord,
+    TagsRecord,
     UsageRecord,
 )
 
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
 
 _ALL = 100_000
 """More events than any job has."""
-_KEPT = (LineRecord, UsageRecord)
+_KEPT = (LineRecord, UsageRecord, MetricRecord, TagsRecord)
 """Nothing follows from them: there may be thousands in a report."""
 
 

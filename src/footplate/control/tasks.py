@@ -97,6 +97,7 @@ class Tasks:
             address=_find(job, replica).address if gang else None,
             usage_s=self._limits.usage_s,
             hang_s=self._limits.hang_s,
+            metrics=job.spec.metrics,
         )
 
     def start(self, bearer: Bearer) -> Start:

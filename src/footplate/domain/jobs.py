@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
+    from footplate.domain.searches.search import Search
+
 DEFAULT_RUNNING_TIME_S = 604_800.0
 """Seven days: the default of both faces for the running time of a job."""
 
@@ -134,6 +136,8 @@ class Directory:
     uri: str
     field: str = ""
     """Where it stands in the request, for errors: ``trainingInput.jobDir``."""
+    leaf: str = ""
+    """The end of ``uri`` (``model/``) before which the directory of a trial gets its number."""
 
 
 @dataclass(frozen=True)
@@ -155,6 +159,10 @@ class JobSpec:
     """The JSON object under ``job`` in the cluster description."""
     trial: str | None = None
     """The number of the trial that the job runs, from ``1``; None: it is not of a tuning job."""
+    metrics: tuple[str, ...] = ()
+    """The tags that its replicas report to the service, where it runs a trial."""
+    search: Search | None = None
+    """It is a tuning job: nothing of it runs but its trials, and this is the spec of each."""
     service_account: str | None = None
     network: str | None = None
     web_access: bool = False
@@ -281,6 +289,8 @@ class Job:
     """Number of the current attempt, from 1; 0 before the first."""
     replicas: tuple[Replica, ...] = ()
     ending: Ending | None = None
+    tuning_job: names.JobUid | None = None
+    """It runs a trial of this tuning job, and is in no list; None: it stands for itself."""
     version: int = 1
 
     @property

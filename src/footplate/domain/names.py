@@ -12,6 +12,9 @@ from footplate.domain.words import quoted
 JobUid = NewType("JobUid", str)
 """The service's own id of a job, unique for ever, in no URL of the faces."""
 
+StudyUid = NewType("StudyUid", str)
+"""The service's own id of a study; that of a tuning job's study is the job's."""
+
 AttemptId = NewType("AttemptId", str)
 """One gang start of a job: ``<job uid>-<attempt number>``."""
 
@@ -60,7 +63,54 @@ class CustomJobName:
         return f"{self.collection}/{self.job_id}"
 
 
-JobName = TrainingJobName | CustomJobName
+@dataclass(frozen=True)
+class TuningJobName:
+    """``projects/{project}/locations/{location}/hyperparameterTuningJobs/{job_id}``."""
+
+    project: str
+    location: str
+    job_id: str
+
+    @property
+    def parent(self) -> str:
+        return f"projects/{self.project}/locations/{self.location}"
+
+    @property
+    def collection(self) -> str:
+        return f"{self.parent}/hyperparameterTuningJobs"
+
+    def __str__(self) -> str:
+        return f"{self.collection}/{self.job_id}"
+
+
+JobName = TrainingJobName | CustomJobName | TuningJobName
+
+
+def trial_run_name(job: JobName, number: int) -> JobName:
+    """The name of the job that runs a trial of a tuning job.
+
+    No request can make a job of such an id: those of ml v1 have no dash, the others are numbers.
+    """
+    job_id = f"{job.job_id}-{number}"
+    if isinstance(job, TrainingJobName):
+        return TrainingJobName(job.project, job_id)
+    return CustomJobName(job.project, job.location, job_id)
+
+
+@dataclass(frozen=True)
+class StudyName:
+    """``projects/{project}/locations/{location}/studies/{study_id}``: of Vizier."""
+
+    project: str
+    location: str
+    study_id: str
+
+    @property
+    def collection(self) -> str:
+        return f"projects/{self.project}/locations/{self.location}/studies"
+
+    def __str__(self) -> str:
+        return f"{self.collection}/{self.study_id}"
 
 
 @dataclass(frozen=True)
@@ -76,7 +126,10 @@ class OperationName:
 
 
 _TRAINING_JOB = re.compile(rf"projects/({_SEGMENT})/jobs/({_SEGMENT})")
-_CUSTOM_JOB = re.compile(rf"projects/({_SEGMENT})/locations/({_SEGMENT})/customJobs/({_SEGMENT})")
+_LOCATED = rf"projects/({_SEGMENT})/locations/({_SEGMENT})"
+_CUSTOM_JOB = re.compile(rf"{_LOCATED}/customJobs/({_SEGMENT})")
+_TUNING_JOB = re.compile(rf"{_LOCATED}/hyperparameterTuningJobs/({_SEGMENT})")
+_STUDY = re.compile(rf"{_LOCATED}/studies/({_SEGMENT})")
 
 
 def parse_job_name(text: str) -> JobName:
@@ -89,7 +142,16 @@ def parse_job_name(text: str) -> JobName:
         return TrainingJobName(*match.groups())
     if match := _CUSTOM_JOB.fullmatch(text):
         return CustomJobName(*match.groups())
+    if match := _TUNING_JOB.fullmatch(text):
+        return TuningJobName(*match.groups())
     raise NotFound(f"{text!r} is not the name of a job")
+
+
+def parse_study_name(text: str) -> StudyName:
+    """Raises NotFound: no study could ever have this name."""
+    if match := _STUDY.fullmatch(text):
+        return StudyName(*match.groups())
+    raise NotFound(f"{text!r} is not the name of a study")
 
 
 def check_training_job_id(job_id: str) -> None:

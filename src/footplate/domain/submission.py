@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from footplate.domain.errors import Violation
     from footplate.domain.jobs import JobSpec
     from footplate.domain.names import TrainingJobName
+    from footplate.domain.searches.search import SearchRequest
 
 
 @dataclass(frozen=True)
@@ -49,3 +50,5 @@ class Submission:
     """False: values were left out that the schema doesn't allow. Then only the violations are
     sure, and nothing can be advised."""
     tuning: Tuning | None = None
+    search: SearchRequest | None = None
+    """What a tuning job searches for; None with violations, or where there is no search."""

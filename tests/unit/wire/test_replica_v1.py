@@ -287,6 +287,7 @@ def test_a_task_as_supervisors_get_it() -> None:
         "address": {"host": "127.0.0.1", "port": 5001, "open_ports": [6001]},
         "usage_s": 10.0,
         "hang_s": 600.0,
+        "metrics": [],
     }
     assert encode_task(replace(task, allotment=None))["allotment"] is None
 

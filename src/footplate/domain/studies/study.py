@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from footplate.domain.studies.metrics import Selection
 
 if TYPE_CHECKING:
+    from footplate.domain.studies.limits import StudyLimits
     from footplate.domain.studies.metrics import Metric
     from footplate.domain.studies.space import SearchSpace
     from footplate.domain.studies.stopping import StoppingSpec
@@ -40,6 +41,7 @@ class StudyConfig:
     noise: Noise = Noise.LOW
     selection: Selection = Selection.LAST
     stopping: StoppingSpec | None = None
+    limits: StudyLimits | None = None
 
     def __post_init__(self) -> None:
         if not self.metrics or len({m.name for m in self.metrics}) < len(self.metrics):

@@ -81,7 +81,33 @@ class UsageRecord:
         return self.sample.sequence
 
 
-Record = StateRecord | EventRecord | LineRecord | UsageRecord | ExitRecord
+@dataclass(frozen=True)
+class MetricRecord:
+    """What the program of a trial reported of a metric; ``time``: when it did."""
+
+    sequence: int
+    time: datetime
+    tag: str
+    step: int
+    value: float
+    """Not always finite."""
+    source: str
+    """``hypertune``, or the folder of the event file below the directory that was looked through
+    (``logs/train``; ``.``: that directory itself)."""
+
+
+@dataclass(frozen=True)
+class TagsRecord:
+    """What tags the program reported, where none of those that are looked for was among them."""
+
+    sequence: int
+    time: datetime
+    tags: tuple[str, ...]
+
+
+Record = (
+    StateRecord | EventRecord | LineRecord | UsageRecord | MetricRecord | TagsRecord | ExitRecord
+)
 
 
 def decode_reports(body: bytes) -> tuple[Record, ...]:

@@ -73,6 +73,8 @@ class Task:
     """From one sample of what it uses to the next; 0: there are none."""
     hang_s: float = 0.0
     """After so long a silence its files are looked at for signs of life; 0: never."""
+    metrics: tuple[str, ...] = ()
+    """The tags that it looks for in what its program reports; none: it looks for nothing."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,7 @@ def encode_task(task: Task) -> JsonObject:
         "address": None if task.address is None else {**vars(task.address)},
         "usage_s": task.usage_s,
         "hang_s": task.hang_s,
+        "metrics": list(task.metrics),
     }
 
 

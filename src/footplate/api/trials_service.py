@@ -1,0 +1,30 @@
+"""What the faces need to tell of the trials of tuning jobs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from footplate.domain.jobs import Job
+    from footplate.domain.names import JobUid
+    from footplate.domain.studies.records import StoredReport, StudyRecord, TrialRecord
+
+
+class TrialsService(Protocol):
+    """Trials as clients see them; ``footplate.control.searches.trials.Trials`` is it."""
+
+    def study(self, uid: JobUid) -> StudyRecord | None:
+        """What a tuning job knows beside its trials; None: it isn't one, or is only just made."""
+        ...
+
+    def trials(self, uid: JobUid) -> tuple[TrialRecord, ...]:
+        """All of a tuning job, in the order of their numbers; of any other job: none."""
+        ...
+
+    def runs(self, job: Job) -> dict[int, Job]:
+        """The jobs that run trials of a tuning job now, by the numbers of these."""
+        ...
+
+    def reports(self, uid: JobUid, number: int) -> tuple[StoredReport, ...]:
+        """What a trial has reported so far, in the order of arrival."""
+        ...

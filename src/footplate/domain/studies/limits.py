@@ -1,0 +1,27 @@
+"""When a study is over. Source: StudyStoppingConfig of aiplatform v1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+@dataclass(frozen=True)
+class StudyLimits:
+    """None: not given. Durations are in seconds, and count from the making of the study."""
+
+    stop_asap: bool = False
+    """Nothing more is suggested, from now on."""
+    min_trials: int | None = None
+    """Before so many have ended no other limit holds."""
+    max_trials: int | None = None
+    max_trials_no_progress: int | None = None
+    """Over when so many trials in a row brought nothing better."""
+    max_duration_no_progress_s: float | None = None
+    min_duration_s: float | None = None
+    min_end: datetime | None = None
+    max_duration_s: float | None = None
+    max_end: datetime | None = None

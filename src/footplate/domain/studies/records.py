@@ -1,0 +1,151 @@
+"""Studies and their trials as they are kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from footplate.domain.studies.trials import Trial, TrialState
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from footplate.domain.names import StudyName, StudyUid
+    from footplate.domain.states import State
+    from footplate.domain.studies.metrics import Measurement
+    from footplate.domain.studies.space import Point
+    from footplate.domain.studies.study import Study, StudyConfig
+
+
+class StudyState(Enum):
+    """Source: Study.State of aiplatform v1."""
+
+    ACTIVE = "active"
+    INACTIVE = "inactive"
+    """Nothing is suggested: one of its limits is reached."""
+    COMPLETED = "completed"
+    """It has ended: its job has, or every point was tried."""
+
+
+@dataclass(frozen=True)
+class StudyRecord:
+    """``version`` counts the writes of the study and of its trials, and guards each of them."""
+
+    uid: StudyUid
+    name: StudyName | None
+    """None: it belongs to the tuning job of the same uid, and is in no list."""
+    display_name: str
+    config: StudyConfig
+    request: str
+    """The accepted ``studySpec`` as a JSON object, given back as it is; of a tuning job ``{}``."""
+    seed: int
+    """Of all that is drawn for it; 0 or more."""
+    create_time: datetime
+    earlier: tuple[Study, ...] = ()
+    """What it learns from, as it was when the study was made; oldest first."""
+    state: StudyState = StudyState.ACTIVE
+    why_inactive: str = ""
+    version: int = 1
+
+
+@dataclass(frozen=True)
+class PredictionRecord:
+    """See :class:`footplate.tuning.designer.Prediction`."""
+
+    metric: str
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class SuggestionRecord:
+    """Where a point came from: with the study, enough to suggest the same point again.
+
+    It saw the first ``finished`` trials in the order of their ends, and all ``pending`` ones.
+    """
+
+    reason: str
+    """``grid``, ``random``, ``initial design``, ``explore`` or ``exploit``."""
+    sentence: str
+    finished: int
+    pending: tuple[int, ...] = ()
+    model: int | None = None
+    """The model that was fitted to so many finished trials; None: none was needed."""
+    seed: int = 0
+    version: str = ""
+    """Of the tuner, and of the libraries that its arithmetic depends on."""
+    predictions: tuple[PredictionRecord, ...] = ()
+    distance: float | None = None
+
+
+@dataclass(frozen=True)
+class TrialRecord:
+    number: int
+    """From 1 in its study, in the order of their making; never given again."""
+    point: Point
+    create_time: datetime
+    state: TrialState = TrialState.REQUESTED
+    start_time: datetime | None = None
+    """When it was handed out, or its program began."""
+    end_time: datetime | None = None
+    ended_as: int = 0
+    """Its place, from 1, in the order in which trials of the study ended; 0: it hasn't."""
+    client_id: str = ""
+    suggestion: SuggestionRecord | None = None
+    """None: the user's own point."""
+    measurements: tuple[Measurement, ...] = ()
+    """Of a trial that is told in one piece; those that are reported singly are kept apart."""
+    final: Measurement | None = None
+    outcome: State | None = None
+    """How the job that ran it ended: SUCCEEDED, FAILED or CANCELLED; None: no job has."""
+    infeasible_reason: str = ""
+    stop_reason: str = ""
+    """Why it was told to stop before its time; empty: it wasn't."""
+    machine_s: float = 0.0
+    tags_seen: tuple[str, ...] = ()
+    """The tags that its program reported, where its metric isn't among them."""
+
+    @property
+    def stopped_early(self) -> bool:
+        return bool(self.stop_reason)
+
+    def trial(self, measurements: tuple[Measurement, ...] = ()) -> Trial:
+        """What the search sees of it."""
+        return Trial(
+            number=self.number,
+            point=self.point,
+            state=self.state,
+            measurements=(*self.measurements, *measurements),
+            final=self.final,
+            machine_s=self.machine_s,
+            stopped_early=self.stopped_early,
+        )
+
+
+@dataclass(frozen=True)
+class Report:
+    """A measurement as it was reported of a trial; a trial keeps one of each ``key``."""
+
+    key: str
+    values: Mapping[str, float]
+    """By the names of metrics; not always finite."""
+    step: int
+    elapsed_s: float
+    """Since the trial started."""
+    time: datetime
+    source: str = ""
+    """Where the program wrote it: ``hypertune``, or the folder of an event file below its
+    directory (``eval``, ``logs/train``); empty: a client told it."""
+
+
+@dataclass(frozen=True)
+class StoredReport:
+    """``position`` ascends over all reports of a study, in the order of their arrival."""
+
+    position: int
+    number: int
+    """Of the trial."""
+    report: Report

@@ -1,0 +1,108 @@
+"""Where studies, their trials and what trials report are kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from footplate.domain.names import StudyName, StudyUid
+    from footplate.domain.studies.records import Report, StoredReport, StudyRecord, TrialRecord
+
+MAX_REPORTS = 100_000
+"""Of one trial; what comes after that isn't kept."""
+
+
+@dataclass(frozen=True)
+class KeptStudy:
+    """A study with all of its trials, in the order of their numbers."""
+
+    study: StudyRecord
+    trials: tuple[TrialRecord, ...] = ()
+
+
+@dataclass(frozen=True)
+class StudyPage:
+    """Studies, newest first; ``next_key`` continues after the last one, None at the end."""
+
+    studies: tuple[StudyRecord, ...]
+    next_key: str | None
+
+
+class StudyStore(Protocol):
+    """Every method is one transaction: it happens whole or not at all.
+
+    All may raise Unavailable when the database can't be reached or its disk is full.
+    """
+
+    def create(self, study: StudyRecord) -> None:
+        """Keep a new study.
+
+        Raises:
+            AlreadyExists: there is one of this uid, or of this name, or its location has one of
+                this display name; nothing was changed. Studies of tuning jobs (without a name)
+                may share display names.
+            InvalidArgument: a text can't be kept.
+        """
+        ...
+
+    def load(self, uid: StudyUid) -> KeptStudy:
+        """Raises NotFound."""
+        ...
+
+    def find(self, name: StudyName) -> KeptStudy:
+        """Raises NotFound, naming the study."""
+        ...
+
+    def lookup(self, collection: str, display_name: str) -> StudyRecord:
+        """The study of this display name among those of a location. Raises NotFound."""
+        ...
+
+    def list(self, collection: str, *, limit: int, after: str | None) -> StudyPage:
+        """Studies of one collection (``StudyName.collection``), newest first.
+
+        Raises:
+            InvalidArgument: ``after`` is no key of a page.
+        """
+        ...
+
+    def write(
+        self,
+        study: StudyRecord,
+        trials: Sequence[TrialRecord] = (),
+        models: Mapping[int, Mapping[str, object]] | None = None,
+        dropped: Sequence[int] = (),
+    ) -> None:
+        """Write the study, and of its trials those that are new or changed.
+
+        ``models``: fitted ones to keep, by the number of finished trials that they were fitted
+        to, as JSON can hold them. ``dropped``: trials that are deleted, with their reports.
+
+        Raises:
+            Aborted: the stored version isn't ``study.version - 1``; nothing was changed.
+            NotFound: there is no such study.
+        """
+        ...
+
+    def model(self, uid: StudyUid, finished: int) -> Mapping[str, object] | None:
+        """The model that was fitted to the first ``finished`` trials; None: there is none."""
+        ...
+
+    def report(self, uid: StudyUid, number: int, reports: Sequence[Report]) -> int:
+        """Keep those whose keys the trial doesn't have yet, up to MAX_REPORTS for a trial.
+
+        The study's version stays. Returns how many are new. Raises NotFound: no such trial.
+        """
+        ...
+
+    def reports(
+        self, uid: StudyUid, number: int | None = None, after: int = 0, limit: int = 100_000
+    ) -> tuple[StoredReport, ...]:
+        """Of one trial (None: of all), behind a position, in the order of their arrival."""
+        ...
+
+    def delete(self, uid: StudyUid) -> None:
+        """Drop the study, its trials, models and reports; unknown: nothing happens."""
+        ...
