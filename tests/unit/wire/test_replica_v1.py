@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -26,9 +27,11 @@ from footplate.wire.replica_v1 import (
     EventRecord,
     ExitRecord,
     LineRecord,
+    MetricRecord,
     Package,
     PythonTask,
     StateRecord,
+    TagsRecord,
     Task,
     UsageRecord,
     decode_reports,
@@ -135,6 +138,74 @@ def test_a_sample_that_can_not_be(name: str, value: object) -> None:
 )
 def test_a_gpu_that_can_not_be(gpu: object, field: str) -> None:
     assert refuse(usage(gpus=[{"id": "1"}, gpu])) == f"records[0].gpus[1]{field}"
+
+
+def metric(**fields: object) -> dict[str, object]:
+    given = {"tag": "val acc", "step": 7, "value": 0.5, "source": "logs/train"}
+    return {"n": 1, "t": T, "k": "metric", **given, **fields}
+
+
+def test_a_measurement_of_a_metric() -> None:
+    (record,) = decode_reports(report(metric()))
+    assert record == MetricRecord(1, TIME, "val acc", 7, 0.5, "logs/train")
+
+
+@pytest.mark.parametrize(
+    ("sent", "value"),
+    [(3, 3.0), (-2e300, -2e300), ("Infinity", math.inf), ("-Infinity", -math.inf)],
+)
+def test_any_value_of_a_metric(sent: object, value: float) -> None:
+    (record,) = decode_reports(report(metric(value=sent, step=2**53)))
+    assert isinstance(record, MetricRecord)
+    assert (record.value, record.step) == (value, 2**53)
+
+
+def test_a_metric_that_is_no_number() -> None:
+    (record,) = decode_reports(report(metric(value="NaN")))
+    assert isinstance(record, MetricRecord)
+    assert math.isnan(record.value)
+
+
+NO_METRICS: dict[str, list[object]] = {
+    "tag": [None, 7, ["x"], "x" * 4097],
+    "step": [None, -1, 1.5, True, "1", 2**53 + 1, 10**400],
+    "value": [None, True, "nan", "1", math.nan, math.inf, 10**400, [1.0], {}],
+    "source": [None, 7, "x" * 1025],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [(name, value) for name, values in NO_METRICS.items() for value in values]
+)
+def test_a_measurement_that_can_not_be(name: str, value: object) -> None:
+    assert refuse(metric(**{name: value})) == f"records[0].{name}"
+
+
+def test_names_that_can_not_be_kept_are_made_such() -> None:
+    (one, other) = decode_reports(
+        report(
+            metric(tag="a\x00", source="\ud800"),
+            {"n": 2, "t": T, "k": "tags", "tags": ["b\x00", "c d"]},
+        )
+    )
+    assert isinstance(one, MetricRecord)
+    assert (one.tag, one.source) == ("a\ufffd", "\ufffd")
+    assert other == TagsRecord(2, TIME, ("b\ufffd", "c d"))
+
+
+@pytest.mark.parametrize(
+    ("tags", "field"),
+    [
+        (None, ""),
+        ("loss", ""),
+        (["x"] * 201, ""),
+        (["x", 3], "[1]"),
+        (["x", "y", "z" * 257], "[2]"),
+        ([["x"]], "[0]"),
+    ],
+)
+def test_tags_that_can_not_be(tags: object, field: str) -> None:
+    assert refuse({"n": 1, "t": T, "k": "tags", "tags": tags}) == f"records[0].tags{field}"
 
 
 def test_a_heartbeat_is_empty() -> None:
@@ -302,7 +373,12 @@ record_like = st.fixed_dictionaries(
     optional={
         "n": st.integers(1, 3) | json_values,
         "t": st.floats(0, 1e9) | json_values,
-        "k": st.sampled_from(["line", "state", "event", "exit"]) | json_values,
+        "k": st.sampled_from(["line", "state", "event", "metric", "tags", "exit"]) | json_values,
+        "tag": st.text() | json_values,
+        "step": st.integers() | json_values,
+        "value": st.floats() | st.sampled_from(["NaN", "-Infinity"]) | json_values,
+        "source": st.text() | json_values,
+        "tags": st.lists(st.text()) | json_values,
         "stream": st.sampled_from(["stdout", "stderr"]) | json_values,
         "m": st.text() | json_values,
         "phase": st.sampled_from(["PREPARING", "RUNNING"]) | json_values,

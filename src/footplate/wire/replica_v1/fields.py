@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -23,6 +25,8 @@ _EVENT_KIND = re.compile(r"[A-Z][A-Z_]{0,63}")
 _WORD = re.compile(r"[A-Za-z0-9-]{1,64}")
 _HOST = re.compile(r"[A-Za-z0-9.:_-]{1,253}")
 _MAX_PORT = 65535
+_UNBOUNDED = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+"""How numbers travel that JSON doesn't have."""
 
 
 class Fields:
@@ -53,6 +57,20 @@ class Fields:
     def maybe_number(self, name: str, most: float) -> float | None:
         """None where the field isn't there."""
         return None if name not in self._record else self.number(name, most)
+
+    def real(self, name: str) -> float:
+        """Any number, also one that isn't finite."""
+        value = self._record.get(name)
+        if isinstance(value, str) and value in _UNBOUNDED:
+            return _UNBOUNDED[value]
+        most = sys.float_info.max  # NaN is neither less nor more
+        if (
+            isinstance(value, int | float)
+            and not isinstance(value, bool)
+            and -most <= value <= most
+        ):
+            return float(value)
+        raise self._wrong(name, f"a finite number, {', '.join(_UNBOUNDED)}")
 
     def flag(self, name: str) -> bool:
         """False where the field isn't there."""
@@ -105,6 +123,18 @@ class Fields:
         if isinstance(value, str) and len(value) <= length:
             return value
         raise self._wrong(name, f"a text of at most {length} characters")
+
+    def clean_text(self, name: str, length: int) -> str:
+        """A text that can be kept: what can't be is replaced in it."""
+        return clean(self.text(name, length))
+
+    def clean_texts(self, name: str, most: int, length: int) -> tuple[str, ...]:
+        value = self._record.get(name)
+        if not isinstance(value, list) or len(value) > most:
+            raise wrong(f"{self._path}.{name}", None, f"a list of at most {most} texts")
+        indexed = enumerate(value)
+        texts = Fields({f"{name}[{index}]": text for index, text in indexed}, self._path)
+        return tuple(texts.clean_text(f"{name}[{index}]", length) for index in range(len(value)))
 
     def cut_text(self, name: str) -> str:
         """A text for the record of the job: cut where it is too long."""

@@ -25,10 +25,17 @@ MAX_LINE_LENGTH = 128 << 10
 """In characters: twice the length at which supervisors cut lines."""
 MAX_GPUS = 64
 """In one sample."""
+MAX_TAG_LENGTH = 4096
+MAX_SOURCE_LENGTH = 1024
+MAX_TAGS = 200
+"""In one record, each of at most ``MAX_SEEN_LENGTH`` characters."""
+MAX_SEEN_LENGTH = 256
 _MAX_SEQUENCE = 1 << 53
+_MAX_STEP = 1 << 53
 _MAX_BYTES = 1 << 53
 _MAX_SECONDS = 1e10
 _MAX_PROCESSES = 1 << 22
+_KINDS = ("line", "state", "event", "usage", "metric", "tags", "exit")
 _STREAMS = ("stdout", "stderr")
 _PHASES = ("PREPARING", "READY", "RUNNING")
 
@@ -137,7 +144,7 @@ def decode_reports(body: bytes) -> tuple[Record, ...]:
 
 def _decode(fields: Fields, sequence: int) -> Record:
     time = fields.time("t")
-    match fields.choice("k", ("line", "state", "event", "usage", "exit")):
+    match fields.choice("k", _KINDS):
         case "line":
             stream = fields.choice("stream", _STREAMS)
             read = read_line(stream, fields.text("m", MAX_LINE_LENGTH))
@@ -149,10 +156,25 @@ def _decode(fields: Fields, sequence: int) -> Record:
             return EventRecord(sequence, time, fields.kind("kind"), fields.cut_text("m"))
         case "usage":
             return UsageRecord(_decode_sample(fields, sequence, time))
+        case "metric":
+            return _decode_metric(fields, sequence, time)
+        case "tags":
+            return TagsRecord(sequence, time, fields.clean_texts("tags", MAX_TAGS, MAX_SEEN_LENGTH))
         case _:
             kind = ExitKind(fields.choice("kind", tuple(kind.value for kind in ExitKind)))
             code = fields.integer("code", -(1 << 31), (1 << 31) - 1, default=0)
             return ExitRecord(sequence, time, Exit(kind, code, fields.cut_text("cause")))
+
+
+def _decode_metric(fields: Fields, sequence: int, time: datetime) -> MetricRecord:
+    return MetricRecord(
+        sequence,
+        time,
+        tag=fields.clean_text("tag", MAX_TAG_LENGTH),
+        step=fields.integer("step", 0, _MAX_STEP),
+        value=fields.real("value"),
+        source=fields.clean_text("source", MAX_SOURCE_LENGTH),
+    )
 
 
 def _decode_sample(fields: Fields, sequence: int, time: datetime) -> Sample:
