@@ -97,6 +97,20 @@ def trial_run_name(job: JobName, number: int) -> JobName:
     return CustomJobName(job.project, job.location, job_id)
 
 
+_RUN_UID = re.compile(r"(.+)_([1-9][0-9]{0,8})")
+
+
+def run_uid(tuning_job: JobUid, number: int) -> JobUid:
+    """The uid of the job that runs a trial: the same whoever makes it, so it is made once."""
+    return JobUid(f"{tuning_job}_{number}")
+
+
+def parse_run_uid(uid: JobUid) -> tuple[JobUid, int] | None:
+    """The tuning job and the trial's number; None: such a job runs no trial."""
+    match = _RUN_UID.fullmatch(uid)
+    return None if match is None else (JobUid(match[1]), int(match[2]))
+
+
 @dataclass(frozen=True)
 class StudyName:
     """``projects/{project}/locations/{location}/studies/{study_id}``: of Vizier."""

@@ -15,7 +15,10 @@ from footplate.domain.lifecycle.events import (
     ReplicaReady,
     ReplicaRunning,
     RunExpired,
+    SearchEnds,
     StartRefused,
+    TrialsBegin,
+    TrialsGone,
     WaitExpired,
 )
 from footplate.domain.lifecycle.losses import awaited
@@ -48,9 +51,12 @@ __all__ = [
     "ReplicaReady",
     "ReplicaRunning",
     "RunExpired",
+    "SearchEnds",
     "Start",
     "StartRefused",
     "Stop",
+    "TrialsBegin",
+    "TrialsGone",
     "WaitExpired",
     "awaited",
     "commands",

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from footplate.domain.jobs import Address, Exit
+    from footplate.domain.jobs import Address, Ending, Exit
 
 
 @dataclass(frozen=True)
@@ -130,6 +130,29 @@ class StartRefused:
     reason: str
 
 
+@dataclass(frozen=True)
+class TrialsBegin:
+    """Of a tuning job: some of its trials are being prepared, or, ``running``, one runs."""
+
+    at: datetime
+    running: bool
+
+
+@dataclass(frozen=True)
+class SearchEnds:
+    """The end of a tuning job is decided; trials of it may still run."""
+
+    at: datetime
+    ending: Ending
+
+
+@dataclass(frozen=True)
+class TrialsGone:
+    """Nothing of a tuning job whose end is decided runs any more."""
+
+    at: datetime
+
+
 Event = (
     Admitted
     | ReplicaPreparing
@@ -145,6 +168,9 @@ Event = (
     | RunExpired
     | HangExpired
     | StartRefused
+    | TrialsBegin
+    | SearchEnds
+    | TrialsGone
 )
 
 ReplicaEvent = (

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from footplate.domain.errors import Code
 from footplate.domain.jobs import Ending, Exit, ExitKind, Job, JobEvent, Replica
-from footplate.domain.lifecycle import ends, losses, restarts
+from footplate.domain.lifecycle import ends, losses, restarts, tuning
 from footplate.domain.lifecycle.events import (
     Admitted,
     CancelRequested,
@@ -27,7 +27,10 @@ from footplate.domain.lifecycle.events import (
     ReplicaReady,
     ReplicaRunning,
     RunExpired,
+    SearchEnds,
     StartRefused,
+    TrialsBegin,
+    TrialsGone,
     WaitExpired,
 )
 from footplate.domain.states import Phase, State
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
     from footplate.domain.lifecycle.events import Event, ReplicaEvent
 
 TRANSITIONS: dict[State, frozenset[State]] = {
-    State.QUEUED: frozenset({State.PREPARING, State.CANCELLED, State.FAILED}),
+    State.QUEUED: frozenset({State.PREPARING, State.CANCELLING, State.CANCELLED, State.FAILED}),
     State.PREPARING: frozenset({State.PREPARING, State.RUNNING, State.FAILED, State.CANCELLING}),
     State.RUNNING: frozenset({State.PREPARING, State.SUCCEEDED, State.FAILED, State.CANCELLING}),
     State.CANCELLING: frozenset({State.CANCELLED}),
@@ -46,7 +49,9 @@ TRANSITIONS: dict[State, frozenset[State]] = {
     State.FAILED: frozenset(),
     State.CANCELLED: frozenset(),
 }
-"""Where a job may go from each state. PREPARING to itself, and RUNNING to PREPARING: a retry."""
+"""Where a job may go from each state. PREPARING to itself, and RUNNING to PREPARING: a retry.
+
+Only tuning jobs go from QUEUED to CANCELLING: of others nothing is there yet that may run."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +120,12 @@ _End = ReplicaLost | ReplicaExited | ReplicaGone
 def _apply(job: Job, event: Event) -> Change:
     if job.state.terminal:
         return job, ()
+    if job.spec.search is not None:
+        return tuning.apply(job, event), ()
+    return _happen(job, event)
+
+
+def _happen(job: Job, event: Event) -> Change:
     match event:
         case Admitted():
             return _admit(job, event)
@@ -137,6 +148,8 @@ def _apply(job: Job, event: Event) -> Change:
             return _expire(job, event)
         case StartRefused():
             return _end(job, Ending(State.FAILED, Code.FAILED_PRECONDITION, event.reason))
+        case TrialsBegin() | SearchEnds() | TrialsGone():
+            return job, ()
         case _:
             assert_never(event)
 

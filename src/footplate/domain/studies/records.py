@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from footplate.domain.states import State
 from footplate.domain.studies.trials import Trial, TrialState
 
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from footplate.domain.names import StudyName, StudyUid
-    from footplate.domain.states import State
     from footplate.domain.studies.metrics import Measurement
     from footplate.domain.studies.space import Point
     from footplate.domain.studies.study import Study, StudyConfig
@@ -100,7 +100,10 @@ class TrialRecord:
     """Of a trial that is told in one piece; those that are reported singly are kept apart."""
     final: Measurement | None = None
     outcome: State | None = None
-    """How the job that ran it ended: SUCCEEDED, FAILED or CANCELLED; None: no job has."""
+    """How the job that ran it ended: SUCCEEDED, FAILED or CANCELLED; None: it hasn't.
+
+    What it is worth is another question, see ``verdict``.
+    """
     infeasible_reason: str = ""
     stop_reason: str = ""
     """Why it was told to stop before its time; empty: it wasn't."""
@@ -111,6 +114,18 @@ class TrialRecord:
     @property
     def stopped_early(self) -> bool:
         return bool(self.stop_reason)
+
+    @property
+    def verdict(self) -> State | None:
+        """How it ended, as a state of a job; None: it hasn't.
+
+        FAILED is also one whose program ended well without a value.
+        """
+        if self.state is TrialState.SUCCEEDED:
+            return State.SUCCEEDED
+        if self.state is not TrialState.INFEASIBLE:
+            return None
+        return State.CANCELLED if self.outcome is State.CANCELLED else State.FAILED
 
     def trial(self, measurements: tuple[Measurement, ...] = ()) -> Trial:
         """What the search sees of it."""
