@@ -45,6 +45,10 @@ class StudyRecord:
     create_time: datetime
     earlier: tuple[Study, ...] = ()
     """What it learns from, as it was when the study was made; oldest first."""
+    made: int = 0
+    """How many trials were ever made: the number of the last one, also after it was deleted."""
+    ended: int = 0
+    """How many trials have ever ended."""
     state: StudyState = StudyState.ACTIVE
     why_inactive: str = ""
     version: int = 1
