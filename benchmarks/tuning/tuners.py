@@ -13,7 +13,8 @@ from footplate.domain.studies.parameters import (
 )
 from footplate.domain.studies.study import Study, StudyConfig
 from footplate.domain.studies.trials import Trial, TrialState
-from footplate.tuning.bayesian.refit import is_due, refit
+from footplate.tuning.bayesian.refit import refit
+from footplate.tuning.bayesian.schedule import newest, wanted
 from footplate.tuning.bayesian.search import BayesianSearch
 from footplate.tuning.random_search import RandomSearch
 
@@ -38,17 +39,19 @@ class Tuner(Protocol):
 
 
 class Footplate:
-    """With its model refitted as the service does: whenever that is due, apart from suggestions."""
+    """With models as the service makes them: by the schedule, apart from suggestions."""
 
     def __init__(self, space: SearchSpace, seed: int, *, random: bool = False) -> None:
         self._config = StudyConfig(space, (LOSS,))
         self._seed, self._random = seed, random
         self._trials: dict[int, Trial] = {}
-        self._model: Model | None = None
+        self._finished = 0
+        self._models: dict[int, Model | None] = {0: None}
 
     def ask(self) -> tuple[object, Point]:
         study = Study(self._config, tuple(self._trials.values()))
-        designer = RandomSearch() if self._random else BayesianSearch(self._model)
+        model = self._models[wanted(self._finished)] if not self._random else None
+        designer = RandomSearch() if self._random else BayesianSearch(model)
         batch = designer.suggest(study, 1, self._seed)
         number = len(self._trials) + 1
         point = batch.suggestions[0].point if batch.suggestions else self._trials[1].point
@@ -58,11 +61,14 @@ class Footplate:
     def tell(self, token: Any, point: Point, loss: float) -> None:
         final = Measurement({"loss": loss})
         self._trials[token] = Trial(token, point, TrialState.SUCCEEDED, (final,), final)
+        self._finished += 1
 
     def learn(self) -> None:
+        due = newest(self._finished)
+        if self._random or due in self._models:
+            return
         study = Study(self._config, tuple(self._trials.values()))
-        if not self._random and is_due(study, self._model):
-            self._model = refit(study, self._model)
+        self._models[due] = refit(study, self._models[max(self._models)])
 
 
 class Optuna:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _SNAPPED = 2**20
-"""Integers of more values than this are an axis without steps."""
+"""Integers of more values than this count as an axis without steps."""
 
 
 class Axis(Protocol):
@@ -107,8 +107,6 @@ class _Whole:
         return min(max(round(found), self._low), self._high) + self._origin
 
     def snap(self, positions: Floats) -> Floats:
-        if not self.steps:
-            return np.clip(positions, 0.0, 1.0)
         values = np.rint(_unscaled(positions, self._low, self._high, self._scale))
         return self._scaled(np.clip(values, self._low, self._high))
 

@@ -1,8 +1,4 @@
-"""When a model is fitted again, and how.
-
-Fits are keyed to the number of finished trials, never to time, so that the same trials lead to the
-same model on a machine that is busy.
-"""
+"""How a model is fitted, and fitted again. When: see ``schedule``."""
 
 from __future__ import annotations
 
@@ -27,22 +23,9 @@ if TYPE_CHECKING:
 
 LEAST_VALUES = 3
 """Fewer don't make a model."""
-_EVERY_TIME = 20
-"""Up to so many finished trials each one changes the picture."""
-_SHARE = 25
-"""Later, one new trial of so many does."""
 _SEARCH_AGAIN = 1.25
 _LONG, _SHORT = 60, 20
 _FEW = 60
-
-
-def is_due(study: Study, model: Model | None) -> bool:
-    """Whether a refit would pay. Suggestions can be made of an older model meanwhile."""
-    finished = finished_count(study)
-    if model is None or not fits(study, model) or finished < model.seen:
-        return True
-    new = finished - model.seen
-    return new > 0 if finished <= _EVERY_TIME else new >= max(1, finished // _SHARE)
 
 
 def fits(study: Study, model: Model) -> bool:

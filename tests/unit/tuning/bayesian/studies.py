@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from footplate.domain.studies.metrics import Goal, Measurement, Metric
 from footplate.domain.studies.study import Noise, Study, StudyConfig
 from footplate.domain.studies.trials import Trial, TrialState
-from footplate.tuning.bayesian.refit import is_due, refit
+from footplate.tuning.bayesian.refit import refit
+from footplate.tuning.bayesian.schedule import newest, wanted
 from footplate.tuning.bayesian.search import BayesianSearch
 
 if TYPE_CHECKING:
@@ -44,17 +45,20 @@ def with_pending(study: Study, point: Point) -> Study:
 def search(
     study: Study, loss: Callable[[Point], float | None], trials: int, seed: int = 0
 ) -> tuple[Study, Model | None]:
-    """One after the other, as the service does it. Ends early where all points have been tried."""
-    model = None
-    for _ in range(trials):
-        batch = BayesianSearch(model).suggest(study, 1, seed)
+    """One after the other, as the service does it. Ends early where all points have been tried.
+
+    The model is the newest one of the chain.
+    """
+    models = {0: refit(study)}
+    for ended in range(trials):
+        batch = BayesianSearch(models[wanted(ended)]).suggest(study, 1, seed)
         if not batch.suggestions:
             break
         point = batch.suggestions[0].point
         study = with_finished(study, point, loss(point))
-        if is_due(study, model):
-            model = refit(study, model)
-    return study, model
+        if newest(ended + 1) not in models:
+            models[ended + 1] = refit(study, models[newest(ended)])
+    return study, models[max(models)]
 
 
 def best_loss(study: Study) -> float:

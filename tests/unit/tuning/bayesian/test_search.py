@@ -31,7 +31,7 @@ from footplate.domain.studies.parameters import (
 from footplate.domain.studies.space import Point, SearchSpace, key
 from footplate.domain.studies.study import Noise
 from footplate.tuning.bayesian.model import model_from_record
-from footplate.tuning.bayesian.refit import is_due, refit
+from footplate.tuning.bayesian.refit import refit
 from footplate.tuning.bayesian.search import BayesianSearch
 from footplate.tuning.designer import Reason
 
@@ -231,25 +231,12 @@ def test_predictions_are_in_the_metrics_own_unit() -> None:
     assert expected.value == pytest.approx(accuracy(suggestion.point), abs=3.0)
 
 
-def test_refits_are_due_by_the_number_of_finished_trials() -> None:
-    study, model = search(empty(PLANE), bowl, 8)
-    assert model is not None
-    assert not is_due(study, model)
-    assert not is_due(with_pending(study, {"x": 0.1, "z": 0.2}), model)
-    assert is_due(with_finished(study, {"x": 0.1, "z": 0.2}, 0.5), model)
-    trials = tuple(finished(i, {"x": i / 400, "z": 0.5}, float(i)) for i in range(1, 301))
-    late = replace(study, trials=trials)
-    assert not is_due(late, replace(model, seen=289))
-    assert is_due(late, replace(model, seen=288))
-    assert is_due(late, replace(model, seen=301))  # trials were deleted: it isn't of these
-
-
 def test_a_model_of_another_space_is_not_used() -> None:
     _, model = search(empty(PLANE), bowl, 8)
     other = SearchSpace((DiscreteParameter("d", (1.0, 2.0, 3.0, 4.0, 5.0)),))
     elsewhere, _ = search(empty(other), lambda point: float(point["d"]), 4)
     assert BayesianSearch(model).suggest(elsewhere, 1, seed=0).suggestions
-    assert is_due(elsewhere, model)
+    assert refit(elsewhere, model) == refit(elsewhere)
 
 
 def test_a_study_of_the_same_space_is_gone_on_with() -> None:

@@ -12,7 +12,7 @@ from footplate.domain.studies.parameters import DoubleParameter
 from footplate.domain.studies.space import Point, SearchSpace
 from footplate.domain.studies.study import Study, StudyConfig
 from footplate.domain.studies.trials import Trial, TrialState
-from footplate.tuning.bayesian.refit import is_due, refit
+from footplate.tuning.bayesian.refit import refit
 from footplate.tuning.bayesian.search import BayesianSearch
 from footplate.tuning.random_search import RandomSearch
 
@@ -35,8 +35,7 @@ def run(trials: int, *, random: bool = False) -> Study:
         final = Measurement(values(point))
         done = Trial(number, point, TrialState.SUCCEEDED, (final,), final)
         study = replace(study, trials=(*study.trials, done))
-        if is_due(study, model):
-            model = refit(study, model)
+        model = refit(study, model)
     return study
 
 
