@@ -9,7 +9,13 @@ from footplate.control.decisions import apply
 from footplate.domain.errors import Aborted, FailedPrecondition
 from footplate.domain.jobs import Job, JobEvent
 from footplate.domain.lifecycle import CancelRequested
-from footplate.domain.names import CustomJobName, JobName, JobUid, TrainingJobName
+from footplate.domain.names import (
+    CustomJobName,
+    JobName,
+    JobUid,
+    TrainingJobName,
+    TuningJobName,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,7 +97,8 @@ class Jobs:
         name = submission.name
         if isinstance(name, TrainingJobName):
             return name
-        return CustomJobName(name.project, name.location, str(self._ids.number()))
+        made = CustomJobName if submission.search is None else TuningJobName
+        return made(name.project, name.location, str(self._ids.number()))
 
     def get(self, name: JobName) -> Job:
         return self._store.get(name)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from footplate.domain.errors import Aborted, FailedPrecondition, InvalidArgument
 from footplate.domain.jobs import Ending, Job
 from footplate.domain.lifecycle import CancelRequested, react
-from footplate.domain.names import CustomJobName, JobUid, TrainingJobName
+from footplate.domain.names import CustomJobName, JobUid, TrainingJobName, TuningJobName
 from footplate.domain.states import State
 from footplate.testing.jobs import CREATED
 from footplate.testing.store import MemoryStore
@@ -78,7 +78,8 @@ class MemoryJobs:
         name = submission.name
         if isinstance(name, TrainingJobName):
             return name
-        return CustomJobName(name.project, name.location, str(_FIRST_ID + self._made))
+        made = CustomJobName if submission.search is None else TuningJobName
+        return made(name.project, name.location, str(_FIRST_ID + self._made))
 
     def get(self, name: JobName) -> Job:
         return self._store.get(name)

@@ -125,7 +125,7 @@ PARAMETER = f"{AT}.hyperparameters.params[0]"
                     maxValue=None,
                 ),
             ],
-            f"{PARAMETER}.categoricalValues has a value twice: it is chosen more often",
+            f"{PARAMETER}.categoricalValues has a value twice: it counts once",
         ),
         (
             [PACKAGES, {"serviceAccount": "a@b.c"}],

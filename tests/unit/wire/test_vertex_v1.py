@@ -89,9 +89,9 @@ def test_the_service_variables_and_the_directories() -> None:
     spec = spec_of(baseOutputDirectory={"outputUriPrefix": "gs://b/out"})
     field = "jobSpec.baseOutputDirectory.outputUriPrefix"
     assert spec.directories == (
-        Directory("AIP_MODEL_DIR", "gs://b/out/model/", field),
-        Directory("AIP_CHECKPOINT_DIR", "gs://b/out/checkpoints/", field),
-        Directory("AIP_TENSORBOARD_LOG_DIR", "gs://b/out/logs/", field),
+        Directory("AIP_MODEL_DIR", "gs://b/out/model/", field, "model/"),
+        Directory("AIP_CHECKPOINT_DIR", "gs://b/out/checkpoints/", field, "checkpoints/"),
+        Directory("AIP_TENSORBOARD_LOG_DIR", "gs://b/out/logs/", field, "logs/"),
     )
     assert spec.environment == (
         ("CLOUD_ML_PROJECT_ID", "demo"),

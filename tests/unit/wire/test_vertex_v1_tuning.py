@@ -552,7 +552,7 @@ def test_each_trial_runs_the_trial_job() -> None:
         ("--x", "1"),
     )
     field = "trialJobSpec.baseOutputDirectory.outputUriPrefix"
-    assert spec.directories[0] == Directory("AIP_MODEL_DIR", "gs://b/out/model/", field)
+    assert spec.directories[0] == Directory("AIP_MODEL_DIR", "gs://b/out/model/", field, "model/")
     kept = json.loads(submission.request)
     assert kept["studySpec"]["parameters"][1]["integerValueSpec"] == {
         "minValue": "1",

@@ -119,24 +119,28 @@ def _collect(slot: Slot, found: list[Slot]) -> None:
 
 def _check_names(parameters: Sequence[Parameter], taken: frozenset[str] = frozenset()) -> None:
     """``taken``: what is active wherever these parameters are."""
-    for place, parameter in enumerate(parameters):
-        others = parameters[:place]
-        beside = frozenset(name for other in others for name in _names(other))
-        clash = sorted(_names(parameter) & (taken | beside))
+    beside = set(taken)
+    for parameter in parameters:
+        names = _names(parameter)
+        clash = sorted(names & beside)
         if clash:
             raise ValueError(f"{listed(clash)}: given twice; allowed: one parameter of a name")
+        beside |= names
         _check_branches(parameter, taken | {parameter.name})
 
 
 def _check_branches(parameter: Parameter, taken: frozenset[str]) -> None:
     """Parameters below different values of one parent may share a name."""
-    for place, branch in enumerate(parameter.branches):
+    used: dict[str, set[Value]] = {}
+    for branch in parameter.branches:
         _check_names([branch.parameter], taken)
-        for other in parameter.branches[:place]:
-            clash = sorted(_names(branch.parameter) & _names(other.parameter))
-            if clash and not set(branch.values).isdisjoint(other.values):
-                allowed = f"distinct values of {parameter.name}"
-                raise ValueError(f"{listed(clash)}: given twice; allowed: for {allowed}")
+        names = _names(branch.parameter)
+        clash = sorted(n for n in names if not used.get(n, set()).isdisjoint(branch.values))
+        if clash:
+            allowed = f"distinct values of {parameter.name}"
+            raise ValueError(f"{listed(clash)}: given twice; allowed: for {allowed}")
+        for name in names:
+            used.setdefault(name, set()).update(branch.values)
 
 
 def _names(parameter: Parameter) -> frozenset[str]:

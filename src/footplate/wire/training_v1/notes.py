@@ -129,7 +129,7 @@ def _parameter_warnings(parameter: ParameterSpec, field: str) -> Iterator[str]:
             yield f"{field}.{to_camel(name)} has no effect on a parameter of type {kind.name}"
     values = parameter.categorical_values or []
     if kind is ParameterType.CATEGORICAL and len(set(values)) < len(values):
-        yield f"{field}.categoricalValues has a value twice: it is chosen more often"
+        yield f"{field}.categoricalValues has a value twice: it counts once"
     bounds = parameter.min_value, parameter.max_value
     ranged = kind in (ParameterType.DOUBLE, ParameterType.INTEGER) and bounds != (None, None)
     if ranged and (bounds[0] or 0.0) == (bounds[1] or 0.0):

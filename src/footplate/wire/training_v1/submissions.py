@@ -28,12 +28,14 @@ from footplate.wire.training_v1.notes import parity, warnings
 from footplate.wire.training_v1.roles import master_image, staffed
 from footplate.wire.training_v1.rules import check_job
 from footplate.wire.training_v1.rules.programs import pythons
+from footplate.wire.training_v1.searches import search_request
 from footplate.wire.uris import MAX_PACKAGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from footplate.domain.catalogue import Catalogue
+    from footplate.domain.searches.search import SearchRequest
     from footplate.wire.training_v1.roles import Staffed
 
 CHIEF_SINCE = (2, 1)
@@ -65,7 +67,13 @@ def read_submission(body: JsonObject, project: str, catalogue: Catalogue) -> Sub
         violations=violations,
         understood=not understood.wrong,
         tuning=_tuning(training),
+        search=None if violations else _search(training, name, job),
     )
+
+
+def _search(training: TrainingInput, name: TrainingJobName, job: Job) -> SearchRequest | None:
+    search = training.hyperparameters
+    return None if search is None else search_request(search, name, job.labels)
 
 
 def _tuning(training: TrainingInput) -> Tuning | None:

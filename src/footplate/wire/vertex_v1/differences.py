@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     )
 
 _PROJECT_ID = re.compile(r"projects/(?![0-9]+/)[^/\s]+/")
+MAX_METRICS = 20
+"""That are spoken of."""
 _LOCATION = re.compile(r"projects/[^/]+/locations/(?P<location>[^/]+)/")
 
 
@@ -50,6 +52,16 @@ def differences(
             )
     for index, pool in enumerate((spec.worker_pool_specs or ())[:MAX_POOLS]):
         yield from _pool_differences(pool, f"{at}.workerPoolSpecs[{index}]", primary=index == 0)
+
+
+def study_differences(job: HyperparameterTuningJob) -> Iterator[str]:
+    metrics = (job.study_spec and job.study_spec.metrics) or ()
+    for index, metric in enumerate(metrics[:MAX_METRICS]):
+        if metric.safety_config is not None:
+            yield (
+                f"studySpec.metrics[{index}].safetyConfig has no effect here; Google's service "
+                "keeps away from trials that it calls unsafe"
+            )
 
 
 def _pool_differences(pool: WorkerPoolSpec, at: str, *, primary: bool) -> Iterator[str]:

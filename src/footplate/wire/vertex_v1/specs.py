@@ -118,9 +118,9 @@ def _directories(base: models.GcsDestination | None, at: str) -> tuple[Directory
         return ()
     prefix, field = base.output_uri_prefix.rstrip("/"), f"{at}.outputUriPrefix"
     return (
-        Directory("AIP_MODEL_DIR", f"{prefix}/model/", field),
-        Directory("AIP_CHECKPOINT_DIR", f"{prefix}/checkpoints/", field),
-        Directory("AIP_TENSORBOARD_LOG_DIR", f"{prefix}/logs/", field),
+        Directory("AIP_MODEL_DIR", f"{prefix}/model/", field, "model/"),
+        Directory("AIP_CHECKPOINT_DIR", f"{prefix}/checkpoints/", field, "checkpoints/"),
+        Directory("AIP_TENSORBOARD_LOG_DIR", f"{prefix}/logs/", field, "logs/"),
     )
 
 

@@ -32,7 +32,7 @@ def _parameter_warnings(parameter: ParameterSpec, at: str) -> Iterator[str]:
     categories = parameter.categorical_value_spec
     values = (categories and categories.values) or []
     if len(set(values)) < len(values):
-        yield f"{at}.categoricalValueSpec has a value twice: it is chosen more often"
+        yield f"{at}.categoricalValueSpec has a value twice: it counts once"
     bounds = parameter.double_value_spec or parameter.integer_value_spec
     given = bounds is not None and (bounds.min_value, bounds.max_value) != (None, None)
     if bounds and given and (bounds.min_value or 0) == (bounds.max_value or 0):

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.submission import Submission, Tuning
 from footplate.wire.json_text import format_object
-from footplate.wire.vertex_v1.differences import differences
+from footplate.wire.vertex_v1.differences import differences, study_differences
 from footplate.wire.vertex_v1.models import CustomJob, HyperparameterTuningJob
 from footplate.wire.vertex_v1.rules import check_custom_job, check_tuning_job
 from footplate.wire.vertex_v1.rules.parameter_names import names_in
+from footplate.wire.vertex_v1.searches import search_request
 from footplate.wire.vertex_v1.specs import job_spec
 from footplate.wire.vertex_v1.study_warnings import study_warnings
 from footplate.wire.vertex_v1.warnings import spec_warnings, unknown_parity, unknown_warnings
@@ -55,7 +56,14 @@ def read_tuning_submission(
     spec = _spec_of(job.trial_job_spec, violations)
     trial = _submission(body, location, understood, violations, spec, "trialJobSpec")
     of_study = () if understood.wrong else tuple(study_warnings(job))
-    return replace(trial, warnings=(*trial.warnings, *of_study), tuning=_tuning(job))
+    apart = () if understood.wrong else tuple(study_differences(job))
+    return replace(
+        trial,
+        warnings=(*trial.warnings, *of_study),
+        parity=(*trial.parity, *apart),
+        tuning=_tuning(job),
+        search=None if violations else search_request(job, location),
+    )
 
 
 def _submission(

@@ -14,6 +14,7 @@ from footplate.domain.hyperparameters import (
 from footplate.domain.names import check_training_job_id
 from footplate.wire.json_model import understood_items
 from footplate.wire.json_text import describe
+from footplate.wire.learning import check_learning
 from footplate.wire.training_v1.enums import Algorithm, ParameterType, ScaleType
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     from footplate.wire.training_v1.models import HyperparameterSpec, Job, ParameterSpec
 
+MAX_PARAMETERS = 1000
+"""More is no search that ends."""
 _AT = "trainingInput.hyperparameters"
 _LOG_SCALES = (ScaleType.UNIT_LOG_SCALE, ScaleType.UNIT_REVERSE_LOG_SCALE)
 _NUMERIC = (ParameterType.DOUBLE, ParameterType.INTEGER)
@@ -31,10 +34,14 @@ def check_search(
 ) -> Iterator[Violation]:
     yield from _check_counts(search, clouded)
     yield from _check_resumed(search, job)
+    yield from check_learning(job.labels, job.job_id or "")
     params = search.params or ()
     if not params and not search.resume_previous_job_id:
         said = "required: the parameters to tune, unless resumePreviousJobId is given"
         yield Violation(f"{_AT}.params", said)
+    if len(params) > MAX_PARAMETERS:
+        yield Violation(f"{_AT}.params", f"{len(params)} given; allowed: at most {MAX_PARAMETERS}")
+        return
     yield from _check_names(params, job, clouded)
     for index, parameter in enumerate(params):
         field = f"{_AT}.params[{index}]"

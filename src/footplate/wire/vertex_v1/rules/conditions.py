@@ -12,6 +12,7 @@ from footplate.wire.json_text import describe
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from footplate.domain.studies.parameters import Value
     from footplate.wire.vertex_v1.study_models import (
         ConditionalParameterSpec,
         IntegerValueSpec,
@@ -54,12 +55,16 @@ class Conditions:
             yield from self._check_values(child, f"{at}.{self._wanted}.values")
 
     def values(self, child: ConditionalParameterSpec) -> frozenset[object]:
-        """The values of its condition, in such a form that equal ones are the same.
+        """The values of its condition, in such a form that equal ones are the same."""
+        return frozenset(self.feasible(child))
+
+    def feasible(self, child: ConditionalParameterSpec) -> tuple[Value, ...]:
+        """The parent's own values that its condition means, each once.
 
         Those that the parent can't have are left out.
         """
         found = (self._feasible(value) for value in self._values_of(child)[:MAX_VALUES])
-        return frozenset(value for value in found if value is not None)
+        return tuple(dict.fromkeys(value for value in found if value is not None))
 
     def _values_of(self, child: ConditionalParameterSpec) -> Sequence[float | str]:
         return (_given(child)[self._wanted] if self._wanted is not None else None) or ()
@@ -77,7 +82,7 @@ class Conditions:
                 said = f"{describe(value)} given; allowed: {self._allowed}"
                 yield Violation(f"{field}[{index}]", said)
 
-    def _feasible(self, value: float | str) -> object:
+    def _feasible(self, value: Value) -> Value | None:
         """The parent's own value that is meant; None: it has none such."""
         parent = self._parent
         if parent.discrete_value_spec is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from footplate.domain.errors import Violation
 from footplate.domain.hyperparameters import check_trial_counts
 from footplate.wire.labels import check_labels
+from footplate.wire.learning import check_learning
 from footplate.wire.vertex_v1.rules.job_specs import check_job_spec
 from footplate.wire.vertex_v1.rules.references import check_encryption
 from footplate.wire.vertex_v1.rules.studies import check_study
@@ -36,6 +37,7 @@ def check_tuning_job(
     job: HyperparameterTuningJob, region: str, catalogue: Catalogue, clouded: Callable[[str], bool]
 ) -> Iterator[Violation]:
     yield from _check_resource(job)
+    yield from check_learning(job.labels)
     trials, parallel = job.max_trial_count, job.parallel_trial_count
     yield from check_trial_counts(trials, parallel, job.max_failed_trial_count or 0, _COUNTS)
     if job.study_spec is None:

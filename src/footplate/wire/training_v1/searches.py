@@ -1,0 +1,96 @@
+"""What a hyperparameter tuning job of ml v1 searches for."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from footplate.domain.names import TrainingJobName
+from footplate.domain.searches.search import DEFAULT_TAG, SearchRequest, TrialCounts
+from footplate.domain.studies.metrics import Goal, Selection
+from footplate.domain.studies.parameters import (
+    CategoricalParameter,
+    DiscreteParameter,
+    DoubleParameter,
+    IntegerParameter,
+    Scale,
+)
+from footplate.domain.studies.space import SearchSpace
+from footplate.domain.studies.stopping import HalvingSpec
+from footplate.domain.studies.study import Algorithm
+from footplate.wire.learning import learned_from
+from footplate.wire.training_v1 import enums
+from footplate.wire.training_v1.enums import GoalType, ParameterType, ScaleType
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from footplate.domain.studies.parameters import Parameter
+    from footplate.wire.training_v1.models import HyperparameterSpec, ParameterSpec
+
+_SCALES = MappingProxyType(
+    {
+        ScaleType.NONE: Scale.NONE,
+        ScaleType.UNIT_LINEAR_SCALE: Scale.LINEAR,
+        ScaleType.UNIT_LOG_SCALE: Scale.LOG,
+        ScaleType.UNIT_REVERSE_LOG_SCALE: Scale.REVERSE_LOG,
+    }
+)
+_GOALS = MappingProxyType({GoalType.MAXIMIZE: Goal.MAXIMIZE, GoalType.MINIMIZE: Goal.MINIMIZE})
+_ALGORITHMS = MappingProxyType(
+    {
+        enums.Algorithm.ALGORITHM_UNSPECIFIED: Algorithm.BAYESIAN,
+        enums.Algorithm.GRID_SEARCH: Algorithm.GRID,
+        enums.Algorithm.RANDOM_SEARCH: Algorithm.RANDOM,
+    }
+)
+
+
+def search_request(
+    search: HyperparameterSpec, name: TrainingJobName, labels: Mapping[str, str] | None
+) -> SearchRequest:
+    """Of a request in which nothing is wrong. A trial counts by its last measurement.
+
+    What a job that resumes doesn't give stays None: it has it from the one that it goes on with.
+    """
+    resumed, learned = search.resume_previous_job_id, learned_from(labels)
+    goal = _GOALS.get(search.goal or GoalType.GOAL_TYPE_UNSPECIFIED)
+    return SearchRequest(
+        counts=_counts(search),
+        space=_space(search),
+        tag=search.hyperparameter_metric_tag or (None if resumed else DEFAULT_TAG),
+        goal=goal or (None if resumed else Goal.MAXIMIZE),
+        algorithm=_ALGORITHMS[search.algorithm or enums.Algorithm.ALGORITHM_UNSPECIFIED],
+        selection=Selection.LAST,
+        stopping=HalvingSpec() if search.enable_trial_early_stopping else None,
+        resumes=TrainingJobName(name.project, resumed) if resumed else None,
+        learns_from=TrainingJobName(name.project, learned) if learned else None,
+    )
+
+
+def _counts(search: HyperparameterSpec) -> TrialCounts:
+    """0 is the default, as absent is."""
+    return TrialCounts(
+        trials=search.max_trials or 1,
+        parallel=search.max_parallel_trials or 1,
+        failed=search.max_failed_trials or 0,
+    )
+
+
+def _space(search: HyperparameterSpec) -> SearchSpace | None:
+    if not search.params:
+        return None
+    return SearchSpace(tuple(_parameter(parameter) for parameter in search.params))
+
+
+def _parameter(given: ParameterSpec) -> Parameter:
+    """An absent bound is 0; a category that is given twice is one."""
+    name, scale = given.parameter_name or "", _SCALES[given.scale_type or ScaleType.NONE]
+    low, high = given.min_value or 0.0, given.max_value or 0.0
+    if given.type is ParameterType.DOUBLE:
+        return DoubleParameter(name, low, high, scale)
+    if given.type is ParameterType.INTEGER:
+        return IntegerParameter(name, int(low), int(high), scale)
+    if given.type is ParameterType.DISCRETE:
+        return DiscreteParameter(name, tuple(given.discrete_values or ()), scale)
+    return CategoricalParameter(name, tuple(dict.fromkeys(given.categorical_values or ())))

@@ -1,0 +1,112 @@
+"""What a ``StudySpec`` means, of a tuning job as of a study of Vizier."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from footplate.domain.studies.limits import StudyLimits
+from footplate.domain.studies.metrics import Goal, Metric, Selection
+from footplate.domain.studies.stopping import ConvexSpec, DecayCurveSpec, MedianSpec
+from footplate.domain.studies.study import Algorithm, Noise, StudyConfig
+from footplate.wire.durations import seconds
+from footplate.wire.timestamps import parse_time
+from footplate.wire.vertex_v1 import enums
+from footplate.wire.vertex_v1.enums import GoalType, MeasurementSelectionType, ObservationNoise
+from footplate.wire.vertex_v1.search_spaces import search_space
+from footplate.wire.vertex_v1.study_models import StudyTimeConstraint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
+    from footplate.domain.studies.stopping import StoppingSpec
+    from footplate.wire.vertex_v1.study_models import (
+        ConvexAutomatedStoppingSpec,
+        MetricSpec,
+        StudySpec,
+        StudyStoppingConfig,
+    )
+
+_ALGORITHMS = MappingProxyType(
+    {
+        enums.Algorithm.ALGORITHM_UNSPECIFIED: Algorithm.BAYESIAN,
+        enums.Algorithm.GRID_SEARCH: Algorithm.GRID,
+        enums.Algorithm.RANDOM_SEARCH: Algorithm.RANDOM,
+    }
+)
+
+
+def study_config(spec: StudySpec) -> StudyConfig:
+    """Of a spec in which nothing is wrong; raises ValueError for others.
+
+    A metric with a ``safetyConfig`` is a bound of Google's search, never its goal; this search
+    has no such bounds, so that it isn't one of the metrics.
+    """
+    high = spec.observation_noise is ObservationNoise.HIGH
+    best = spec.measurement_selection_type is MeasurementSelectionType.BEST_MEASUREMENT
+    config = spec.study_stopping_config
+    return StudyConfig(
+        space=search_space(spec.parameters or ()),
+        metrics=tuple(_metrics(spec.metrics or ())),
+        algorithm=_ALGORITHMS[spec.algorithm or enums.Algorithm.ALGORITHM_UNSPECIFIED],
+        noise=Noise.HIGH if high else Noise.LOW,
+        selection=Selection.BEST if best else Selection.LAST,
+        stopping=_stopping(spec),
+        limits=None if config is None else _limits(config),
+    )
+
+
+def _metrics(given: Sequence[MetricSpec]) -> Iterator[Metric]:
+    """A goal that isn't given is MAXIMIZE."""
+    for metric in given:
+        if metric.safety_config is None:
+            smaller = metric.goal is GoalType.MINIMIZE
+            yield Metric(metric.metric_id or "", Goal.MINIMIZE if smaller else Goal.MAXIMIZE)
+
+
+def _stopping(spec: StudySpec) -> StoppingSpec | None:
+    if (median := spec.median_automated_stopping_spec) is not None:
+        return MedianSpec(use_elapsed=bool(median.use_elapsed_duration))
+    if (decay := spec.decay_curve_stopping_spec) is not None:
+        return DecayCurveSpec(use_elapsed=bool(decay.use_elapsed_duration))
+    if (convex := spec.convex_automated_stopping_spec) is not None:
+        return _convex(convex)
+    return None
+
+
+def _convex(given: ConvexAutomatedStoppingSpec) -> ConvexSpec:
+    """A count of 0 isn't given."""
+    return ConvexSpec(
+        max_step=given.max_step_count or None,
+        min_step=given.min_step_count or None,
+        min_measurements=given.min_measurement_count or ConvexSpec.min_measurements,
+        learning_rate=given.learning_rate_parameter_name or "",
+        use_elapsed=bool(given.use_elapsed_duration),
+        update_all_stopped=bool(given.update_all_stopped_trials),
+    )
+
+
+def _limits(given: StudyStoppingConfig) -> StudyLimits:
+    """A number of 0 isn't given."""
+    least = given.minimum_runtime_constraint or StudyTimeConstraint()
+    most = given.maximum_runtime_constraint or StudyTimeConstraint()
+    return StudyLimits(
+        stop_asap=bool(given.should_stop_asap),
+        min_trials=given.min_num_trials or None,
+        max_trials=given.max_num_trials or None,
+        max_trials_no_progress=given.max_num_trials_no_progress or None,
+        max_duration_no_progress_s=_duration_s(given.max_duration_no_progress),
+        min_duration_s=_duration_s(least.max_duration),
+        min_end=_end(least),
+        max_duration_s=_duration_s(most.max_duration),
+        max_end=_end(most),
+    )
+
+
+def _duration_s(given: str | None) -> float | None:
+    return None if given is None else seconds(given)
+
+
+def _end(given: StudyTimeConstraint) -> datetime | None:
+    return None if given.end_time is None else parse_time(given.end_time)
