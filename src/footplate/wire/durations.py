@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,13 @@ def check_duration(value: object) -> str:
 
 def seconds(duration: str) -> float:
     return float(duration.removesuffix("s"))
+
+
+def format_duration(duration_s: float) -> str:
+    """Rounded to microseconds; what isn't finite, or is beyond what messages hold, is bounded."""
+    bounded = 0.0 if math.isnan(duration_s) else max(-_MAX_S, min(duration_s, _MAX_S))
+    text = f"{bounded:.6f}".rstrip("0").rstrip(".")
+    return f"{'0' if text == '-0' else text}s"
 
 
 def check_limit(duration: str, field: str, least_s: float = 0) -> Iterator[Violation]:

@@ -1,0 +1,14 @@
+"""Doubles in answers, as proto3 JSON has them: JSON itself has no words for some."""
+
+from __future__ import annotations
+
+import math
+
+
+def double_json(value: float) -> float | str:
+    """The value; ``NaN``, ``Infinity`` or ``-Infinity`` as texts, which proto clients read."""
+    if math.isfinite(value):
+        return value
+    if math.isnan(value):
+        return "NaN"
+    return "Infinity" if value > 0 else "-Infinity"

@@ -1,0 +1,91 @@
+"""Trials as aiplatform v1 answers them, of tuning jobs as of studies of Vizier."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from footplate.domain.studies.metrics import Measurement
+from footplate.domain.studies.trials import TrialState
+from footplate.wire.doubles import double_json
+from footplate.wire.durations import format_duration
+from footplate.wire.timestamps import format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from footplate.domain.names import JobName
+    from footplate.domain.studies.records import StoredReport, TrialRecord
+    from footplate.wire.json_text import JsonObject
+
+MOST_MEASUREMENTS = 100
+"""Of one trial in an answer; there can be a hundred thousand."""
+_NO_SHELLS: Mapping[str, str] = MappingProxyType({})
+
+
+def trial_json(
+    parent: str,
+    trial: TrialRecord,
+    reported: Sequence[StoredReport] = (),
+    custom_job: JobName | None = None,
+    shells: Mapping[str, str] = _NO_SHELLS,
+) -> JsonObject:
+    """``parent``: the name of its study or tuning job.
+
+    ``reported``: what it reported singly; if that is much, some of it, evenly, the first and the
+    last included. ``custom_job`` runs it; ``shells``: the addresses of that one's shells, by
+    replica.
+    """
+    answer: JsonObject = {
+        "name": f"{parent}/trials/{trial.number}",
+        "id": str(trial.number),
+        "state": trial.state.name,
+        "parameters": [{"parameterId": name, "value": v} for name, v in trial.point.items()],
+    }
+    if trial.final is not None:
+        answer["finalMeasurement"] = measurement_json(trial.final)
+    if measurements := _ordered(trial, reported):
+        shown = evenly(measurements, MOST_MEASUREMENTS)
+        answer["measurements"] = [measurement_json(each) for each in shown]
+    if trial.start_time is not None:
+        answer["startTime"] = format_time(trial.start_time)
+    if trial.end_time is not None:
+        answer["endTime"] = format_time(trial.end_time)
+    if trial.client_id:
+        answer["clientId"] = trial.client_id
+    if trial.state is TrialState.INFEASIBLE and trial.infeasible_reason:
+        answer["infeasibleReason"] = trial.infeasible_reason
+    if custom_job is not None:
+        answer["customJob"] = str(custom_job)
+    if shells:
+        answer["webAccessUris"] = dict(shells)
+    return answer
+
+
+def measurement_json(measurement: Measurement) -> JsonObject:
+    """A value that isn't finite is there as a text."""
+    return {
+        "elapsedDuration": format_duration(measurement.elapsed_s),
+        "stepCount": str(measurement.step),
+        "metrics": [
+            {"metricId": name, "value": double_json(value)}
+            for name, value in measurement.values.items()
+        ],
+    }
+
+
+def evenly(measurements: Sequence[Measurement], most: int) -> list[Measurement]:
+    """``most`` (2 or more) of them at most, in their order, with the first and the last one."""
+    last = len(measurements) - 1
+    if last < most:
+        return list(measurements)
+    return [measurements[place * last // (most - 1)] for place in range(most)]
+
+
+def _ordered(trial: TrialRecord, reported: Sequence[StoredReport]) -> list[Measurement]:
+    """By step, then by time, as Google's service has them."""
+    singly = [
+        Measurement(stored.report.values, stored.report.step, stored.report.elapsed_s)
+        for stored in reported
+    ]
+    return sorted((*trial.measurements, *singly), key=lambda m: (m.step, m.elapsed_s))
