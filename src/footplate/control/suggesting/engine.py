@@ -1,0 +1,32 @@
+"""The tuner, imported at its first use: NumPy and SciPy cost a second and 60 MB.
+
+Its matrices are small: threads of the linear algebra library would only wait for each other.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from footplate.control.suggesting import arithmetic
+
+_THREADS = "OPENBLAS_NUM_THREADS"
+
+
+@cache
+def load() -> type[arithmetic.Tuner]:
+    """The library reads the variable once, as it is loaded; nobody else is to get it."""
+    before = os.environ.get(_THREADS)
+    os.environ[_THREADS] = "1"
+    try:
+        module = importlib.import_module("footplate.control.suggesting.arithmetic")
+    finally:
+        if before is None:
+            del os.environ[_THREADS]
+        else:
+            os.environ[_THREADS] = before
+    tuner: type[arithmetic.Tuner] = module.Tuner
+    return tuner

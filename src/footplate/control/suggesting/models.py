@@ -1,0 +1,109 @@
+"""The fitted models of studies: made where nobody waits, each the same whoever makes it."""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from footplate.control.suggesting import engine
+from footplate.control.turns import Turns
+from footplate.domain.names import JobUid
+from footplate.domain.studies.histories import first_ended
+
+if TYPE_CHECKING:
+    from footplate.domain.names import StudyUid
+    from footplate.domain.studies.study import Study
+    from footplate.ports.studies import KeptStudy, StudyStore
+    from footplate.tuning.bayesian.model import Model
+
+_REMEMBERED = 128
+"""Models in memory, the newest of as many studies."""
+_log = logging.getLogger(__name__)
+
+
+class Models:
+    """A model is keyed to how many trials had ended, in the order of their ends, and follows from
+    them and from the model before it: so it doesn't matter when it is fitted, or how often.
+    """
+
+    def __init__(self, studies: StudyStore) -> None:
+        self._studies = studies
+        self._turns = Turns()
+        self._lock = Lock()
+        self._newest: OrderedDict[StudyUid, dict[int, Model | None]] = OrderedDict()
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="refit")
+
+    def prepare(self, kept: KeptStudy) -> None:
+        """Fit, in the background, what the next suggestions will want."""
+        if kept.study.ended:
+            self._worker.submit(self._prepare, kept)
+
+    def wanted(self, kept: KeptStudy) -> tuple[int, Model | None]:
+        """The model that a suggestion uses now, and its count; made now if it has to be."""
+        tuner = engine.load()
+        if not tuner.has_models(kept.study.config):
+            return 0, None
+        count = tuner.wanted(_without_trials(kept), kept.study.ended)
+        return count, self.at(kept, count)
+
+    def at(self, kept: KeptStudy, count: int) -> Model | None:
+        """The model of the first ``count`` ended trials; None: they are too few for one."""
+        uid = kept.study.uid
+        with self._turns.of(JobUid(uid)):
+            known = self._known(uid)
+            if count not in known:
+                self._fit(kept, count, known)
+            return known[count]
+
+    def forget(self, uid: StudyUid) -> None:
+        with self._lock:
+            self._newest.pop(uid, None)
+
+    def close(self) -> None:
+        self._worker.shutdown(cancel_futures=True)
+
+    def _prepare(self, kept: KeptStudy) -> None:
+        try:
+            tuner = engine.load()
+            if tuner.has_models(kept.study.config):
+                self.at(kept, tuner.newest(_without_trials(kept), kept.study.ended))
+        except Exception:
+            _log.exception("a model of study %s can't be fitted now", kept.study.uid)
+
+    def _known(self, uid: StudyUid) -> dict[int, Model | None]:
+        with self._lock:
+            known = self._newest.setdefault(uid, {})
+            self._newest.move_to_end(uid)
+            while len(self._newest) > _REMEMBERED:
+                self._newest.popitem(last=False)
+            return known
+
+    def _fit(self, kept: KeptStudy, count: int, known: dict[int, Model | None]) -> None:
+        """From the last link of the chain that is there already."""
+        tuner = engine.load()
+        links = tuner.chain(_without_trials(kept), count)
+        place = next((i for i in reversed(range(len(links))) if self._find(kept, links[i], known)), -1)
+        model = known[links[place]] if place >= 0 else None
+        for link in links[place + 1 :]:
+            study = first_ended(kept.study, kept.trials, link)
+            model = known[link] = tuner.refit(study, model)
+        for old in sorted(known)[:-3]:  # a suggestion wants one of the last two
+            del known[old]
+
+    def _find(self, kept: KeptStudy, count: int, known: dict[int, Model | None]) -> bool:
+        """Whether the link is known, or stored and read now."""
+        if count in known:
+            return True
+        record = self._studies.model(kept.study.uid, count)
+        model = None if record is None else engine.load().model_from_record(record)
+        if model is None:
+            return False
+        known[count] = model
+        return True
+
+
+def _without_trials(kept: KeptStudy) -> Study:
+    return first_ended(kept.study, (), 0)

@@ -1,0 +1,130 @@
+"""Points for new trials, each stored with what it follows from before anybody gets it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from footplate.control.decisions import TRIES
+from footplate.control.suggesting import engine
+from footplate.domain.errors import Aborted, NotFound
+from footplate.domain.studies.histories import as_seen, study_of
+from footplate.domain.studies.records import PredictionRecord, SuggestionRecord, TrialRecord
+from footplate.domain.studies.trials import TrialState
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from footplate.control.suggesting.models import Models
+    from footplate.domain.names import StudyUid
+    from footplate.domain.studies.space import Point
+    from footplate.ports.clock import Clock
+    from footplate.ports.studies import KeptStudy, StudyStore
+    from footplate.tuning.bayesian.model import Model
+    from footplate.tuning.designer import Explanation, Suggestion
+
+
+@dataclass(frozen=True)
+class Suggested:
+    """``exhausted``: why there are fewer than were asked for, as a sentence; else empty."""
+
+    trials: tuple[TrialRecord, ...]
+    exhausted: str = ""
+
+
+class Suggester:
+    def __init__(self, studies: StudyStore, models: Models, clock: Clock) -> None:
+        self._studies = studies
+        self._models = models
+        self._clock = clock
+
+    def suggest(
+        self,
+        uid: StudyUid,
+        count: int,
+        client_id: str = "",
+        at: TrialState = TrialState.ACTIVE,
+    ) -> Suggested:
+        """Make and keep so many new trials of a study, or as many as there are points left.
+
+        Raises:
+            NotFound: there is no such study.
+            Aborted: others kept writing to it; nothing was made.
+        """
+        for _ in range(TRIES):
+            kept = self._studies.load(uid)
+            made, exhausted, models = self._make(kept, count, client_id, at)
+            if not made:
+                return Suggested((), exhausted)
+            study = kept.study
+            after = replace(study, made=made[-1].number, version=study.version + 1)
+            try:
+                self._studies.write(after, made, models)
+            except Aborted:
+                continue
+            return Suggested(made, exhausted)
+        raise Aborted(f"study {uid} is being changed by others all the time; try again")
+
+    def replay(self, uid: StudyUid, number: int) -> Point:
+        """Suggest the point of a trial again, from what its suggestion was made of.
+
+        Raises NotFound: there is no such trial, or nobody suggested it.
+        """
+        kept = self._studies.load(uid)
+        trial = next((trial for trial in kept.trials if trial.number == number), None)
+        if trial is None or trial.suggestion is None:
+            raise NotFound(f"study {uid} has no suggested trial {number}")
+        record = trial.suggestion
+        model = None if record.model is None else self._models.at(kept, record.model)
+        study = as_seen(kept.study, kept.trials, record)
+        batch = engine.load().suggest(study, 1, record.seed, model)
+        return batch.suggestions[0].point
+
+    def _make(
+        self, kept: KeptStudy, count: int, client_id: str, at: TrialState
+    ) -> tuple[tuple[TrialRecord, ...], str, Mapping[int, Mapping[str, object]]]:
+        fitted, model = self._models.wanted(kept)
+        study, now = kept.study, self._clock.now()
+        batch = engine.load().suggest(
+            study_of(study, kept.trials), count, study.seed, model
+        )
+        pending = [trial.number for trial in kept.trials if not trial.state.ended]
+        made: list[TrialRecord] = []
+        for number, suggestion in enumerate(batch.suggestions, study.made + 1):
+            made.append(
+                TrialRecord(
+                    number=number,
+                    point=dict(suggestion.point),
+                    create_time=now,
+                    state=at,
+                    start_time=now if at is TrialState.ACTIVE else None,
+                    client_id=client_id,
+                    suggestion=_record(kept, suggestion, tuple(pending), fitted, model),
+                )
+            )
+            pending.append(number)
+        models = {} if model is None else {fitted: model.to_record()}
+        return tuple(made), batch.exhausted, models
+
+
+def _record(
+    kept: KeptStudy,
+    suggestion: Suggestion,
+    pending: tuple[int, ...],
+    fitted: int,
+    model: Model | None,
+) -> SuggestionRecord:
+    why: Explanation = suggestion.why
+    return SuggestionRecord(
+        reason=why.reason.value,
+        sentence=why.sentence,
+        finished=kept.study.ended,
+        pending=pending,
+        model=None if model is None else fitted,
+        seed=kept.study.seed,
+        version=engine.load().version(),
+        predictions=tuple(
+            PredictionRecord(p.metric, p.value, p.low, p.high) for p in why.predictions
+        ),
+        distance=why.distance,
+    )
