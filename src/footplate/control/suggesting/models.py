@@ -84,10 +84,14 @@ class Models:
     def _fit(self, kept: KeptStudy, count: int, known: dict[int, Model | None]) -> None:
         """From the last link of the chain that is there already."""
         tuner = engine.load()
-        links = tuner.chain(_without_trials(kept), count)
-        place = next((i for i in reversed(range(len(links))) if self._find(kept, links[i], known)), -1)
-        model = known[links[place]] if place >= 0 else None
-        for link in links[place + 1 :]:
+        missing: list[int] = []
+        model: Model | None = None
+        for link in reversed(tuner.chain(_without_trials(kept), count)):
+            if self._find(kept, link, known):
+                model = known[link]
+                break
+            missing.append(link)
+        for link in reversed(missing):
             study = first_ended(kept.study, kept.trials, link)
             model = known[link] = tuner.refit(study, model)
         for old in sorted(known)[:-3]:  # a suggestion wants one of the last two

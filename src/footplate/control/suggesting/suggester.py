@@ -85,9 +85,7 @@ class Suggester:
     ) -> tuple[tuple[TrialRecord, ...], str, Mapping[int, Mapping[str, object]]]:
         fitted, model = self._models.wanted(kept)
         study, now = kept.study, self._clock.now()
-        batch = engine.load().suggest(
-            study_of(study, kept.trials), count, study.seed, model
-        )
+        batch = engine.load().suggest(study_of(study, kept.trials), count, study.seed, model)
         pending = [trial.number for trial in kept.trials if not trial.state.ended]
         made: list[TrialRecord] = []
         for number, suggestion in enumerate(batch.suggestions, study.made + 1):

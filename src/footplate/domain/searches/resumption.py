@@ -35,7 +35,7 @@ def search_of(request: SearchRequest, earlier: Search | None = None) -> Search:
         stopping=request.stopping,
         limits=request.limits,
     )
-    return Search(config, request.counts, request.resumes.job_id if request.resumes else "")
+    return Search(config, request.counts, _text(request.resumes), _text(request.learns_from))
 
 
 def differences(request: SearchRequest, earlier: Search) -> Iterator[Violation]:
@@ -50,6 +50,10 @@ def differences(request: SearchRequest, earlier: Search) -> Iterator[Violation]:
         yield Violation(f"{AT}.hyperparameterMetricTag", f"{said}: {way}")
     if request.space is not None and request.space != earlier.study.space:
         yield Violation(f"{AT}.params", f"{_differs(request.space, earlier.study.space)}: {way}")
+
+
+def _text(name: object) -> str:
+    return "" if name is None else str(name)
 
 
 def _metric(request: SearchRequest, earlier: Search | None) -> Metric:

@@ -9,7 +9,7 @@ from footplate.domain.studies.metrics import Goal, Metric, Selection
 from footplate.domain.studies.study import Algorithm
 
 if TYPE_CHECKING:
-    from footplate.domain.names import JobName
+    from footplate.domain.names import JobName, StudyName
     from footplate.domain.studies.limits import StudyLimits
     from footplate.domain.studies.space import SearchSpace
     from footplate.domain.studies.stopping import StoppingSpec
@@ -36,7 +36,9 @@ class Search:
     study: StudyConfig
     counts: TrialCounts
     resumes: str = ""
-    """The id of the job that it goes on from; empty: it begins anew."""
+    """The name of the job that it goes on from; empty: it begins anew."""
+    learns_from: str = ""
+    """The name of a job or study whose trials give a first idea; empty: there is none."""
 
 
 @dataclass(frozen=True)
@@ -56,5 +58,5 @@ class SearchRequest:
     limits: StudyLimits | None = None
     resumes: JobName | None = None
     """The job whose search this one goes on with."""
-    learns_from: JobName | None = None
+    learns_from: JobName | StudyName | None = None
     """A job or study whose trials give a first idea, where the user asks for that."""

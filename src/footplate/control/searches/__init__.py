@@ -1,0 +1,1 @@
+"""Tuning jobs: their trials suggested, run, judged, and their ends decided."""

@@ -1,0 +1,237 @@
+"""One look at a tuning job: what has happened is written down, and what follows is done.
+
+Every step can be the last one of this process: all that is to be done follows from the records of
+the job, its study, its trials and their runs, and doing it twice is doing it once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from footplate.control.decisions import apply
+from footplate.control.searches.happenings import ended_events, hint, made_event, stopping_event
+from footplate.domain.errors import AlreadyExists, NotFound
+from footplate.domain.lifecycle import SearchEnds, TrialsBegin, TrialsGone
+from footplate.domain.names import StudyUid
+from footplate.domain.searches.course import End, Suggest, next_step
+from footplate.domain.searches.judging import drop, judge
+from footplate.domain.states import State
+from footplate.domain.studies.limits import over
+from footplate.domain.studies.records import StudyRecord, StudyState
+from footplate.domain.studies.trials import TrialState
+from footplate.ports.studies import KeptStudy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from footplate.control.searches.earlier import EarlierStudies
+    from footplate.control.searches.reported import Reported
+    from footplate.control.searches.runs import Runs
+    from footplate.control.searches.stopping import EarlyStopping
+    from footplate.control.suggesting import Suggester
+    from footplate.domain.jobs import Job, JobEvent
+    from footplate.domain.searches.search import Search
+    from footplate.domain.studies.records import TrialRecord
+    from footplate.ports.clock import Clock
+    from footplate.ports.store import Store
+    from footplate.ports.studies import StudyStore
+
+_SEED_BYTES = 6
+
+
+class Advance:
+    def __init__(
+        self,
+        store: Store,
+        studies: StudyStore,
+        suggester: Suggester,
+        runs: Runs,
+        reported: Reported,
+        stopping: EarlyStopping,
+        earlier: EarlierStudies,
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._studies = studies
+        self._suggester = suggester
+        self._runs = runs
+        self._reported = reported
+        self._stopping = stopping
+        self._earlier = earlier
+        self._clock = clock
+
+    def look(self, job: Job, search: Search) -> tuple[Job, KeptStudy]:
+        """The job as it is afterwards, and its study.
+
+        Raises:
+            Aborted: somebody else wrote to them meanwhile; look again.
+            NotFound: the job was deleted meanwhile.
+        """
+        kept = self._study(job, search)
+        runs = self._find_runs(job, search, kept)
+        kept = self._judge(job, search, kept, runs)
+        job = self._begin(job, kept, runs)
+        if job.ending is None:
+            kept = self._stop_early(job, kept)
+            job, kept = self._go_on(job, search, kept)
+        self._cancel(job, kept, runs)
+        if job.ending is not None and all(trial.state.ended for trial in kept.trials):
+            job, kept = self._finish(job, kept)
+        return job, kept
+
+    def _study(self, job: Job, search: Search) -> KeptStudy:
+        """Made at the first look, with what it learns from."""
+        uid = StudyUid(job.uid)
+        try:
+            return self._studies.load(uid)
+        except NotFound:
+            pass
+        study = StudyRecord(
+            uid=uid,
+            name=None,
+            display_name=job.display_name,
+            config=search.study,
+            request="{}",
+            seed=int.from_bytes(sha256(uid.encode()).digest()[:_SEED_BYTES]),
+            create_time=job.create_time,
+            earlier=self._earlier.of(search),
+        )
+        try:
+            self._studies.create(study)
+        except AlreadyExists:
+            return self._studies.load(uid)
+        return KeptStudy(study)
+
+    def _find_runs(self, job: Job, search: Search, kept: KeptStudy) -> dict[int, Job]:
+        """Of trials that haven't ended; made where they are missing, and the job goes on."""
+        runs: dict[int, Job] = {}
+        for trial in kept.trials:
+            if trial.state.ended:
+                continue
+            run = self._runs.find(job, trial.number)
+            if run is None and job.ending is None:
+                run = self._runs.start(job, search, trial)
+            if run is not None:
+                runs[trial.number] = run
+        return runs
+
+    def _judge(self, job: Job, search: Search, kept: KeptStudy, runs: dict[int, Job]) -> KeptStudy:
+        """Trials whose runs have begun or ended, or never will."""
+        changed: list[TrialRecord] = []
+        ended = kept.study.ended
+        for trial in kept.trials:
+            if trial.state.ended:
+                continue
+            after = self._after(search, trial, runs.get(trial.number))
+            if after.state.ended:
+                ended += 1
+                after = replace(after, ended_as=ended)
+            if after is not trial:
+                changed.append(after)
+        if not changed:
+            return kept
+        self._tell(job, [event for t in changed for event in self._happened(job, search, t)])
+        return self._write(kept, replace(kept.study, ended=ended), changed)
+
+    def _after(self, search: Search, trial: TrialRecord, run: Job | None) -> TrialRecord:
+        if run is None:
+            return drop(trial, "the job ended before it could begin")
+        if run.state.terminal:
+            uid = StudyUid(run.tuning_job or run.uid)
+            curve = self._reported.curve(uid, trial.number, search.study.metrics)
+            tags = () if curve else self._runs.tags_seen(run)
+            return judge(trial, run, search.study, curve, tags)
+        if run.start_time is not None and trial.state is TrialState.REQUESTED:
+            return replace(trial, state=TrialState.ACTIVE, start_time=run.start_time)
+        return trial
+
+    def _happened(self, job: Job, search: Search, trial: TrialRecord) -> tuple[JobEvent, ...]:
+        if not trial.state.ended:
+            return ()
+        told = ended_events(trial, search.study.metrics, self._clock.now())
+        unmeasured = trial.verdict is State.FAILED and trial.outcome is State.SUCCEEDED
+        if not unmeasured or trial.final is not None:
+            return told
+        return (*told, hint(job, search.study.metrics, trial, self._clock.now()))
+
+    def _begin(self, job: Job, kept: KeptStudy, runs: dict[int, Job]) -> Job:
+        """The job is where the trial is that is furthest on."""
+        running = any(trial.start_time is not None for trial in kept.trials)
+        prepared = any(run.state is not State.QUEUED for run in runs.values())
+        if job.ending is None and job.state is not State.RUNNING and (running or prepared):
+            job = self._happen(job, TrialsBegin(self._clock.now(), running=False))
+            if running:
+                job = self._happen(job, TrialsBegin(self._clock.now(), running=True))
+        return job
+
+    def _stop_early(self, job: Job, kept: KeptStudy) -> KeptStudy:
+        stopped = self._stopping.judge(kept)
+        if not stopped:
+            return kept
+        now = self._clock.now()
+        self._tell(job, [stopping_event(trial, now) for trial in stopped])
+        return self._write(kept, kept.study, stopped)
+
+    def _go_on(self, job: Job, search: Search, kept: KeptStudy) -> tuple[Job, KeptStudy]:
+        """Until nothing is to be done but to wait."""
+        while True:
+            step = next_step(search, kept.trials, self._why_over(kept))
+            match step:
+                case Suggest(count):
+                    kept = self._suggest(job, search, kept, count)
+                case End(ending):
+                    return self._happen(job, SearchEnds(self._clock.now(), ending)), kept
+                case _:
+                    return job, kept
+
+    def _why_over(self, kept: KeptStudy) -> str:
+        study = kept.study
+        if study.state is not StudyState.ACTIVE:
+            return study.why_inactive or "the study has ended"
+        limits = study.config.limits
+        if limits is None:
+            return ""
+        now = self._clock.now()
+        return over(limits, kept.trials, study.config.metrics, study.create_time, now)
+
+    def _suggest(self, job: Job, search: Search, kept: KeptStudy, count: int) -> KeptStudy:
+        suggested = self._suggester.suggest(kept.study.uid, count, at=TrialState.REQUESTED)
+        kept = self._studies.load(kept.study.uid)
+        self._tell(job, [made_event(t, search.study.space) for t in suggested.trials])
+        for trial in suggested.trials:
+            self._runs.start(job, search, trial)
+        if not suggested.exhausted:
+            return kept
+        spent = replace(kept.study, state=StudyState.INACTIVE, why_inactive=suggested.exhausted)
+        return self._write(kept, spent, ())
+
+    def _cancel(self, job: Job, kept: KeptStudy, runs: dict[int, Job]) -> None:
+        """Runs of trials that are to stop: some, or all once the job's end is decided."""
+        for trial in kept.trials:
+            run = runs.get(trial.number)
+            stops = job.ending is not None or trial.state is TrialState.STOPPING
+            if run is not None and stops and not trial.state.ended:
+                self._runs.cancel(run)
+
+    def _finish(self, job: Job, kept: KeptStudy) -> tuple[Job, KeptStudy]:
+        if kept.study.state is not StudyState.COMPLETED:
+            kept = self._write(kept, replace(kept.study, state=StudyState.COMPLETED), ())
+        return self._happen(job, TrialsGone(self._clock.now())), kept
+
+    def _happen(self, job: Job, event: TrialsBegin | SearchEnds | TrialsGone) -> Job:
+        return apply(self._store, job.uid, event).job
+
+    def _tell(self, job: Job, events: Sequence[JobEvent]) -> None:
+        """Before what they tell of is written: each has a key, and is kept once."""
+        if events:
+            self._store.append(job.uid, events)
+
+    def _write(
+        self, kept: KeptStudy, study: StudyRecord, changed: Sequence[TrialRecord]
+    ) -> KeptStudy:
+        after = replace(study, version=kept.study.version + 1)
+        self._studies.write(after, changed)
+        new = {trial.number: trial for trial in changed}
+        return KeptStudy(after, tuple(new.get(t.number, t) for t in kept.trials))

@@ -1,0 +1,62 @@
+"""What a tuning job's events tell of its trials. Each has a key, and so is kept once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.jobs import JobEvent
+from footplate.domain.names import TrainingJobName
+from footplate.domain.searches.trial_spec import flags
+from footplate.domain.states import State
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from footplate.domain.jobs import Job
+    from footplate.domain.studies.metrics import Metric
+    from footplate.domain.studies.records import TrialRecord
+    from footplate.domain.studies.space import SearchSpace
+
+
+def made_event(trial: TrialRecord, space: SearchSpace) -> JobEvent:
+    point = " ".join(flag.removeprefix("--") for flag in flags(space, trial.point))
+    why = f" ({trial.suggestion.sentence})" if trial.suggestion else ""
+    message = f"trial {trial.number}: {point}{why}"
+    return JobEvent(trial.create_time, "TRIAL", message, key=f"trial/{trial.number}/made")
+
+
+def stopping_event(trial: TrialRecord, now: datetime) -> JobEvent:
+    message = f"trial {trial.number} is stopped early: {trial.stop_reason}"
+    return JobEvent(now, "TRIAL_STOPPED", message, key=f"trial/{trial.number}/stopped")
+
+
+def ended_events(
+    trial: TrialRecord, metrics: Sequence[Metric], now: datetime
+) -> tuple[JobEvent, ...]:
+    kind = "TRIAL_ENDED" if trial.verdict is State.SUCCEEDED else "TRIAL_FAILED"
+    message = f"trial {trial.number}: {_result(trial, metrics)}"
+    return (JobEvent(now, kind, message, key=f"trial/{trial.number}/ended"),)
+
+
+def hint(job: Job, metrics: Sequence[Metric], trial: TrialRecord, now: datetime) -> JobEvent:
+    """What to do about the first trial that reported nothing; once for a job."""
+    name = metrics[0].name
+    field = "studySpec.metrics[0].metricId"
+    if isinstance(job.name, TrainingJobName):
+        field = "trainingInput.hyperparameters.hyperparameterMetricTag"
+    seen = f"set {field} to one of the tags seen, or " if trial.tags_seen else ""
+    message = (
+        f"trial {trial.number} ran to its end without reporting {name!r}: {seen}have the program "
+        f"report it: tf.summary.scalar({name!r}, value, step) in TensorFlow, cloudml-hypertune's "
+        f"report_hyperparameter_tuning_metric(hyperparameter_metric_tag={name!r}, ...) elsewhere"
+    )
+    return JobEvent(now, "HINT", message, key="unmeasured")
+
+
+def _result(trial: TrialRecord, metrics: Sequence[Metric]) -> str:
+    if trial.verdict is not State.SUCCEEDED or trial.final is None:
+        return trial.infeasible_reason
+    values = ", ".join(f"{m.name} = {trial.final.values[m.name]:.6g}" for m in metrics)
+    early = ", stopped early" if trial.stopped_early else ""
+    return f"{values} at step {trial.final.step}{early}"

@@ -1,0 +1,76 @@
+"""What the trials of studies have reported, kept in memory as far as somebody asks for it."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from footplate.domain.studies.curves import measurements
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from footplate.domain.names import StudyUid
+    from footplate.domain.studies.metrics import Measurement, Metric
+    from footplate.domain.studies.records import Report
+    from footplate.ports.studies import StudyStore
+
+_STUDIES = 64
+_AT_ONCE = 10_000
+
+
+@dataclass
+class _Seen:
+    position: int = 0
+    by_trial: dict[int, list[Report]] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock)
+
+
+class Reported:
+    """A mirror of the store's reports: each is read once, however often one asks."""
+
+    def __init__(self, studies: StudyStore) -> None:
+        self._studies = studies
+        self._lock = Lock()
+        self._seen: OrderedDict[StudyUid, _Seen] = OrderedDict()
+
+    def curves(
+        self, uid: StudyUid, metrics: Sequence[Metric]
+    ) -> dict[int, tuple[Measurement, ...]]:
+        """Of each trial of the study that has reported anything, by its number."""
+        seen = self._of(uid)
+        with seen.lock:
+            self._catch_up(uid, seen)
+            return {
+                number: measurements(reports, metrics) for number, reports in seen.by_trial.items()
+            }
+
+    def curve(
+        self, uid: StudyUid, number: int, metrics: Sequence[Metric]
+    ) -> tuple[Measurement, ...]:
+        """Of one trial, as the store has it."""
+        kept = self._studies.reports(uid, number)
+        return measurements([stored.report for stored in kept], metrics)
+
+    def forget(self, uid: StudyUid) -> None:
+        with self._lock:
+            self._seen.pop(uid, None)
+
+    def _of(self, uid: StudyUid) -> _Seen:
+        with self._lock:
+            seen = self._seen.setdefault(uid, _Seen())
+            self._seen.move_to_end(uid)
+            while len(self._seen) > _STUDIES:
+                self._seen.popitem(last=False)
+            return seen
+
+    def _catch_up(self, uid: StudyUid, seen: _Seen) -> None:
+        while True:
+            new = self._studies.reports(uid, after=seen.position, limit=_AT_ONCE)
+            for stored in new:
+                seen.by_trial.setdefault(stored.number, []).append(stored.report)
+                seen.position = stored.position
+            if len(new) < _AT_ONCE:
+                return

@@ -1,0 +1,120 @@
+"""Whatever tuning jobs there are, bring each one forward as soon as something of it has changed."""
+
+from __future__ import annotations
+
+import logging
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import Aborted, NotFound, ServiceError
+from footplate.domain.names import JobUid, StudyUid, parse_run_uid
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.control.searches.advance import Advance
+    from footplate.control.searches.reported import Reported
+    from footplate.control.suggesting.models import Models
+    from footplate.ports.store import Store
+
+AGAIN_S = 1.0
+"""When a job is looked at again whose records couldn't be read or written."""
+_log = logging.getLogger(__name__)
+
+
+class Tuner:
+    """Remembers nothing but whom to look at, which it learns from the store at first use."""
+
+    def __init__(
+        self,
+        store: Store,
+        advance: Advance,
+        models: Models,
+        reported: Reported,
+        wake: Callable[[], None],
+    ) -> None:
+        """``wake`` is called when there is something to do; ``step`` does it."""
+        self._store = store
+        self._advance = advance
+        self._models = models
+        self._reported = reported
+        self._wake = wake
+        self._lock = Lock()
+        self._active: set[JobUid] = set()
+        self._changed: set[JobUid] = set()
+        self._loaded = False
+
+    def begin(self, uid: JobUid) -> None:
+        """There is a new tuning job."""
+        with self._lock:
+            self._active.add(uid)
+            self._changed.add(uid)
+        self._wake()
+
+    def changed(self, uid: JobUid) -> None:
+        """Something was written to a job: a tuning job, one that runs a trial, or any other.
+
+        Never blocks for long.
+        """
+        run = parse_run_uid(uid)
+        tuning_job = uid if run is None else run[0]
+        with self._lock:
+            if tuning_job not in self._active:
+                return
+            self._changed.add(tuning_job)
+        self._wake()
+
+    def step(self) -> float | None:
+        """Look at what has changed; at all there is, where nothing is said to have.
+
+        Returns:
+            In how many seconds to look again for its own sake; None: never.
+        """
+        due: float | None = None
+        for uid in self._take():
+            try:
+                self._look(uid)
+            except Exception as error:
+                self._tell(uid, error)
+                with self._lock:
+                    self._changed.add(uid)
+                due = AGAIN_S
+        return due
+
+    def _take(self) -> list[JobUid]:
+        if not self._loaded:
+            found = {job.uid for job in self._store.active() if job.spec.search is not None}
+            with self._lock:
+                self._active |= found
+                self._changed |= found
+            self._loaded = True
+        with self._lock:
+            taken, self._changed = self._changed or set(self._active), set()
+        return sorted(taken)
+
+    def _look(self, uid: JobUid) -> None:
+        try:
+            job = self._store.get_by_uid(uid)
+            if job.spec.search is not None and not job.state.terminal:
+                job, kept = self._advance.look(job, job.spec.search)
+                if not job.state.terminal:
+                    self._models.prepare(kept)
+                    return
+        except NotFound:  # deleted
+            pass
+        self._forget(uid)
+
+    def _forget(self, uid: JobUid) -> None:
+        with self._lock:
+            self._active.discard(uid)
+            self._changed.discard(uid)
+        self._models.forget(StudyUid(uid))
+        self._reported.forget(StudyUid(uid))
+
+    def _tell(self, uid: JobUid, error: Exception) -> None:
+        if isinstance(error, Aborted):
+            return
+        if isinstance(error, ServiceError):
+            _log.error("tuning job %s: %s; it is looked at again", uid, error.message)
+        else:
+            _log.error("tuning job %s can't go on; it is tried again", uid, exc_info=error)

@@ -1,0 +1,24 @@
+"""The request of a run behind a trial, as if somebody had made it by hand."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from footplate.domain.searches.trial_spec import numbered
+from footplate.wire.json_text import format_object
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def trial_request(request: str, number: int, given: Sequence[str]) -> str:
+    """``request`` of the tuning job without its search; ``given``: the trial's arguments."""
+    job = json.loads(request)
+    training = {k: v for k, v in job["trainingInput"].items() if k != "hyperparameters"}
+    training["args"] = [*training.get("args", []), *given]
+    if training.get("jobDir"):
+        training["jobDir"] = numbered(training["jobDir"], number)
+    return format_object(
+        {**job, "jobId": f"{job.get('jobId', '')}-{number}", "trainingInput": training}
+    )

@@ -1,0 +1,36 @@
+"""The request of a custom job behind a trial, as if somebody had made it by hand."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from footplate.domain.searches.trial_spec import numbered
+from footplate.wire.json_text import format_object
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Json = dict[str, Any]
+    """Any: the service has read and kept it."""
+
+_PROGRAMS = ("pythonPackageSpec", "containerSpec")
+
+
+def trial_request(request: str, number: int, given: Sequence[str]) -> str:
+    """``request`` of the tuning job; ``given``: the trial's arguments."""
+    job = json.loads(request)
+    spec = dict(job["trialJobSpec"])
+    spec["workerPoolSpecs"] = [_pool(pool, given) for pool in spec.get("workerPoolSpecs", [])]
+    prefix = spec.get("baseOutputDirectory", {}).get("outputUriPrefix")
+    if prefix:
+        spec["baseOutputDirectory"] = {"outputUriPrefix": f"{numbered(prefix, number)}/"}
+    return format_object({"displayName": f"{job.get('displayName', '')}-{number}", "jobSpec": spec})
+
+
+def _pool(pool: Json, given: Sequence[str]) -> Json:
+    after = dict(pool)
+    for kind in _PROGRAMS:
+        if kind in pool:
+            after[kind] = {**pool[kind], "args": [*pool[kind].get("args", []), *given]}
+    return after
