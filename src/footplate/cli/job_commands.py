@@ -17,6 +17,7 @@ from footplate.cli.session import job_commands
 from footplate.cli.show import cell, render, render_list
 from footplate.cli.terminal import clip, disarm
 from footplate.domain.errors import ServiceError
+from footplate.domain.names import trial_run_name
 from footplate.domain.states import State
 
 if TYPE_CHECKING:
@@ -128,12 +129,19 @@ def show_usage(
         click.echo(render_list([usage.resource for usage in replicas], layout, _USAGE))
 
 
-def stream_logs(session: Session, name: JobName, replica: str = "") -> None:
-    """Follow the job; ends the process: 0 if it succeeded, 1 otherwise, 130 at Ctrl-C."""
+def stream_logs(
+    session: Session, name: JobName, replica: str = "", trial: int | None = None
+) -> None:
+    """Follow the job; ends the process: 0 if it succeeded, 1 otherwise, 130 at Ctrl-C.
+
+    With ``trial`` it is the job that runs this trial of it.
+    """
     # Imported here, like all that pulls in httpx: start-up time.
     from footplate.cli.follow import Follower
     from footplate.cli.screen import Screen
 
+    if trial is not None:
+        name = trial_run_name(name, trial)
     with session.connect() as service:
         job = service.job(name)
     screen = Screen()

@@ -30,7 +30,7 @@ _ENDS = frozenset(state.value for state in State if state.terminal)
 class Screen:
     """Colours and a progress line that rewrites itself on a terminal, plain lines elsewhere.
 
-    ``named``: lines begin with the name of the replica that printed them.
+    ``named``: lines begin with the name of the replica that printed them, and its trial's number.
     """
 
     def __init__(self, *, named: bool = True) -> None:
@@ -45,8 +45,9 @@ class Screen:
         self._clear()
         text = line.message
         if self._named:
-            self._width = max(self._width, len(line.replica))
-            text = f"{line.replica:<{self._width}}  {text}"
+            name = f"trial {line.trial}  {line.replica}" if line.trial else line.replica
+            self._width = max(self._width, len(name))
+            text = f"{name:<{self._width}}  {text}"
         click.secho(disarm(text) if self._shown else text, fg=_COLOURS.get(line.severity))
 
     def event(self, event: Event) -> None:

@@ -13,6 +13,16 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+def trial_option(function: Callable[P, R]) -> Callable[P, R]:
+    """--trial, for what may be a tuning job."""
+    return click.option(
+        "--trial",
+        type=click.IntRange(min=1),
+        metavar="NUMBER",
+        help="Of a tuning job: only the lines of this trial, to its end.",
+    )(function)
+
+
 def stream_options(function: Callable[P, R]) -> Callable[P, R]:
     """--task-name; gcloud's --polling-interval and --allow-multiline-logs have nothing to do."""
     for option in (

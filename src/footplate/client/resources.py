@@ -79,6 +79,8 @@ class LogLine:
     message: str
     restart: int = 0
     """Which start of the replica in the attempt printed it, from 0."""
+    trial: str = ""
+    """The number of the trial that printed it; empty where no trial did."""
 
     @classmethod
     def read(cls, resource: Mapping[str, JsonValue]) -> LogLine:
@@ -90,6 +92,7 @@ class LogLine:
             attempt=_number(resource, "attempt"),
             message=_text(resource, "message"),
             restart=_number(resource, "restart"),
+            trial=_text(resource, "trial"),
         )
 
 

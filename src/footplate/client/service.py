@@ -81,16 +81,25 @@ class Service:
             self.custom_jobs.cancel(name)
 
     def logs(
-        self, name: JobName, *, cursor: int = 0, follow: bool = False, replica: str = ""
+        self,
+        name: JobName,
+        *,
+        cursor: int = 0,
+        follow: bool = False,
+        replica: str = "",
+        trial: int | None = None,
     ) -> Iterator[LogLine]:
         """The lines after ``cursor`` in order of arrival; followed to the end of the job.
 
-        ``replica``: only those of this one. Raises NotFound for it, too.
+        ``replica``: only those of this one; ``trial``: only those of this one of a tuning job,
+        followed to its end. Raises NotFound for each of them, too.
         """
         path = job_path(name, "/footplate/v1") + "/logs"
         params = {"cursor": str(cursor), "follow": "true" if follow else "false"}
         if replica:
             params["replica"] = replica
+        if trial is not None:
+            params["trial"] = str(trial)
         for resource in self._connection.lines(path, params):
             yield LogLine.read(resource)
 

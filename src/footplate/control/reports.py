@@ -103,7 +103,7 @@ class Reports:
         replica = bearer.replica
         lines = [record.line for record in records if isinstance(record, LineRecord)]
         if lines:
-            self._logs.append(job.uid, job.attempt, replica, lines)
+            self._logs.append(job.log, job.attempt, replica, lines, job.spec.trial or "")
         samples = [record.sample for record in records if isinstance(record, UsageRecord)]
         if samples:
             self._usage.append(job.uid, job.attempt, replica, samples)
@@ -115,7 +115,7 @@ class Reports:
 
     def _last(self, job: Job, replica: str) -> int:
         """The highest number that is kept with something of the replica's current attempt."""
-        entries = self._logs.tail(job.uid, job.attempt, replica, 1)
+        entries = self._logs.tail(job.log, job.attempt, replica, 1, job.spec.trial or "")
         prefix = f"{job.attempt}/{replica}/"
         keys = (stored.event.key or "" for stored in self._store.events(job.uid, limit=_ALL))
         numbers = [int(key.removeprefix(prefix)) for key in keys if key.startswith(prefix)]

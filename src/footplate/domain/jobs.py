@@ -294,6 +294,11 @@ class Job:
     version: int = 1
 
     @property
+    def log(self) -> names.JobUid:
+        """The job in whose log its lines are kept: its tuning job, or itself."""
+        return self.tuning_job or self.uid
+
+    @property
     def attempt_id(self) -> names.AttemptId:
         return names.attempt_id(self.uid, self.attempt)
 

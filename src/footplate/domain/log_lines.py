@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from footplate.domain.jobs import Job
 
 RESTART_SPAN = 1 << 40
 """What a replica reports after its restart number N is numbered above N times this."""
@@ -41,7 +42,7 @@ class Entry:
     """A line as it is kept.
 
     ``timestamp`` is its time of arrival, in microseconds, later than that of the entry before
-    it in the same job, whatever the clock does; ``insert_id`` is unique within the job, of fixed
+    it in the same log, whatever the clock does; ``insert_id`` is unique within the log, of fixed
     width, and sorts in the order of arrival. ``cursor`` continues after the entry.
     """
 
@@ -51,6 +52,13 @@ class Entry:
     replica: str
     line: Line
     cursor: int = 0
+    trial: str = ""
+    """The number of the trial whose run printed it; empty: no trial did."""
+
+
+def belongs(entry: Entry, job: Job) -> bool:
+    """Whether an entry of the log that the job's lines are in is the job's own."""
+    return job.tuning_job is None or entry.trial == job.spec.trial
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from footplate.domain.errors import InvalidArgument, Unavailable
 from footplate.domain.log_lines import Reading
 from footplate.logs.journal import Journal
+from footplate.logs.records import Writer
 from footplate.logs.watchers import Watchers
 
 if TYPE_CHECKING:
@@ -67,11 +68,13 @@ class FileLogs:
         self._watchers = Watchers()
         self._closed = False
 
-    def append(self, uid: JobUid, attempt: int, replica: str, lines: Sequence[Line]) -> None:
+    def append(
+        self, uid: JobUid, attempt: int, replica: str, lines: Sequence[Line], trial: str = ""
+    ) -> None:
         with self._held(uid) as slot:
             try:
                 journal = self._opened(uid, slot, create=True)
-                grown = journal.append(attempt, replica, lines, self._now())
+                grown = journal.append(Writer(attempt, replica, trial), lines, self._now())
             except OSError as error:
                 # Where a torn write couldn't be taken back, the next opening does it.
                 self._retire(uid, slot)
@@ -95,9 +98,11 @@ class FileLogs:
         with self._journal(uid) as journal:
             return 0 if journal is None else journal.seek(time)
 
-    def tail(self, uid: JobUid, attempt: int, replica: str, count: int) -> tuple[Entry, ...]:
+    def tail(
+        self, uid: JobUid, attempt: int, replica: str, count: int, trial: str = ""
+    ) -> tuple[Entry, ...]:
         with self._journal(uid) as journal:
-            return () if journal is None else journal.tail(attempt, replica, count)
+            return () if journal is None else journal.tail(Writer(attempt, replica, trial), count)
 
     def watch(self, uid: JobUid, changed: Callable[[], None]) -> Callable[[], None]:
         return self._watchers.add(uid, changed)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from footplate.domain.errors import DataLoss, InvalidArgument, Unavailable
 from footplate.domain.log_lines import Reading
 from footplate.logs import lines, records
-from footplate.logs.records import Checkpoint, Last
+from footplate.logs.records import Checkpoint, Last, Writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,12 +18,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from footplate.domain.log_lines import Entry, Line
-    from footplate.logs.records import Writer
 
 CHECKPOINT_BYTES = 1 << 20
 """A checkpoint follows after this much, so that opening reads no more than about this."""
-_CHECKPOINT_BYTES_PER_REPLICA = 1 << 10
-"""And no sooner than this, so that checkpoints of many replicas don't become the bulk."""
+_CHECKPOINT_BYTES_PER_WRITER = 1 << 10
+"""And no sooner than this, so that checkpoints of many writers don't become the bulk."""
 READING_BYTES = 4 << 20
 _TICK = timedelta(microseconds=1)
 
@@ -61,13 +60,12 @@ class Journal:
     def close(self) -> None:
         os.close(self._fd)
 
-    def append(self, attempt: int, replica: str, fresh: Sequence[Line], now: datetime) -> bool:
+    def append(self, writer: Writer, fresh: Sequence[Line], now: datetime) -> bool:
         """Keep what isn't kept yet, in one write; False where there is nothing of that.
 
         Raises:
             Unavailable: it can't be kept; the file is as it was before.
         """
-        writer = (attempt, replica)
         last = self._lasts.get(writer, Last(0, -1))
         sequence, previous = last.sequence, last.offset
         timestamp, parts, offset = self._timestamp, self._due_checkpoint(), self.size
@@ -77,7 +75,7 @@ class Journal:
             if line.sequence <= sequence:
                 continue
             timestamp = now if timestamp is None else max(now, timestamp + _TICK)
-            parts.append(records.encode_record(timestamp, attempt, replica, line, previous))
+            parts.append(records.encode_record(timestamp, writer, line, previous))
             sequence, previous = line.sequence, offset
             offset += len(parts[-1])
         if previous < self.size:
@@ -131,9 +129,9 @@ class Journal:
                 low = offset + 1
         return lines.line_start(self._fd, low, end)
 
-    def tail(self, attempt: int, replica: str, count: int) -> tuple[Entry, ...]:
+    def tail(self, writer: Writer, count: int) -> tuple[Entry, ...]:
         """By the offsets that each entry keeps of the one before it."""
-        return tuple(islice(self._chain((attempt, replica)), count))[::-1]
+        return tuple(islice(self._chain(writer), count))[::-1]
 
     def _chain(self, writer: Writer) -> Iterator[Entry]:
         offset = self._lasts.get(writer, Last(0, -1)).offset
@@ -160,7 +158,7 @@ class Journal:
         raise InvalidArgument(f"cursor: {cursor} given; allowed: one that a reading gave")
 
     def _due_checkpoint(self) -> list[bytes]:
-        due = max(self._checkpoint_bytes, _CHECKPOINT_BYTES_PER_REPLICA * len(self._lasts))
+        due = max(self._checkpoint_bytes, _CHECKPOINT_BYTES_PER_WRITER * len(self._lasts))
         if self.size - self._checkpoint_offset < due:
             return []
         return [records.encode_checkpoint(Checkpoint(self._lasts))]
@@ -184,7 +182,7 @@ class Journal:
             if record := records.decode_record(text, offset):
                 entry = record.entry
                 last = Last(entry.line.sequence, offset)
-                self._lasts.setdefault((entry.attempt, entry.replica), last)
+                self._lasts.setdefault(Writer(entry.attempt, entry.replica, entry.trial), last)
                 self._timestamp = self._timestamp or entry.timestamp
             elif checkpoint := records.decode_checkpoint(text):
                 self._lasts = {**checkpoint.lasts, **self._lasts}

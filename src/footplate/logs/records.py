@@ -2,10 +2,12 @@
 
 An entry is a list: its timestamp (of fixed width, so that a search needs no more than the
 beginning of a line), attempt, replica, sequence, the program's time, severity, message, payload,
-and the offset of the entry before it of the same replica and attempt (-1: none).
+the offset of the entry before it of the same writer (-1: none), and, in the log of a tuning job,
+the number of the trial.
 
-A checkpoint is ``#`` and a list: for each replica of each attempt its last sequence so far and
-the offset of that entry. It is never the last line: it is written with the entries after it.
+A checkpoint is ``#`` and a list: for each writer (attempt and replica, at the end perhaps a trial)
+its last sequence so far and the offset of that entry. It is never the last line: it is written
+with the entries after it.
 """
 
 from __future__ import annotations
@@ -13,24 +15,29 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from footplate.domain.log_lines import Entry, Line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Writer = tuple[int, str]
-"""Who reports: an attempt's number and a replica."""
-
 CHECKPOINT = b"#"
 _ENTRY = b'["'
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
+class Writer(NamedTuple):
+    """Who reports: a replica in an attempt; ``trial`` is empty but in the log of a tuning job."""
+
+    attempt: int
+    replica: str
+    trial: str = ""
+
+
 @dataclass(frozen=True)
 class Last:
-    """The last entry of one replica in one attempt."""
+    """The last entry of one writer."""
 
     sequence: int
     offset: int
@@ -45,20 +52,19 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class Record:
-    """An entry with the offset of the one before it of the same replica and attempt."""
+    """An entry with the offset of the one before it of the same writer."""
 
     entry: Entry
     previous: int
 
 
-def encode_record(
-    timestamp: datetime, attempt: int, replica: str, line: Line, previous: int
-) -> bytes:
+def encode_record(timestamp: datetime, writer: Writer, line: Line, previous: int) -> bytes:
     """As the encoder would spell the whole list; but texts by themselves cost it a quarter."""
+    trial = f",{_encode(writer.trial)}" if writer.trial else ""
     text = (
-        f'["{_spell(timestamp)}",{attempt},{_encode(replica)},{line.sequence},'
+        f'["{_spell(timestamp)}",{writer.attempt},{_encode(writer.replica)},{line.sequence},'
         f'"{_spell(line.time)}",{_encode(line.severity)},{_encode(line.message)},'
-        f"{_encode(line.payload)},{previous}]\n"
+        f"{_encode(line.payload)},{previous}{trial}]\n"
     )
     return text.encode("utf-8", "replace")
 
@@ -68,12 +74,21 @@ def decode_record(text: bytes, offset: int) -> Record | None:
     if not text.startswith(_ENTRY):
         return None
     try:
-        arrival, attempt, replica, sequence, printed, severity, message, payload, previous = (
-            json.loads(text)
-        )
+        (
+            arrival,
+            attempt,
+            replica,
+            sequence,
+            printed,
+            severity,
+            message,
+            payload,
+            previous,
+            *trial,
+        ) = json.loads(text)
         line = Line(sequence, _time(printed), severity, message, payload)
         cursor = offset + len(text) + 1
-        entry = Entry(_time(arrival), f"{offset:016x}", attempt, replica, line, cursor)
+        entry = Entry(_time(arrival), f"{offset:016x}", attempt, replica, line, cursor, *trial)
     except (ValueError, TypeError):
         return None
     return Record(entry, previous)
@@ -81,8 +96,8 @@ def decode_record(text: bytes, offset: int) -> Record | None:
 
 def encode_checkpoint(checkpoint: Checkpoint) -> bytes:
     rows = [
-        (attempt, replica, last.sequence, last.offset)
-        for (attempt, replica), last in checkpoint.lasts.items()
+        (attempt, replica, last.sequence, last.offset, *([trial] if trial else []))
+        for (attempt, replica, trial), last in checkpoint.lasts.items()
     ]
     return CHECKPOINT + _bytes(rows) + b"\n"
 
@@ -93,7 +108,9 @@ def decode_checkpoint(text: bytes) -> Checkpoint | None:
         return None
     try:
         rows = json.loads(text[1:])
-        return Checkpoint({(a, r): Last(sequence, offset) for a, r, sequence, offset in rows})
+        return Checkpoint(
+            {Writer(a, r, *trial): Last(sequence, at) for a, r, sequence, at, *trial in rows}
+        )
     except (ValueError, TypeError):
         return None
 

@@ -1,4 +1,8 @@
-"""The lines that programs print, kept in the order of their arrival."""
+"""The lines that programs print, kept in the order of their arrival.
+
+The lines of all trials of a tuning job are in one log, that of the tuning job. Who writes there is
+a replica in an attempt of a trial's run; in all other logs the trial is empty.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +22,10 @@ __all__ = ["Entry", "Line", "Logs", "Reading"]
 class Logs(Protocol):
     """At-least-once in, exactly-once out: the sequence number is stored with the line."""
 
-    def append(self, uid: JobUid, attempt: int, replica: str, lines: Sequence[Line]) -> None:
-        """Keep those lines whose sequence is above the last one kept of this replica's attempt.
+    def append(
+        self, uid: JobUid, attempt: int, replica: str, lines: Sequence[Line], trial: str = ""
+    ) -> None:
+        """Keep those lines whose sequence is above the last one kept of this writer.
 
         When it returns the lines outlive the death of this process at any instruction. Torn
         writes of an earlier death are cut off, never doubled, never merged with a new line.
@@ -56,8 +62,10 @@ class Logs(Protocol):
         """Call whoever watches: not a line, but the job has changed (it has ended)."""
         ...
 
-    def tail(self, uid: JobUid, attempt: int, replica: str, count: int) -> tuple[Entry, ...]:
-        """The last ``count`` entries of one replica in one attempt, in order."""
+    def tail(
+        self, uid: JobUid, attempt: int, replica: str, count: int, trial: str = ""
+    ) -> tuple[Entry, ...]:
+        """The last ``count`` entries of one writer, in order."""
         ...
 
     def delete(self, uid: JobUid) -> None:

@@ -16,8 +16,20 @@ from footplate.domain.jobs import (
     PythonProgram,
     WorkerPool,
 )
-from footplate.domain.names import CustomJobName, JobName, JobUid, TrainingJobName, parse_job_name
+from footplate.domain.names import (
+    CustomJobName,
+    JobName,
+    JobUid,
+    TrainingJobName,
+    TuningJobName,
+    parse_job_name,
+)
+from footplate.domain.searches.search import Search, TrialCounts
 from footplate.domain.states import State
+from footplate.domain.studies.metrics import Metric
+from footplate.domain.studies.parameters import DoubleParameter
+from footplate.domain.studies.space import SearchSpace
+from footplate.domain.studies.study import Algorithm, StudyConfig
 
 if TYPE_CHECKING:
     from footplate.domain.jobs import Program, Scheduling
@@ -79,7 +91,7 @@ def make_spec(
 
     All of them have the same ``machine``.
     """
-    if isinstance(name, CustomJobName):
+    if isinstance(name, CustomJobName | TuningJobName):
         spec = _make_custom_spec(name, workers, program)
     else:
         spec = _make_training_spec(region, workers, program)
@@ -92,9 +104,16 @@ def make_spec(
 
 def _evaluator(name: JobName | None) -> tuple[str, str]:
     """Role and prefix of evaluators."""
-    if isinstance(name, CustomJobName):
+    if isinstance(name, CustomJobName | TuningJobName):
         return "workerpool3", "workerpool3"
     return "evaluator", "evaluator-replica"
+
+
+def make_search(trials: int = 4, parallel: int = 2) -> Search:
+    """A random one over a single parameter."""
+    space = SearchSpace((DoubleParameter("x", 0.0, 1.0),))
+    config = StudyConfig(space, (Metric("m"),), Algorithm.RANDOM)
+    return Search(config, TrialCounts(trials, parallel))
 
 
 def make_training_name(job_id: str = "job_1", project: str = "demo") -> TrainingJobName:
@@ -119,7 +138,9 @@ def _make_training_spec(region: str, workers: int, program: Program) -> JobSpec:
     )
 
 
-def _make_custom_spec(name: CustomJobName, workers: int, program: Program) -> JobSpec:
+def _make_custom_spec(
+    name: CustomJobName | TuningJobName, workers: int, program: Program
+) -> JobSpec:
     pools = [_make_pool("workerpool0", "workerpool0", 1, program)]
     if workers:
         pools.append(_make_pool("workerpool1", "workerpool1", workers, program))

@@ -110,6 +110,11 @@ class MemoryJobs:
             raise Aborted(f"{name} has changed since")
         return self._put(replace(job, labels=labels))
 
+    def add(self, job: Job) -> Job:
+        """Let there be a job that nobody submitted: the run of a trial."""
+        self._store.create(job, ())
+        return job
+
     def run(self, name: JobName) -> Job:
         """Let a job be running."""
         return self._put(replace(self.get(name), state=State.RUNNING, start_time=self.clock.now()))

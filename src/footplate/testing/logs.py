@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from footplate.ports.logs import Line
 
 _TICK = timedelta(microseconds=1)
+_Writer = tuple[int, str, str]
 
 
 class MemoryLogs:
@@ -30,22 +31,26 @@ class MemoryLogs:
         self._lock = threading.Lock()
         self.full = False
 
-    def append(self, uid: JobUid, attempt: int, replica: str, lines: Sequence[Line]) -> None:
+    def append(
+        self, uid: JobUid, attempt: int, replica: str, lines: Sequence[Line], trial: str = ""
+    ) -> None:
         if self.full:
             raise Unavailable("log lines can't be kept: the disk is full")
         with self._lock:
             for line in lines:
-                self._keep(self._entries.setdefault(uid, []), attempt, replica, line)
+                self._keep(self._entries.setdefault(uid, []), (attempt, replica, trial), line)
         self.wake(uid)
 
-    def _keep(self, entries: list[Entry], attempt: int, replica: str, line: Line) -> None:
-        own = [e for e in entries if (e.attempt, e.replica) == (attempt, replica)]
+    def _keep(self, entries: list[Entry], writer: _Writer, line: Line) -> None:
+        own = [entry for entry in entries if _writer(entry) == writer]
         if own and own[-1].line.sequence >= line.sequence:
             return
         number, timestamp = len(entries), self._now()
         if entries:
             timestamp = max(timestamp, entries[-1].timestamp + _TICK)
-        entries.append(Entry(timestamp, f"{number:016x}", attempt, replica, line, number + 1))
+        attempt, replica, trial = writer
+        insert_id = f"{number:016x}"
+        entries.append(Entry(timestamp, insert_id, attempt, replica, line, number + 1, trial))
 
     def read(self, uid: JobUid, cursor: int = 0, limit: int = 1000) -> Reading:
         found = tuple(self._after(uid, cursor)[:limit])
@@ -75,9 +80,11 @@ class MemoryLogs:
         for changed in tuple(self._watchers.get(uid, ())):
             changed()
 
-    def tail(self, uid: JobUid, attempt: int, replica: str, count: int) -> tuple[Entry, ...]:
+    def tail(
+        self, uid: JobUid, attempt: int, replica: str, count: int, trial: str = ""
+    ) -> tuple[Entry, ...]:
         entries = self._entries.get(uid, [])
-        own = [e for e in entries if (e.attempt, e.replica) == (attempt, replica)]
+        own = [entry for entry in entries if _writer(entry) == (attempt, replica, trial)]
         return tuple(own[max(0, len(own) - count) :])
 
     def delete(self, uid: JobUid) -> None:
@@ -85,3 +92,7 @@ class MemoryLogs:
 
     def close(self) -> None:
         """Nothing to give back."""
+
+
+def _writer(entry: Entry) -> _Writer:
+    return entry.attempt, entry.replica, entry.trial

@@ -102,6 +102,16 @@ class LogsContract(ABC):
             for sequence in (1, 2)
         ]
 
+    def test_each_trial_counts_for_itself(self, logs: Logs) -> None:
+        for trial in ("1", "2", "10", ""):
+            logs.append(JOB, 1, MASTER, make_lines(1, 2), trial)
+            logs.append(JOB, 1, MASTER, make_lines(1, 2), trial)
+        entries = logs.read(JOB).entries
+        assert [(e.trial, e.line.sequence) for e in entries] == [
+            (trial, sequence) for trial in ("1", "2", "10", "") for sequence in (1, 2)
+        ]
+        assert logs.read_back(JOB).entries == entries[::-1]
+
     def test_jobs_are_apart(self, logs: Logs) -> None:
         logs.append(JOB, 1, MASTER, [make_line(1, "one")])
         logs.append(OTHER, 1, MASTER, [make_line(1, "two")])
@@ -188,6 +198,15 @@ class LogsContract(ABC):
         assert messages(logs.tail(JOB, 2, MASTER, 1)) == ["again"]
         assert logs.tail(JOB, 2, WORKER, 1) == ()
         assert logs.tail(JOB, 1, MASTER, 0) == ()
+
+    def test_tail_is_of_one_trial(self, logs: Logs) -> None:
+        for number in range(1, 6):
+            logs.append(JOB, 1, MASTER, [make_line(number, f"one {number}")], "1")
+            logs.append(JOB, 1, MASTER, [make_line(number, f"two {number}")], "2")
+        assert messages(logs.tail(JOB, 1, MASTER, 2, "1")) == ["one 4", "one 5"]
+        assert messages(logs.tail(JOB, 1, MASTER, 100, "2")) == [f"two {n}" for n in range(1, 6)]
+        assert logs.tail(JOB, 1, MASTER, 1, "3") == ()
+        assert logs.tail(JOB, 1, MASTER, 1) == ()
 
     def test_watchers_are_told_until_they_leave(self, logs: Logs) -> None:
         told: list[str] = []

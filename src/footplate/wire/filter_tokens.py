@@ -33,7 +33,8 @@ class Token:
 
 _SPACE = re.compile(r"\s*")
 _COMPARATOR = re.compile(r"!=|<=|>=|[=<>:]")
-_NAME = re.compile(r"[^\s()\"'<>=!:]+")
+_NAME = re.compile(r"(?:[^\s()\"'<>=!:]|(?<=\.)\"[^\"\\]*\")+")
+"""Parts of it after a dot may be quoted."""
 _VALUE = re.compile(r"[^\s()\"']+")
 _QUOTED = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'", re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
@@ -82,6 +83,6 @@ def _next(text: str, position: int, *, after_comparator: bool) -> tuple[Token, i
     if match := _COMPARATOR.match(text, position):
         return Token(Kind.COMPARATOR, match.group(), at), match.end()
     if match := _NAME.match(text, position):
-        return Token(Kind.WORD, match.group(), at), match.end()
+        return Token(Kind.WORD, match.group().replace('"', ""), at), match.end()
     problem = "a quote that isn't closed" if text[position] in "\"'" else "an unexpected character"
     refuse_at(text, at, problem)

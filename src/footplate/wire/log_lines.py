@@ -34,6 +34,8 @@ def _document(entry: Entry) -> JsonObject:
         "sequence": line.sequence,
         "message": line.message,
     }
+    if entry.trial:
+        document["trial"] = entry.trial
     if line.payload:
         document["payload"] = json.loads(line.payload)
     return document

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -18,12 +18,12 @@ from footplate.api.vertex_v1 import vertex_routes
 from footplate.catalogue import load_catalogue
 from footplate.domain.jobs import Ending
 from footplate.domain.log_lines import Line
-from footplate.domain.names import CustomJobName, TrainingJobName
+from footplate.domain.names import CustomJobName, TrainingJobName, trial_run_name
 from footplate.domain.states import State
 from footplate.domain.submission import Location, Submission
 from footplate.logs.files import FileLogs
 from footplate.testing.http_server import serve
-from footplate.testing.jobs import make_spec
+from footplate.testing.jobs import make_job, make_search, make_spec
 from footplate.testing.jobs_service import MemoryJobs
 from footplate.wire.severity import read_line
 
@@ -57,6 +57,17 @@ class World:
         job = self.jobs.submit(Submission(name, "a job", spec, "{}"))
         return self.jobs.run(job.name)
 
+    def tune(self, name: JobName = TRAINING, trials: int = 2) -> tuple[Job, list[Job]]:
+        """A tuning job, and the runs of so many of its trials, from the first one on."""
+        spec = replace(make_spec(name), search=make_search())
+        job = self.jobs.add(make_job(name, spec=spec, state=State.RUNNING))
+        return job, [self.start_trial(job, number) for number in range(1, trials + 1)]
+
+    def start_trial(self, job: Job, number: int) -> Job:
+        spec = replace(job.spec, search=None, trial=str(number))
+        run = make_job(trial_run_name(job.name, number), spec=spec, state=State.RUNNING)
+        return self.jobs.add(replace(run, tuning_job=job.uid))
+
     def print(self, job: Job, *texts: str, replica: str = "", stream: str = "stdout") -> None:
         """Let a replica (the first) print."""
         lines = []
@@ -65,7 +76,8 @@ class World:
             read = read_line(stream, text)
             printed = datetime.now(UTC)
             lines.append(Line(self.sequence, printed, read.severity, read.message, read.payload))
-        self.logs.append(job.uid, 1, replica or job.spec.replica_names()[0], lines)
+        replica = replica or job.spec.replica_names()[0]
+        self.logs.append(job.log, 1, replica, lines, job.spec.trial or "")
 
     def end(self, name: JobName) -> None:
         job = self.jobs.end(name, Ending(State.SUCCEEDED))

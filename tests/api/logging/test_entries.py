@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.api.logging.conftest import TRAINING
 
-from footplate.domain.names import TrainingJobName
+from footplate.domain.names import TrainingJobName, TuningJobName
 from footplate.domain.submission import Location
 
 if TYPE_CHECKING:
     import httpx
     from tests.api.logging.conftest import World
+
+    from footplate.domain.names import JobName
 
 FILTER = 'resource.type="ml_job" AND resource.labels.job_id="{}"'
 STREAM_LOGS = {
@@ -77,6 +80,30 @@ def test_a_custom_job_is_found_by_its_number(world: World, http: httpx.Client) -
     assert entry["resource"]["labels"]["job_id"] == job.name.job_id
 
 
+@pytest.mark.parametrize(
+    "name", [TRAINING, TuningJobName("demo", "us-central1", "123")], ids=["ml", "vertex"]
+)
+def test_a_tuning_job_and_the_runs_of_its_trials(
+    world: World, http: httpx.Client, name: JobName
+) -> None:
+    job, runs = world.tune(name)
+    for number in range(5):
+        for run in runs:
+            world.print(run, f"{run.spec.trial}: {number}")
+    mixed = [f"{trial}: {number}" for number in range(5) for trial in (1, 2)]
+    second = [f"2: {number}" for number in range(5)]
+    assert read_all(http, job.name.job_id, pageSize=3) == mixed
+    assert read_all(http, runs[1].name.job_id, pageSize=2) == second
+    backwards = {"orderBy": "timestamp desc"}
+    assert read_all(http, runs[1].name.job_id, pageSize=2, **backwards) == second[::-1]
+    for field in ('labels."ml.googleapis.com/trial_id"', "labels.ml.googleapis.com/trial_id"):
+        assert read_all(http, job.name.job_id, f' AND {field}="2"', pageSize=2) == second
+    for asked in (job, runs[0]):
+        entry = ask(http, asked.name.job_id).json()["entries"][0]
+        assert entry["resource"]["labels"]["job_id"] == asked.name.job_id
+        assert entry["labels"]["ml.googleapis.com/trial_id"] == "1"
+
+
 def test_times_and_replicas_narrow_the_search(world: World, http: httpx.Client) -> None:
     job = world.submit()
     for number in range(20):
@@ -109,7 +136,7 @@ def test_structured_lines_have_a_payload(world: World, http: httpx.Client) -> No
     }
 
 
-@pytest.mark.parametrize("job_id", ["unheard", "12345"])
+@pytest.mark.parametrize("job_id", ["unheard", "12345", "12345-1", "job_1-1", "1/2"])
 def test_an_unknown_job_has_no_entries(http: httpx.Client, job_id: str) -> None:
     answer = ask(http, job_id)
     assert (answer.status_code, answer.json()) == (200, {})

@@ -143,6 +143,33 @@ def test_one_task_of_a_training_job(world: World, server: Server, tmp_path: Path
     assert gcloud.finish() == [f"INFO w{number}" for number in range(2100)]
 
 
+def test_a_tuning_job_is_followed_with_the_numbers_of_its_trials(
+    world: World, server: Server, tmp_path: Path
+) -> None:
+    """The ends of its trials' runs don't end it."""
+    job, (first, second) = world.tune()
+    world.print(first, "one")
+    gcloud = Gcloud(server.url, tmp_path, "ai-platform", "jobs", "stream-logs", "job_1")
+    server.wait_for_asking(1)
+    world.print(second, "two")
+    world.end(first.name)
+    server.wait_for_asking(10)
+    world.print(second, "last words")
+    world.end(second.name)
+    world.end(job.name)
+    assert gcloud.finish() == ["INFO 1\tone", "INFO 2\ttwo", "INFO 2\tlast words"]
+
+
+def test_one_trial_by_the_id_of_its_run(world: World, server: Server, tmp_path: Path) -> None:
+    _, (first, second) = world.tune()
+    for number in range(1100):
+        world.print(first, f"a{number}")
+        world.print(second, f"b{number}")
+    world.end(second.name)
+    gcloud = Gcloud(server.url, tmp_path, "ai-platform", "jobs", "stream-logs", "job_1-2")
+    assert gcloud.finish() == [f"INFO 2\tb{number}" for number in range(1100)]
+
+
 def test_a_custom_job_that_has_ended(world: World, server: Server, tmp_path: Path) -> None:
     job = world.submit(Location("demo", "us-central1"))
     world.print(job, *TEXTS)

@@ -7,12 +7,17 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.api.logging.conftest import TRAINING
 
+from footplate.domain.names import TuningJobName
 from footplate.domain.submission import Location
 
 if TYPE_CHECKING:
     import httpx
     from tests.api.logging.conftest import World
+
+    from footplate.domain.jobs import Job
+    from footplate.domain.names import JobName
 
 _PATIENCE_S = 20.0
 
@@ -60,6 +65,64 @@ def test_a_replica_that_the_job_does_not_have(world: World, http: httpx.Client) 
     answer = http.get(url, params={"replica": "worker-1", "follow": "true"})
     told = "there is no replica 'worker-1'; there are master-replica-0"
     assert (answer.status_code, answer.json()["error"]["message"]) == (404, told)
+
+
+def read(http: httpx.Client, job: Job, **params: str) -> list[tuple[str, str]]:
+    """Trial and message of each line."""
+    answer = http.get(f"/footplate/v1/{job.name}/logs", params=params)
+    return [(line.get("trial", ""), line["message"]) for line in parse(answer)]
+
+
+@pytest.mark.parametrize(
+    "name", [TRAINING, TuningJobName("demo", "us-central1", "123")], ids=["ml", "vertex"]
+)
+def test_the_lines_of_all_trials_are_those_of_the_tuning_job(
+    world: World, http: httpx.Client, name: JobName
+) -> None:
+    job, (first, second) = world.tune(name)
+    world.print(first, "a1", "b1")
+    world.print(second, "a2")
+    world.print(first, "c1")
+    assert read(http, job) == [("1", "a1"), ("1", "b1"), ("2", "a2"), ("1", "c1")]
+    of_first, of_second = [("1", "a1"), ("1", "b1"), ("1", "c1")], [("2", "a2")]
+    assert read(http, job, trial="1") == read(http, first) == of_first
+    assert read(http, job, trial="2") == read(http, second) == of_second
+    answer = http.get(f"/footplate/v1/{first.name}/logs")
+    assert read(http, first, cursor=parse(answer)[0]["cursor"]) == of_first[1:]
+
+
+def test_a_trial_that_has_not_started(world: World, http: httpx.Client) -> None:
+    job, _ = world.tune(trials=1)
+    answer = http.get(f"/footplate/v1/{job.name}/logs", params={"trial": "2", "follow": "true"})
+    told = "trial 2 of projects/demo/jobs/job_1 doesn't exist, or hasn't started"
+    assert (answer.status_code, answer.json()["error"]["message"]) == (404, told)
+
+
+def test_only_tuning_jobs_have_trials(world: World, http: httpx.Client) -> None:
+    job = world.submit()
+    answer = http.get(f"/footplate/v1/{job.name}/logs", params={"trial": "1"})
+    assert answer.status_code == 400
+    assert "isn't a tuning job" in answer.json()["error"]["message"]
+
+
+def test_followers_of_a_trial_and_of_its_job_each_end_with_theirs(
+    world: World, http: httpx.Client
+) -> None:
+    job, (first, second) = world.tune()
+    params = {"follow": "true"}
+    with http.stream("GET", f"/footplate/v1/{job.name}/logs", params=params) as answer:
+        lines = (json.loads(line)["message"] for line in answer.iter_lines() if line)
+        with http.stream("GET", f"/footplate/v1/{first.name}/logs", params=params) as run_answer:
+            own = (json.loads(line)["message"] for line in run_answer.iter_lines() if line)
+            world.print(second, "another's")
+            world.print(first, "mine")
+            assert (next(lines), next(lines), next(own)) == ("another's", "mine", "mine")
+            world.end(first.name)
+            assert list(own) == []
+        world.print(second, "on it goes")
+        assert next(lines) == "on it goes"
+        world.end(job.name)
+        assert list(lines) == []
 
 
 def test_a_follower_gets_each_line_at_once_and_ends_with_the_job(
@@ -115,7 +178,14 @@ def test_many_followers_hold_no_threads(world: World, http: httpx.Client, url: s
 
 @pytest.mark.parametrize(
     "params",
-    [{"cursor": "-1"}, {"cursor": "x"}, {"cursor": "3"}, {"cursor": "9" * 18}, {"follow": "yes"}],
+    [
+        {"cursor": "-1"},
+        {"cursor": "x"},
+        {"cursor": "3"},
+        {"cursor": "9" * 18},
+        {"follow": "yes"},
+        {"trial": "x"},
+    ],
 )
 def test_a_wrong_wish_is_refused(world: World, http: httpx.Client, params: dict[str, str]) -> None:
     job = world.submit()

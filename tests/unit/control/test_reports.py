@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from threading import Barrier
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from footplate.domain.lifecycle import (
     react,
 )
 from footplate.domain.log_lines import RESTART_SPAN
-from footplate.domain.names import attempt_id
+from footplate.domain.names import JobUid, attempt_id
 from footplate.domain.states import Phase, State
 from footplate.ports.logs import Line
 from footplate.testing.clock import FakeClock
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
 
     from footplate.domain.jobs import JobEvent
     from footplate.domain.lifecycle import Event
-    from footplate.domain.names import JobUid
 
 MASTER, WORKER = "master-replica-0", "worker-replica-0"
 EVALUATOR = "evaluator-replica-0"
@@ -130,6 +130,23 @@ def test_a_whole_life(desk: Desk) -> None:
     assert job.ending is not None
     assert job.ending.state is State.SUCCEEDED
     assert desk.woken == 3, "lines and progress wake nobody"
+
+
+def test_lines_of_a_trial_are_in_the_log_of_its_tuning_job(desk: Desk) -> None:
+    parent = JobUid("parent")
+    for number in (1, 2):
+        spec = replace(desk.job.spec, trial=str(number))
+        name = f"projects/demo/jobs/tuning-{number}"
+        run = replace(make_job(name, spec=spec), tuning_job=parent)
+        run = react(run, Admitted(desk.clock.now())).job
+        desk.store.create(run, ())
+        bearer = Bearer(run.attempt_id, MASTER)
+        for _ in range(2):
+            desk.reports.accept(bearer, [desk.line(n) for n in range(1, number + 2)])
+        assert desk.reports.accept(bearer, ()).acknowledged == number + 1
+        assert desk.logs.read(run.uid).entries == ()
+    kept = [(e.trial, e.line.sequence) for e in desk.logs.read(parent).entries]
+    assert kept == [("1", 1), ("1", 2), ("2", 1), ("2", 2), ("2", 3)]
 
 
 def test_what_comes_again_is_kept_once(desk: Desk) -> None:

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from footplate.domain.errors import DataLoss, Unavailable
 from footplate.logs.files import FileLogs
 from footplate.logs.journal import Journal
+from footplate.logs.records import Writer
 from footplate.testing.logs_contract import (
     JOB,
     MASTER,
@@ -35,14 +36,18 @@ from footplate.testing.logs_contract import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from footplate.ports.logs import Entry
+
 CHECKPOINT_BYTES = 700
 """Small, so that short files have many."""
 REPLICAS = (MASTER, WORKER)
+WRITERS = tuple(Writer(1, replica) for replica in REPLICAS)
 
 steps = st.lists(
     st.tuples(
-        st.integers(0, 1),
-        st.integers(1, 2),
+        st.builds(
+            Writer, st.integers(1, 2), st.sampled_from(REPLICAS), st.sampled_from(["", "1", "12"])
+        ),
         st.integers(1, 4),
         st.text(alphabet='a\n#["\u20ac\x00', max_size=40),
         st.integers(-3, 3),
@@ -52,6 +57,10 @@ steps = st.lists(
 )
 
 
+def writer_of(entry: Entry) -> Writer:
+    return Writer(entry.attempt, entry.replica, entry.trial)
+
+
 def open_journal(path: Path) -> Journal:
     return Journal(path, create=True, checkpoint_bytes=CHECKPOINT_BYTES)
 
@@ -59,41 +68,40 @@ def open_journal(path: Path) -> Journal:
 @settings(max_examples=300, deadline=None)
 @given(steps)
 def test_a_crash_at_any_byte_of_any_write_loses_and_doubles_nothing(
-    steps: list[tuple[int, int, int, str, int, float | None]],
+    steps: list[tuple[Writer, int, str, int, float | None]],
 ) -> None:
     """``cut`` is how much of the step's write reached the file before the process died."""
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "log"
         journal, now = open_journal(path), START
-        model: list[tuple[int, str, int, str]] = []
-        sent: dict[tuple[int, str], int] = {}
-        for index, attempt, count, text, jump, cut in steps:
-            replica = REPLICAS[index]
-            first = sent.get((attempt, replica), 0) + 1
+        model: list[tuple[Writer, int, str]] = []
+        sent: dict[Writer, int] = {}
+        for writer, count, text, jump, cut in steps:
+            first = sent.get(writer, 0) + 1
             lines = [make_line(n, f"{n} {text}") for n in range(first, first + count)]
             now += jump * SECOND
             before = journal.size
-            journal.append(attempt, replica, lines, now)
+            journal.append(writer, lines, now)
             if cut is not None:
                 journal.close()
                 after = path.stat().st_size
                 os.truncate(path, before + round(cut * (after - before)))
                 journal = open_journal(path)
-                journal.append(attempt, replica, lines, now)
-            sent[attempt, replica] = first + count - 1
-            model += [(attempt, replica, line.sequence, line.message) for line in lines]
+                journal.append(writer, lines, now)
+            sent[writer] = first + count - 1
+            model += [(writer, line.sequence, line.message) for line in lines]
         entries = journal.read(0, 10_000).entries
-        kept = [(e.attempt, e.replica, e.line.sequence, e.line.message) for e in entries]
+        kept = [(writer_of(e), e.line.sequence, e.line.message) for e in entries]
         assert kept == model
         assert all(a.timestamp < b.timestamp for a, b in pairwise(entries))
         assert journal.read_back(None, 10_000).entries == entries[::-1]
         for entry in entries:
             assert journal.seek(entry.timestamp) <= int(entry.insert_id, 16)
             assert journal.read(journal.seek(entry.timestamp), 1).entries == (entry,)
-        for (attempt, replica), last in sent.items():
-            own = tuple(e for e in entries if (e.attempt, e.replica) == (attempt, replica))
-            assert journal.tail(attempt, replica, last) == own
-            assert not journal.append(attempt, replica, make_lines(1, last), now)
+        for writer, last in sent.items():
+            own = tuple(e for e in entries if writer_of(e) == writer)
+            assert journal.tail(writer, last) == own
+            assert not journal.append(writer, make_lines(1, last), now)
         journal.close()
 
 
@@ -101,8 +109,8 @@ def test_opening_reads_back_to_the_last_checkpoint_only(tmp_path: Path) -> None:
     path = tmp_path / "log"
     journal = open_journal(path)
     for number in range(1, 200):
-        journal.append(1, REPLICAS[number % 2], [make_line(number)], START)
-    journal.append(2, MASTER, [make_line(1)], START)
+        journal.append(WRITERS[number % 2], [make_line(number)], START)
+    journal.append(Writer(2, MASTER), [make_line(1)], START)
     journal.close()
     content = path.read_bytes()
     checkpoint = content.rindex(b"\n#") + 1
@@ -110,7 +118,30 @@ def test_opening_reads_back_to_the_last_checkpoint_only(tmp_path: Path) -> None:
     path.write_bytes(b"\n" * checkpoint + content[checkpoint:])
     journal = open_journal(path)
     for number in range(1, 200):
-        assert not journal.append(1, REPLICAS[number % 2], [make_line(number)], START)
+        assert not journal.append(WRITERS[number % 2], [make_line(number)], START)
+    journal.close()
+
+
+OLD_FILE = """\
+["2026-01-02T03:04:05.678901Z",1,"master-replica-0",1,"2026-01-02T03:03:35.678901Z","INFO","one","",-1]
+#[[1,"master-replica-0",1,0]]
+["2026-01-02T03:04:05.678902Z",1,"worker-replica-0",1,"2026-01-02T03:03:35.678901Z","INFO","two","",-1]
+"""
+
+
+def test_a_file_from_before_there_were_trials_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text(OLD_FILE)
+    journal = open_journal(path)
+    assert not journal.append(WRITERS[0], make_lines(1, 1), START)
+    assert not journal.append(WRITERS[1], make_lines(1, 1), START)
+    assert journal.append(Writer(1, MASTER, "1"), [make_line(1, "three")], START)
+    entries = journal.read(0, 10).entries
+    assert [(e.trial, e.line.message) for e in entries] == [
+        ("", "one"),
+        ("", "two"),
+        ("1", "three"),
+    ]
     journal.close()
 
 
@@ -118,12 +149,12 @@ def test_opening_reads_back_to_the_last_checkpoint_only(tmp_path: Path) -> None:
 def test_junk_after_a_power_loss_is_cut_off(tmp_path: Path, junk: bytes) -> None:
     path = tmp_path / "log"
     journal = open_journal(path)
-    journal.append(1, MASTER, make_lines(1, 3), START)
+    journal.append(WRITERS[0], make_lines(1, 3), START)
     journal.close()
     with path.open("ab") as file:
         file.write(junk)
     journal = open_journal(path)
-    journal.append(1, MASTER, make_lines(2, 5), START)
+    journal.append(WRITERS[0], make_lines(2, 5), START)
     assert messages(journal.read(0, 100).entries) == [f"line {n}" for n in range(1, 6)]
     journal.close()
 
@@ -131,7 +162,7 @@ def test_junk_after_a_power_loss_is_cut_off(tmp_path: Path, junk: bytes) -> None
 def test_a_damaged_line_in_the_middle_hides_no_other(tmp_path: Path) -> None:
     path = tmp_path / "log"
     journal = open_journal(path)
-    journal.append(1, MASTER, make_lines(1, 5), START)
+    journal.append(WRITERS[0], make_lines(1, 5), START)
     entries = journal.read(0, 5).entries
     with path.open("r+b") as file:
         file.seek(entries[1].cursor + 3)

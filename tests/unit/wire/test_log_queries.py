@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
@@ -53,6 +54,7 @@ def match(text: str, entry: Entry = TEXT) -> bool:
             ' AND timestamp<"2027-01-02T03:04:06Z"'
         ),
         'resource.type="ml_job" resource.labels.project_id="demo"',
+        'labels."attempt"="2" -labels."ml.googleapis.com/trial_id"="1"',
         "severity=warning",
         "severity>=WARNING AND severity<ERROR AND severity!=INFO",
         "severity=400",
@@ -206,6 +208,13 @@ def test_severities_have_the_order_of_cloud_logging() -> None:
         entry = Entry(TIME, "0", 1, "r", Line(1, TIME, high, "m"))
         assert match(f"severity>{low}", entry)
         assert not match(f"severity<={low}", entry)
+
+
+def test_an_entry_of_a_trial_matches_by_its_number() -> None:
+    entry = replace(TEXT, trial="12")
+    assert match('labels."ml.googleapis.com/trial_id"="12"', entry)
+    assert not match('labels."ml.googleapis.com/trial_id"="1"', entry)
+    assert match('NOT labels."ml.googleapis.com/trial_id":*')
 
 
 def test_an_entry_as_readers_get_it() -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from footplate.domain.log_lines import belongs
 from footplate.wire.logging_v2.entries import encode_entry
 from footplate.wire.logging_v2.matching import matches
 from footplate.wire.logging_v2.scope import Span, span
@@ -49,9 +50,9 @@ def read_page(logs: Logs, job: Job, listing: Listing, after: int | None) -> Entr
     """The page that begins behind the entry with the cursor ``after``."""
     bounds = span(listing.query)
     if listing.descending:
-        entries = _descending(logs, job.uid, bounds, after)
+        entries = _descending(logs, job.log, bounds, after)
     else:
-        entries = _ascending(logs, job.uid, bounds, after)
+        entries = _ascending(logs, job.log, bounds, after)
     found: list[JsonObject] = []
     looked_at, size_bytes = 0, 0
     for entry in entries:
@@ -61,12 +62,19 @@ def read_page(logs: Logs, job: Job, listing: Listing, after: int | None) -> Entr
             or size_bytes >= MAX_PAGE_BYTES
         ):
             return EntryPage(tuple(found), after)
-        document = encode_entry(entry, job.name)
-        if matches(listing.query, entry, document):
+        if (document := _wanted(entry, job, listing.query)) is not None:
             found.append(document)
             size_bytes += len(entry.line.message) + len(entry.line.payload)
         looked_at, after = looked_at + 1, entry.cursor
     return EntryPage(tuple(found), None)
+
+
+def _wanted(entry: Entry, job: Job, query: Query) -> JsonObject | None:
+    """The entry as it is answered, if it is one of the job's and matches."""
+    if not belongs(entry, job):
+        return None
+    document = encode_entry(entry, job.name)
+    return document if matches(query, entry, document) else None
 
 
 def _ascending(logs: Logs, uid: JobUid, bounds: Span, after: int | None) -> Iterator[Entry]:

@@ -11,7 +11,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
-from footplate.domain.names import parse_job_name
+from footplate.domain.log_lines import belongs
+from footplate.domain.names import parse_job_name, trial_run_name
 from footplate.domain.replica_names import choose_replica
 from footplate.wire.json_text import describe
 from footplate.wire.log_lines import encode_lines
@@ -36,11 +37,12 @@ _SWITCH = {"": False, "false": False, "true": True}
 
 @dataclass(frozen=True)
 class _Wish:
-    """What a reader asks for; ``replica`` may be empty: all of them."""
+    """What a reader asks for; ``replica`` and ``trial`` may be empty: all of them."""
 
     cursor: int
     follow: bool
     replica: str
+    trial: str
 
 
 class LineStream:
@@ -51,15 +53,33 @@ class LineStream:
         self._get_job = get_job
 
     async def read(self, request: Request) -> Response:
-        """``GET .../logs?cursor=&follow=&replica=``: one JSON object a line."""
+        """``GET .../logs?cursor=&follow=&replica=&trial=``: one JSON object a line."""
         wish = _read_wish(request)
-        job = await run_in_threadpool(self._get_job, parse_job_name(request.path_params["name"]))
+        name = parse_job_name(request.path_params["name"])
+        job = await run_in_threadpool(self._find, name, wish.trial)
         if wish.replica:
             replica = choose_replica(wish.replica, job.spec.replica_names())
             wish = replace(wish, replica=replica)
         # A wrong cursor is refused here, while that still can be said.
-        await run_in_threadpool(self._logs.read, job.uid, wish.cursor, 1)
+        await run_in_threadpool(self._logs.read, job.log, wish.cursor, 1)
         return StreamingResponse(self._stream(job, wish), media_type="application/x-ndjson")
+
+    def _find(self, name: JobName, trial: str) -> Job:
+        """The job of that name; with ``trial`` the one that runs that trial of it.
+
+        Raises:
+            NotFound: there is no such job, or no such trial has started.
+            InvalidArgument: it isn't a tuning job.
+        """
+        job = self._get_job(name)
+        if not trial:
+            return job
+        if job.spec.search is None:
+            raise _wrong("trial", trial, f"none, as {name} isn't a tuning job")
+        try:
+            return self._get_job(trial_run_name(name, int(trial)))
+        except NotFound:
+            raise NotFound(f"trial {trial} of {name} doesn't exist, or hasn't started") from None
 
     async def _stream(self, job: Job, wish: _Wish) -> AsyncIterator[bytes]:
         loop, changed = asyncio.get_running_loop(), asyncio.Event()
@@ -68,14 +88,15 @@ class LineStream:
             with suppress(RuntimeError):  # the server has stopped meanwhile
                 loop.call_soon_threadsafe(changed.set)
 
-        unwatch = self._logs.watch(job.uid, wake)
+        # Lines come to the one, the news of the job's end to the other.
+        unwatch = [self._logs.watch(uid, wake) for uid in {job.log, job.uid}]
         try:
             cursor, last_turn = wish.cursor, not wish.follow
             while True:
                 changed.clear()
-                reading = await run_in_threadpool(self._logs.read, job.uid, cursor)
+                reading = await run_in_threadpool(self._logs.read, job.log, cursor)
                 cursor = reading.cursor
-                if text := encode_lines(_chosen(reading.entries, wish.replica)):
+                if text := encode_lines(_chosen(reading.entries, job, wish.replica)):
                     yield text
                 if reading.entries:
                     continue
@@ -86,7 +107,8 @@ class LineStream:
                 if not last_turn and not await _happens(changed):
                     yield b"\n"
         finally:
-            unwatch()
+            for leave in unwatch:
+                leave()
 
     def _has_ended(self, job: Job) -> bool:
         try:
@@ -104,18 +126,25 @@ async def _happens(changed: asyncio.Event) -> bool:
     return True
 
 
-def _chosen(entries: tuple[Entry, ...], replica: str) -> tuple[Entry, ...]:
-    return tuple(entry for entry in entries if replica in ("", entry.replica))
+def _chosen(entries: tuple[Entry, ...], job: Job, replica: str) -> tuple[Entry, ...]:
+    return tuple(e for e in entries if belongs(e, job) and replica in ("", e.replica))
 
 
 def _read_wish(request: Request) -> _Wish:
     given = request.query_params
     cursor, follow = given.get("cursor", "0"), given.get("follow", "")
-    if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 20):
+    trial = given.get("trial", "")
+    if not _is_number(cursor):
         raise _wrong("cursor", cursor, "one that a line had, or 0")
     if follow not in _SWITCH:
         raise _wrong("follow", follow, "true, false")
-    return _Wish(int(cursor), _SWITCH[follow], given.get("replica", ""))
+    if trial and not _is_number(trial):
+        raise _wrong("trial", trial, "the number of a trial")
+    return _Wish(int(cursor), _SWITCH[follow], given.get("replica", ""), trial)
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 20
 
 
 def _wrong(field: str, given: str, allowed: str) -> InvalidArgument:

@@ -15,9 +15,14 @@ if TYPE_CHECKING:
     from footplate.wire.json_text import JsonObject
 
 
+TRIAL_LABEL = "ml.googleapis.com/trial_id"
+"""Where gcloud looks for the trial (``command_lib/ml_engine/log_utils.py`` of the SDK)."""
+
+
 def encode_entry(entry: Entry, job: JobName) -> JsonObject:
     """``timestamp`` is the time of arrival, for readers expect that no entry comes before one
-    that they have seen; when the program printed the line stands in the labels.
+    that they have seen; when the program printed the line stands in the labels. ``job`` is the one
+    that was asked for: a tuning job, or the run of one of its trials.
     """
     line, timestamp = entry.line, format_time(entry.timestamp)
     document: JsonObject = {
@@ -39,6 +44,7 @@ def encode_entry(entry: Entry, job: JobName) -> JsonObject:
             "restart": str(restart_of(line.sequence)),
             "sequence": str(line.sequence),
             "printed": format_time(line.time),
+            **({TRIAL_LABEL: entry.trial} if entry.trial else {}),
         },
     }
     if line.payload:

@@ -72,6 +72,25 @@ def test_one_replica_only(invoke: Callable[..., Result], fake: FakeService) -> N
     assert result.stdout == "master-replica-0  mine\n"
 
 
+def test_lines_of_trials_say_so(invoke: Callable[..., Result], fake: FakeService) -> None:
+    lines = [line(1, "one") | {"trial": "1"}, line(2, "ten") | {"trial": "10"}]
+    fake.lines[NAME] = ending(fake, "SUCCEEDED", *lines, line(3, "two") | {"trial": "2"})
+    result = invoke("ai-platform", "jobs", "stream-logs", "census_1")
+    assert result.stdout == (
+        "trial 1  master-replica-0  one\n"
+        "trial 10  master-replica-0  ten\n"
+        "trial 2  master-replica-0   two\n"
+    )
+
+
+def test_one_trial_is_followed_to_its_end(invoke: Callable[..., Result], fake: FakeService) -> None:
+    fake.jobs[f"{NAME}-3"] = {"jobId": "census_1-3", "state": "FAILED", "errorMessage": "no"}
+    fake.lines[f"{NAME}-3"] = [line(1, "mine") | {"trial": "3"}]
+    result = invoke("ai-platform", "jobs", "stream-logs", "census_1", "--trial=3")
+    assert (result.exit_code, result.stdout) == (1, "trial 3  master-replica-0  mine\n")
+    assert result.stderr == "Job census_1-3 failed: no\n"
+
+
 def test_a_replica_that_is_not_there(invoke: Callable[..., Result], fake: FakeService) -> None:
     told = "there is no replica 'ps-1'; there are master-replica-0"
     fake.refusals["GET", f"/footplate/v1/{NAME}/logs"] = failure(404, "NOT_FOUND", told)

@@ -6,14 +6,15 @@ import click
 
 from footplate.cli import job_commands
 from footplate.cli.session import Session, with_session
-from footplate.cli.stream_options import stream_options
+from footplate.cli.stream_options import stream_options, trial_option
 
 
 @click.command("stream-logs")
 @click.argument("job")
 @stream_options
+@trial_option
 @with_session
-def command(session: Session, job: str, task_name: str) -> None:
+def command(session: Session, job: str, task_name: str, trial: int | None) -> None:
     """Print what a job prints, from its first line to its last.
 
     Lines come at once, and none is lost when the server restarts meanwhile. Ends with 0 if the
@@ -23,5 +24,6 @@ def command(session: Session, job: str, task_name: str) -> None:
     Examples:
       footplate ai-platform jobs stream-logs census_20261121_0900
       footplate ai-platform jobs stream-logs census_20261121_0900 --task-name=master-replica-0
+      footplate ai-platform jobs stream-logs census_20261121_0900 --trial=3
     """
-    job_commands.stream_logs(session, session.training_job(job), task_name)
+    job_commands.stream_logs(session, session.training_job(job), task_name, trial)
