@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from footplate.domain.names import CustomJobName
 from footplate.domain.studies.metrics import Measurement
-from footplate.domain.studies.records import Report, StoredReport, TrialRecord
+from footplate.domain.studies.records import TrialRecord
 from footplate.domain.studies.trials import TrialState
 from footplate.testing.jobs import CREATED
 from footplate.wire.durations import format_duration, seconds
@@ -25,9 +25,8 @@ STUDY = "projects/demo/locations/us-central1/studies/7"
 TRIAL = TrialRecord(3, {"lr": 0.1, "layers": 2, "opt": "adam"}, CREATED)
 
 
-def report(step: int, loss: float, elapsed_s: float = 0.0) -> StoredReport:
-    key = f"{step}-{elapsed_s}"
-    return StoredReport(step, 3, Report(key, {"loss": loss}, step, elapsed_s, CREATED, ""))
+def report(step: int, loss: float, elapsed_s: float = 0.0) -> Measurement:
+    return Measurement({"loss": loss}, step, elapsed_s)
 
 
 def test_a_trial_that_is_only_suggested() -> None:

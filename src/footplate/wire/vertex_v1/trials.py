@@ -5,7 +5,6 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from footplate.domain.studies.metrics import Measurement
 from footplate.domain.studies.trials import TrialState
 from footplate.wire.doubles import double_json
 from footplate.wire.durations import format_duration
@@ -15,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from footplate.domain.names import JobName
-    from footplate.domain.studies.records import StoredReport, TrialRecord
+    from footplate.domain.studies.metrics import Measurement
+    from footplate.domain.studies.records import TrialRecord
     from footplate.wire.json_text import JsonObject
 
 MOST_MEASUREMENTS = 100
@@ -26,15 +26,15 @@ _NO_SHELLS: Mapping[str, str] = MappingProxyType({})
 def trial_json(
     parent: str,
     trial: TrialRecord,
-    reported: Sequence[StoredReport] = (),
+    reported: Sequence[Measurement] = (),
     custom_job: JobName | None = None,
     shells: Mapping[str, str] = _NO_SHELLS,
 ) -> JsonObject:
     """``parent``: the name of its study or tuning job.
 
-    ``reported``: what it reported singly; if that is much, some of it, evenly, the first and the
-    last included. ``custom_job`` runs it; ``shells``: the addresses of that one's shells, by
-    replica.
+    ``reported``: what it reported singly, see :mod:`footplate.domain.studies.curves`. Of many
+    measurements some are told, evenly, the first and the last included.
+    ``custom_job`` runs it; ``shells``: the addresses of that one's shells, by replica.
     """
     answer: JsonObject = {
         "name": f"{parent}/trials/{trial.number}",
@@ -82,10 +82,6 @@ def evenly(measurements: Sequence[Measurement], most: int) -> list[Measurement]:
     return [measurements[place * last // (most - 1)] for place in range(most)]
 
 
-def _ordered(trial: TrialRecord, reported: Sequence[StoredReport]) -> list[Measurement]:
+def _ordered(trial: TrialRecord, reported: Sequence[Measurement]) -> list[Measurement]:
     """By step, then by time, as Google's service has them."""
-    singly = [
-        Measurement(stored.report.values, stored.report.step, stored.report.elapsed_s)
-        for stored in reported
-    ]
-    return sorted((*trial.measurements, *singly), key=lambda m: (m.step, m.elapsed_s))
+    return sorted((*trial.measurements, *reported), key=lambda m: (m.step, m.elapsed_s))

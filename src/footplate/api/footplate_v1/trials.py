@@ -1,0 +1,80 @@
+"""Footplate's own API: all there is to know of the trials of a tuning job.
+
+``GET /footplate/v1/{job name}/trials``, and ``.../trials/{number}/measurements``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.api.json_route import json_route
+from footplate.domain.errors import FailedPrecondition, NotFound
+from footplate.domain.names import parse_job_name
+from footplate.wire.footplate_v1.trials import measurements_json, search_json, trial_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.routing import Route
+
+    from footplate.api.json_route import Call
+    from footplate.api.trials_service import TrialsService
+    from footplate.domain.jobs import Job
+    from footplate.domain.names import JobName
+    from footplate.domain.searches.search import Search
+    from footplate.domain.studies.records import Report, TrialRecord
+    from footplate.wire.json_text import JsonObject
+
+_MOST_DIGITS = 9
+
+
+def trials_routes(trials: TrialsService, get_job: Callable[[JobName], Job]) -> list[Route]:
+    """``get_job`` raises NotFound."""
+    api = _TrialsApi(trials, get_job)
+    every = "/footplate/v1/{name:path}/trials"
+    return [
+        json_route(f"{every}/{{number}}/measurements", {"GET": api.measurements}),
+        json_route(every, {"GET": api.list}),
+    ]
+
+
+class _TrialsApi:
+    def __init__(self, trials: TrialsService, get_job: Callable[[JobName], Job]) -> None:
+        self._trials = trials
+        self._get_job = get_job
+
+    def list(self, call: Call) -> JsonObject:
+        """In the order of their numbers; running ones with what they reported last."""
+        job, search = self._tuning_job(call)
+        found, runs = self._trials.trials(job.uid), self._trials.runs(job)
+        return {
+            "name": str(job.name),
+            "state": job.state.value,
+            **search_json(search, self._trials.study(job.uid), found),
+            "trials": [trial_json(t, runs.get(t.number), self._latest(job, t)) for t in found],
+        }
+
+    def measurements(self, call: Call) -> JsonObject:
+        """All that a trial has reported, in the order of arrival."""
+        job, _ = self._tuning_job(call)
+        number = _number(call.path["number"])
+        if all(trial.number != number for trial in self._trials.trials(job.uid)):
+            raise NotFound(f"{job.name} has no trial {call.path['number'][:50]!r}")
+        return measurements_json(self._trials.reports(job.uid, number))
+
+    def _tuning_job(self, call: Call) -> tuple[Job, Search]:
+        job = self._get_job(parse_job_name(call.path["name"]))
+        if job.spec.search is None:
+            raise FailedPrecondition(f"{job.name} is no tuning job: it has no trials")
+        return job, job.spec.search
+
+    def _latest(self, job: Job, trial: TrialRecord) -> Report | None:
+        if trial.state.ended or trial.start_time is None:
+            return None
+        reports = self._trials.reports(job.uid, trial.number)
+        return reports[-1].report if reports else None
+
+
+def _number(text: str) -> int:
+    """0, which no trial has, for what isn't a number."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else 0

@@ -1,0 +1,221 @@
+"""Trials of tuning jobs over HTTP, with all that is known of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+
+from footplate.api.app import create_app
+from footplate.api.footplate_v1.trials import trials_routes
+from footplate.api.security import Access
+from footplate.domain.names import CustomJobName, StudyUid
+from footplate.domain.states import State
+from footplate.domain.studies.metrics import Goal, Measurement, Metric
+from footplate.domain.studies.records import (
+    PredictionRecord,
+    StudyRecord,
+    StudyState,
+    SuggestionRecord,
+    TrialRecord,
+)
+from footplate.domain.studies.trials import TrialState
+from footplate.testing.http_server import serve
+from footplate.testing.jobs import CREATED, make_job, make_spec
+from footplate.testing.store import MemoryStore
+from footplate.testing.trials import LOSS, SEARCH, STUDY, MemoryTrials, succeeded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from footplate.domain.jobs import Job
+    from footplate.domain.searches.search import Search
+
+NAME = "projects/demo/locations/us-central1/hyperparameterTuningJobs/9"
+PLAIN = "projects/demo/jobs/plain"
+
+
+@dataclass
+class World:
+    job: Job
+    url: str
+    store: MemoryStore
+    trials: MemoryTrials = field(default_factory=MemoryTrials)
+
+    def get(self, path: str = "", name: str = NAME) -> httpx.Response:
+        return httpx.get(f"{self.url}/footplate/v1/{name}/trials{path}")
+
+    def search(self, search: Search) -> None:
+        job = replace(self.job, spec=replace(self.job.spec, search=search), version=2)
+        self.store.update(job, ())
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    job = make_job(NAME, spec=replace(make_spec(), search=SEARCH), state=State.RUNNING)
+    store, trials = MemoryStore(), MemoryTrials()
+    store.create(job, ())
+    store.create(make_job(PLAIN), ())
+    with serve(create_app(trials_routes(trials, store.get), Access())) as url:
+        yield World(job, url, store, trials)
+
+
+def test_a_search_that_has_only_begun(world: World) -> None:
+    assert world.get().json() == {
+        "name": NAME,
+        "state": "RUNNING",
+        "metrics": [{"name": "loss", "goal": "MINIMIZE"}],
+        "parameters": ["rate", "layers"],
+        "algorithm": "BAYESIAN",
+        "selection": "LAST",
+        "counts": {"trials": 9, "parallel": 2, "failed": 0},
+        "best": [],
+        "trials": [],
+    }
+
+
+def test_a_trial_that_has_ended(world: World) -> None:
+    world.trials.keep(world.job, replace(succeeded(1, 0.5), outcome=State.SUCCEEDED))
+    (trial,) = world.get().json()["trials"]
+    assert trial == {
+        "number": 1,
+        "state": "SUCCEEDED",
+        "outcome": "SUCCEEDED",
+        "parameters": {"rate": 0.01, "layers": 1},
+        "createTime": "2026-01-02T03:05:05.678901Z",
+        "startTime": "2026-01-02T03:05:05.678901Z",
+        "endTime": "2026-01-02T03:06:05.678901Z",
+        "machineSeconds": 60.0,
+        "stoppedEarly": False,
+        "final": {"step": 10, "elapsedSeconds": 60.0, "values": {"loss": 0.5}},
+    }
+
+
+def test_where_a_point_came_from(world: World) -> None:
+    suggestion = SuggestionRecord(
+        reason="exploit",
+        sentence="exploit: expects loss between 0.1 and 0.3",
+        finished=5,
+        pending=(7, 8),
+        model=5,
+        seed=2**62,
+        version="1",
+        predictions=(PredictionRecord("loss", 0.2, 0.1, math.inf),),
+        distance=0.25,
+    )
+    world.trials.keep(world.job, replace(succeeded(9, 0.2), suggestion=suggestion))
+    assert world.get().json()["trials"][0]["suggestion"] == {
+        "reason": "exploit",
+        "sentence": "exploit: expects loss between 0.1 and 0.3",
+        "finished": 5,
+        "pending": [7, 8],
+        "model": 5,
+        "seed": "4611686018427387904",
+        "version": "1",
+        "predictions": [{"metric": "loss", "value": 0.2, "low": 0.1, "high": "Infinity"}],
+        "distance": 0.25,
+    }
+
+
+def test_a_trial_that_runs(world: World) -> None:
+    run = make_job(CustomJobName("demo", "us-central1", "9-3"), state=State.RUNNING)
+    trial = TrialRecord(3, {"rate": 0.5, "layers": 1}, CREATED, TrialState.ACTIVE, CREATED)
+    world.trials.keep(world.job, trial)
+    world.trials.running[world.job.uid] = {3: run}
+    world.trials.report(world.job, 3, 1, loss=0.9)
+    world.trials.report(world.job, 3, 2, loss=math.nan)
+    (answer,) = world.get().json()["trials"]
+    assert answer["run"] == {"name": str(run.name), "state": "RUNNING"}
+    assert answer["latest"] == {
+        "step": 2,
+        "time": "2026-01-02T03:04:07.678901Z",
+        "elapsedSeconds": 2.0,
+        "source": "hypertune",
+        "values": {"loss": "NaN"},
+    }
+
+
+def test_why_a_trial_ended_so(world: World) -> None:
+    stopped = replace(succeeded(1, 0.5), stop_reason="at step 10: 0.5, above 0.4")
+    failed = replace(
+        succeeded(2, 0.5),
+        state=TrialState.INFEASIBLE,
+        final=None,
+        infeasible_reason="metric loss never reported; tags seen: lost",
+        tags_seen=("lost",),
+        client_id="me",
+    )
+    world.trials.keep(world.job, stopped, failed)
+    one, two = world.get().json()["trials"]
+    assert (one["stoppedEarly"], one["stopReason"]) == (True, "at step 10: 0.5, above 0.4")
+    assert two["infeasibleReason"] == "metric loss never reported; tags seen: lost"
+    assert (two["tagsSeen"], two["clientId"]) == (["lost"], "me")
+
+
+def test_the_best_of_equal_ones_says_why(world: World) -> None:
+    dear, cheap = succeeded(1, 0.5, machine_s=90.0), succeeded(2, 0.5, machine_s=30.0)
+    world.trials.keep(world.job, dear, cheap, succeeded(3, 0.6))
+    answer = world.get().json()
+    assert answer["best"] == [2]
+    assert "the cheapest" in answer["tie"]
+
+
+def test_the_best_by_several_metrics(world: World) -> None:
+    metrics = (LOSS, Metric("speed", Goal.MAXIMIZE))
+    world.search(replace(SEARCH, study=replace(STUDY, metrics=metrics)))
+    values = {1: (0.1, 1.0), 2: (0.2, 2.0), 3: (0.3, 1.5)}
+    world.trials.keep(
+        world.job,
+        *(
+            replace(succeeded(n, 0.0), final=Measurement({"loss": loss, "speed": speed}))
+            for n, (loss, speed) in values.items()
+        ),
+    )
+    assert world.get().json()["best"] == [1, 2]
+
+
+def test_how_the_study_stands(world: World) -> None:
+    study = StudyRecord(
+        uid=StudyUid(world.job.uid),
+        name=None,
+        display_name="",
+        config=STUDY,
+        request="{}",
+        seed=1,
+        create_time=CREATED,
+        state=StudyState.INACTIVE,
+        why_inactive="4 trials in a row brought nothing better",
+    )
+    world.trials.studies[world.job.uid] = study
+    answer = world.get().json()
+    assert answer["studyState"] == "INACTIVE"
+    assert answer["whyInactive"] == "4 trials in a row brought nothing better"
+
+
+def test_all_that_a_trial_reported(world: World) -> None:
+    world.trials.keep(world.job, succeeded(1, 0.5))
+    world.trials.report(world.job, 1, 10, loss=0.7)
+    world.trials.report(world.job, 1, 20, loss=-math.inf, speed=3.0)
+    measurements = world.get("/1/measurements").json()["measurements"]
+    assert [(m["position"], m["step"], m["values"]) for m in measurements] == [
+        (1, 10, {"loss": 0.7}),
+        (2, 20, {"loss": "-Infinity", "speed": 3.0}),
+    ]
+
+
+@pytest.mark.parametrize("number", ["2", "0", "-1", "x", "1" * 30, "\u0661"])
+def test_a_trial_that_is_not_there(world: World, number: str) -> None:
+    world.trials.keep(world.job, succeeded(1, 0.5))
+    answer = world.get(f"/{number}/measurements")
+    assert answer.status_code == 404
+    assert answer.json()["error"]["status"] == "NOT_FOUND"
+
+
+def test_jobs_without_trials(world: World) -> None:
+    assert world.get(name="projects/demo/jobs/none").status_code == 404
+    plain = world.get(name=PLAIN)
+    assert plain.status_code == 400
+    assert plain.json()["error"]["message"] == f"{PLAIN} is no tuning job: it has no trials"
