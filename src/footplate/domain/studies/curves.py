@@ -1,57 +1,80 @@
-"""What a trial is judged by, made of all that it reported.
+"""From what was reported of a trial to the measurements that it is judged by.
 
-One metric may be written in several places, and more than once for a step. What counts: what was
-reported by cloudml-hypertune, if anything was; else what stands in folders of evaluations; else
-all. Of several reports of one step the last one counts.
+Programs may report one metric in several places: each metric is taken from one of them.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from footplate.domain.studies.metrics import Measurement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from footplate.domain.studies.metrics import Metric
     from footplate.domain.studies.records import Report
 
 HYPERTUNE = "hypertune"
-"""The source of what cloudml-hypertune reported."""
-_EVALUATION = re.compile(r"(?<![a-z])(eval|evaluation|validation|valid|val|test)(?![a-z])")
+"""The source of what a program reports by cloudml-hypertune."""
+_EVALUATION = frozenset(("eval", "evaluation", "validation", "valid", "val", "test"))
+_TRAINING = frozenset(("train", "training"))
+_TELLING_PARTS = 2
+_WORD = re.compile("[a-z]+")
 
 
 def measurements(reports: Iterable[Report], metrics: Sequence[Metric]) -> tuple[Measurement, ...]:
-    """By step; each with all of the metrics that were reported of it."""
+    """Values of one step are joined; in the order of steps, then of elapsed time.
+
+    ``reports`` are in the order of their arrival, which decides between those of one time.
+    """
     kept = list(reports)
-    values: dict[int, dict[str, float]] = {}
-    elapsed: dict[int, float] = {}
-    for metric in metrics:
-        for report in _counting([r for r in kept if metric.name in r.values]):
-            values.setdefault(report.step, {})[metric.name] = report.values[metric.name]
-            elapsed[report.step] = max(report.elapsed_s, elapsed.get(report.step, 0.0))
-    return tuple(Measurement(values[step], step, elapsed[step]) for step in sorted(values))
+    chosen = {metric.name: _curve(kept, metric.name) for metric in metrics}
+    steps = {step for curve in chosen.values() for step in curve}
+    joined = (_join(chosen, step) for step in steps)
+    return tuple(sorted(joined, key=lambda measurement: (measurement.step, measurement.elapsed_s)))
 
 
 def report_key(tag: str, source: str, step: int, time_s: float, value: float) -> str:
     """The same for what was reported once and read again; ``time_s``: since 1970."""
-    text = "\0".join((tag, source, str(step), repr(time_s), repr(value)))
-    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:32]
+    told = "\0".join((tag, source, str(step), repr(time_s), repr(value)))
+    return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
-def is_evaluation(source: str) -> bool:
-    """Whether a folder is one of evaluations, as its last two parts are called."""
-    return any(_EVALUATION.search(part.casefold()) for part in source.split("/")[-2:])
+def is_evaluation(folder: str) -> bool:
+    """Whether a folder of event files is called one of evaluations, not of training.
+
+    The last part of its path that says either decides, if it is one of the last two.
+    """
+    for part in reversed(folder.lower().split("/")[-_TELLING_PARTS:]):
+        words = set(_WORD.findall(part))
+        if words & (_EVALUATION | _TRAINING):
+            return not words & _TRAINING
+    return False
 
 
-def _counting(reports: Sequence[Report]) -> list[Report]:
-    """Those that count, one for each step: the last one written."""
-    told = [report for report in reports if report.source in (HYPERTUNE, "")]
-    evaluated = [report for report in reports if is_evaluation(report.source)]
-    by_step: dict[int, Report] = {}
-    for report in sorted(told or evaluated or reports, key=lambda report: report.time):
-        by_step[report.step] = report
-    return list(by_step.values())
+def _curve(reports: Sequence[Report], name: str) -> dict[int, Report]:
+    """By steps: what was written last, in the source that counts."""
+    told = [report for report in reports if name in report.values]
+    told.sort(key=lambda report: report.time)
+    if not told:
+        return {}
+    last = max(enumerate(told), key=lambda placed: (_rank(placed[1].source), placed[0]))[1]
+    return {report.step: report for report in told if report.source == last.source}
+
+
+def _rank(source: str) -> int:
+    """Sources of a higher rank count before all others."""
+    if source == "":
+        return 3
+    if source == HYPERTUNE:
+        return 2
+    return 1 if is_evaluation(source) else 0
+
+
+def _join(chosen: Mapping[str, Mapping[int, Report]], step: int) -> Measurement:
+    there = {name: curve[step] for name, curve in chosen.items() if step in curve}
+    values = {name: report.values[name] for name, report in there.items()}
+    return Measurement(values, step, max(report.elapsed_s for report in there.values()))
