@@ -37,13 +37,20 @@ INTERRUPTED = 130
 
 
 def describe(session: Session, name: JobName, layout: str, columns: Mapping[str, str]) -> None:
-    """The resource on stdout; on stderr its restarts, why it failed, or what it waits for."""
+    """The resource on stdout; on stderr its restarts, why it failed, or what it waits for.
+
+    The table of a tuning job says how many trials there are, and which is the best.
+    """
     # Imported here, like all that pulls in httpx: start-up time.
     from footplate.cli.follow import verdict
+    from footplate.cli.trials.summary import is_tuning, summary
 
     with session.connect() as service:
         job = service.job(name)
-        click.echo(render(job.resource, layout, columns))
+        if layout == "table" and is_tuning(job.resource):
+            click.echo(summary(job.resource, columns, service.trials(name)))
+        else:
+            click.echo(render(job.resource, layout, columns))
         if _tell_wait(job):
             return
         happened = list(service.events(name))
@@ -170,10 +177,15 @@ def conclude(job: Job, *, interrupted: bool = False) -> NoReturn:
     sys.exit(INTERRUPTED if interrupted else int(not succeeded))
 
 
-def announce(session: Session, name: JobName) -> None:
-    """After a submit: the id, and how to go on. On stderr: stdout is for the resource."""
+def announce(session: Session, name: JobName, *, tuning: bool = False) -> None:
+    """After a submit: the id, and how to go on. On stderr: stdout is for the resource.
+
+    ``tuning``: it has trials.
+    """
     commands = job_commands(name, session.flags)
     click.echo(f"Job {name.job_id} submitted.", err=True)
+    if tuning:
+        click.echo(f"  trials:   {commands['trials']} --watch", err=True)
     click.echo(f"  follow:   {commands['stream-logs']}", err=True)
     click.echo(f"  describe: {commands['describe']}", err=True)
     click.echo(f"  cancel:   {commands['cancel']}", err=True)

@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from footplate.domain.errors import InvalidArgument, Unavailable
-from footplate.domain.names import CustomJobName, TrainingJobName, parse_job_name
+from footplate.domain.names import CustomJobName, TrainingJobName, TuningJobName, parse_job_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
+N = TypeVar("N", bound="JobName")
+
+_VERBS = ("describe", "stream-logs", "events", "trials", "cancel")
 
 DEFAULT_PROJECT = "demo"
 DEFAULT_REGION = "us-central1"
@@ -74,19 +77,35 @@ class Session:
         """The job that ``text`` names: its id, or its whole resource name."""
         if "/" not in text:
             return TrainingJobName(self.project, text)
-        name = parse_job_name(text)
-        if not isinstance(name, TrainingJobName):
-            raise InvalidArgument(f"{text!r} is a custom job; see `footplate ai custom-jobs`")
-        return name
+        return _of_kind(TrainingJobName, text)
 
     def custom_job(self, text: str, region: str) -> CustomJobName:
         """The job that ``text`` names: its id, or its whole resource name."""
         if "/" not in text:
             return CustomJobName(self.project, region, text)
-        name = parse_job_name(text)
-        if not isinstance(name, CustomJobName):
-            raise InvalidArgument(f"{text!r} is a training job; see `footplate ai-platform jobs`")
-        return name
+        return _of_kind(CustomJobName, text)
+
+    def tuning_job(self, text: str, region: str) -> TuningJobName:
+        """The job that ``text`` names: its id, or its whole resource name."""
+        if "/" not in text:
+            return TuningJobName(self.project, region, text)
+        return _of_kind(TuningJobName, text)
+
+
+_GROUPS: dict[type[JobName], tuple[str, str]] = {
+    TrainingJobName: ("training job", "ai-platform jobs"),
+    CustomJobName: ("custom job", "ai custom-jobs"),
+    TuningJobName: ("tuning job", "ai hp-tuning-jobs"),
+}
+"""By the kind of a job's name: what it is, and the commands that take it."""
+
+
+def _of_kind(kind: type[N], text: str) -> N:
+    name = parse_job_name(text)
+    if not isinstance(name, kind):
+        what, group = _GROUPS[type(name)]
+        raise InvalidArgument(f"{text!r} is a {what}; see `footplate {group}`")
+    return name
 
 
 def _find(settings: Settings) -> Target:
@@ -103,16 +122,13 @@ def _find(settings: Settings) -> Target:
 
 def job_commands(name: JobName, flags: str = "") -> dict[str, str]:
     """The command lines that go on with a job, by verb."""
-    if isinstance(name, CustomJobName):
-        group, operand = "ai custom-jobs", str(name)
+    _, group = _GROUPS[type(name)]
+    operand = name.job_id
+    if not isinstance(name, TrainingJobName):
+        operand = str(name)
         flags = " ".join(f for f in shlex.split(flags) if not f.startswith("--project="))
-    else:
-        group, operand = "ai-platform jobs", name.job_id
     tail = f" {flags}" if flags else ""
-    return {
-        verb: f"footplate {group} {verb} {operand}{tail}"
-        for verb in ("describe", "stream-logs", "events", "cancel")
-    }
+    return {verb: f"footplate {group} {verb} {operand}{tail}" for verb in _VERBS}
 
 
 def with_session(function: Callable[Concatenate[Session, P], R]) -> Callable[P, R]:

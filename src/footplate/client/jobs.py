@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic
 from urllib.parse import quote
 
-from footplate.client.resources import CustomJob, TrainingJob
+from footplate.client.resources import LocatedJob, N, TrainingJob
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from footplate.client.connection import Connection
-    from footplate.domain.names import CustomJobName, JobName, TrainingJobName
+    from footplate.domain.names import JobName, TrainingJobName
     from footplate.wire.json_text import JsonObject
 
 
@@ -55,41 +55,45 @@ class TrainingJobs:
         return TrainingJob.read(name.project, answer)
 
 
-class CustomJobs:
-    """``/v1/projects/{project}/locations/{location}/customJobs``."""
+class LocatedJobs(Generic[N]):
+    """``/v1/projects/{project}/locations/{location}/customJobs``, or its like.
 
-    def __init__(self, connection: Connection) -> None:
+    ``kind`` is of the names of its jobs, which say where they are.
+    """
+
+    def __init__(self, connection: Connection, kind: type[N]) -> None:
         self._connection = connection
+        self._kind: type[N] = kind
 
-    def create(self, project: str, location: str, job: JsonObject) -> CustomJob:
-        path = _collection(project, location)
-        return CustomJob.read(self._connection.call("POST", path, body=job))
+    def create(self, project: str, location: str, job: JsonObject) -> LocatedJob[N]:
+        path = self._path(project, location)
+        return LocatedJob.read(self._kind, self._connection.call("POST", path, body=job))
 
-    def get(self, name: CustomJobName) -> CustomJob:
-        return CustomJob.read(self._connection.call("GET", job_path(name)))
+    def get(self, name: N) -> LocatedJob[N]:
+        return LocatedJob.read(self._kind, self._connection.call("GET", job_path(name)))
 
     def list(
         self, project: str, location: str, *, condition: str = "", page_size: int | None = None
-    ) -> Iterator[CustomJob]:
+    ) -> Iterator[LocatedJob[N]]:
         """Those that match ``condition``, a filter of the service; page by page, newest first."""
-        path = _collection(project, location)
-        for resource in _pages(self._connection, path, "customJobs", condition, page_size):
-            yield CustomJob.read(resource)
+        path = self._path(project, location)
+        key = path.rpartition("/")[2]
+        for resource in _pages(self._connection, path, key, condition, page_size):
+            yield LocatedJob.read(self._kind, resource)
 
-    def cancel(self, name: CustomJobName) -> None:
+    def cancel(self, name: N) -> None:
         """A finished job: nothing happens."""
         self._connection.call("POST", f"{job_path(name)}:cancel", body={})
 
-    def delete(self, name: CustomJobName) -> None:
+    def delete(self, name: N) -> None:
         self._connection.call("DELETE", job_path(name))
+
+    def _path(self, project: str, location: str) -> str:
+        return f"/v1/{quote(self._kind(project, location, '').collection)}"
 
 
 def job_path(name: JobName, prefix: str = "/v1") -> str:
     return f"{prefix}/{quote(str(name))}"
-
-
-def _collection(project: str, location: str) -> str:
-    return f"/v1/projects/{quote(project)}/locations/{quote(location)}/customJobs"
 
 
 def _pages(

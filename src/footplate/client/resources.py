@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from footplate.domain.errors import UnknownError
-from footplate.domain.names import CustomJobName, TrainingJobName, parse_job_name
+from footplate.domain.names import (
+    CustomJobName,
+    TrainingJobName,
+    TuningJobName,
+    parse_job_name,
+)
 from footplate.domain.states import State
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pydantic import JsonValue
+
+N = TypeVar("N", CustomJobName, TuningJobName)
 
 
 @dataclass(frozen=True)
@@ -37,10 +44,10 @@ class TrainingJob:
 
 
 @dataclass(frozen=True)
-class CustomJob:
+class LocatedJob(Generic[N]):
     """A job of the aiplatform face; ``resource`` is the answer itself."""
 
-    name: CustomJobName
+    name: N
     display_name: str
     state: State
     error_message: str
@@ -48,10 +55,11 @@ class CustomJob:
     resource: Mapping[str, JsonValue]
 
     @classmethod
-    def read(cls, resource: Mapping[str, JsonValue]) -> CustomJob:
+    def read(cls, kind: type[N], resource: Mapping[str, JsonValue]) -> LocatedJob[N]:
+        """``kind`` is of names: the server names no other job here."""
         name = parse_job_name(_text(resource, "name"))
-        if not isinstance(name, CustomJobName):
-            raise UnknownError(f"the server named a custom job {str(name)!r}")
+        if not isinstance(name, kind):
+            raise UnknownError(f"the server named {str(name)!r}, which is no {kind.__name__}")
         error = resource.get("error")
         state = _text(resource, "state").removeprefix("JOB_STATE_")
         return cls(
@@ -64,7 +72,10 @@ class CustomJob:
         )
 
 
-Job = TrainingJob | CustomJob
+CustomJob = LocatedJob[CustomJobName]
+TuningJob = LocatedJob[TuningJobName]
+
+Job = TrainingJob | CustomJob | TuningJob
 
 
 @dataclass(frozen=True)

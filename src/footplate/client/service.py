@@ -6,20 +6,21 @@ from typing import TYPE_CHECKING
 
 from footplate.client.catalogue import Offers
 from footplate.client.connection import Connection
-from footplate.client.jobs import CustomJobs, TrainingJobs, job_path
+from footplate.client.jobs import LocatedJobs, TrainingJobs, job_path
 from footplate.client.quotas import Quotas
 from footplate.client.resources import Event, Job, LogLine, Status
 from footplate.client.stacks import Stacks
 from footplate.client.storage import Storage
+from footplate.client.trials import Trials
 from footplate.client.usage import read_usage
 from footplate.client.validation import Validations
-from footplate.domain.errors import NotFound
-from footplate.domain.names import CustomJobName, JobName, TrainingJobName
+from footplate.domain.names import CustomJobName, JobName, TrainingJobName, TuningJobName
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
+    from footplate.client.trials import MeasurementView, TrialsView
     from footplate.client.usage import ReplicaUsage
     from footplate.wire.json_text import JsonObject
 
@@ -31,12 +32,14 @@ class Service:
         self._connection = Connection(url, token, timeout_s)
         self.url = self._connection.url
         self.training_jobs = TrainingJobs(self._connection)
-        self.custom_jobs = CustomJobs(self._connection)
+        self.custom_jobs = LocatedJobs(self._connection, CustomJobName)
+        self.tuning_jobs = LocatedJobs(self._connection, TuningJobName)
         self.storage = Storage(self._connection)
         self.validations = Validations(self._connection)
         self.offers = Offers(self._connection)
         self.quotas = Quotas(self._connection)
         self.stacks = Stacks(self._connection)
+        self._trials = Trials(self._connection)
 
     def __enter__(self) -> Service:
         return self
@@ -71,7 +74,7 @@ class Service:
             return self.training_jobs.get(name)
         if isinstance(name, CustomJobName):
             return self.custom_jobs.get(name)
-        raise NotFound(f"{name} does not exist")
+        return self.tuning_jobs.get(name)
 
     def cancel(self, name: JobName) -> None:
         """A finished job: nothing happens. Raises NotFound."""
@@ -79,6 +82,8 @@ class Service:
             self.training_jobs.cancel(name)
         elif isinstance(name, CustomJobName):
             self.custom_jobs.cancel(name)
+        else:
+            self.tuning_jobs.cancel(name)
 
     def logs(
         self,
@@ -108,6 +113,14 @@ class Service:
     ) -> tuple[ReplicaUsage, ...]:
         """What its replicas use, or the one named; ``points`` of each at most. Raises NotFound."""
         return read_usage(self._connection, name, replica, points)
+
+    def trials(self, name: JobName) -> TrialsView:
+        """The trials of a tuning job so far; of another job none. Raises NotFound."""
+        return self._trials.list(name)
+
+    def measurements(self, name: JobName, number: int) -> tuple[MeasurementView, ...]:
+        """What one of its trials has reported so far. Raises NotFound."""
+        return self._trials.measurements(name, number)
 
     def events(self, name: JobName, *, after: int = 0) -> Iterator[Event]:
         """The events so far, after number ``after``."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from footplate.domain.errors import InvalidArgument, UnknownError
+from footplate.domain.names import CustomJobName, TrainingJobName, TuningJobName
 from footplate.wire.footplate_v1 import read_verdict
 
 if TYPE_CHECKING:
@@ -48,18 +49,22 @@ class Validations:
     def training_job(
         self, project: str, job: JsonObject, uploads: Uploads | None = None
     ) -> Checked:
-        return self._check(f"projects/{quote(project)}/jobs", job, uploads)
+        return self._check(TrainingJobName(project, "").collection, job, uploads)
 
     def custom_job(
         self, project: str, location: str, job: JsonObject, uploads: Uploads | None = None
     ) -> Checked:
-        parent = f"projects/{quote(project)}/locations/{quote(location)}"
-        return self._check(f"{parent}/customJobs", job, uploads)
+        return self._check(CustomJobName(project, location, "").collection, job, uploads)
+
+    def tuning_job(
+        self, project: str, location: str, job: JsonObject, uploads: Uploads | None = None
+    ) -> Checked:
+        return self._check(TuningJobName(project, location, "").collection, job, uploads)
 
     def _check(self, collection: str, job: JsonObject, uploads: Uploads | None) -> Checked:
         resource = self._connection.call(
             "POST",
-            f"/footplate/v1/{collection}:validate",
+            f"/footplate/v1/{quote(collection)}:validate",
             params=uploads.parameters() if uploads else None,
             body=job,
         )

@@ -59,6 +59,9 @@ class FakeService:
         """Resources by name, both faces'."""
         self.lines: dict[str, Iterable[dict[str, object]]] = {}
         self.events: dict[str, list[dict[str, object]]] = {}
+        self.trials: dict[str, list[dict[str, object]]] = {}
+        """What is answered of a job's trials, one after the other; the last one stays."""
+        self.measurements: dict[tuple[str, int], list[dict[str, object]]] = {}
         self.buckets: list[str] = []
         self.objects: dict[tuple[str, str], bytes] = {}
         self.refusals: dict[tuple[str, str], Answer] = {}
@@ -112,8 +115,8 @@ def _create_training(service: FakeService, request: Request, project: str) -> An
     return Answer(body=service.jobs[name])
 
 
-def _create_custom(service: FakeService, request: Request, project: str, place: str) -> Answer:
-    name = f"projects/{project}/locations/{place}/customJobs/{len(service.jobs) + 100}"
+def _create_located(service: FakeService, request: Request, collection: str) -> Answer:
+    name = f"{collection}/{len(service.jobs) + 100}"
     service.jobs[name] = {
         **request.json(),
         "name": name,
@@ -144,7 +147,7 @@ def _list(service: FakeService, request: Request, collection: str) -> Answer:
 def _cancel(service: FakeService, _request: Request, name: str) -> Answer:
     if name not in service.jobs:
         return failure(404, "NOT_FOUND", f"{name} not found")
-    prefix = "JOB_STATE_" if "/customJobs/" in name else ""
+    prefix = "JOB_STATE_" if "/locations/" in name else ""
     service.jobs[name]["state"] = f"{prefix}CANCELLED"
     return Answer()
 
@@ -156,7 +159,7 @@ def _delete(service: FakeService, _request: Request, name: str) -> Answer:
 
 
 def _operation(name: str) -> dict[str, object]:
-    parent = name.rpartition("/customJobs/")[0]
+    parent = name.rpartition("/")[0].rpartition("/")[0]
     empty = {"@type": "type.googleapis.com/google.protobuf.Empty"}
     return {"name": f"{parent}/operations/1", "done": True, "response": empty}
 
@@ -173,6 +176,17 @@ def _events(service: FakeService, request: Request, name: str) -> Answer:
     cursor = int(request.query.get("after", "0"))
     events = list(service.events.get(name, ()))
     return Answer(stream=[event for event in events if int(str(event["number"])) > cursor])
+
+
+def _trials(service: FakeService, _request: Request, name: str) -> Answer:
+    answers = service.trials.get(name)
+    if not answers:
+        return failure(400, "FAILED_PRECONDITION", f"{name} is no tuning job: it has no trials")
+    return Answer(body=answers.pop(0) if len(answers) > 1 else answers[0])
+
+
+def _measurements(service: FakeService, _request: Request, name: str, number: str) -> Answer:
+    return Answer(body={"measurements": service.measurements.get((name, int(number)), [])})
 
 
 def _health(_service: FakeService, _request: Request) -> Answer:
@@ -263,9 +277,10 @@ def _object(service: FakeService, bucket: str, name: str) -> dict[str, object]:
 
 
 _TRAINING = r"projects/[^/]+/jobs/[^/:]+"
-_CUSTOM = r"projects/[^/]+/locations/[^/]+/customJobs/[^/:]+"
-_JOB = f"({_TRAINING}|{_CUSTOM})"
-_COLLECTION = r"(projects/[^/]+/jobs|projects/[^/]+/locations/[^/]+/customJobs)"
+_KINDS = "(?:customJobs|hyperparameterTuningJobs)"
+_LOCATED = rf"projects/[^/]+/locations/[^/]+/{_KINDS}"
+_JOB = rf"({_TRAINING}|{_LOCATED}/[^/:]+)"
+_COLLECTION = f"(projects/[^/]+/jobs|{_LOCATED})"
 _API = r"/v1(?:beta1)?"
 
 _ROUTES: list[tuple[str, str, Callable[..., Answer]]] = [
@@ -273,13 +288,15 @@ _ROUTES: list[tuple[str, str, Callable[..., Answer]]] = [
     ("GET", "/footplate/v1/status", _status),
     ("POST", "/footplate/v1/down", _down),
     ("POST", r"/v1/projects/([^/]+)/jobs", _create_training),
-    ("POST", rf"{_API}/projects/([^/]+)/locations/([^/]+)/customJobs", _create_custom),
+    ("POST", rf"{_API}/({_LOCATED})", _create_located),
     ("GET", f"{_API}/{_JOB}", _get),
     ("GET", f"{_API}/{_COLLECTION}", _list),
     ("POST", f"{_API}/{_JOB}:cancel", _cancel),
-    ("DELETE", f"{_API}/({_CUSTOM})", _delete),
+    ("DELETE", rf"{_API}/({_LOCATED}/[^/:]+)", _delete),
     ("GET", f"/footplate/v1/{_JOB}/logs", _logs),
     ("GET", f"/footplate/v1/{_JOB}/events", _events),
+    ("GET", f"/footplate/v1/{_JOB}/trials", _trials),
+    ("GET", f"/footplate/v1/{_JOB}/trials/([0-9]+)/measurements", _measurements),
     ("POST", "/storage/v1/b", _create_bucket),
     ("GET", "/storage/v1/b", _list_buckets),
     ("GET", "/storage/v1/b/([^/]+)", _get_bucket),

@@ -3,16 +3,18 @@ from __future__ import annotations
 import pytest
 
 from footplate.cli.shell.ssh import find_uri
-from footplate.client.resources import CustomJob, Job, TrainingJob
+from footplate.client.resources import Job, LocatedJob, TrainingJob
 from footplate.domain.errors import FailedPrecondition, NotFound
+from footplate.domain.names import CustomJobName
 
 CUSTOM = "projects/p/locations/us-central1/customJobs/7"
 
 
 def custom(state: str, *, access: bool = True, **fields: object) -> Job:
     spec = {"enableWebAccess": True} if access else {}
-    return CustomJob.read(
-        {"name": CUSTOM, "state": f"JOB_STATE_{state}", "jobSpec": spec, **fields}  # type: ignore[dict-item]  # JSON by hand
+    return LocatedJob.read(
+        CustomJobName,
+        {"name": CUSTOM, "state": f"JOB_STATE_{state}", "jobSpec": spec, **fields},  # type: ignore[dict-item]  # JSON by hand
     )
 
 

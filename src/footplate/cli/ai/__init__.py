@@ -6,6 +6,9 @@ from footplate.cli.group import Entry, Group
 
 command = Group(
     "ai",
-    (Entry("custom-jobs", "footplate.cli.ai.custom_jobs", "Create and follow custom jobs."),),
+    (
+        Entry("custom-jobs", "footplate.cli.ai.custom_jobs", "Create and follow custom jobs."),
+        Entry("hp-tuning-jobs", "footplate.cli.ai.hp_tuning_jobs", "Search for hyperparameters."),
+    ),
     help="Vertex AI training (aiplatform v1), as `gcloud ai` speaks it.",
 )

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli import job_commands
-from footplate.cli.ai.custom_jobs.columns import COLUMNS
+from footplate.cli.ai.custom_jobs.kind import KIND
 from footplate.cli.ai.custom_jobs.worker_pools import KEYS, check_pools, make_pool
-from footplate.cli.dry_run import dry_run_option, finish
-from footplate.cli.kms_key import kms_key_name, kms_options
+from footplate.cli.ai.located.create_options import create_options, display_name_option
+from footplate.cli.dry_run import finish
+from footplate.cli.kms_key import kms_key_name
 from footplate.cli.option_values import DictValue, ListValue
-from footplate.cli.session import Session, region_option, with_session
-from footplate.cli.show import format_option, render
+from footplate.cli.session import Session, with_session
+from footplate.cli.show import render
 from footplate.domain.errors import AlreadyExists
 from footplate.domain.names import GcsUri
 
@@ -25,9 +26,7 @@ if TYPE_CHECKING:
 
 
 @click.command("create")
-@click.option(
-    "--display-name", required=True, metavar="NAME", help="Name to show; need not be unique."
-)
+@display_name_option
 @click.option(
     "--worker-pool-spec",
     "pools",
@@ -61,16 +60,8 @@ if TYPE_CHECKING:
     metavar="gs://BUCKET",
     help="Where local code is uploaded; else gs://PROJECT-footplate-staging, made at need.",
 )
-@click.option("--labels", type=DictValue(), metavar="KEY=VALUE,...", help="Labels of the job.")
-@click.option("--service-account", metavar="EMAIL", help="Kept, of no effect here.")
-@click.option("--network", metavar="NETWORK", help="Kept, of no effect here.")
 @click.option("--persistent-resource-id", metavar="ID", help="Kept, of no effect here.")
-@click.option("--enable-web-access", is_flag=True, help="Let yourself open shells in its replicas.")
-@click.option("--enable-dashboard-access", is_flag=True, help="Kept, of no effect here.")
-@kms_options
-@dry_run_option
-@format_option("yaml")
-@region_option()
+@create_options
 @with_session
 def command(
     session: Session,
@@ -132,7 +123,7 @@ def command(
         created = service.custom_jobs.create(session.project, region, request)
     job_commands.announce(session, created.name)
     job_commands.tell_why_it_waits(session, created.name)
-    click.echo(render(created.resource, layout, COLUMNS))
+    click.echo(render(created.resource, layout, KIND.columns))
 
 
 def _specs(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from footplate.cli.ai.located.request import put_job_options, put_run_options
 from footplate.cli.config_message import as_message
 from footplate.domain.errors import InvalidArgument
 from footplate.wire.vertex_v1.models import CustomJobSpec
@@ -12,16 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from footplate.wire.json_text import JsonObject
-
-_FIELDS = {
-    "network": "network",
-    "service_account": "serviceAccount",
-    "persistent_resource_id": "persistentResourceId",
-}
-_SWITCHES = {
-    "enable_web_access": "enableWebAccess",
-    "enable_dashboard_access": "enableDashboardAccess",
-}
 
 
 def make_job(
@@ -37,18 +28,10 @@ def make_job(
     """
     spec = as_message(CustomJobSpec, config)
     spec["workerPoolSpecs"] = [*pools] or [*_pools(spec)]
-    for name, field in _FIELDS.items():
-        if (value := options.get(name)) is not None:
-            spec[field] = str(value)
-    for name, field in _SWITCHES.items():
-        if options.get(name):
-            spec[field] = True
+    put_run_options(spec, options)
     _put_program(spec, options)
     job: JsonObject = {"displayName": display_name, "jobSpec": spec}
-    if isinstance(labels := options.get("labels"), dict):
-        job["labels"] = dict(labels)
-    if (key := options.get("kms_key_name")) is not None:
-        job["encryptionSpec"] = {"kmsKeyName": str(key)}
+    put_job_options(job, options)
     return job
 
 

@@ -12,6 +12,7 @@ command = Group(
         Entry("submit", f"{_HERE}.submit", "Submit a job."),
         Entry("describe", f"{_HERE}.describe", "Show a job, and why it failed."),
         Entry("list", f"{_HERE}.list", "List jobs, newest first."),
+        Entry("trials", f"{_HERE}.trials", "Show the trials of a tuning job, and the best one."),
         Entry("stream-logs", f"{_HERE}.stream_logs", "Follow what a job prints, to its end."),
         Entry("events", f"{_HERE}.events", "Show what has happened to a job."),
         Entry("stacks", f"{_HERE}.stacks", "Show where a running job's processes stand."),

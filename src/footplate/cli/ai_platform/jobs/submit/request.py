@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from footplate.cli.learn_from import put_learn_from
 from footplate.cli.option_values import enum_name
 from footplate.cli.session import DEFAULT_REGION
 from footplate.domain.errors import InvalidArgument
@@ -59,6 +60,7 @@ def make_job(
     job["jobId"] = job_id
     if isinstance(labels := options.get("labels"), dict):
         job["labels"] = dict(labels)
+    put_learn_from(job, options.get("learn_from"))
     given = _object(job, "trainingInput")
     _put_fields(given, options)
     _put_machines(given, options)

@@ -17,6 +17,7 @@ from footplate.cli.ai_platform.jobs.submit.options import (
 )
 from footplate.cli.dry_run import dry_run_option, finish
 from footplate.cli.kms_key import kms_key_name, kms_options
+from footplate.cli.learn_from import learn_from_option
 from footplate.cli.option_values import UserArgsCommand
 from footplate.cli.session import Session, with_session
 from footplate.cli.show import format_option, render
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 )
 @account_options
 @kms_options
+@learn_from_option
 @click.option("--stream-logs", is_flag=True, help="Follow the job to its end.")
 @click.option("--async", "detach", is_flag=True, help="Don't follow the job (the default).")
 @dry_run_option
@@ -91,6 +93,7 @@ def command(
     # Imported here: help texts need neither YAML nor the packager.
     from footplate.cli.ai_platform.jobs.submit.request import make_job
     from footplate.cli.config_file import read_config
+    from footplate.cli.trials.summary import is_tuning
 
     content = read_config(Path(config)) if config else {}
     options["kms_key_name"] = kms_key_name(options, session.project)
@@ -106,7 +109,7 @@ def command(
             uploads = given.uploads()
             finish(service.validations.training_job(session.project, request, uploads), layout)
         created = service.training_jobs.create(session.project, request)
-    job_commands.announce(session, created.name)
+    job_commands.announce(session, created.name, tuning=is_tuning(created.resource))
     if stream_logs:
         job_commands.stream_logs(session, created.name)
     if not detach:

@@ -1,0 +1,21 @@
+"""``footplate ai hp-tuning-jobs trials``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from footplate.cli.ai.hp_tuning_jobs.kind import KIND
+from footplate.cli.ai.located.kind import EXAMPLE_ID
+from footplate.cli.session import Session, region_option, with_session
+from footplate.cli.trials.command import run_trials, trials_help, trials_options
+
+
+@click.command("trials", help=trials_help("footplate ai hp-tuning-jobs trials", EXAMPLE_ID))
+@click.argument("job", metavar=KIND.metavar)
+@trials_options
+@region_option()
+@with_session
+def command(session: Session, /, job: str, region: str, **options: Any) -> None:
+    run_trials(session, KIND.name(session, job, region), **options)

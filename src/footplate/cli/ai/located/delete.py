@@ -1,0 +1,27 @@
+"""``delete``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from footplate.cli.ai.located.kind import EXAMPLE_ID, N
+from footplate.cli.session import Session, region_option, with_session
+
+if TYPE_CHECKING:
+    from footplate.cli.ai.located.kind import Kind
+
+
+def delete_command(kind: Kind[N], text: str) -> click.Command:
+    @click.command("delete", help=kind.help(text, "delete", EXAMPLE_ID))
+    @click.argument("job", metavar=kind.metavar)
+    @region_option()
+    @with_session
+    def command(session: Session, job: str, region: str) -> None:
+        name = kind.name(session, job, region)
+        with session.connect() as service:
+            kind.jobs(service).delete(name)
+        click.echo(f"Job {name.job_id} is deleted.", err=True)
+
+    return command

@@ -1,0 +1,31 @@
+"""``describe``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from footplate.cli import job_commands
+from footplate.cli.ai.located.kind import EXAMPLE_ID, N
+from footplate.cli.session import Session, region_option, with_session
+from footplate.cli.show import format_option
+
+if TYPE_CHECKING:
+    from footplate.cli.ai.located.kind import Kind
+
+
+def describe_command(
+    kind: Kind[N], text: str = "Show a job, and why it failed or what it waits for."
+) -> click.Command:
+    examples = (EXAMPLE_ID, f"{EXAMPLE_ID} --format='value(state)'")
+
+    @click.command("describe", help=kind.help(text, "describe", *examples))
+    @click.argument("job", metavar=kind.metavar)
+    @format_option("yaml")
+    @region_option()
+    @with_session
+    def command(session: Session, job: str, region: str, layout: str) -> None:
+        job_commands.describe(session, kind.name(session, job, region), layout, kind.columns)
+
+    return command

@@ -1,0 +1,30 @@
+"""``events``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from footplate.cli import job_commands
+from footplate.cli.ai.located.kind import EXAMPLE_ID, N
+from footplate.cli.session import Session, region_option, with_session
+from footplate.cli.show import format_option
+
+if TYPE_CHECKING:
+    from footplate.cli.ai.located.kind import Kind
+
+
+def events_command(kind: Kind[N], text: str) -> click.Command:
+    text = f"{text}\n\nWhoever follows a job with stream-logs sees the same as it happens."
+    examples = (EXAMPLE_ID, f"{EXAMPLE_ID} --format='value(kind,replica,message)'")
+
+    @click.command("events", help=kind.help(text, "events", *examples))
+    @click.argument("job", metavar=kind.metavar)
+    @format_option("table")
+    @region_option()
+    @with_session
+    def command(session: Session, job: str, region: str, layout: str) -> None:
+        job_commands.show_events(session, kind.name(session, job, region), layout)
+
+    return command

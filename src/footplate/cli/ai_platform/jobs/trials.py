@@ -1,0 +1,18 @@
+"""``footplate ai-platform jobs trials``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from footplate.cli.session import Session, with_session
+from footplate.cli.trials.command import run_trials, trials_help, trials_options
+
+
+@click.command("trials", help=trials_help("footplate ai-platform jobs trials", "census_1"))
+@click.argument("job")
+@trials_options
+@with_session
+def command(session: Session, /, job: str, **options: Any) -> None:
+    run_trials(session, session.training_job(job), **options)

@@ -1,0 +1,37 @@
+"""``--learn-from``: the trials of an earlier search as a first idea for a new one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+import click
+
+from footplate.domain.errors import InvalidArgument
+from footplate.wire.learning import LABEL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.wire.json_text import JsonObject
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def learn_from_option(function: Callable[P, R]) -> Callable[P, R]:
+    return click.option(
+        "--learn-from",
+        metavar="ID",
+        help="Earlier tuning job, or study, whose trials give a first idea. "
+        f"It becomes the label {LABEL}.",
+    )(function)
+
+
+def put_learn_from(job: JsonObject, earlier: object) -> None:
+    """Nothing happens for None."""
+    if earlier is None:
+        return
+    labels = job.get("labels")
+    if not isinstance(labels, dict | None):
+        raise InvalidArgument("--config: labels is not a mapping")
+    job["labels"] = {**(labels or {}), LABEL: str(earlier)}

@@ -1,0 +1,1 @@
+"""The trials of a tuning job, as people and scripts want to see them."""

@@ -1,0 +1,100 @@
+"""One trial in full, for people."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from footplate.cli.trials.fields import metric_value, seconds
+from footplate.cli.trials.table import result
+from footplate.cli.trials.words import duration, figure, sparkline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from datetime import datetime
+
+    from footplate.client.trials import MeasurementView, PredictionView, TrialsView, TrialView
+
+CURVE_WIDTH = 40
+"""Points of the chart of a curve."""
+
+
+def told_in_full(
+    view: TrialsView,
+    trial: TrialView,
+    curve: Sequence[MeasurementView],
+    run_error: str,
+    logs: str,
+    now: datetime,
+) -> list[tuple[str, str]]:
+    """Labels with texts, whose lines belong together. ``logs``: the command that shows them."""
+    told = [
+        ("trial", f"{trial.number} of job {view.job.job_id}"),
+        ("state", f"{trial.state}, the best so far" if trial.best else trial.state),
+        ("parameters", "\n".join(_parameters(view, trial))),
+        ("result", result(trial) if trial.final else ""),
+        ("curve", "\n".join(_curves(view, curve))),
+        ("time", _time(trial, now)),
+        ("suggested", trial.suggestion.sentence if trial.suggestion else ""),
+        ("prediction", "\n".join(_predictions(view, trial))),
+        ("stopped early", trial.stop_reason),
+        ("no result", trial.infeasible_reason),
+        ("tags seen", ", ".join(trial.tags_seen)),
+        ("its run failed", run_error),
+        ("best", view.tie if trial.best else ""),
+        ("logs", logs),
+    ]
+    return [(label, text) for label, text in told if text]
+
+
+def _parameters(view: TrialsView, trial: TrialView) -> Iterator[str]:
+    there = [name for name in view.parameters if name in trial.parameters]
+    width = max(map(len, there), default=0)
+    for name in there:
+        value = trial.parameters[name]
+        yield f"{name:<{width}}  {figure(value if not isinstance(value, list | dict) else None)}"
+
+
+def _curves(view: TrialsView, curve: Sequence[MeasurementView]) -> Iterator[str]:
+    """By step; the values that are numbers."""
+    ordered = sorted(curve, key=lambda m: (m.step, m.elapsed_s))
+    for name in view.metrics:
+        points = [m for m in ordered if math.isfinite(m.values.get(name, math.nan))]
+        if not points:
+            continue
+        values = [m.values[name] for m in points]
+        first, last = points[0], points[-1]
+        chart = sparkline(values, CURVE_WIDTH)
+        ends = f"{figure(values[0])} at step {first.step} to {figure(values[-1])} at {last.step}"
+        count = "1 measurement" if len(points) == 1 else f"{len(points)} measurements"
+        yield f"{chart}  {name}: {ends}, {count}"
+
+
+def _time(trial: TrialView, now: datetime) -> str:
+    ran = duration(seconds(trial, now))
+    if not ran:
+        return ""
+    cost = f", {duration(trial.machine_s)} of machine time" if trial.machine_s else ""
+    return f"{ran}{cost}, from {trial.start_time}"
+
+
+def _predictions(view: TrialsView, trial: TrialView) -> Iterable[str]:
+    """What was expected, and how it came out."""
+    if trial.suggestion is None:
+        return
+    for expected in trial.suggestion.predictions:
+        span = f"{figure(expected.low)} to {figure(expected.high)}"
+        told = f"{expected.metric}: {figure(expected.value)} ({span})"
+        value = metric_value(trial, expected.metric) if trial.ended else None
+        if value is None:
+            yield told
+        else:
+            goal = view.metrics.get(expected.metric, "")
+            yield f"{told}, came out at {figure(value)}: {_judged(expected, value, goal)}"
+
+
+def _judged(expected: PredictionView, value: float, goal: str) -> str:
+    if expected.low <= value <= expected.high:
+        return "as expected"
+    better = value > expected.high if goal == "MAXIMIZE" else value < expected.low
+    return "better than expected" if better else "worse than expected"

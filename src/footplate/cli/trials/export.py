@@ -1,0 +1,83 @@
+"""Trials for other programs: nothing is left out or rounded."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING
+
+from footplate.cli.trials.fields import fields
+from footplate.wire.doubles import double_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pydantic import JsonValue
+
+    from footplate.cli.trials.fields import Value
+    from footplate.client.trials import MeasurementView, TrialsView, TrialView
+
+
+def as_json(view: TrialsView, shown: Sequence[TrialView]) -> str:
+    """The search and its trials, in one object that ``import`` reads."""
+    return json.dumps(_document(view, shown), indent=2, ensure_ascii=False)
+
+
+def as_yaml(view: TrialsView, shown: Sequence[TrialView]) -> str:
+    return yaml_text(_document(view, shown))
+
+
+def as_csv(view: TrialsView, shown: Sequence[TrialView]) -> str:
+    """A row for each; each metric and each parameter has a column."""
+    known = fields(view)
+    rows = ([csv_cell(field.read(trial)) for field in known] for trial in shown)
+    return csv_text([field.name for field in known], rows)
+
+
+def curve_rows(
+    view: TrialsView, number: int, measurements: Iterable[MeasurementView]
+) -> list[dict[str, JsonValue]]:
+    """What a trial reported, one report in each; metrics by their names, absent ones None."""
+    return [
+        {
+            "trial": number,
+            "step": each.step,
+            **{
+                name: double_json(each.values[name]) if name in each.values else None
+                for name in view.metrics
+            },
+            "elapsed_seconds": each.elapsed_s,
+            "time": each.time,
+            "source": each.source,
+        }
+        for each in measurements
+    ]
+
+
+def csv_text(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(headings)
+    writer.writerows(rows)
+    return text.getvalue().rstrip("\n")
+
+
+def csv_cell(value: Value) -> str:
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def yaml_text(document: Mapping[str, JsonValue] | Sequence[JsonValue]) -> str:
+    # Imported here: most commands print no YAML.
+    import yaml
+
+    text: str = yaml.safe_dump(
+        json.loads(json.dumps(document)), sort_keys=False, allow_unicode=True, width=1000
+    )
+    return text.rstrip("\n")
+
+
+def _document(view: TrialsView, shown: Sequence[TrialView]) -> dict[str, JsonValue]:
+    return {**view.resource, "trials": [dict(trial.resource) for trial in shown]}

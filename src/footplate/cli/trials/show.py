@@ -1,0 +1,184 @@
+"""``trials`` of both faces."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from footplate.cli import job_commands
+from footplate.cli.session import job_commands as commands_of
+from footplate.cli.table import table
+from footplate.cli.terminal import colourless, disarm
+from footplate.cli.trials import export
+from footplate.cli.trials.detail import told_in_full
+from footplate.cli.trials.fields import utc_now
+from footplate.cli.trials.selection import select
+from footplate.cli.trials.table import best_line, plain_table, rich_table
+from footplate.domain.errors import NotFound
+from footplate.domain.names import trial_run_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pydantic import JsonValue
+
+    from footplate.cli.session import Session
+    from footplate.client.service import Service
+    from footplate.client.trials import MeasurementView, TrialsView, TrialView
+    from footplate.domain.names import JobName
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which trials, in what order, how many at most (None: all)."""
+
+    condition: str = ""
+    sort_by: str = ""
+    limit: int | None = None
+
+    def of(self, view: TrialsView) -> list[TrialView]:
+        """Raises InvalidArgument."""
+        return select(view, self.condition, self.sort_by, self.limit)
+
+
+def show_trials(session: Session, name: JobName, layout: str, chosen: Selection) -> None:
+    with session.connect() as service:
+        view = service.trials(name)
+    shown = chosen.of(view)
+    if layout != "table":
+        click.echo(_EXPORTS[layout](view, shown))
+    elif not view.trials:
+        click.echo(f"Job {name.job_id} is {view.state}, and has no trials yet.", err=True)
+    elif not shown:
+        click.echo(f"None of {len(view.trials)} trials matches --filter.", err=True)
+    else:
+        _print_table(view, shown)
+
+
+def show_curves(session: Session, name: JobName, layout: str, chosen: Selection) -> None:
+    """What the trials reported: as JSON an object in each line."""
+    with session.connect() as service:
+        view = service.trials(name)
+        rows = [
+            row
+            for trial in chosen.of(view)
+            for row in export.curve_rows(
+                view, trial.number, service.measurements(name, trial.number)
+            )
+        ]
+    if layout == "json":
+        for row in rows:
+            click.echo(json.dumps(row, ensure_ascii=False))
+        return
+    if layout == "yaml":
+        click.echo(export.yaml_text(rows))
+        return
+    headings = ["trial", "step", *view.metrics, "elapsed_seconds", "time", "source"]
+    cells = [["" if row[h] is None else str(row[h]) for h in headings] for row in rows]
+    if layout == "csv":
+        click.echo(export.csv_text(headings, cells))
+    else:
+        _echo(table([heading.upper() for heading in headings], cells))
+
+
+def show_trial(session: Session, name: JobName, number: int, layout: str) -> None:
+    """One of them in full. Raises NotFound."""
+    with session.connect() as service:
+        view = service.trials(name)
+        trial = _find(session, view, number)
+        curve = service.measurements(name, number)
+        error = _run_error(service, name, trial)
+    if layout == "csv":
+        click.echo(export.as_csv(view, [trial]))
+    elif layout != "table":
+        rows = export.curve_rows(view, number, curve)
+        document: dict[str, JsonValue] = {
+            **trial.resource,
+            "reports": list(rows),
+            **({"runError": error} if error else {}),
+        }
+        text = json.dumps(document, indent=2, ensure_ascii=False)
+        click.echo(text if layout == "json" else export.yaml_text(document))
+    else:
+        _print_detail(session, view, trial, curve, error)
+
+
+def watch_trials(session: Session, name: JobName, chosen: Selection) -> None:
+    """Until the job's end; ends the process: 0 if it succeeded, 1 otherwise, 130 at Ctrl-C."""
+    # Imported here, like all that pulls in httpx: start-up time.
+    from footplate.cli.trials.watch import watch
+
+    try:
+        job = watch(session, name, chosen.of)
+    except KeyboardInterrupt:
+        commands = commands_of(name, session.flags)
+        click.echo(f"\nNo longer watching job {name.job_id}; it goes on.", err=True)
+        click.echo(f"  watch it again: {commands['trials']} --watch", err=True)
+        click.echo(f"  end it:         {commands['cancel']}", err=True)
+        sys.exit(job_commands.INTERRUPTED)
+    job_commands.conclude(job)
+
+
+_EXPORTS = {"json": export.as_json, "csv": export.as_csv, "yaml": export.as_yaml}
+
+
+def _print_table(view: TrialsView, shown: Sequence[TrialView]) -> None:
+    if not sys.stdout.isatty():
+        click.echo(plain_table(view, shown, utc_now()))
+        if best := best_line(view):
+            click.echo(best, err=True)
+        return
+    # Imported here: rich takes longer to import than the rest of the command.
+    from rich.console import Console
+
+    console = Console(no_color=colourless())
+    console.print(rich_table(view, shown, utc_now()))
+    if best := best_line(view):
+        click.secho(disarm(best), fg="green", err=True)
+
+
+def _find(session: Session, view: TrialsView, number: int) -> TrialView:
+    for trial in view.trials:
+        if trial.number == number:
+            return trial
+    count = len(view.trials)
+    there = f"there are trials 1 to {count}" if count else "there is none yet"
+    command = commands_of(view.job, session.flags)["trials"]
+    raise NotFound(f"job {view.job.job_id} has no trial {number}: {there}; see `{command}`")
+
+
+def _run_error(service: Service, name: JobName, trial: TrialView) -> str:
+    """Why the job that ran it failed; empty: it didn't, or is not there any more."""
+    if not trial.start_time:
+        return ""
+    try:
+        return service.job(trial_run_name(name, trial.number)).error_message
+    except NotFound:
+        return ""
+
+
+def _print_detail(
+    session: Session,
+    view: TrialsView,
+    trial: TrialView,
+    curve: Sequence[MeasurementView],
+    error: str,
+) -> None:
+    run = trial_run_name(view.job, trial.number)
+    logs = commands_of(run, session.flags)["stream-logs"] if trial.start_time else ""
+    told = told_in_full(view, trial, curve, error, logs, utc_now())
+    width = max(len(label) for label, _ in told) + 3
+    for label, text in told:
+        first, *rest = text.split("\n")
+        _echo(f"{label + ':':<{width}}{first}")
+        for line in rest:
+            _echo(" " * width + line)
+
+
+def _echo(text: str) -> None:
+    shown = sys.stdout.isatty()
+    click.echo("\n".join(map(disarm, text.split("\n"))) if shown else text)

@@ -1,0 +1,118 @@
+"""Trials as a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from footplate.cli.table import table
+from footplate.cli.terminal import disarm
+from footplate.cli.trials.fields import (
+    metric_value,
+    parameter_value,
+    seconds,
+)
+from footplate.cli.trials.words import duration, figure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from rich.table import Table
+
+    from footplate.client.trials import TrialsView, TrialView
+
+BEST = "*"
+_COLOURS = {
+    "INFEASIBLE": "red",
+    "STOPPING": "yellow",
+    "ACTIVE": "cyan",
+    "REQUESTED": "bright_black",
+}
+_LEFT = frozenset({"STATE", "EARLY", "WHY"})
+"""Columns of text; the others hold numbers, mostly."""
+
+
+@dataclass(frozen=True)
+class Column:
+    heading: str
+    cell: Callable[[TrialView], str]
+
+
+def columns(view: TrialsView, now: datetime) -> list[Column]:
+    """Those in which anything stands."""
+    found = [
+        Column("TRIAL", lambda t: f"{BEST} {t.number}" if t.best else str(t.number)),
+        Column("STATE", lambda t: t.state),
+        *(_metric(name) for name in view.metrics),
+        Column("STEP", lambda t: figure(t.final.step) if t.final else ""),
+        *(_parameter(name) for name in view.parameters),
+        Column("TIME", lambda t: duration(seconds(t, now))),
+        Column("MACHINE_TIME", lambda t: duration(t.machine_s) if t.machine_s else ""),
+        Column("EARLY", lambda t: "yes" if t.stop_reason else ""),
+        Column("WHY", why),
+    ]
+    return [column for column in found if any(column.cell(trial) for trial in view.trials)]
+
+
+def why(trial: TrialView) -> str:
+    """Why it was stopped, or has no result."""
+    return trial.infeasible_reason or trial.stop_reason
+
+
+def plain_table(view: TrialsView, shown: Sequence[TrialView], now: datetime) -> str:
+    """For files and pipes: each trial in one line, however long."""
+    found = columns(view, now)
+    rows = [[" ".join(c.cell(trial).split()) for c in found] for trial in shown]
+    return table([column.heading for column in found], rows)
+
+
+def rich_table(view: TrialsView, shown: Sequence[TrialView], now: datetime) -> Table:
+    """For terminals: in colours, with texts broken to fit; the best trial stands out."""
+    # Imported here: rich takes longer to import than the rest of the command.
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    found = columns(view, now)
+    made = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for column in found:
+        justify = "left" if column.heading in _LEFT else "right"
+        folds = column.heading == "WHY"
+        made.add_column(column.heading, justify=justify, no_wrap=not folds, overflow="fold")  # type: ignore[arg-type]  # rich's literals
+    for trial in shown:
+        style = "bold green" if trial.best else _COLOURS.get(trial.state, "")
+        made.add_row(*(Text(disarm(c.cell(trial)), style=style) for c in found))
+    return made
+
+
+def best_trials(view: TrialsView) -> list[TrialView]:
+    return [trial for trial in view.trials if trial.best]
+
+
+def best_line(view: TrialsView) -> str:
+    """Which trial is the best and, of several that are as good, why; nothing without one."""
+    best = best_trials(view)
+    if not best:
+        return ""
+    if len(best) > 1:
+        numbers = ", ".join(str(trial.number) for trial in best)
+        return f"Best: trials {numbers}: no other is better than one of them in every metric."
+    told = f"Best: trial {best[0].number} with {result(best[0])}"
+    return f"{told}: {view.tie}." if view.tie else f"{told}."
+
+
+def result(trial: TrialView) -> str:
+    """Its metrics, and at which step."""
+    if trial.final is None:
+        return "no result"
+    values = ", ".join(f"{n} {figure(v)}" for n, v in trial.final.values.items())
+    return f"{values} at step {trial.final.step}" if trial.final.step else values
+
+
+def _metric(name: str) -> Column:
+    return Column(name, lambda trial: figure(metric_value(trial, name)))
+
+
+def _parameter(name: str) -> Column:
+    return Column(name, lambda trial: figure(parameter_value(trial, name)))

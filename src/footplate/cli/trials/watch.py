@@ -1,0 +1,121 @@
+"""The trials of a job while it runs."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from footplate.cli.follow import PATIENCE_S, RETRY_S
+from footplate.cli.terminal import disarm
+from footplate.cli.trials.fields import utc_now
+from footplate.cli.trials.table import best_line, result, rich_table, why
+from footplate.domain.errors import Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from rich.console import RenderableType
+
+    from footplate.cli.session import Session
+    from footplate.client.resources import Job
+    from footplate.client.trials import TrialsView, TrialView
+    from footplate.domain.names import JobName
+
+    Select = Callable[[TrialsView], Sequence[TrialView]]
+
+
+def watch(session: Session, name: JobName, select: Select) -> Job:
+    """Show the trials until the job has ended; the job as it ended.
+
+    A table that changes on a terminal, else a line for each trial that has ended.
+
+    Raises:
+        ServiceError: the job is gone, or the server stayed away too long.
+    """
+    states = _states(session, name)
+    return _live(states, select) if sys.stdout.isatty() else _lines(states, select)
+
+
+def headline(view: TrialsView) -> str:
+    """How far the job is."""
+    count = len(view.trials)
+    parts = [
+        (sum(t.state == "SUCCEEDED" for t in view.trials), "succeeded"),
+        (sum(t.state == "INFEASIBLE" for t in view.trials), "without result"),
+        (sum(not t.ended for t in view.trials), "running"),
+    ]
+    told = ", ".join(f"{number} {what}" for number, what in parts if number)
+    begun = f"{count} of {view.most} trials" if view.most else f"{count} trials"
+    return f"{view.job.job_id} is {view.state}: {begun}{f' ({told})' if told else ''}"
+
+
+def _states(session: Session, name: JobName) -> Iterator[tuple[TrialsView, Job]]:
+    """How the job stands, now and then; the last time when it has ended."""
+    away_since = 0.0
+    while True:
+        try:
+            with session.connect() as service:
+                while True:
+                    # The job first: when it has ended, so have the trials that are read then.
+                    job = service.job(name)
+                    yield service.trials(name), job
+                    away_since = 0.0
+                    if job.state.terminal:
+                        return
+                    time.sleep(RETRY_S)
+        except Unavailable:
+            away_since = away_since or time.monotonic()
+            if time.monotonic() - away_since > PATIENCE_S:
+                raise
+            time.sleep(RETRY_S)
+
+
+def _live(states: Iterator[tuple[TrialsView, Job]], select: Select) -> Job:
+    # Imported here: rich takes longer to import than the rest of the command.
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console()
+    with Live(console=console, auto_refresh=False, vertical_overflow="visible") as live:
+        for view, job in states:
+            live.update(_picture(view, select(view), console.height), refresh=True)
+            last = job
+    return last
+
+
+def _picture(view: TrialsView, shown: Sequence[TrialView], height: int) -> RenderableType:
+    """What fits the screen: the latest trials."""
+    from rich.console import Group
+    from rich.text import Text
+
+    room = max(5, height - 6)
+    left_out = len(shown) - room
+    parts: list[RenderableType] = [Text(disarm(headline(view)), style="bold")]
+    if left_out > 0:
+        parts.append(Text(f"... {left_out} more", style="dim"))
+    parts.append(rich_table(view, shown[-room:], utc_now()))
+    return Group(*parts, Text(disarm(best_line(view)), style="green"))
+
+
+def _lines(states: Iterator[tuple[TrialsView, Job]], select: Select) -> Job:
+    told: set[int] = set()
+    for view, job in states:
+        ended = [t for t in select(view) if t.ended and t.number not in told]
+        for trial in sorted(ended, key=lambda t: t.end_time):
+            told.add(trial.number)
+            click.echo(_line(trial))
+        last = job
+    click.echo(headline(view))
+    if best := best_line(view):
+        click.echo(best)
+    return last
+
+
+def _line(trial: TrialView) -> str:
+    reason = f": {why(trial)}" if why(trial) else ""
+    outcome = result(trial) if trial.state == "SUCCEEDED" else trial.state
+    early = ", stopped early" if trial.stop_reason else ""
+    return f"trial {trial.number}: {outcome}{early}{reason}"

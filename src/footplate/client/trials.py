@@ -1,0 +1,209 @@
+"""The trials of a tuning job, by Footplate's own API."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from footplate.client.jobs import job_path
+from footplate.domain.errors import UnknownError
+from footplate.domain.names import parse_job_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic import JsonValue
+
+    from footplate.client.connection import Connection
+    from footplate.domain.names import JobName
+
+STATES = ("REQUESTED", "ACTIVE", "STOPPING", "SUCCEEDED", "INFEASIBLE")
+"""As aiplatform v1 has them; in the last two a trial has ended."""
+
+
+@dataclass(frozen=True)
+class MeasurementView:
+    """``values``: by the names of metrics, not always finite. ``elapsed_s`` since the start."""
+
+    values: Mapping[str, float]
+    step: int
+    elapsed_s: float
+    time: str
+    source: str
+    """Where the program wrote it, such as ``hypertune``; empty where that isn't known."""
+
+    @classmethod
+    def read(cls, resource: Mapping[str, JsonValue]) -> MeasurementView:
+        values = _object(resource, "values")
+        return cls(
+            values={name: _number(values, name) for name in values},
+            step=int(_number(resource, "step")),
+            elapsed_s=_number(resource, "elapsedSeconds"),
+            time=_text(resource, "time"),
+            source=_text(resource, "source"),
+        )
+
+
+@dataclass(frozen=True)
+class PredictionView:
+    """What was expected of a metric: most likely between ``low`` and ``high``."""
+
+    metric: str
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def read(cls, resource: Mapping[str, JsonValue]) -> PredictionView:
+        value, low, high = (_number(resource, key) for key in ("value", "low", "high"))
+        return cls(_text(resource, "metric"), value, low, high)
+
+
+@dataclass(frozen=True)
+class SuggestionView:
+    """Why this point was tried. ``reason``: a word or two of it; ``sentence``: all of it."""
+
+    reason: str
+    sentence: str
+    predictions: tuple[PredictionView, ...]
+
+    @classmethod
+    def read(cls, resource: Mapping[str, JsonValue]) -> SuggestionView:
+        predictions = _objects(resource, "predictions")
+        return cls(
+            reason=_text(resource, "reason"),
+            sentence=_text(resource, "sentence"),
+            predictions=tuple(PredictionView.read(item) for item in predictions),
+        )
+
+
+@dataclass(frozen=True)
+class TrialView:
+    """A trial as people look at it; ``resource`` is the answer itself."""
+
+    number: int
+    state: str
+    """One of STATES."""
+    parameters: Mapping[str, JsonValue]
+    """Without those that aren't active in it."""
+    final: MeasurementView | None
+    """What it is judged by; while it runs, its latest measurement."""
+    start_time: str
+    end_time: str
+    machine_s: float
+    """Seconds times machines."""
+    stop_reason: str
+    """Why it was stopped before its time; empty: it wasn't."""
+    infeasible_reason: str
+    tags_seen: tuple[str, ...]
+    """What its program reported, where its metric isn't among that."""
+    suggestion: SuggestionView | None
+    """None: the user's own point."""
+    best: bool
+    """No other is better; with several metrics: in all of them."""
+    resource: Mapping[str, JsonValue]
+
+    @property
+    def ended(self) -> bool:
+        return self.state in STATES[-2:]
+
+    @classmethod
+    def read(cls, resource: Mapping[str, JsonValue], best: frozenset[int]) -> TrialView:
+        number = int(_number(resource, "number"))
+        final = _object(resource, "final") or _object(resource, "latest")
+        suggestion = _object(resource, "suggestion")
+        tags = resource.get("tagsSeen")
+        return cls(
+            number=number,
+            state=_text(resource, "state"),
+            parameters=_object(resource, "parameters"),
+            final=MeasurementView.read(final) if final else None,
+            start_time=_text(resource, "startTime"),
+            end_time=_text(resource, "endTime"),
+            machine_s=_number(resource, "machineSeconds"),
+            stop_reason=_text(resource, "stopReason"),
+            infeasible_reason=_text(resource, "infeasibleReason"),
+            tags_seen=tuple(str(tag) for tag in tags) if isinstance(tags, list) else (),
+            suggestion=SuggestionView.read(suggestion) if suggestion else None,
+            best=number in best,
+            resource=resource,
+        )
+
+
+@dataclass(frozen=True)
+class TrialsView:
+    """All trials of a tuning job so far, in the order of their numbers."""
+
+    job: JobName
+    state: str
+    """Of the job."""
+    metrics: Mapping[str, str]
+    """The goal (MAXIMIZE, MINIMIZE) of each."""
+    parameters: tuple[str, ...]
+    """All of the search space, in its order."""
+    most: int
+    """How many trials there may be."""
+    tie: str
+    """Why the best one, and not another that is as good; empty: none is."""
+    trials: tuple[TrialView, ...]
+    resource: Mapping[str, JsonValue]
+
+    @classmethod
+    def read(cls, resource: Mapping[str, JsonValue]) -> TrialsView:
+        best, names = resource.get("best"), resource.get("parameters")
+        numbers = {n for n in best if isinstance(n, int)} if isinstance(best, list) else set()
+        trials = _objects(resource, "trials")
+        metrics = _objects(resource, "metrics")
+        return cls(
+            job=parse_job_name(_text(resource, "name")),
+            state=_text(resource, "state"),
+            metrics={_text(m, "name"): _text(m, "goal") for m in metrics},
+            parameters=tuple(str(n) for n in names) if isinstance(names, list) else (),
+            most=int(_number(_object(resource, "counts"), "trials")),
+            tie=_text(resource, "tie"),
+            trials=tuple(TrialView.read(trial, frozenset(numbers)) for trial in trials),
+            resource=resource,
+        )
+
+
+class Trials:
+    """``/footplate/v1/{job}/trials``. Raises NotFound, or FailedPrecondition of another job."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def list(self, name: JobName) -> TrialsView:
+        return TrialsView.read(self._connection.call("GET", _path(name)))
+
+    def measurements(self, name: JobName, number: int) -> tuple[MeasurementView, ...]:
+        """What the trial reported, in the order of its arrival. Raises NotFound for it, too."""
+        answer = self._connection.call("GET", f"{_path(name)}/{number}/measurements")
+        return tuple(MeasurementView.read(item) for item in _objects(answer, "measurements"))
+
+
+def _path(name: JobName) -> str:
+    return f"{job_path(name, '/footplate/v1')}/trials"
+
+
+def _objects(resource: Mapping[str, JsonValue], key: str) -> list[dict[str, JsonValue]]:
+    value = resource.get(key)
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _object(resource: Mapping[str, JsonValue], key: str) -> dict[str, JsonValue]:
+    value = resource.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _text(resource: Mapping[str, JsonValue], key: str) -> str:
+    value = resource.get(key)
+    return "" if value is None else str(value)
+
+
+def _number(resource: Mapping[str, JsonValue], key: str) -> float:
+    """Absent is 0; int64, ``NaN`` and the infinities travel as texts."""
+    value = resource.get(key)
+    try:
+        return float(str(value)) if value is not None else 0.0
+    except ValueError:
+        raise UnknownError(f"the server sent {key}={value!r}, not a number") from None
