@@ -8,29 +8,45 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from footplate.api.json_route import json_route
 from footplate.domain.errors import NotFound
-from footplate.domain.names import CustomJobName, OperationName, check_location, check_project
+from footplate.domain.names import (
+    CustomJobName,
+    OperationName,
+    TuningJobName,
+    check_location,
+    check_project,
+)
 from footplate.wire.timestamps import format_time
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from starlette.routing import Route
 
     from footplate.api.jobs_service import JobsService
     from footplate.api.json_route import Call
     from footplate.wire.json_text import JsonObject
 
-_ID = re.compile(r"delete-(v1|v1beta1)-customJobs-([0-9A-Za-z_-]{1,128})-([0-9]{1,17})")
+_KINDS: Mapping[str, type[CustomJobName | TuningJobName]] = MappingProxyType(
+    {"customJobs": CustomJobName, "hyperparameterTuningJobs": TuningJobName}
+)
+"""What can be deleted, by the last part of its collection's name."""
+_ID = re.compile(
+    rf"delete-(v1|v1beta1)-({'|'.join(_KINDS)})-([0-9A-Za-z_-]{{1,128}})-([0-9]{{1,17}})"
+)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _TYPES = "type.googleapis.com/google.cloud.aiplatform"
 
 
-def deletion(name: CustomJobName, at: datetime, version: str) -> JsonObject:
-    """The operation that deleted a custom job; ``version`` of the API that it was asked by."""
-    operation_id = f"delete-{version}-customJobs-{name.job_id}-{(at - _EPOCH) // _MICROSECOND}"
+def deletion(name: CustomJobName | TuningJobName, at: datetime, version: str) -> JsonObject:
+    """The operation that deleted a job; ``version`` of the API that it was asked by."""
+    kind = name.collection.rpartition("/")[2]
+    operation_id = f"delete-{version}-{kind}-{name.job_id}-{(at - _EPOCH) // _MICROSECOND}"
     operation = OperationName(name.project, name.location, operation_id)
     return _done(operation, at, version)
 
@@ -60,21 +76,25 @@ class _Operations:
         check_project(name.project)
         check_location(name.location)
         match = _ID.fullmatch(name.operation_id)
-        if match is None or self._is_there(CustomJobName(name.project, name.location, match[2])):
+        if match is None or self._is_there(_job_name(name, match[2], match[3])):
             raise NotFound(f"there is no operation {str(name)[:300]!r}")
-        return _done(name, _EPOCH + int(match[3]) * _MICROSECOND, match[1])
+        return _done(name, _EPOCH + int(match[4]) * _MICROSECOND, match[1])
 
     def leave(self, call: Call) -> JsonObject:
         """What is done can't be cancelled, and what isn't kept needn't be deleted."""
         self.get(call)
         return {}
 
-    def _is_there(self, job: CustomJobName) -> bool:
+    def _is_there(self, job: CustomJobName | TuningJobName) -> bool:
         try:
             self._jobs.get(job)
         except NotFound:
             return False
         return True
+
+
+def _job_name(name: OperationName, kind: str, job_id: str) -> CustomJobName | TuningJobName:
+    return _KINDS[kind](name.project, name.location, job_id)
 
 
 def _none(_call: Call) -> JsonObject:

@@ -28,3 +28,22 @@ class TrialsService(Protocol):
     def reports(self, uid: JobUid, number: int) -> tuple[StoredReport, ...]:
         """What a trial has reported so far, in the order of arrival."""
         ...
+
+
+class NoTrials:
+    """Of a service that keeps none."""
+
+    def study(self, uid: JobUid) -> StudyRecord | None:  # noqa: ARG002 - one for all
+        return None
+
+    def trials(self, uid: JobUid) -> tuple[TrialRecord, ...]:  # noqa: ARG002 - one for all
+        return ()
+
+    def runs(self, job: Job) -> dict[int, Job]:  # noqa: ARG002 - one for all
+        return {}
+
+    def reports(self, uid: JobUid, number: int) -> tuple[StoredReport, ...]:  # noqa: ARG002 - one for all
+        return ()
+
+
+NO_TRIALS: TrialsService = NoTrials()

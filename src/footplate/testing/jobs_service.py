@@ -10,16 +10,25 @@ from typing import TYPE_CHECKING
 from footplate.domain.errors import Aborted, FailedPrecondition, InvalidArgument
 from footplate.domain.jobs import Ending, Job
 from footplate.domain.lifecycle import CancelRequested, react
-from footplate.domain.names import CustomJobName, JobUid, TrainingJobName, TuningJobName
+from footplate.domain.names import (
+    CustomJobName,
+    JobUid,
+    TrainingJobName,
+    TuningJobName,
+    trial_run_name,
+)
+from footplate.domain.searches.resumption import search_of
 from footplate.domain.states import State
-from footplate.testing.jobs import CREATED
+from footplate.testing.jobs import CREATED, make_job
 from footplate.testing.store import MemoryStore
+from footplate.testing.trials import MemoryTrials
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from footplate.domain.admission import Explanation
     from footplate.domain.filters import Filter
+    from footplate.domain.jobs import JobSpec
     from footplate.domain.names import JobName
     from footplate.domain.submission import Submission
     from footplate.ports.store import Page
@@ -43,13 +52,14 @@ class TickingClock:
 class MemoryJobs:
     """``footplate.api.jobs_service.JobsService``; ``submissions`` is all that came in.
 
-    ``waiting`` is why queued jobs wait.
+    ``waiting`` is why queued jobs wait; ``trials`` are those of tuning jobs.
     """
 
     def __init__(self) -> None:
         self.clock = TickingClock()
         self.submissions: list[Submission] = []
         self.waiting: Explanation | None = None
+        self.trials = MemoryTrials()
         self._store = MemoryStore()
         self._lock = threading.Lock()
         self._made = 0
@@ -64,7 +74,7 @@ class MemoryJobs:
                 uid=JobUid(f"{self._made:032d}"),
                 name=self._name(submission),
                 display_name=submission.display_name,
-                spec=submission.spec,
+                spec=self._spec(submission),
                 request=submission.request,
                 create_time=now,
                 update_time=now,
@@ -80,6 +90,13 @@ class MemoryJobs:
             return name
         made = CustomJobName if submission.search is None else TuningJobName
         return made(name.project, name.location, str(_FIRST_ID + self._made))
+
+    def _spec(self, submission: Submission) -> JobSpec:
+        asked = submission.search
+        if asked is None:
+            return submission.spec
+        earlier = None if asked.resumes is None else self._store.get(asked.resumes).spec.search
+        return replace(submission.spec, search=search_of(asked, earlier))
 
     def get(self, name: JobName) -> Job:
         return self._store.get(name)
@@ -124,6 +141,16 @@ class MemoryJobs:
         job, now = self.get(name), self.clock.now()
         job = replace(job, state=ending.state, ending=ending, end_time=now, update_time=now)
         return self._put(replace(job, start_time=job.start_time or now))
+
+    def start_trial(self, name: JobName, number: int, state: State = State.QUEUED) -> Job:
+        """Let there be a job that runs a trial."""
+        job = self.get(name)
+        run = make_job(trial_run_name(name, number), spec=replace(job.spec, search=None))
+        run = replace(run, tuning_job=job.uid, state=state)
+        self._store.create(run, ())
+        runs = self.trials.running.setdefault(job.uid, {})
+        runs[number] = run
+        return run
 
     def _put(self, job: Job) -> Job:
         job = replace(job, version=job.version + 1)

@@ -18,6 +18,7 @@ from footplate.api.security import Access
 from footplate.api.training_v1 import training_routes
 from footplate.api.vertex_v1 import vertex_routes
 from footplate.catalogue import load_catalogue
+from footplate.domain.states import State
 from footplate.testing.http_server import serve
 from footplate.testing.jobs_service import MemoryJobs
 
@@ -29,16 +30,24 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from footplate.domain.jobs import Job
+
 
 def crash(_request: Request) -> Response:
     raise RuntimeError("a secret of the inside")
 
 
+def _shells(job: Job) -> dict[str, str]:
+    """One for each replica of a job that runs and asks for them."""
+    opens = job.state is State.RUNNING and job.spec.web_access and job.spec.search is None
+    return {name: f"/shell/v1/{name}" for name in job.spec.replica_names() if opens}
+
+
 def build(jobs: MemoryJobs, access: Access) -> Starlette:
     routes = [
         *health_routes("1.2.3", CollectorRegistry(), lambda: {"dataDir": "here"}),
-        *training_routes(jobs, load_catalogue()),
-        *vertex_routes(jobs, jobs.clock, load_catalogue()),
+        *training_routes(jobs, load_catalogue(), _shells, jobs.trials),
+        *vertex_routes(jobs, jobs.clock, load_catalogue(), _shells, jobs.trials),
         *operation_routes(jobs),
         *location_routes(load_catalogue()),
         Route("/v1/crash", crash),

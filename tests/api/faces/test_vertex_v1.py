@@ -154,13 +154,6 @@ def test_tuning_jobs_are_checked_in_full(
     assert jobs.submissions[0].tuning == Tuning(parameters=1, max_trials=10)
 
 
-def test_none_of_them_is_there_yet(http: httpx.Client) -> None:
-    url = f"/v1/{P}/hyperparameterTuningJobs"
-    assert http.get(url).json() == {}
-    assert http.get(f"{url}/1").status_code == 404
-    assert http.post(f"{url}/1:cancel", json={}).status_code == 404
-
-
 def test_locations_that_are_parsed_strictly_have_no_more_than_they_may(http: httpx.Client) -> None:
     assert http.get(f"/ui/{P}").json() == {"name": P, "locationId": "us-central1"}
 

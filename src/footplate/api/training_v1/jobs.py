@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.api.listing import Listing
-from footplate.api.web_access import web_access_uris
+from footplate.api.tuning_jobs import TuningJobs
 from footplate.domain.errors import Unimplemented
 from footplate.domain.names import TrainingJobName, check_project
 from footplate.wire.training_v1.answers import job_json
 from footplate.wire.training_v1.patches import read_patch
 from footplate.wire.training_v1.queries import PAGES, VOCABULARY
 from footplate.wire.training_v1.submissions import read_submission
+from footplate.wire.training_v1.trials import in_order, trial_json, trials_output
 
 if TYPE_CHECKING:
     from footplate.api.jobs_service import JobsService
     from footplate.api.json_route import Call
+    from footplate.api.trials_service import TrialsService
     from footplate.api.web_access import ShellPaths
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import Job
@@ -27,10 +29,16 @@ _LISTING = Listing("jobs", VOCABULARY, PAGES)
 class TrainingJobs:
     """One method for each method of the API."""
 
-    def __init__(self, jobs: JobsService, catalogue: Catalogue, shells: ShellPaths) -> None:
+    def __init__(
+        self,
+        jobs: JobsService,
+        catalogue: Catalogue,
+        shells: ShellPaths,
+        trials: TrialsService,
+    ) -> None:
         self._jobs = jobs
         self._catalogue = catalogue
-        self._shells = shells
+        self._tuning = TuningJobs(jobs, trials, shells)
 
     def create(self, call: Call) -> JsonObject:
         project = call.path["project"]
@@ -45,7 +53,7 @@ class TrainingJobs:
         project = call.path["project"]
         check_project(project)
         collection = TrainingJobName(project, "").collection
-        return _LISTING.answer(self._jobs, collection, call, self._answer)
+        return _LISTING.answer(self._jobs, collection, call, self._brief)
 
     def cancel(self, call: Call) -> JsonObject:
         """The body says nothing, and may be missing; a finished job stays as it is."""
@@ -75,9 +83,21 @@ class TrainingJobs:
         asked = call.body().get("permissions")
         return {"permissions": asked} if asked else {}
 
+    def _brief(self, call: Call, job: Job) -> JsonObject:
+        """Without trials, which would make a list long."""
+        return job_json(job, self._tuning.explain(job), self._tuning.shells(call, job))
+
     def _answer(self, call: Call, job: Job) -> JsonObject:
-        uris = web_access_uris(call, self._shells(job))
-        return job_json(job, self._jobs.explain(job), uris)
+        search = job.spec.search
+        if search is None:
+            return self._brief(call, job)
+        trials, runs = self._tuning.trials(job), self._tuning.runs(job)
+        told = [
+            trial_json(trial, search, run, self._tuning.shells(call, run))
+            for trial in in_order(trials, search, ended=job.state.terminal)
+            for run in (runs.get(trial.number),)
+        ]
+        return job_json(job, self._tuning.explain(job), trials=trials_output(trials, told))
 
 
 def _name(call: Call) -> TrainingJobName:

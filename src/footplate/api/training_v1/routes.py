@@ -7,21 +7,26 @@ from typing import TYPE_CHECKING
 from footplate.api.json_route import json_route
 from footplate.api.training_v1.jobs import TrainingJobs
 from footplate.api.training_v1.projects import TrainingProjects
+from footplate.api.trials_service import NO_TRIALS
 from footplate.api.web_access import no_shells
 
 if TYPE_CHECKING:
     from starlette.routing import Route
 
     from footplate.api.jobs_service import JobsService
+    from footplate.api.trials_service import TrialsService
     from footplate.api.web_access import ShellPaths
     from footplate.domain.catalogue import Catalogue
 
 
 def training_routes(
-    jobs: JobsService, catalogue: Catalogue, shells: ShellPaths = no_shells
+    jobs: JobsService,
+    catalogue: Catalogue,
+    shells: ShellPaths = no_shells,
+    trials: TrialsService = NO_TRIALS,
 ) -> list[Route]:
     """Verbs before resources: a route is found by the last segment of its URL."""
-    api, projects = TrainingJobs(jobs, catalogue, shells), TrainingProjects()
+    api, projects = TrainingJobs(jobs, catalogue, shells, trials), TrainingProjects()
     project = "/v1/projects/{project}"
     job = f"{project}/jobs/{{job}}"
     return [

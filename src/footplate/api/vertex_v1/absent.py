@@ -8,30 +8,25 @@ from footplate.api.json_route import json_route
 from footplate.domain.errors import NotFound, Unimplemented
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from starlette.routing import Route
 
     from footplate.api.json_route import Call
     from footplate.wire.json_text import JsonObject
 
 _KINDS = {
-    "hyperparameterTuningJobs": "hyperparameter tuning jobs",
     "studies": "Vizier studies",
     "trainingPipelines": "training pipelines",
 }
 
 
-def absent_routes(
-    location: str, creates: Mapping[str, Callable[[Call], JsonObject]]
-) -> list[Route]:
-    """``location`` is the URL of a location; ``creates``: what looks at a request, by its kind."""
+def absent_routes(location: str) -> list[Route]:
+    """``location`` is the URL of a location."""
     routes = []
     for kind, plural in _KINDS.items():
         absent = _Absent(kind, plural)
         path = f"{location}/{kind}"
         routes += [
-            json_route(path, {"GET": _nothing, "POST": creates.get(kind, absent.refuse)}),
+            json_route(path, {"GET": _nothing, "POST": absent.refuse}),
             json_route(f"{path}:lookup", {"POST": absent.refuse}),
             json_route(f"{path}/{{resource}}:{{verb}}", {"POST": absent.miss}),
             json_route(f"{path}/{{resource}}", {"GET": absent.miss, "DELETE": absent.miss}),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.api.json_route import json_route
+from footplate.api.trials_service import NO_TRIALS
+from footplate.api.tuning_jobs import TuningJobs
 from footplate.api.vertex_v1.absent import absent_routes
 from footplate.api.vertex_v1.custom_jobs import CustomJobs
 from footplate.api.vertex_v1.hyperparameter_tuning_jobs import HyperparameterTuningJobs
@@ -14,25 +16,40 @@ if TYPE_CHECKING:
     from starlette.routing import Route
 
     from footplate.api.jobs_service import JobsService
+    from footplate.api.trials_service import TrialsService
     from footplate.api.web_access import ShellPaths
     from footplate.domain.catalogue import Catalogue
     from footplate.ports.clock import Clock
 
 
 def vertex_routes(
-    jobs: JobsService, clock: Clock, catalogue: Catalogue, shells: ShellPaths = no_shells
+    jobs: JobsService,
+    clock: Clock,
+    catalogue: Catalogue,
+    shells: ShellPaths = no_shells,
+    trials: TrialsService = NO_TRIALS,
 ) -> list[Route]:
     """Verbs before resources: a route is found by the last segment of its URL."""
     routes = []
-    tuning = HyperparameterTuningJobs(jobs, catalogue)
     for version in ("v1", "v1beta1"):
         api = CustomJobs(jobs, clock, catalogue, shells, version)
+        told = TuningJobs(jobs, trials, shells)
+        tuning = HyperparameterTuningJobs(jobs, clock, catalogue, told, version)
         location = f"/{version}/projects/{{project}}/locations/{{location}}"
         job = f"{location}/customJobs/{{job}}"
         routes += [
             json_route(f"{location}/customJobs", {"GET": api.list, "POST": api.create}),
             json_route(f"{job}:cancel", {"POST": api.cancel}),
             json_route(job, {"GET": api.get, "DELETE": api.delete}),
-            *absent_routes(location, {"hyperparameterTuningJobs": tuning.create}),
+            *_tuning_routes(tuning, f"{location}/hyperparameterTuningJobs"),
+            *absent_routes(location),
         ]
     return routes
+
+
+def _tuning_routes(api: HyperparameterTuningJobs, path: str) -> list[Route]:
+    return [
+        json_route(path, {"GET": api.list, "POST": api.create}),
+        json_route(f"{path}/{{job}}:cancel", {"POST": api.cancel}),
+        json_route(f"{path}/{{job}}", {"GET": api.get, "DELETE": api.delete}),
+    ]

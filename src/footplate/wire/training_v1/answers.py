@@ -12,9 +12,12 @@ from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.states import State
 from footplate.wire.json_text import describe
 from footplate.wire.timestamps import format_time
+from footplate.wire.training_v1.trials import search_output
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from pydantic import JsonValue
 
     from footplate.domain.admission import Explanation
     from footplate.domain.jobs import Job
@@ -23,15 +26,20 @@ if TYPE_CHECKING:
 _TELLING = frozenset({State.FAILED, State.CANCELLING, State.CANCELLED})
 """The states in which ``errorMessage`` is there."""
 _NO_SHELLS: Mapping[str, str] = MappingProxyType({})
+_NO_TRIALS: Mapping[str, JsonValue] = MappingProxyType({})
 
 
 def job_json(
-    job: Job, waiting: Explanation | None = None, shells: Mapping[str, str] = _NO_SHELLS
+    job: Job,
+    waiting: Explanation | None = None,
+    shells: Mapping[str, str] = _NO_SHELLS,
+    trials: Mapping[str, JsonValue] = _NO_TRIALS,
 ) -> JsonObject:
     """The accepted request, and what the service adds.
 
     ``waiting``: why it waits, and at which place; ``pendingExplanation`` is a field of ours.
-    ``shells``: the addresses of its shells, by replica.
+    ``shells``: the addresses of its shells, by replica. ``trials``: what there is to tell of
+    those of a tuning job.
     """
     answer: JsonObject = json.loads(job.request)
     if job.labels:
@@ -48,7 +56,11 @@ def job_json(
         answer["pendingExplanation"] = waiting.text
     if waiting is not None or job.state is not State.QUEUED:
         answer["jobPosition"] = str(waiting.place if waiting is not None else 0)
-    answer["trainingOutput"] = {"webAccessUris": dict(shells)} if shells else {}
+    answer["trainingOutput"] = {
+        **(search_output(job.spec.search) if job.spec.search is not None else {}),
+        **trials,
+        **({"webAccessUris": dict(shells)} if shells else {}),
+    }
     answer["etag"] = format_etag(job.version)
     return answer
 

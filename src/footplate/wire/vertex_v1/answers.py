@@ -13,7 +13,7 @@ from footplate.wire.timestamps import format_time
 from footplate.wire.vertex_v1.enums import JobState
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from footplate.domain.admission import Explanation
     from footplate.domain.jobs import Job
@@ -59,6 +59,14 @@ def custom_job_json(
     if job.state in (State.FAILED, State.CANCELLED):
         answer["error"] = _error(job)
     return answer
+
+
+def hyperparameter_tuning_job_json(
+    job: Job, waiting: Explanation | None = None, trials: Sequence[JsonObject] = ()
+) -> JsonObject:
+    """As a custom job; ``trials`` are left out of lists, as Google's service does."""
+    answer = custom_job_json(job, waiting)
+    return {**answer, "trials": list(trials)} if trials else answer
 
 
 def _error(job: Job) -> JsonObject:
