@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.api.logging.conftest import build
 
+from footplate.domain.names import TuningJobName
 from footplate.domain.submission import Location
 from footplate.testing.gcloud import find_gcloud
 from footplate.testing.http_server import serve
@@ -168,6 +169,20 @@ def test_one_trial_by_the_id_of_its_run(world: World, server: Server, tmp_path: 
     world.end(second.name)
     gcloud = Gcloud(server.url, tmp_path, "ai-platform", "jobs", "stream-logs", "job_1-2")
     assert gcloud.finish() == [f"INFO 2\tb{number}" for number in range(1100)]
+
+
+def test_a_tuning_job_of_vertex_that_has_ended(
+    world: World, server: Server, tmp_path: Path
+) -> None:
+    """gcloud itself leaves the numbers of trials out."""
+    job, (first, second) = world.tune(TuningJobName("demo", "us-central1", "123"))
+    world.print(first, "one")
+    world.print(second, "two")
+    world.print(first, "three")
+    world.end(job.name)
+    words = ("ai", "hp-tuning-jobs", "stream-logs", "123", "--region", "us-central1")
+    gcloud = Gcloud(server.url, tmp_path, *words)
+    assert gcloud.finish() == ["INFO one", "INFO two", "INFO three"]
 
 
 def test_a_custom_job_that_has_ended(world: World, server: Server, tmp_path: Path) -> None:
