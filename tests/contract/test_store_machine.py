@@ -26,6 +26,7 @@ from footplate.ports.store import Store
 from footplate.store import open_store
 from footplate.testing import strategies
 from footplate.testing.jobs import CREATED
+from footplate.testing.plain_strategies import texts
 from footplate.testing.postgresql import Postgresql
 from footplate.testing.store import MemoryStore
 
@@ -33,7 +34,7 @@ names = st.builds(TrainingJobName, st.sampled_from(["p", "q"]), st.sampled_from(
 uids = st.sampled_from("uvwxyz").map(JobUid)
 # Few values, so that they meet.
 few_times = st.integers(0, 3).map(lambda micros: CREATED.replace(microsecond=micros))
-few_texts = st.sampled_from(["", "a", "A", "b%", "b_", "ab", "aß", "Ass"]) | strategies.texts
+few_texts = st.sampled_from(["", "a", "A", "b%", "b_", "ab", "aß", "Ass"]) | texts
 few_labels = st.dictionaries(st.sampled_from("kl"), few_texts).map(lambda d: tuple(d.items()))
 jobs = st.builds(
     replace,
@@ -44,6 +45,7 @@ jobs = st.builds(
     display_name=few_texts,
     labels=few_labels,
     start_time=st.none() | few_times,
+    tuning_job=st.none() | uids,
     version=st.just(1),
 )
 events = st.lists(
@@ -110,7 +112,13 @@ class StoreMachine(RuleBasedStateMachine):
     def update(self, of: Job, to: Job, history: list[JobEvent], stale: int) -> None:
         """``stale`` 0: from the version that is there."""
         current = self._current(of)
-        changed = replace(to, uid=of.uid, name=current.name, version=current.version + 1 + stale)
+        changed = replace(
+            to,
+            uid=of.uid,
+            name=current.name,
+            tuning_job=current.tuning_job,
+            version=current.version + 1 + stale,
+        )
         self._both(lambda store: store.update(changed, history))
 
     @rule(of=written, history=events)
@@ -126,6 +134,10 @@ class StoreMachine(RuleBasedStateMachine):
     def get(self, name: JobName, uid: JobUid) -> None:
         self._both(lambda store: store.get(name))
         self._both(lambda store: store.get_by_uid(uid))
+
+    @rule(uid=uids)
+    def read_runs(self, uid: JobUid) -> None:
+        self._both(lambda store: store.runs(uid))
 
     @rule(uid=uids, after=st.integers(0, 5), limit=st.integers(1, 4))
     def read_events(self, uid: JobUid, after: int, limit: int) -> None:

@@ -28,6 +28,7 @@ from footplate.store.opening import alone, stored_revision
 from footplate.store.tables import REVISION, REVISION_TABLE, jobs, metadata, revisions
 from footplate.testing.jobs import make_job
 from footplate.testing.postgresql import Postgresql
+from footplate.testing.studies_contract import make_study
 
 OPEN_AND_CREATE = """
 import sys
@@ -100,22 +101,27 @@ def test_a_database_of_the_first_version_keeps_its_jobs(engine: Engine, url: str
     with alone(engine) as connection:
         migrate(connection, "0001")
         assert not inspect(connection).has_table("quotas")
-        connection.execute(insert(jobs).values(job_values(make_job())))
+        values = job_values(make_job())
+        del values["tuning_job"]  # there was none
+        connection.execute(insert(jobs).values(values))
     store = open_store(url)
     store.quotas.change("ads", "*", {"vcpus": 64})
+    store.studies.create(make_study())
+    assert store.get(make_job().name) == make_job()
     assert [job.name for job in store.active()] == [make_job().name]
     assert store.quotas.list() == (Quota("ads", "*", {"vcpus": 64}),)
     store.close()
 
 
-def test_the_quotas_can_be_taken_away_again(engine: Engine) -> None:
+@pytest.mark.parametrize("older", ["0001", "0002"])
+def test_what_a_migration_made_can_be_taken_away_again(engine: Engine, older: str) -> None:
     with alone(engine) as connection:
-        migrate(connection, "0001")
+        migrate(connection, older)
         before = _describe(connection)
         migrate(connection)
-        command.downgrade(configuration(connection), "0001")
+        command.downgrade(configuration(connection), older)
         assert _describe(connection) == before
-        assert stored_revision(connection) == "0001"
+        assert stored_revision(connection) == older
 
 
 def test_a_failed_migration_changes_nothing(engine: Engine) -> None:

@@ -12,10 +12,17 @@ from footplate.store import TellingStore, open_store
 from footplate.testing.filter_contract import FilterContract
 from footplate.testing.postgresql import Postgresql
 from footplate.testing.store import MemoryStore
-from footplate.testing.store_contract import ConcurrencyContract, PagingContract, StoreContract
+from footplate.testing.store_contract import (
+    ConcurrencyContract,
+    PagingContract,
+    RunContract,
+    StoreContract,
+)
 
 
-class WholeContract(StoreContract, PagingContract, FilterContract, ConcurrencyContract):
+class WholeContract(
+    StoreContract, RunContract, PagingContract, FilterContract, ConcurrencyContract
+):
     pass
 
 

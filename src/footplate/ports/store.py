@@ -44,6 +44,7 @@ class Store(Protocol):
 
         Raises:
             AlreadyExists: a job with this name is there; nothing was changed.
+            NotFound: there is no tuning job that it could be a run of (``Job.tuning_job``).
             InvalidArgument: a text (name, display name, label, request) can't be kept.
         """
         ...
@@ -72,11 +73,14 @@ class Store(Protocol):
         ...
 
     def delete(self, name: JobName, version: int) -> None:
-        """Remove a job and its events. Raises NotFound, or Aborted as update does."""
+        """Remove a job and its events. Raises NotFound, or Aborted as update does.
+
+        Of a tuning job its study and all its runs are removed with it, with their events.
+        """
         ...
 
     def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
-        """Jobs of one collection (``JobName.collection``), newest first.
+        """Jobs of one collection (``JobName.collection``), newest first; runs are in none.
 
         ``after`` is a ``next_key`` of an earlier page. Jobs created meanwhile don't shift pages.
 
@@ -89,6 +93,14 @@ class Store(Protocol):
         """All jobs in one of these states, oldest first.
 
         A job whose record is damaged is left out, and logged: one must not stop all others.
+        """
+        ...
+
+    def runs(self, uid: JobUid) -> tuple[Job, ...]:
+        """The jobs that run trials of a tuning job, in all states, in the order of their making.
+
+        Of those made in the same microsecond the shorter name comes first: ``job-9``, ``job-10``.
+        Unknown: none. Raises DataLoss for a damaged record: its trial would look unstarted.
         """
         ...
 

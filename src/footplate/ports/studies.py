@@ -77,12 +77,16 @@ class StudyStore(Protocol):
     ) -> None:
         """Write the study, and of its trials those that are new or changed.
 
+        ``study.earlier`` is not written: what was kept at its making stays.
+
         ``models``: fitted ones to keep, by the number of finished trials that they were fitted
-        to, as JSON can hold them. ``dropped``: trials that are deleted, with their reports.
+        to, as JSON can hold them. ``dropped``: trials that are deleted, with their reports; it
+        doesn't matter whether they are there.
 
         Raises:
             Aborted: the stored version isn't ``study.version - 1``; nothing was changed.
             NotFound: there is no such study.
+            InvalidArgument: a text can't be kept, or a value of a point is no number.
         """
         ...
 
@@ -100,7 +104,10 @@ class StudyStore(Protocol):
     def reports(
         self, uid: StudyUid, number: int | None = None, after: int = 0, limit: int = 100_000
     ) -> tuple[StoredReport, ...]:
-        """Of one trial (None: of all), behind a position, in the order of their arrival."""
+        """Of one trial (None: of all), behind a position, in the order of their arrival.
+
+        Positions of reports that were deleted are never given again. Unknown: none.
+        """
         ...
 
     def delete(self, uid: StudyUid) -> None:

@@ -1,4 +1,4 @@
-"""Jobs and their events in SQL: SQLite and PostgreSQL.
+"""Jobs with their events, studies and quotas in SQL: SQLite and PostgreSQL.
 
 Rows and their columns are known in this package only.
 """

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from footplate.domain.jobs import Job
+    from footplate.domain.studies.records import StudyRecord
 
 MAX_COMPARISONS = 100
 MAX_DEPTH = 50
@@ -25,6 +26,11 @@ _STORABLE = "text without NUL characters and unpaired surrogates"
 def storable(text: str) -> bool:
     """PostgreSQL has no NUL in texts, and nobody has half a surrogate pair in UTF-8."""
     return "\0" not in text and not any("\ud800" <= c <= "\udfff" for c in text)
+
+
+def countable(number: int) -> bool:
+    """Whether a column of numbers could hold it; names in URLs hold any."""
+    return 0 <= number < 2**31
 
 
 def check_texts(job: Job) -> None:
@@ -49,6 +55,20 @@ def check_quota_texts(project: str, region: str, resources: Iterable[str]) -> No
         InvalidArgument: naming the field.
     """
     _check_storable({"project": project, "region": region, "limits": "".join(resources)})
+
+
+def check_study_texts(study: StudyRecord) -> None:
+    """Refuse texts of a study that are kept as they are and can't be; its documents hold any.
+
+    Raises:
+        InvalidArgument: naming the field.
+    """
+    texts = {
+        "name": "" if study.name is None else str(study.name),
+        "displayName": study.display_name,
+        "studySpec": study.request,
+    }
+    _check_storable(texts)
 
 
 def _check_storable(texts: Mapping[str, str]) -> None:

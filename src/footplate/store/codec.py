@@ -37,7 +37,7 @@ def job_values(job: Job) -> Values:
     return {
         "uid": job.uid,
         "name": str(job.name),
-        "collection": job.name.collection,
+        "collection": "" if job.tuning_job else job.name.collection,
         "job_id": job.name.job_id,
         "job_id_folded": job.name.job_id.casefold(),
         "display_name": job.display_name,
@@ -54,6 +54,7 @@ def job_values(job: Job) -> Values:
         "request": job.request,
         "replicas": documents.write_replicas(job.replicas),
         "ending": documents.write_ending(job.ending),
+        "tuning_job": job.tuning_job,
     }
 
 
@@ -79,6 +80,7 @@ def job_of(row: Record) -> Job:
             attempt=row.attempt,
             replicas=documents.read_replicas(row.replicas),
             ending=documents.read_ending(row.ending),
+            tuning_job=row.tuning_job and JobUid(row.tuning_job),
             version=row.version,
         )
     except _DAMAGE as error:

@@ -30,6 +30,7 @@ from footplate.domain.jobs import (
     WorkerPool,
 )
 from footplate.domain.states import Phase, State
+from footplate.store.studies.searches import search_document, search_of
 from footplate.store.times import from_micros, from_micros_or_none, to_micros
 
 VERSION = 1
@@ -41,7 +42,8 @@ Pairs = tuple[tuple[str, str], ...]
 
 
 def write(document: Json) -> str:
-    return json.dumps({"v": VERSION, **document}, separators=(",", ":"))
+    """Raises ValueError for nan and infinities: JSON has none."""
+    return json.dumps({"v": VERSION, **document}, separators=(",", ":"), allow_nan=False)
 
 
 def read(text: str) -> Json:
@@ -158,12 +160,14 @@ def write_spec(spec: JobSpec) -> str:
             "pools": [_pool_document(pool) for pool in spec.pools],
             "scheduling": _scheduling_document(spec.scheduling),
             "job_dir": spec.job_dir,
-            "directories": [[made.variable, made.uri] for made in spec.directories],
+            "directories": [_directory_document(made) for made in spec.directories],
             "environment": spec.environment,
             "cluster_variables": sorted(v.value for v in spec.cluster_variables),
             "chief_role": spec.chief_role,
             "cluster_job": spec.cluster_job,
             "trial": spec.trial,
+            "metrics": spec.metrics,
+            "search": search_document(spec.search),
             "service_account": spec.service_account,
             "network": spec.network,
             "web_access": spec.web_access,
@@ -178,16 +182,28 @@ def read_spec(text: str) -> JobSpec:
         pools=tuple(_pool(pool) for pool in spec["pools"]),
         scheduling=_scheduling(spec["scheduling"]),
         job_dir=spec["job_dir"],
-        directories=tuple(Directory(variable, uri) for variable, uri in spec["directories"]),
+        directories=tuple(_directory(made) for made in spec["directories"]),
         environment=_pairs(spec["environment"]),
         cluster_variables=frozenset(ClusterVariable(v) for v in spec["cluster_variables"]),
         chief_role=spec["chief_role"],
         cluster_job=spec["cluster_job"],
         trial=spec.get("trial"),
+        metrics=tuple(spec.get("metrics", ())),
+        search=search_of(spec.get("search")),
         service_account=spec["service_account"],
         network=spec["network"],
         web_access=spec["web_access"],
     )
+
+
+def _directory_document(directory: Directory) -> list[str | None]:
+    made = [directory.variable, directory.uri]
+    return [*made, directory.leaf] if directory.leaf else made
+
+
+def _directory(document: list[Any]) -> Directory:
+    variable, uri, *leaf = document
+    return Directory(variable, uri, leaf=leaf[0] if leaf else "")
 
 
 def _scheduling_document(scheduling: Scheduling) -> Json:

@@ -18,7 +18,8 @@ from footplate.store.documents import write_labels
 from footplate.store.events import append_events, select_events
 from footplate.store.paging import Position
 from footplate.store.quotas import SqlQuotas
-from footplate.store.tables import job_labels, jobs
+from footplate.store.studies.studies import SqlStudies
+from footplate.store.tables import job_labels, jobs, studies
 from footplate.store.transactions import Transactions
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ _PLACE = tuple_(jobs.c.create_time, jobs.c.uid)
 
 
 class SqlStore:
-    """Jobs in SQL, and ``quotas`` in the same database.
+    """Jobs in SQL, and ``quotas`` and ``studies`` in the same database.
 
     Any number of threads may call it; ``close`` comes after the last call.
     """
@@ -46,10 +47,13 @@ class SqlStore:
     def __init__(self, engine: Engine) -> None:
         self._transactions = Transactions(engine)
         self.quotas = SqlQuotas(self._transactions)
+        self.studies = SqlStudies(self._transactions)
 
     def create(self, job: Job, events: Sequence[JobEvent]) -> None:
         values = codec.job_values(job)
         with self._transactions.writing() as connection:
+            if job.tuning_job is not None:
+                _lock_tuning_job(connection, job.tuning_job)
             try:
                 connection.execute(insert(jobs).values(values))
             except IntegrityError as error:
@@ -83,6 +87,8 @@ class SqlStore:
         with self._transactions.writing() as connection:
             stored = _lock(connection, jobs.c.name, str(name))
             _guard(stored, version)
+            connection.execute(delete(jobs).where(jobs.c.tuning_job == stored.uid))
+            connection.execute(delete(studies).where(studies.c.uid == stored.uid))
             connection.execute(delete(jobs).where(jobs.c.uid == stored.uid))
 
     def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
@@ -91,7 +97,7 @@ class SqlStore:
             position = Position.parse(after)
             query = query.where(tuple_(position.create_time, position.uid) > _PLACE)
         query = query.order_by(jobs.c.create_time.desc(), jobs.c.uid.desc()).limit(limit + 1)
-        if not storable(collection):
+        if not (collection and storable(collection)):
             return Page((), None)
         with self._transactions.reading() as connection:
             rows = connection.execute(query).all()
@@ -109,6 +115,16 @@ class SqlStore:
         with self._transactions.reading() as connection:
             rows = connection.execute(query.where(jobs.c.state.in_(_ACTIVE))).all()
         return {State(state): count for state, count in rows}
+
+    def runs(self, uid: JobUid) -> tuple[Job, ...]:
+        if not storable(uid):
+            return ()
+        query = select(jobs).where(jobs.c.tuning_job == uid)
+        # Of those made at once, job-9 before job-10.
+        order = (jobs.c.create_time, func.length(jobs.c.job_id), jobs.c.job_id, jobs.c.uid)
+        with self._transactions.reading() as connection:
+            rows = connection.execute(query.order_by(*order)).all()
+        return tuple(codec.job_of(row) for row in rows)
 
     def events(self, uid: JobUid, after: int = 0, limit: int = 1000) -> tuple[StoredEvent, ...]:
         if not storable(uid):
@@ -144,6 +160,13 @@ def _lock(connection: Connection, column: ColumnElement[str], value: str) -> Rec
     if row is None:
         raise _unknown(value)
     return row
+
+
+def _lock_tuning_job(connection: Connection, uid: JobUid) -> None:
+    """It stays until the commit: its deletion finds the run that is made meanwhile."""
+    query = select(jobs.c.uid).where(jobs.c.uid == uid, jobs.c.tuning_job.is_(None))
+    if not storable(uid) or connection.execute(query.with_for_update()).one_or_none() is None:
+        raise NotFound(f"there is no tuning job {uid!a}")
 
 
 def _guard(stored: Record, version: int) -> None:

@@ -1,32 +1,42 @@
-"""Keys that continue a list after a job: the values it is sorted by, spelled opaquely."""
+"""Keys that continue a list after a record: the values it is sorted by, spelled opaquely."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.store.checks import storable
 from footplate.store.times import to_micros
 
 if TYPE_CHECKING:
-    from footplate.domain.jobs import Job
+    from datetime import datetime
 
 _LARGEST = 2**63
 
 
+class Listed(Protocol):
+    """A job or a study: whatever lists show newest first."""
+
+    @property
+    def uid(self) -> str: ...
+
+    @property
+    def create_time(self) -> datetime: ...
+
+
 @dataclass(frozen=True, order=True)
 class Position:
-    """Where a job stands in a list: by the time it was made, then by its uid."""
+    """Where a record stands in a list: by the time it was made, then by its uid."""
 
     create_time: int
     uid: str
 
     @classmethod
-    def of(cls, job: Job) -> Position:
-        return cls(to_micros(job.create_time), job.uid)
+    def of(cls, record: Listed) -> Position:
+        return cls(to_micros(record.create_time), record.uid)
 
     def key(self) -> str:
         text = f"{self.create_time}/{self.uid}"

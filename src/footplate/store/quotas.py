@@ -6,16 +6,16 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, select
-from sqlalchemy.dialects import postgresql, sqlite
 
 from footplate.domain.quotas import Quota
 from footplate.store.checks import check_quota_texts, storable
 from footplate.store.tables import quotas
+from footplate.store.upserting import upsert
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sqlalchemy import ColumnElement, Connection
+    from sqlalchemy import ColumnElement
 
     from footplate.store.transactions import Transactions
 
@@ -46,22 +46,14 @@ class SqlQuotas:
                     here = _at(project, region) & (quotas.c.resource == resource)
                     connection.execute(delete(quotas).where(here))
                 else:
-                    _set(connection, project, region, resource, amount)
+                    row = {"project": project, "region": region, "resource": resource}
+                    upsert(connection, quotas, [{**row, "amount": amount}], to="amount")
 
     def remove(self, project: str, region: str) -> None:
         if not (storable(project) and storable(region)):
             return
         with self._transactions.writing() as connection:
             connection.execute(delete(quotas).where(_at(project, region)))
-
-
-def _set(connection: Connection, project: str, region: str, resource: str, amount: int) -> None:
-    values = {"project": project, "region": region, "resource": resource, "amount": amount}
-    sqlite_here = connection.dialect.name == "sqlite"
-    insert = sqlite.insert if sqlite_here else postgresql.insert
-    statement = insert(quotas).values(values)
-    statement = statement.on_conflict_do_update(index_elements=_KEY, set_={"amount": amount})
-    connection.execute(statement)
 
 
 def _at(project: str, region: str) -> ColumnElement[bool]:

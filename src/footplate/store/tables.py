@@ -6,6 +6,7 @@ from sqlalchemy import (
     BigInteger,
     Column,
     ForeignKey,
+    ForeignKeyConstraint,
     Index,
     Integer,
     MetaData,
@@ -16,7 +17,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-REVISION = "0002"
+REVISION = "0003"
 """The newest migration; a database at this revision needs none."""
 
 REVISION_TABLE = "footplate_revision"
@@ -52,10 +53,15 @@ jobs = Table(
     Column("request", Text, nullable=False),
     Column("replicas", Text, nullable=False),
     Column("ending", Text),
+    Column("tuning_job", Bytewise),
     Index("jobs_newest", "collection", "create_time", "uid"),
     Index("jobs_by_state", "state", "create_time"),
+    Index("jobs_of_tuning", "tuning_job", "create_time"),
 )
-"""``..._folded`` is the text without case: each engine has its own idea of lower()."""
+"""``..._folded`` is the text without case: each engine has its own idea of lower().
+
+``collection`` is empty for the runs of a ``tuning_job``, which are in no list.
+"""
 
 job_labels = Table(
     "job_labels",
@@ -88,6 +94,72 @@ quotas = Table(
     Column("amount", BigInteger, nullable=False),
 )
 """One row for each limit; ``limit`` itself is a word of SQL."""
+
+studies = Table(
+    "studies",
+    metadata,
+    Column("uid", Bytewise, primary_key=True),
+    Column("name", Bytewise, unique=True),
+    Column("collection", Bytewise),
+    Column("display_name", Bytewise, nullable=False),
+    Column("display_digest", Bytewise),
+    Column("state", Bytewise, nullable=False),
+    Column("create_time", Micros, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("last_position", BigInteger, nullable=False),
+    Column("config", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("request", Text, nullable=False),
+    UniqueConstraint("collection", "display_digest", name="studies_display_digest_once"),
+    Index("studies_newest", "collection", "create_time", "uid"),
+)
+"""``name``, ``collection`` and ``display_digest`` are NULL for studies of tuning jobs: so these
+are in no list, and may share display names. ``last_position`` is that of the newest report,
+also once it is deleted."""
+
+study_earlier = Table(
+    "study_earlier",
+    metadata,
+    Column("study_uid", Bytewise, ForeignKey("studies.uid", ondelete="CASCADE"), primary_key=True),
+    Column("body", Text, nullable=False),
+)
+"""Apart from the study: it may be large, never changes, and each write copies a whole row."""
+
+trials = Table(
+    "trials",
+    metadata,
+    Column("study_uid", Bytewise, ForeignKey("studies.uid", ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("reports", Integer, nullable=False),
+    Column("body", Text, nullable=False),
+)
+"""``reports``: how many of it are kept."""
+
+study_models = Table(
+    "study_models",
+    metadata,
+    Column("study_uid", Bytewise, ForeignKey("studies.uid", ondelete="CASCADE"), primary_key=True),
+    Column("finished", Integer, primary_key=True, autoincrement=False),
+    Column("body", Text, nullable=False),
+)
+
+trial_reports = Table(
+    "trial_reports",
+    metadata,
+    Column("study_uid", Bytewise, primary_key=True),
+    Column("position", BigInteger, primary_key=True, autoincrement=False),
+    Column("number", Integer, nullable=False),
+    Column("key_digest", Bytewise, nullable=False),
+    Column("body", Text, nullable=False),
+    ForeignKeyConstraint(
+        ["study_uid", "number"],
+        ["trials.study_uid", "trials.number"],
+        name="trial_reports_of_trial",
+        ondelete="CASCADE",
+    ),
+    UniqueConstraint("study_uid", "number", "key_digest", name="trial_reports_once"),
+    Index("trial_reports_by_trial", "study_uid", "number", "position"),
+)
 
 revisions = Table(
     REVISION_TABLE,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from footplate.ports.store import ACTIVE
+from footplate.domain.names import StudyUid
+from footplate.ports.store import ACTIVE, Store
+from footplate.store.studies.telling import TellingStudies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -13,22 +15,37 @@ if TYPE_CHECKING:
     from footplate.domain.jobs import Job, JobEvent
     from footplate.domain.names import JobName, JobUid
     from footplate.domain.states import State
-    from footplate.ports.store import Page, Store, StoredEvent
+    from footplate.ports.store import Page, StoredEvent
+    from footplate.ports.studies import StudyStore
+
+
+class WholeStore(Store, Protocol):
+    """A store of jobs with the studies that stand beside them."""
+
+    @property
+    def studies(self) -> StudyStore: ...
 
 
 class TellingStore:
     """``inner``, which tells of each write after it.
 
-    ``changed`` is called with the job, ``appended`` with one of which only the events are more.
+    ``changed`` is called with the job, ``appended`` with one of which only the events are more,
+    ``studied`` with the study that was written, reported to or removed.
     A write that failed is told as well: it may have happened nevertheless.
     """
 
     def __init__(
-        self, inner: Store, changed: Callable[[JobUid], None], appended: Callable[[JobUid], None]
+        self,
+        inner: WholeStore,
+        changed: Callable[[JobUid], None],
+        appended: Callable[[JobUid], None],
+        studied: Callable[[StudyUid], None] = lambda _: None,
     ) -> None:
         self._inner = inner
         self._changed = changed
         self._appended = appended
+        self._studied = studied
+        self.studies = TellingStudies(inner.studies, studied)
 
     def create(self, job: Job, events: Sequence[JobEvent]) -> None:
         try:
@@ -50,10 +67,13 @@ class TellingStore:
 
     def delete(self, name: JobName, version: int) -> None:
         uid = self._inner.get(name).uid
+        removed = [uid, *(run.uid for run in self._inner.runs(uid))]
         try:
             self._inner.delete(name, version)
         finally:
-            self._changed(uid)
+            for each in removed:
+                self._changed(each)
+            self._studied(StudyUid(uid))
 
     def get(self, name: JobName) -> Job:
         return self._inner.get(name)
@@ -66,6 +86,9 @@ class TellingStore:
 
     def active(self, states: Collection[State] = ACTIVE) -> tuple[Job, ...]:
         return self._inner.active(states)
+
+    def runs(self, uid: JobUid) -> tuple[Job, ...]:
+        return self._inner.runs(uid)
 
     def counts(self) -> dict[State, int]:
         return self._inner.counts()

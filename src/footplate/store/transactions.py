@@ -21,6 +21,9 @@ class Transactions:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._writer = engine.execution_options(**TO_WRITE)
+        several = engine.dialect.name == "postgresql"
+        level = {"isolation_level": "REPEATABLE READ"} if several else {}
+        self._snapshots = engine.execution_options(**level)
         # SQLite has one writer at a time, and lets others sleep and retry: threads of this
         # process queue up here instead, and each goes on the moment its turn has come.
         one_by_one = engine.dialect.name == "sqlite"
@@ -29,6 +32,12 @@ class Transactions:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         with translated(self._engine.url), self._engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """For several queries: each sees the database as the first one did."""
+        with translated(self._engine.url), self._snapshots.begin() as connection:
             yield connection
 
     @contextmanager

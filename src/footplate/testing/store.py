@@ -7,13 +7,16 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Aborted, AlreadyExists, NotFound
+from footplate.domain.names import StudyUid
 from footplate.ports.store import ACTIVE, Page, StoredEvent
 from footplate.store.checks import check_filter, check_texts
 from footplate.store.paging import Position
 from footplate.testing.matching import matches
+from footplate.testing.studies import MemoryStudies
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+    from datetime import datetime
 
     from footplate.domain.filters import Filter
     from footplate.domain.jobs import Job, JobEvent
@@ -22,9 +25,10 @@ if TYPE_CHECKING:
 
 
 class MemoryStore:
-    """``footplate.ports.store.Store`` in two dictionaries."""
+    """``footplate.ports.store.Store`` in two dictionaries, and ``studies`` beside them."""
 
     def __init__(self) -> None:
+        self.studies = MemoryStudies()
         self._lock = Lock()
         self._jobs: dict[JobUid, Job] = {}
         self._events: dict[JobUid, list[JobEvent]] = {}
@@ -32,6 +36,7 @@ class MemoryStore:
     def create(self, job: Job, events: Sequence[JobEvent]) -> None:
         with self._lock:
             check_texts(job)
+            self._check_tuning_job(job.tuning_job)
             if job.uid in self._jobs or any(job.name == o.name for o in self._jobs.values()):
                 raise AlreadyExists(f"{job.name} already exists")
             self._jobs[job.uid], self._events[job.uid] = job, []
@@ -61,7 +66,10 @@ class MemoryStore:
         with self._lock:
             job = self._find(name)
             _guard(job, version)
-            del self._jobs[job.uid], self._events[job.uid]
+            runs = [run.uid for run in self._jobs.values() if run.tuning_job == job.uid]
+            for uid in (*runs, job.uid):
+                del self._jobs[uid], self._events[uid]
+            self.studies.delete(StudyUid(job.uid))
 
     def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
         place = None if after is None else Position.parse(after)
@@ -73,6 +81,7 @@ class MemoryStore:
             job
             for job in jobs
             if job.name.collection == collection
+            and job.tuning_job is None
             and (where is None or matches(where, job))
             and (place is None or Position.of(job) < place)
         ]
@@ -83,6 +92,11 @@ class MemoryStore:
         with self._lock:
             jobs = [job for job in self._jobs.values() if job.state in states]
         return tuple(sorted(jobs, key=Position.of))
+
+    def runs(self, uid: JobUid) -> tuple[Job, ...]:
+        with self._lock:
+            runs = [job for job in self._jobs.values() if job.tuning_job == uid]
+        return tuple(sorted(runs, key=_order_of_making))
 
     def counts(self) -> dict[State, int]:
         return dict(Counter(job.state for job in self.active()))
@@ -106,6 +120,11 @@ class MemoryStore:
             raise NotFound(f"{uid} does not exist")
         return self._jobs[uid]
 
+    def _check_tuning_job(self, uid: JobUid | None) -> None:
+        found = self._jobs.get(uid) if uid else None
+        if uid is not None and (found is None or found.tuning_job is not None):
+            raise NotFound(f"there is no tuning job {uid!a}")
+
     def _append(self, uid: JobUid, events: Sequence[JobEvent]) -> None:
         kept = self._events[uid]
         known = {event.key for event in kept if event.key is not None}
@@ -114,6 +133,10 @@ class MemoryStore:
                 kept.append(event)
             if event.key is not None:
                 known.add(event.key)
+
+
+def _order_of_making(job: Job) -> tuple[datetime, int, str, str]:
+    return job.create_time, len(job.name.job_id), job.name.job_id, job.uid
 
 
 def _guard(stored: Job, version: int) -> None:

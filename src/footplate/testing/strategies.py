@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from hypothesis import strategies as st
 
 from footplate.domain.errors import Code
@@ -25,24 +23,23 @@ from footplate.domain.jobs import (
     Scheduling,
     WorkerPool,
 )
-from footplate.domain.names import CustomJobName, JobUid, TrainingJobName
+from footplate.domain.names import CustomJobName, JobUid, TrainingJobName, TuningJobName
 from footplate.domain.states import Phase, State
-
-any_text = st.text(st.characters(exclude_categories=()), max_size=12)
-"""Also with NUL and halves of surrogate pairs."""
-
-texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
-"""What any store keeps as it is."""
-
-segments = st.text("abcXYZ019_-.", min_size=1, max_size=8)
-times = st.datetimes(timezones=st.just(UTC), max_value=datetime(9999, 1, 1))  # noqa: DTZ001
-counts = st.integers(0, 2**31 - 1)
-seconds = st.floats(0, 1e9)
-pairs = st.lists(st.tuples(any_text, any_text), max_size=3).map(tuple)
-text_tuples = st.lists(any_text, max_size=3).map(tuple)
+from footplate.testing.plain_strategies import (
+    any_text,
+    counts,
+    pairs,
+    seconds,
+    segments,
+    text_tuples,
+    texts,
+    times,
+)
+from footplate.testing.study_strategies import searches
 
 training_names = st.builds(TrainingJobName, segments, segments)
 custom_names = st.builds(CustomJobName, segments, segments, segments)
+tuning_names = st.builds(TuningJobName, segments, segments, segments)
 labels = st.dictionaries(texts, texts, max_size=3).map(lambda pairs: tuple(pairs.items()))
 
 programs = st.one_of(
@@ -68,20 +65,21 @@ schedulings = st.builds(
     max_retries=counts,
     restarts_together=st.booleans(),
 )
+directories = st.builds(Directory, st.none() | any_text, any_text, leaf=any_text)
 specs = st.builds(
     JobSpec,
     region=any_text,
     pools=st.lists(pools, max_size=3).map(tuple),
     scheduling=schedulings,
     job_dir=st.none() | any_text,
-    directories=st.lists(st.builds(Directory, st.none() | any_text, any_text), max_size=3).map(
-        tuple
-    ),
+    directories=st.lists(directories, max_size=3).map(tuple),
     environment=pairs,
     cluster_variables=st.frozensets(st.sampled_from(ClusterVariable)),
     chief_role=any_text,
     cluster_job=any_text,
     trial=st.none() | any_text,
+    metrics=text_tuples,
+    search=st.none() | searches,
     service_account=st.none() | any_text,
     network=st.none() | any_text,
     web_access=st.booleans(),
@@ -114,7 +112,7 @@ events = st.builds(JobEvent, times, any_text, any_text, counts, any_text, st.non
 jobs = st.builds(
     Job,
     uid=segments.map(JobUid),
-    name=training_names | custom_names,
+    name=training_names | custom_names | tuning_names,
     display_name=texts,
     spec=specs,
     request=texts,
@@ -127,6 +125,7 @@ jobs = st.builds(
     attempt=counts,
     replicas=st.lists(replicas, max_size=3).map(tuple),
     ending=st.none() | endings,
+    tuning_job=st.none() | segments.map(JobUid),
     version=counts,
 )
 """Whole, and each field on its own: more kinds of jobs than a life can lead to."""

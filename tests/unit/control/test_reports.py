@@ -134,6 +134,7 @@ def test_a_whole_life(desk: Desk) -> None:
 
 def test_lines_of_a_trial_are_in_the_log_of_its_tuning_job(desk: Desk) -> None:
     parent = JobUid("parent")
+    desk.store.create(make_job("projects/demo/jobs/tuning", uid=parent), ())
     for number in (1, 2):
         spec = replace(desk.job.spec, trial=str(number))
         name = f"projects/demo/jobs/tuning-{number}"

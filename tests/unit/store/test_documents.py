@@ -21,7 +21,21 @@ from footplate.domain.jobs import (
     Scheduling,
     WorkerPool,
 )
+from footplate.domain.searches.search import Search, TrialCounts
 from footplate.domain.states import Phase, State
+from footplate.domain.studies.limits import StudyLimits
+from footplate.domain.studies.metrics import Goal, Metric
+from footplate.domain.studies.parameters import (
+    Branch,
+    CategoricalParameter,
+    DiscreteParameter,
+    DoubleParameter,
+    IntegerParameter,
+    Scale,
+)
+from footplate.domain.studies.space import SearchSpace
+from footplate.domain.studies.stopping import HalvingSpec
+from footplate.domain.studies.study import StudyConfig
 from footplate.store import documents
 from footplate.store.times import to_micros
 from footplate.testing import strategies
@@ -49,17 +63,53 @@ SPEC = JobSpec(
     ),
     scheduling=Scheduling(3600.0, 60.5, 3, 4, 2, restarts_together=True),
     job_dir="gs://b/job",
-    directories=(Directory("AIP_MODEL_DIR", "gs://b/model/"), Directory(None, "gs://b/made/")),
+    directories=(
+        Directory("AIP_MODEL_DIR", "gs://b/model/", leaf="model/"),
+        Directory(None, "gs://b/made/"),
+    ),
     environment=(("CLOUD_ML_PROJECT_ID", "p"),),
     cluster_variables=frozenset(ClusterVariable),
     chief_role="master",
     cluster_job='{"a": 1}',
     trial="7",
+    metrics=("loss", "acc"),
+    search=Search(
+        StudyConfig(
+            SearchSpace(
+                (
+                    DoubleParameter("lr", 0.001, 1.0, Scale.LOG, 0.1),
+                    CategoricalParameter(
+                        "opt",
+                        ("sgd", "adam"),
+                        branches=(Branch(("sgd",), IntegerParameter("k", 1, 9)),),
+                    ),
+                    DiscreteParameter("batch", (16.0, 32.0), Scale.REVERSE_LOG),
+                )
+            ),
+            (Metric("loss", Goal.MINIMIZE),),
+            stopping=HalvingSpec(),
+            limits=StudyLimits(max_trials=9, max_end=CREATED),
+        ),
+        TrialCounts(20, 4, 3),
+        "older",
+    ),
     service_account="a@b",
     network="n",
     web_access=True,
 )
 
+SEARCH_V1 = (
+    '{"study":{"space":[{"name":"lr","kind":"double","range":[0.001,1.0],"scale":"log",'
+    '"default":0.1},{"name":"opt","kind":"categorical","values":["sgd","adam"],'
+    '"branches":[[["sgd"],{"name":"k","kind":"integer","range":[1,9],"scale":"none"}]]},'
+    '{"name":"batch","kind":"discrete","values":[16.0,32.0],"scale":"reverse log"}],'
+    '"metrics":[["loss","minimize"]],"algorithm":"bayesian","noise":"low","selection":"last",'
+    '"stopping":{"kind":"halving","reduction":3,"grace":0.1,"use_elapsed":false},'
+    '"limits":{"stop_asap":false,"min_trials":null,"max_trials":9,'
+    '"max_trials_no_progress":null,"max_duration_no_progress_s":null,"min_duration_s":null,'
+    '"min_end":null,"max_duration_s":null,"max_end":1767323045678901}},'
+    '"counts":[20,4,3],"resumes":"older"}'
+)
 SPEC_V1 = (
     '{"v":1,"region":"us-central1","pools":[{"cluster_role":"master",'
     '"replica_prefix":"master-replica","machine":["n1-standard-4","NVIDIA_TESLA_T4",2],'
@@ -71,10 +121,12 @@ SPEC_V1 = (
     '"image_uri":"gcr.io/p/i:1","command":null,"args":[]},"environment":[],'
     '"disk":["pd-ssd",100]}],"scheduling":{"max_running_time_s":3600.0,'
     '"max_wait_time_s":60.5,"priority":3,"max_restarts":4,"max_retries":2,"restarts_together":true},"job_dir":"gs://b/job",'
-    '"directories":[["AIP_MODEL_DIR","gs://b/model/"],[null,"gs://b/made/"]],'
+    '"directories":[["AIP_MODEL_DIR","gs://b/model/","model/"],[null,"gs://b/made/"]],'
     '"environment":[["CLOUD_ML_PROJECT_ID","p"]],'
     '"cluster_variables":["CLUSTER_SPEC","TF_CONFIG"],"chief_role":"master",'
-    '"cluster_job":"{\\"a\\": 1}","trial":"7","service_account":"a@b","network":"n",'
+    '"cluster_job":"{\\"a\\": 1}","trial":"7","metrics":["loss","acc"],"search":'
+    + SEARCH_V1
+    + ',"service_account":"a@b","network":"n",'
     '"web_access":true}'
 )
 """As databases hold it: must be read for ever, whatever a newer version writes."""
@@ -108,6 +160,14 @@ def test_a_spec_that_was_written_before_there_were_trials_is_read() -> None:
     older = SPEC_V1.replace('"trial":"7",', "")
     assert older != SPEC_V1
     assert documents.read_spec(older) == replace(SPEC, trial=None)
+
+
+def test_a_spec_that_was_written_before_there_were_tuning_jobs_is_read() -> None:
+    older = SPEC_V1.replace('"metrics":["loss","acc"],"search":' + SEARCH_V1 + ",", "")
+    older = older.replace(',"model/"]', "]")
+    made = (Directory("AIP_MODEL_DIR", "gs://b/model/"), SPEC.directories[1])
+    assert "loss" not in older
+    assert documents.read_spec(older) == replace(SPEC, metrics=(), search=None, directories=made)
 
 
 def test_a_spec_that_was_written_when_only_whole_jobs_started_again_is_read() -> None:

@@ -14,7 +14,7 @@ from footplate.domain.preview.parity import Parity
 from footplate.domain.preview.plan import Plan, PlannedMachine, PlannedPool, PlannedProgram
 from footplate.domain.preview.verdict import Outlook, Verdict
 from footplate.domain.sites import Mode
-from footplate.testing.strategies import texts
+from footplate.testing.plain_strategies import texts
 from footplate.wire.footplate_v1 import read_verdict, verdict_json
 
 several = st.lists(texts, max_size=3).map(tuple)

@@ -1,0 +1,30 @@
+"""What a tuning job searches for, as a document within its spec."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.searches.search import Search, TrialCounts
+from footplate.store.studies.configs import config_document, config_of
+
+if TYPE_CHECKING:
+    from footplate.store.documents import Json
+
+
+def search_document(search: Search | None) -> Json | None:
+    if search is None:
+        return None
+    counts = search.counts
+    return {
+        "study": config_document(search.study),
+        "counts": [counts.trials, counts.parallel, counts.failed],
+        "resumes": search.resumes,
+    }
+
+
+def search_of(document: Json | None) -> Search | None:
+    """Raises ValueError, KeyError or TypeError for what is no document of a search."""
+    if document is None:
+        return None
+    counts = TrialCounts(*document["counts"])
+    return Search(config_of(document["study"]), counts, document["resumes"])

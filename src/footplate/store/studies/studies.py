@@ -1,0 +1,170 @@
+"""The port of studies over SQL; see ``footplate.ports.studies.StudyStore`` for its promises."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import delete, insert, select, tuple_, update
+from sqlalchemy.exc import IntegrityError
+
+from footplate.domain.errors import Aborted, AlreadyExists, NotFound
+from footplate.ports.studies import MAX_REPORTS, KeptStudy, StudyPage
+from footplate.store.checks import countable, storable
+from footplate.store.paging import Position
+from footplate.store.studies import rows
+from footplate.store.studies.earlier import write_earlier
+from footplate.store.studies.reports import append_reports, select_reports
+from footplate.store.tables import studies, study_earlier, study_models
+from footplate.store.tables import trials as trial_rows
+from footplate.store.upserting import upsert
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sqlalchemy import ColumnElement, Connection
+
+    from footplate.domain.names import StudyName, StudyUid
+    from footplate.domain.studies.records import Report, StoredReport, StudyRecord, TrialRecord
+    from footplate.store.codec import Record
+    from footplate.store.transactions import Transactions
+
+_PLACE = tuple_(studies.c.create_time, studies.c.uid)
+_WHOLE = select(studies, study_earlier.c.body.label("earlier")).outerjoin(study_earlier)
+
+
+class SqlStudies:
+    """Any number of threads may call it, and any number of servers."""
+
+    def __init__(self, transactions: Transactions, max_reports: int = MAX_REPORTS) -> None:
+        self._transactions = transactions
+        self._max_reports = max_reports
+
+    def create(self, study: StudyRecord) -> None:
+        values = {**rows.study_values(study), "last_position": 0}
+        earlier = write_earlier(study.earlier)
+        with self._transactions.writing() as connection:
+            try:
+                connection.execute(insert(studies).values(values))
+            except IntegrityError as error:
+                raise _taken(study, error) from error
+            if study.earlier:
+                document = {"study_uid": study.uid, "body": earlier}
+                connection.execute(insert(study_earlier).values(document))
+
+    def load(self, uid: StudyUid) -> KeptStudy:
+        return self._kept(studies.c.uid, uid)
+
+    def find(self, name: StudyName) -> KeptStudy:
+        return self._kept(studies.c.name, str(name))
+
+    def lookup(self, collection: str, display_name: str) -> StudyRecord:
+        digest = rows.digest(display_name)
+        row = None
+        if storable(collection):
+            query = _WHOLE.where(
+                studies.c.collection == collection, studies.c.display_digest == digest
+            )
+            with self._transactions.reading() as connection:
+                row = connection.execute(query).one_or_none()
+        if row is None:
+            raise NotFound(f"{collection!a} has no study of the display name {display_name!a}")
+        return rows.study_of(row)
+
+    def list(self, collection: str, *, limit: int, after: str | None) -> StudyPage:
+        query = _WHOLE.where(studies.c.collection == collection)
+        if after is not None:
+            position = Position.parse(after)
+            query = query.where(tuple_(position.create_time, position.uid) > _PLACE)
+        query = query.order_by(studies.c.create_time.desc(), studies.c.uid.desc())
+        if not storable(collection):
+            return StudyPage((), None)
+        with self._transactions.reading() as connection:
+            found = connection.execute(query.limit(limit + 1)).all()
+        page = tuple(rows.study_of(row) for row in found[:limit])
+        return StudyPage(page, Position.of(page[-1]).key() if len(found) > limit else None)
+
+    def write(
+        self,
+        study: StudyRecord,
+        trials: Sequence[TrialRecord] = (),
+        models: Mapping[int, Mapping[str, object]] | None = None,
+        dropped: Sequence[int] = (),
+    ) -> None:
+        values = rows.study_values(study)
+        told = [rows.trial_values(study.uid, trial) for trial in trials]
+        fitted = [rows.model_values(study.uid, n, model) for n, model in (models or {}).items()]
+        with self._transactions.writing() as connection:
+            _guard(_lock(connection, study.uid), study.version - 1)
+            connection.execute(update(studies).where(studies.c.uid == study.uid).values(values))
+            upsert(connection, trial_rows, told, to="body")
+            upsert(connection, study_models, fitted, to="body")
+            _drop(connection, study.uid, dropped)
+
+    def model(self, uid: StudyUid, finished: int) -> Mapping[str, object] | None:
+        if not (storable(uid) and countable(finished)):
+            return None
+        here = (study_models.c.study_uid == uid) & (study_models.c.finished == finished)
+        with self._transactions.reading() as connection:
+            text = connection.scalar(select(study_models.c.body).where(here))
+        return None if text is None else rows.model_of(uid, finished, text)
+
+    def report(self, uid: StudyUid, number: int, reports: Sequence[Report]) -> int:
+        with self._transactions.writing() as connection:
+            _lock(connection, uid)
+            return append_reports(connection, uid, number, reports, self._max_reports)
+
+    def reports(
+        self, uid: StudyUid, number: int | None = None, after: int = 0, limit: int = 100_000
+    ) -> tuple[StoredReport, ...]:
+        if not storable(uid):
+            return ()
+        with self._transactions.reading() as connection:
+            return select_reports(connection, uid, number, after, limit)
+
+    def delete(self, uid: StudyUid) -> None:
+        if not storable(uid):
+            return
+        with self._transactions.writing() as connection:
+            connection.execute(delete(studies).where(studies.c.uid == uid))
+
+    def _kept(self, column: ColumnElement[str | None], value: str) -> KeptStudy:
+        if not storable(value):
+            raise _unknown(value)
+        with self._transactions.snapshot() as connection:
+            row = connection.execute(_WHOLE.where(column == value)).one_or_none()
+            if row is None:
+                raise _unknown(value)
+            query = select(trial_rows).where(trial_rows.c.study_uid == row.uid)
+            found = connection.execute(query.order_by(trial_rows.c.number)).all()
+        return KeptStudy(rows.study_of(row), tuple(rows.trial_of(trial) for trial in found))
+
+
+def _drop(connection: Connection, uid: StudyUid, numbers: Sequence[int]) -> None:
+    for number in numbers:
+        here = (trial_rows.c.study_uid == uid) & (trial_rows.c.number == number)
+        connection.execute(delete(trial_rows).where(here))
+
+
+def _lock(connection: Connection, uid: StudyUid) -> Record:
+    """What of the study decides about a write; until the commit nobody else changes it."""
+    query = select(studies.c.uid, studies.c.version).where(studies.c.uid == uid)
+    row = connection.execute(query.with_for_update()).one_or_none() if storable(uid) else None
+    if row is None:
+        raise _unknown(uid)
+    return row
+
+
+def _guard(stored: Record, version: int) -> None:
+    if stored.version != version:
+        raise Aborted(f"study {stored.uid} is at version {stored.version}, not {version}")
+
+
+def _taken(study: StudyRecord, error: IntegrityError) -> AlreadyExists:
+    if study.name is not None and "display_digest" in str(error.orig):
+        where = study.name.collection
+        return AlreadyExists(f"{where} has a study of the display name {study.display_name!r}")
+    return AlreadyExists(f"study {study.name or study.uid} already exists")
+
+
+def _unknown(study: str) -> NotFound:
+    return NotFound(f"{ascii(study) if not storable(study) else study} does not exist")

@@ -1,0 +1,514 @@
+"""What every store of studies does: subclass this and give it the fixtures.
+
+``studies`` is an empty store, ``elsewhere`` another one on the same data, as another server has
+it; ``frugal`` is an empty store that keeps at most five reports of a trial.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.domain.errors import (
+    Aborted,
+    AlreadyExists,
+    InvalidArgument,
+    NotFound,
+    ServiceError,
+)
+from footplate.domain.names import StudyName, StudyUid
+from footplate.domain.states import State
+from footplate.domain.studies.limits import StudyLimits
+from footplate.domain.studies.metrics import Goal, Measurement, Metric, Selection
+from footplate.domain.studies.parameters import (
+    Branch,
+    CategoricalParameter,
+    DiscreteParameter,
+    DoubleParameter,
+    IntegerParameter,
+    Scale,
+)
+from footplate.domain.studies.records import (
+    PredictionRecord,
+    Report,
+    StudyRecord,
+    StudyState,
+    SuggestionRecord,
+    TrialRecord,
+)
+from footplate.domain.studies.space import SearchSpace
+from footplate.domain.studies.stopping import ConvexSpec
+from footplate.domain.studies.study import Algorithm, Noise, Study, StudyConfig
+from footplate.domain.studies.trials import Trial, TrialState
+from footplate.testing.jobs import CREATED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from footplate.ports.studies import StudyStore
+
+STUDIES = "projects/demo/locations/us-central1/studies"
+HOSTILE = "NUL \0, half a pair \ud800, a quote ' and %_\\ \n\t \u202e 🚂"
+SECOND = timedelta(seconds=1)
+SPACE = SearchSpace(
+    (
+        DoubleParameter("lr", 1e-5, 1.0, Scale.LOG, 0.1),
+        CategoricalParameter(
+            "model",
+            ("linear", HOSTILE),
+            "linear",
+            (Branch((HOSTILE,), IntegerParameter("depth", 1, 9, Scale.REVERSE_LOG, 3)),),
+        ),
+        DiscreteParameter("batch", (16, 32.5), Scale.LINEAR),
+    )
+)
+CONFIG = StudyConfig(SPACE, (Metric("loss", Goal.MINIMIZE),))
+
+
+def make_study(
+    study_id: str | None = "1",
+    *,
+    uid: str | None = None,
+    display_name: str | None = None,
+    created: timedelta = timedelta(),
+    location: str = "us-central1",
+) -> StudyRecord:
+    """A new study; without ``study_id`` one of a tuning job, for which ``uid`` is needed."""
+    name = None if study_id is None else StudyName("demo", location, study_id)
+    return StudyRecord(
+        uid=StudyUid(uid or f"uid-{location}-{study_id}"),
+        name=name,
+        display_name=f"study {study_id}" if display_name is None else display_name,
+        config=CONFIG,
+        request="{}",
+        seed=7,
+        create_time=CREATED + created,
+    )
+
+
+def make_whole_study() -> StudyRecord:
+    """A study in which no field is at its default."""
+    config = StudyConfig(
+        SPACE,
+        (Metric("loss", Goal.MINIMIZE), Metric(HOSTILE)),
+        Algorithm.GRID,
+        Noise.HIGH,
+        Selection.BEST,
+        ConvexSpec(100, 7, 3, "lr", use_elapsed=True, update_all_stopped=True),
+        StudyLimits(True, 2, 40, 9, 60.5, 1.0, CREATED, 2.0, CREATED + SECOND),
+    )
+    measured = Measurement({"loss": 0.5, HOSTILE: -math.inf}, 3, 1.5)
+    ended = Trial(1, {"lr": 1, "model": HOSTILE}, TrialState.SUCCEEDED, (measured,), measured, 2.5)
+    earlier = Study(CONFIG, (ended, Trial(2, {}, stopped_early=True)), (Study(CONFIG),))
+    return replace(
+        make_study(display_name="Größe % _"),
+        config=config,
+        request='{"displayName": "Größe"}',
+        seed=2**100,
+        earlier=(earlier, Study(config)),
+        state=StudyState.INACTIVE,
+        why_inactive=HOSTILE,
+        version=17,
+    )
+
+
+def make_trial(number: int = 1) -> TrialRecord:
+    return TrialRecord(number, {"lr": 0.1, "model": "linear", "batch": 16}, CREATED)
+
+
+def make_whole_trial(number: int = 1) -> TrialRecord:
+    """A trial in which no field is at its default."""
+    prediction = PredictionRecord("loss", 0.5, -math.inf, math.inf)
+    suggestion = SuggestionRecord(
+        HOSTILE, HOSTILE, 3, (4, 5), 2, 2**100, "1.0", (prediction,), 0.25
+    )
+    return TrialRecord(
+        number=number,
+        point={"lr": 1.0, "model": HOSTILE, "depth": 2, "batch": 16},
+        create_time=CREATED,
+        state=TrialState.INFEASIBLE,
+        start_time=CREATED + SECOND,
+        end_time=CREATED + 2 * SECOND,
+        ended_as=4,
+        client_id=HOSTILE,
+        suggestion=suggestion,
+        measurements=(Measurement({HOSTILE: math.inf}, 2, 0.5),),
+        final=Measurement({"loss": 0.25}, 9, 4.5),
+        outcome=State.FAILED,
+        infeasible_reason=HOSTILE,
+        stop_reason=HOSTILE,
+        machine_s=12.5,
+        tags_seen=("a", HOSTILE),
+    )
+
+
+def make_report(key: str, value: float = 0.5) -> Report:
+    return Report(key, {"loss": value}, 3, 1.5, CREATED, "logs/train")
+
+
+def next_version(study: StudyRecord) -> StudyRecord:
+    return replace(study, version=study.version + 1)
+
+
+def create(studies: StudyStore, study: StudyRecord, *trials: TrialRecord) -> StudyRecord:
+    """Keep it with these trials; as it is then."""
+    studies.create(study)
+    written = next_version(study)
+    studies.write(written, trials)
+    return written
+
+
+class StudyContract:
+    """One transaction each, guarded by versions; nothing kept is ever changed or lost."""
+
+    @pytest.mark.parametrize("study", [make_study(), make_whole_study()])
+    def test_a_study_comes_back_as_it_was(self, studies: StudyStore, study: StudyRecord) -> None:
+        assert study.name is not None
+        studies.create(study)
+        assert studies.load(study.uid) == studies.find(study.name)
+        assert studies.load(study.uid).study == study
+        assert studies.lookup(STUDIES, study.display_name) == study
+        assert studies.list(STUDIES, limit=9, after=None).studies == (study,)
+
+    def test_a_study_of_a_tuning_job_is_in_no_list(self, studies: StudyStore) -> None:
+        study = make_study(None, uid="job", display_name="same")
+        studies.create(study)
+        studies.create(make_study(None, uid="another job", display_name="same"))
+        assert studies.load(study.uid).study == study
+        for collection in (STUDIES, "", "None"):
+            assert studies.list(collection, limit=9, after=None).studies == ()
+            with pytest.raises(NotFound):
+                studies.lookup(collection, "same")
+
+    @pytest.mark.parametrize(
+        "other",
+        [
+            make_study("1", uid="other", display_name="other"),
+            make_study("2", uid=make_study("1").uid),
+            make_study(None, uid=make_study("1").uid),
+            make_study("2", display_name="study 1"),
+        ],
+        ids=["name", "uid", "uid of a job", "display name"],
+    )
+    def test_what_is_taken_is_refused(self, studies: StudyStore, other: StudyRecord) -> None:
+        first = make_study("1")
+        studies.create(first)
+        with pytest.raises(AlreadyExists):
+            studies.create(other)
+        assert studies.list(STUDIES, limit=9, after=None).studies == (first,)
+        assert studies.load(first.uid).study == first
+
+    def test_a_display_name_is_free_in_other_places_and_after_deletion(
+        self, studies: StudyStore
+    ) -> None:
+        long = "x" * 20_000
+        first = make_study("1", display_name=long)
+        for study in (
+            first,
+            make_study("1", location="us-east1", display_name=long),
+            make_study("2", display_name=long.upper()),
+            make_study(None, uid="job", display_name=long),
+        ):
+            studies.create(study)
+        studies.delete(first.uid)
+        again = make_study("3", display_name=long)
+        studies.create(again)
+        assert studies.lookup(STUDIES, long) == again
+
+    @pytest.mark.parametrize("text", ["nobody", "nul\0", "half\ud800", "'; --"])
+    def test_an_unknown_study_is_not_found(self, studies: StudyStore, text: str) -> None:
+        uid = StudyUid(text)
+        attempts: list[Callable[[], object]] = [
+            lambda: studies.load(uid),
+            lambda: studies.find(StudyName("demo", "us-central1", text)),
+            lambda: studies.lookup(STUDIES, text),
+            lambda: studies.lookup(text, text),
+            lambda: studies.write(replace(make_study(), uid=uid)),
+            lambda: studies.report(uid, 1, [make_report("k")]),
+        ]
+        for attempt in attempts:
+            with pytest.raises(NotFound):
+                attempt()
+        assert studies.model(uid, 1) is None
+        assert studies.reports(uid) == ()
+        assert studies.list(text, limit=9, after=None).studies == ()
+        studies.delete(uid)
+
+    @pytest.mark.parametrize("text", ["nul \0", "half \ud800"])
+    def test_a_text_that_cannot_be_kept_is_refused(self, studies: StudyStore, text: str) -> None:
+        good = make_study()
+        studies.create(good)
+        for field, study in {
+            "displayName": make_study("2", display_name=text),
+            "studySpec": replace(make_study("2"), request=text),
+        }.items():
+            with pytest.raises(InvalidArgument, match=field):
+                studies.create(study)
+            with pytest.raises(InvalidArgument, match=field):
+                studies.write(replace(study, uid=good.uid, name=good.name, version=2))
+        assert studies.list(STUDIES, limit=9, after=None).studies == (good,)
+
+    def test_a_write_keeps_study_trials_and_models(self, studies: StudyStore) -> None:
+        study = replace(make_whole_study(), version=1)
+        studies.create(study)
+        one, three = make_trial(1), make_whole_trial(3)
+        model = {"scales": [1.5, None], HOSTILE: {"x": True}}
+        studies.write(second := next_version(study), [three, one], {0: {}, 12: model})
+        assert studies.load(study.uid).trials == (one, three)
+        assert studies.load(study.uid).study == second
+
+        ended = replace(one, state=TrialState.SUCCEEDED, ended_as=1)
+        third = replace(
+            next_version(second), state=StudyState.COMPLETED, why_inactive="", earlier=()
+        )
+        studies.write(third, [ended, make_trial(2)], {12: {"again": 1}})
+        kept = studies.load(study.uid)
+        assert kept.trials == (ended, make_trial(2), three)
+        assert kept.study == replace(third, earlier=study.earlier)
+        assert studies.model(study.uid, 0) == {}
+        assert studies.model(study.uid, 12) == {"again": 1}
+        assert studies.model(study.uid, 1) is None
+
+    def test_what_was_measured_may_be_no_number(self, studies: StudyStore) -> None:
+        measured = Measurement({"loss": math.nan})
+        study = create(studies, make_study(), replace(make_trial(), final=measured))
+        studies.report(study.uid, 1, [make_report("k", math.nan)])
+        (trial,) = studies.load(study.uid).trials
+        (told,) = studies.reports(study.uid)
+        assert trial.final is not None
+        assert math.isnan(trial.final.values["loss"])
+        assert math.isnan(told.report.values["loss"])
+
+    def test_a_point_of_no_number_is_refused_whole(self, studies: StudyStore) -> None:
+        study = create(studies, make_study())
+        bad = replace(make_trial(2), point={"lr": math.nan})
+        with pytest.raises(InvalidArgument, match="lr"):
+            studies.write(next_version(study), [make_trial(1), bad])
+        assert studies.load(study.uid).study == study
+        assert studies.load(study.uid).trials == ()
+
+    @pytest.mark.parametrize("version", [0, 1, 2, 4, 5])
+    def test_a_write_from_another_version_changes_nothing(
+        self, studies: StudyStore, version: int
+    ) -> None:
+        study = create(studies, make_study(), make_trial(1))
+        studies.report(study.uid, 1, [make_report("k")])
+        stale = replace(study, version=version, why_inactive="lost")
+        with pytest.raises(Aborted):
+            studies.write(stale, [make_trial(2)], {1: {"lost": 1}}, dropped=[1])
+        kept = studies.load(study.uid)
+        assert (kept.study, kept.trials) == (study, (make_trial(1),))
+        assert studies.model(study.uid, 1) is None
+        assert len(studies.reports(study.uid)) == 1
+
+    def test_a_dropped_trial_is_gone_with_its_reports(self, studies: StudyStore) -> None:
+        study = create(studies, make_study(), make_trial(1), make_trial(2))
+        for number in (1, 2):
+            studies.report(study.uid, number, [make_report("k")])
+        studies.write(next_version(study), [make_trial(4)], dropped=[2, 4, 99])
+        assert studies.load(study.uid).trials == (make_trial(1),)
+        assert [(r.position, r.number) for r in studies.reports(study.uid)] == [(1, 1)]
+        with pytest.raises(NotFound):
+            studies.report(study.uid, 2, [make_report("k")])
+        studies.report(study.uid, 1, [make_report("l")])
+        assert [(r.position, r.number) for r in studies.reports(study.uid)] == [(1, 1), (3, 1)]
+
+    def test_a_deleted_study_is_gone_with_all_of_it(self, studies: StudyStore) -> None:
+        study = create(studies, make_whole_study(), make_trial(1))
+        studies.write(next_version(study), models={1: {}})
+        studies.report(study.uid, 1, [make_report("k")])
+        studies.delete(study.uid)
+        with pytest.raises(NotFound):
+            studies.load(study.uid)
+        assert studies.reports(study.uid) == ()
+        studies.create(make_study("2", uid=study.uid))
+        again = studies.load(study.uid)
+        assert (again.study.earlier, again.trials) == ((), ())
+        assert studies.model(study.uid, 1) is None
+
+    def test_no_write_is_lost(self, studies: StudyStore, elsewhere: StudyStore) -> None:
+        study = make_study()
+        studies.create(study)
+
+        def add(to: StudyStore) -> None:
+            written = 0
+            while written < 5:
+                kept = to.load(study.uid)
+                assert len(kept.trials) == kept.study.version - 1
+                trial = make_trial(kept.study.version)
+                try:
+                    to.write(next_version(kept.study), [trial])
+                except Aborted:
+                    continue
+                written += 1
+
+        assert _together([partial(add, to) for to in (studies, elsewhere) * 2]) == []
+        kept = studies.load(study.uid)
+        assert [trial.number for trial in kept.trials] == list(range(1, 21))
+        assert kept.study.version == 21
+
+    @pytest.mark.parametrize("same", ["name", "display name"])
+    def test_of_many_creators_one_succeeds(
+        self, studies: StudyStore, elsewhere: StudyStore, same: str
+    ) -> None:
+        def study(number: int) -> StudyRecord:
+            uid = f"uid{number}"
+            if same == "name":
+                return make_study("1", uid=uid, display_name=uid)
+            return make_study(f"{number}", uid=uid, display_name="same")
+
+        stores = enumerate((studies, elsewhere) * 3)
+        errors = _together([partial(to.create, study(n)) for n, to in stores])
+        assert [type(error) for error in errors] == [AlreadyExists] * 5
+        assert len(studies.list(STUDIES, limit=9, after=None).studies) == 1
+
+
+class ReportContract:
+    """Each key of a trial once, in the order of their arrival."""
+
+    def test_reports_come_back_as_they_were(self, studies: StudyStore) -> None:
+        study = create(studies, make_study(), make_trial(1))
+        told = Report(HOSTILE, {HOSTILE: -math.inf, "": 1e300}, 2**40, math.inf, CREATED, HOSTILE)
+        assert studies.report(study.uid, 1, [told, make_report("x" * 20_000)]) == 2
+        assert [r.report for r in studies.reports(study.uid)] == [told, make_report("x" * 20_000)]
+        assert studies.load(study.uid).study == study
+
+    def test_a_key_is_taken_once_in_each_trial(self, studies: StudyStore) -> None:
+        study = create(studies, make_study(), make_trial(1), make_trial(2))
+        assert studies.report(study.uid, 1, [make_report("a", 1.0), make_report("a", 2.0)]) == 1
+        assert studies.report(study.uid, 1, [make_report("b"), make_report("a", 3.0)]) == 1
+        assert studies.report(study.uid, 1, []) == 0
+        assert studies.report(study.uid, 2, [make_report("a", 4.0)]) == 1
+        kept = [
+            (r.number, r.report.key, r.report.values["loss"]) for r in studies.reports(study.uid)
+        ]
+        assert kept == [(1, "a", 1.0), (1, "b", 0.5), (2, "a", 4.0)]
+
+    def test_positions_ascend_over_the_whole_study(self, studies: StudyStore) -> None:
+        study = create(studies, make_study(), make_trial(1), make_trial(2))
+        for index, number in enumerate((1, 2, 1, 2)):
+            studies.report(study.uid, number, [make_report(f"{index}a"), make_report(f"{index}b")])
+        all_of_it = studies.reports(study.uid)
+        positions = [told.position for told in all_of_it]
+        assert positions == sorted(set(positions))
+        assert [told.number for told in all_of_it] == [1, 1, 2, 2, 1, 1, 2, 2]
+        assert studies.reports(study.uid, 2) == tuple(t for t in all_of_it if t.number == 2)
+        assert studies.reports(study.uid, after=positions[2]) == all_of_it[3:]
+        assert studies.reports(study.uid, 1, after=positions[0], limit=2) == (
+            all_of_it[1],
+            all_of_it[4],
+        )
+        assert studies.reports(study.uid, after=positions[-1]) == ()
+
+    @pytest.mark.parametrize("number", [-1, 0, 2, 2**40, 10**30])
+    def test_a_trial_that_is_not_there_has_no_reports(
+        self, studies: StudyStore, number: int
+    ) -> None:
+        study = create(studies, make_study(), make_trial(1))
+        with pytest.raises(NotFound):
+            studies.report(study.uid, number, [make_report("k")])
+        assert studies.reports(study.uid, number) == ()
+        assert studies.reports(study.uid, after=10**30) == ()
+        assert studies.model(study.uid, number) is None
+
+    def test_what_is_too_much_is_not_kept(self, frugal: StudyStore) -> None:
+        study = create(frugal, make_study(), make_trial(1), make_trial(2))
+        told = [make_report(str(number)) for number in range(9)]
+        assert frugal.report(study.uid, 1, told[:3]) == 3
+        assert frugal.report(study.uid, 1, told) == 2
+        assert frugal.report(study.uid, 1, told[5:]) == 0
+        assert frugal.report(study.uid, 2, told[:1]) == 1
+        assert [r.report for r in frugal.reports(study.uid, 1)] == told[:5]
+
+    def test_a_rewritten_trial_keeps_its_reports(self, frugal: StudyStore) -> None:
+        study = create(frugal, make_study(), make_trial(1))
+        frugal.report(study.uid, 1, [make_report(str(number)) for number in range(4)])
+        frugal.write(next_version(study), [make_whole_trial(1)])
+        assert frugal.report(study.uid, 1, [make_report("x"), make_report("y")]) == 1
+        assert len(frugal.reports(study.uid)) == 5
+
+    def test_thousands_of_reports_come_at_once(self, studies: StudyStore) -> None:
+        study = create(studies, make_study(), make_trial(1))
+        told = [make_report(str(number)) for number in range(2500)]
+        assert studies.report(study.uid, 1, told[:1500]) == 1500
+        assert studies.report(study.uid, 1, told) == 1000
+        assert [r.report for r in studies.reports(study.uid)] == told
+
+    def test_reports_that_come_at_once_are_all_kept(
+        self, studies: StudyStore, elsewhere: StudyStore
+    ) -> None:
+        study = create(studies, make_study(), make_trial(1), make_trial(2))
+
+        def tell(to: StudyStore, writer: int) -> None:
+            for index in range(5):
+                own, shared = make_report(f"{writer}/{index}"), make_report(f"shared{index}")
+                to.report(study.uid, 1 + writer % 2, [own, shared])
+
+        writers = enumerate((studies, studies, elsewhere, elsewhere))
+        assert _together([partial(tell, to, w) for w, to in writers]) == []
+        positions = [told.position for told in studies.reports(study.uid)]
+        assert positions == list(range(1, 31))
+
+
+class StudyPagingContract:
+    """Lists, newest first, in pages that nothing shifts."""
+
+    @pytest.mark.parametrize("limit", [1, 2, 3, 5, 6])
+    def test_pages_hold_each_study_once_newest_first(self, studies: StudyStore, limit: int) -> None:
+        ids = _create_five(studies)
+        studies.create(make_study("x", location="us-east1"))
+        found: list[list[str]] = []
+        key: str | None = None
+        while not found or key is not None:
+            page = studies.list(STUDIES, limit=limit, after=key)
+            found.append([study.name.study_id for study in page.studies if study.name])
+            key = page.next_key
+        assert [study_id for page in found for study_id in page] == ids
+        assert all(len(page) == limit for page in found[:-1])
+
+    def test_studies_made_or_removed_meanwhile_dont_shift_pages(self, studies: StudyStore) -> None:
+        ids = _create_five(studies)
+        first = studies.list(STUDIES, limit=2, after=None)
+        studies.create(make_study("new", created=SECOND))
+        studies.delete(first.studies[-1].uid)
+        second = studies.list(STUDIES, limit=9, after=first.next_key)
+        assert [study.name.study_id for study in second.studies if study.name] == ids[2:]
+
+    @pytest.mark.parametrize("key", ["", "x", "MTIz", "\0", "\ud800", "=", "AAAA"])
+    def test_a_made_up_key_is_refused(self, studies: StudyStore, key: str) -> None:
+        with pytest.raises(InvalidArgument, match="pageToken"):
+            studies.list(STUDIES, limit=3, after=key)
+
+
+def _create_five(studies: StudyStore) -> list[str]:
+    """Some of the same microsecond; their ids, newest first."""
+    for study_id, microseconds in ("a", 2), ("b", 0), ("c", 1), ("B", 1), ("d", 0):
+        created = timedelta(microseconds=microseconds)
+        studies.create(make_study(study_id, uid=study_id, created=created))
+    return ["a", "c", "B", "d", "b"]
+
+
+def _together(calls: Sequence[Callable[[], None]]) -> list[ServiceError]:
+    """Run all at once; the errors that they met."""
+    errors: list[ServiceError] = []
+    barrier = threading.Barrier(len(calls))
+
+    def run(call: Callable[[], None]) -> None:
+        barrier.wait()
+        try:
+            call()
+        except ServiceError as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(call,)) for call in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return errors
