@@ -92,7 +92,8 @@ class Validation:
         spec, name = self._gate.spec(submission), submission.name
         job_id = name.job_id if isinstance(name, TrainingJobName) else JOB_ID
         site = self._site(spec.region)
-        return plan(spec, self._catalogue, site, job_id=job_id, path=self._path)
+        search = submission.search
+        return plan(spec, self._catalogue, site, job_id=job_id, path=self._path, search=search)
 
     def _path(self, uri: str) -> str:
         try:

@@ -168,7 +168,10 @@ def test_a_search_with_few_trials(http: httpx.Client) -> None:
 
     assert said["verdict"] == "ACCEPTED"
     assert any("5 trials are few for 1 parameter" in warning for warning in said["warnings"])
-    assert "tuning jobs" in said["unsupported"]
+    assert said["plan"]["steps"][0] == (
+        "The search runs 5 trials of 1 machine, one after the other."
+    )
+    assert "--rate=..." in said["plan"]["pools"][0]["program"]["args"]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import Address, ContainerProgram, PythonProgram
 from footplate.domain.machines import accelerators_of, zones_for
 from footplate.domain.parts import Part, part_of
+from footplate.domain.preview.trials import first_trial, trial_steps
 from footplate.domain.sites import devices
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from footplate.domain.amounts import Amounts
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import DiskSpec, JobSpec, Scheduling, WorkerPool
+    from footplate.domain.searches.search import SearchRequest
     from footplate.domain.sites import Mode, Site
 
 JOB_ID = "JOB_ID"
@@ -92,8 +94,15 @@ def plan(
     *,
     job_id: str = JOB_ID,
     path: Callable[[str], str] = str,
+    search: SearchRequest | None = None,
 ) -> Plan:
-    """``path`` says what programs of the site can open, of a directory's URI."""
+    """``path`` says what programs of the site can open, of a directory's URI.
+
+    ``search``: of a tuning job; the plan is that of its first trial then.
+    """
+    before = () if search is None else tuple(trial_steps(spec, search))
+    if search is not None:
+        spec = first_trial(spec, search, job_id)
     planner = _Planner(spec, catalogue, site, job_id, path)
     zones = zones_for([pool.machine for pool in spec.pools], spec.region, catalogue)
     return Plan(
@@ -101,7 +110,7 @@ def plan(
         zone=zones[0] if zones else None,
         mode=site.mode,
         pools=tuple(planner.pool(pool) for pool in spec.pools if pool.replica_count),
-        steps=tuple(_steps(spec)),
+        steps=(*before, *_steps(spec)),
         counts=counts_of(spec, catalogue),
         holds=site.held_by(spec, catalogue),
     )

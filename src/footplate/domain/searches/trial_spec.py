@@ -21,11 +21,18 @@ def trial_spec(spec: JobSpec, search: Search, number: int, point: Point, job_id:
     own directories: ``JOB_DIR/NUMBER``, ``BASE/NUMBER/model``. Source: the pages on
     hyperparameter tuning of both services.
     """
-    given = flags(search.study.space, point)
+    tags = tuple(metric.name for metric in search.study.metrics)
+    return run_spec(spec, flags(search.study.space, point), tags, number, job_id)
+
+
+def run_spec(
+    spec: JobSpec, given: tuple[str, ...], metrics: tuple[str, ...], number: int, job_id: str
+) -> JobSpec:
+    """``given``: the trial's own arguments; ``metrics``: what it is to report."""
     return replace(
         spec,
         search=None,
-        metrics=tuple(metric.name for metric in search.study.metrics),
+        metrics=metrics,
         trial=str(number),
         pools=tuple(_pool(pool, given) for pool in spec.pools),
         job_dir=None if spec.job_dir is None else numbered(spec.job_dir, number),

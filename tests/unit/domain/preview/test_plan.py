@@ -19,7 +19,10 @@ from footplate.domain.jobs import (
     WorkerPool,
 )
 from footplate.domain.preview.plan import PlannedMachine, PlannedProgram, plan, words
+from footplate.domain.searches.search import SearchRequest, TrialCounts
 from footplate.domain.sites import Gpu, Mode, Site
+from footplate.domain.studies.parameters import Branch, CategoricalParameter, DoubleParameter
+from footplate.domain.studies.space import SearchSpace
 from footplate.testing.jobs import make_custom_name, make_spec
 
 CATALOGUE = load_catalogue()
@@ -205,3 +208,46 @@ def test_a_job_without_pools() -> None:
 )
 def test_lengths_of_time(duration_s: float, said: str) -> None:
     assert words(duration_s) == said
+
+
+def search_request(trials: int, parallel: int) -> SearchRequest:
+    top = CategoricalParameter(
+        "opt", ("adam", "sgd"), branches=(Branch(("sgd",), DoubleParameter("momentum", 0, 1)),)
+    )
+    space = SearchSpace((DoubleParameter("lr", 0, 1), top))
+    return SearchRequest(TrialCounts(trials, parallel), space)
+
+
+@pytest.mark.parametrize(
+    ("trials", "parallel", "said"),
+    [
+        (30, 2, "The search runs 30 trials of 13 machines, 2 at a time."),
+        (3, 9, "The search runs 3 trials of 13 machines, 3 at a time."),
+        (3, 1, "The search runs 3 trials of 13 machines, one after the other."),
+        (1, 2, "The search runs 1 trial of 13 machines."),
+    ],
+)
+def test_how_many_trials_a_search_runs(trials: int, parallel: int, said: str) -> None:
+    search = search_request(trials, parallel)
+    made = plan(guide(), CATALOGUE, CLUSTER, search=search)
+    assert made.steps[0] == said
+    assert made.steps[2:] == plan(guide(), CATALOGUE, CLUSTER).steps
+    assert plan(make_spec(), CATALOGUE, CLUSTER, search=search).steps[0] == said.replace(
+        "13 machines", "1 machine"
+    )
+
+
+def test_the_plan_of_a_search_is_that_of_its_first_trial() -> None:
+    spec = replace(guide(), directories=(Directory(None, "gs://b/out", "trainingInput.jobDir"),))
+    made = plan(spec, CATALOGUE, CLUSTER, job_id="census_1", search=search_request(30, 2))
+    arguments = ("--x", "1", "--lr=...", "--opt=...", "--momentum=...", "--job-dir", "gs://b/out/1")
+    assert [pool.program.args for pool in made.pools] == [arguments] * 3
+    variables = dict(made.pools[0].variables)
+    assert (variables["CLOUD_ML_TRIAL_ID"], variables["CLOUD_ML_JOB_ID"]) == ("1", "census_1")
+    assert json.loads(variables["TF_CONFIG"])["task"]["trial"] == "1"
+    assert made.counts == plan(guide(), CATALOGUE, CLUSTER).counts
+
+
+def test_a_search_that_resumes_another_has_parameters_that_are_not_known_yet() -> None:
+    made = plan(guide(), CATALOGUE, CLUSTER, search=SearchRequest(TrialCounts(5, 1)))
+    assert made.pools[0].program.args == ("--x", "1", "--job-dir", "gs://b/out/1")
