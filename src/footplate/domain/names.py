@@ -128,6 +128,17 @@ class StudyName:
 
 
 @dataclass(frozen=True)
+class TrialName:
+    """``.../studies/{study_id}/trials/{number}``: of a study of Vizier."""
+
+    study: StudyName
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.study}/trials/{self.number}"
+
+
+@dataclass(frozen=True)
 class OperationName:
     """``projects/{project}/locations/{location}/operations/{operation_id}``."""
 
@@ -137,6 +148,17 @@ class OperationName:
 
     def __str__(self) -> str:
         return f"projects/{self.project}/locations/{self.location}/operations/{self.operation_id}"
+
+
+@dataclass(frozen=True)
+class StudyOperationName:
+    """``{study}/operations/{operation_id}``, or that of a trial of one."""
+
+    of: StudyName | TrialName
+    operation_id: str
+
+    def __str__(self) -> str:
+        return f"{self.of}/operations/{self.operation_id}"
 
 
 _TRAINING_JOB = re.compile(rf"projects/({_SEGMENT})/jobs/({_SEGMENT})")

@@ -13,6 +13,8 @@ from footplate.wire.json_text import describe
 from footplate.wire.timestamps import check_timestamp
 
 _INTEGER = re.compile(r"-?[0-9]{1,19}")
+_NOT_FINITE = ("NaN", "Infinity", "-Infinity")
+"""How proto3 JSON writes doubles that are no numbers."""
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
@@ -50,6 +52,10 @@ def _double(value: object) -> float:
     raise ValueError(f"{describe(value)} given; allowed: a finite number")
 
 
+def _reading(value: object) -> float:
+    return float(value) if isinstance(value, str) and value in _NOT_FINITE else _double(value)
+
+
 def _flag(value: object) -> bool:
     if isinstance(value, bool):
         return value
@@ -69,5 +75,7 @@ Int32 = Annotated[int, PlainValidator(_int32)]
 Int64 = Annotated[int, PlainValidator(_int64), PlainSerializer(str)]
 """Given back as a string, as Google does: JavaScript's numbers end at 53 bits."""
 Double = Annotated[float, PlainValidator(_double)]
+Reading = Annotated[float, PlainValidator(_reading)]
+"""What a program measured; not always finite."""
 Duration = Annotated[str, BeforeValidator(check_duration)]
 Timestamp = Annotated[str, BeforeValidator(check_timestamp)]

@@ -16,11 +16,12 @@ from footplate.api.locations import location_routes
 from footplate.api.operations import operation_routes
 from footplate.api.security import Access
 from footplate.api.training_v1 import training_routes
-from footplate.api.vertex_v1 import vertex_routes
+from footplate.api.vertex_v1 import vertex_routes, vizier_routes
 from footplate.catalogue import load_catalogue
 from footplate.domain.states import State
 from footplate.testing.http_server import serve
 from footplate.testing.jobs_service import MemoryJobs
+from footplate.testing.vizier import memory_vizier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +48,7 @@ def build(jobs: MemoryJobs, access: Access) -> Starlette:
     routes = [
         *health_routes("1.2.3", CollectorRegistry(), lambda: {"dataDir": "here"}),
         *training_routes(jobs, load_catalogue(), _shells, jobs.trials),
+        *vizier_routes(memory_vizier(jobs.clock), jobs.clock),
         *vertex_routes(jobs, jobs.clock, load_catalogue(), _shells, jobs.trials),
         *operation_routes(jobs),
         *location_routes(load_catalogue()),

@@ -1,5 +1,6 @@
 """aiplatform v1 and v1beta1 over HTTP."""
 
 from footplate.api.vertex_v1.routes import vertex_routes
+from footplate.api.vertex_v1.vizier_routes import vizier_routes
 
-__all__ = ["vertex_routes"]
+__all__ = ["vertex_routes", "vizier_routes"]

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from footplate.wire.json_text import JsonObject
 
 _KINDS = {
-    "studies": "Vizier studies",
     "trainingPipelines": "training pipelines",
 }
 
@@ -27,7 +26,6 @@ def absent_routes(location: str) -> list[Route]:
         path = f"{location}/{kind}"
         routes += [
             json_route(path, {"GET": _nothing, "POST": absent.refuse}),
-            json_route(f"{path}:lookup", {"POST": absent.refuse}),
             json_route(f"{path}/{{resource}}:{{verb}}", {"POST": absent.miss}),
             json_route(f"{path}/{{resource}}", {"GET": absent.miss, "DELETE": absent.miss}),
         ]

@@ -44,6 +44,9 @@ class DiscreteValueSpec(JsonModel):
     default_value: Double | None = None
 
 
+ValueSpec = DoubleValueSpec | IntegerValueSpec | CategoricalValueSpec | DiscreteValueSpec
+
+
 class DiscreteValueCondition(JsonModel):
     values: list[Double] | None = None
 

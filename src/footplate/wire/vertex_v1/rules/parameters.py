@@ -11,22 +11,21 @@ from footplate.domain.hyperparameters import (
     check_range,
 )
 from footplate.wire.json_model import understood_items
-from footplate.wire.json_text import describe
 from footplate.wire.vertex_v1.enums import ScaleType
 from footplate.wire.vertex_v1.rules.conditions import Conditions
+from footplate.wire.vertex_v1.rules.defaults import check_default
 from footplate.wire.vertex_v1.study_models import (
     CategoricalValueSpec,
     DiscreteValueSpec,
     DoubleValueSpec,
     IntegerValueSpec,
+    ValueSpec,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from footplate.wire.vertex_v1.study_models import ParameterSpec
-
-ValueSpec = DoubleValueSpec | IntegerValueSpec | CategoricalValueSpec | DiscreteValueSpec
 
 LEAST_STEP = 1e-10
 """Between two discrete values; nearer ones are the same."""
@@ -35,18 +34,34 @@ _LOG_SCALES = (ScaleType.UNIT_LOG_SCALE, ScaleType.UNIT_REVERSE_LOG_SCALE)
 
 
 def check_parameters(
-    parameters: Sequence[ParameterSpec], at: str, clouded: Callable[[str], bool], *, grid: bool
+    parameters: Sequence[ParameterSpec],
+    at: str,
+    clouded: Callable[[str], bool],
+    *,
+    grid: bool,
+    defaults: bool = False,
 ) -> Iterator[Violation]:
-    """``grid``: every point is tried, so that there can't be a range of real numbers."""
+    """``grid``: every point is tried, so that there can't be a range of real numbers.
+
+    ``defaults``: parameters may have default values.
+    """
     for index, parameter in enumerate(parameters):
-        yield from _check_parameter(parameter, f"{at}[{index}]", clouded, grid=grid)
+        field = f"{at}[{index}]"
+        yield from _check_parameter(parameter, field, clouded, grid=grid, defaults=defaults)
 
 
 def _check_parameter(
-    parameter: ParameterSpec, at: str, clouded: Callable[[str], bool], *, grid: bool
+    parameter: ParameterSpec,
+    at: str,
+    clouded: Callable[[str], bool],
+    *,
+    grid: bool,
+    defaults: bool,
 ) -> Iterator[Violation]:
     yield from check_parameter_names([(f"{at}.parameterId", parameter.parameter_id or "")])
     yield from _check_kind(parameter, at, clouded)
+    for name, spec in _specs(parameter).items():
+        yield from check_default(spec, f"{at}.{name}", clouded, allowed=defaults)
     if grid and parameter.double_value_spec is not None:
         allowed = "integer, categorical and discrete parameters"
         said = f"given with GRID_SEARCH; allowed: {allowed}"
@@ -59,7 +74,9 @@ def _check_parameter(
             yield Violation(f"{field}.parameterSpec", "required: the parameter that depends")
         else:
             below = f"{field}.parameterSpec"
-            yield from _check_parameter(child.parameter_spec, below, clouded, grid=grid)
+            yield from _check_parameter(
+                child.parameter_spec, below, clouded, grid=grid, defaults=defaults
+            )
 
 
 def _check_kind(
@@ -76,12 +93,7 @@ def _check_kind(
         yield Violation(f"{at}.scaleType", said)
     log_scale = scale.name if scale in _LOG_SCALES else ""
     for name, spec in specs.items():
-        field = f"{at}.{name}"
-        yield from _check_values(spec, field, log_scale, clouded)
-        if spec.default_value is not None:
-            said = f"{describe(spec.default_value)} given"
-            allowed = "only in studies of Vizier, not in tuning jobs"
-            yield Violation(f"{field}.defaultValue", f"{said}; allowed: {allowed}")
+        yield from _check_values(spec, f"{at}.{name}", log_scale, clouded)
 
 
 def _specs(parameter: ParameterSpec) -> dict[str, ValueSpec]:

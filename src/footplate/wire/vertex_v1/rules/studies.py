@@ -20,8 +20,10 @@ MAX_PARAMETERS = 1000
 """Conditional ones included; more is no search that ends."""
 
 
-def check_study(study: StudySpec, at: str, clouded: Callable[[str], bool]) -> Iterator[Violation]:
-    """The rules of tuning jobs, which have less than studies of Vizier."""
+def check_study(
+    study: StudySpec, at: str, clouded: Callable[[str], bool], *, vizier: bool = False
+) -> Iterator[Violation]:
+    """``vizier``: by the rules of its studies, which may have more than those of tuning jobs."""
     metrics = study.metrics or []
     yield from _check_metrics(metrics, f"{at}.metrics")
     parameters, field = study.parameters or [], f"{at}.parameters"
@@ -32,9 +34,9 @@ def check_study(study: StudySpec, at: str, clouded: Callable[[str], bool]) -> It
         yield Violation(field, f"{count} given; allowed: at most {MAX_PARAMETERS}")
     else:
         grid = study.algorithm is Algorithm.GRID_SEARCH
-        yield from check_parameters(parameters, field, clouded, grid=grid)
+        yield from check_parameters(parameters, field, clouded, grid=grid, defaults=vizier)
         yield from check_parameter_names(parameters, field)
-    if study.observation_noise:
+    if study.observation_noise and not vizier:
         given = f"{study.observation_noise.name} given"
         allowed = "only in studies of Vizier, not in tuning jobs"
         yield Violation(f"{at}.observationNoise", f"{given}; allowed: {allowed}")

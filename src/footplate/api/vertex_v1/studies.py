@@ -1,0 +1,65 @@
+"""``projects.locations.studies`` of aiplatform v1: the studies of Vizier."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from footplate.api.vertex_v1.parents import location_of
+from footplate.domain.names import StudyName
+from footplate.wire.paging import format_token, parse_token
+from footplate.wire.vertex_v1.queries import PAGES
+from footplate.wire.vertex_v1.vizier_answers import study_json
+from footplate.wire.vertex_v1.vizier_requests import read_lookup, read_study
+
+if TYPE_CHECKING:
+    from footplate.api.json_route import Call
+    from footplate.control.vizier import Studies
+    from footplate.wire.json_text import JsonObject
+
+
+class StudiesApi:
+    """One method for each method of the API."""
+
+    def __init__(self, studies: Studies) -> None:
+        self._studies = studies
+
+    def create(self, call: Call) -> JsonObject:
+        """``learnFrom`` is ours: the ids of earlier studies, with commas in between."""
+        ids = call.parameter("learnFrom", "learn_from") or ""
+        learns_from = tuple(text for each in ids.split(",") if (text := each.strip()))
+        request = replace(read_study(call.body()), learns_from=learns_from)
+        return study_json(self._studies.create(location_of(call), request))
+
+    def get(self, call: Call) -> JsonObject:
+        return study_json(self._studies.get(study_of(call)))
+
+    def lookup(self, call: Call) -> JsonObject:
+        where = location_of(call)
+        return study_json(self._studies.lookup(where, read_lookup(call.body())))
+
+    def list(self, call: Call) -> JsonObject:
+        where = location_of(call)
+        asked = StudyName(where.project, where.location, "").collection
+        page = self._studies.list(
+            where,
+            limit=PAGES.size(call.parameter("pageSize", "page_size")),
+            after=parse_token(call.parameter("pageToken", "page_token"), asked),
+        )
+        answer: JsonObject = {}
+        if page.studies:
+            answer["studies"] = [study_json(study) for study in page.studies]
+        if page.next_key is not None:
+            answer["nextPageToken"] = format_token(page.next_key, asked)
+        return answer
+
+    def delete(self, call: Call) -> JsonObject:
+        """No operation: VizierService answers Empty."""
+        self._studies.delete(study_of(call))
+        return {}
+
+
+def study_of(call: Call) -> StudyName:
+    """Raises InvalidArgument: there can't be such a project or region."""
+    here = location_of(call)
+    return StudyName(here.project, here.location, call.path["study"])

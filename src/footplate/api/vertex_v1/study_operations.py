@@ -1,0 +1,99 @@
+"""What of Vizier answers long-running operations, and these operations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+from footplate.api.vertex_v1.studies import study_of
+from footplate.api.vertex_v1.trials import trial_of
+from footplate.domain.errors import NotFound
+from footplate.domain.names import StudyOperationName
+from footplate.domain.studies.handling import as_handed_out
+from footplate.wire.vertex_v1.trials import trial_json
+from footplate.wire.vertex_v1.vizier_operations import (
+    CheckId,
+    SuggestionId,
+    check_json,
+    suggestion_json,
+)
+from footplate.wire.vertex_v1.vizier_requests import read_suggest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from footplate.api.json_route import Call
+    from footplate.control.vizier import Vizier
+    from footplate.domain.names import StudyName
+    from footplate.domain.studies.records import TrialRecord
+    from footplate.ports.clock import Clock
+    from footplate.wire.json_text import JsonObject
+
+
+class SuggestApi:
+    """``version`` of the API that is asked."""
+
+    def __init__(self, vizier: Vizier, clock: Clock, version: str) -> None:
+        self._vizier = vizier
+        self._clock = clock
+        self._version = version
+
+    def suggest(self, call: Call) -> JsonObject:
+        study, request = study_of(call), read_suggest(call.body())
+        made = self._vizier.suggesting.suggest(study, request.count, request.client_id)
+        numbers = [trial.number for trial in made.trials]
+        answered = SuggestionId.of(self._version, self._clock.now(), made.state, numbers)
+        return _suggestion(study, answered, made.trials, request.client_id)
+
+    def check(self, call: Call) -> JsonObject:
+        trial = trial_of(call)
+        should_stop = self._vizier.stopping.check(trial.study, trial.number)
+        answered = CheckId(self._version, self._clock.now(), should_stop)
+        return check_json(StudyOperationName(trial, str(answered)), answered, trial)
+
+
+class StudyOperations:
+    """The operations again, by their names, which say all that was answered."""
+
+    def __init__(self, vizier: Vizier) -> None:
+        self._vizier = vizier
+
+    def none(self, _call: Call) -> JsonObject:
+        return {}
+
+    def suggestion(self, call: Call) -> JsonObject:
+        """The trials as they were handed out; those that were deleted since are missing."""
+        study, text = study_of(call), call.path["operation"]
+        answered = SuggestionId.parse(text)
+        if answered is None:
+            _miss(StudyOperationName(study, text))
+        trials = self._vizier.trials.all(study)
+        found = [as_handed_out(trial) for trial in trials if answered.has(trial.number)]
+        return _suggestion(study, answered, found, found[0].client_id if found else "")
+
+    def check(self, call: Call) -> JsonObject:
+        trial, text = trial_of(call), call.path["operation"]
+        name, answered = StudyOperationName(trial, text), CheckId.parse(text)
+        if answered is None:
+            _miss(name)
+        self._vizier.trials.get(trial.study, trial.number)
+        return check_json(name, answered, trial)
+
+    def leave_suggestion(self, call: Call) -> JsonObject:
+        """What is done can't be cancelled, and what isn't kept needn't be deleted."""
+        self.suggestion(call)
+        return {}
+
+    def leave_check(self, call: Call) -> JsonObject:
+        self.check(call)
+        return {}
+
+
+def _suggestion(
+    study: StudyName, answered: SuggestionId, trials: Sequence[TrialRecord], client_id: str
+) -> JsonObject:
+    told = [trial_json(str(study), trial) for trial in trials]
+    return suggestion_json(StudyOperationName(study, str(answered)), answered, client_id, told)
+
+
+def _miss(name: StudyOperationName) -> NoReturn:
+    raise NotFound(f"there is no operation {str(name)[:300]!r}")

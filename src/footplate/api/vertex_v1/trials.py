@@ -1,0 +1,88 @@
+"""``projects.locations.studies.trials`` of aiplatform v1."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from footplate.api.vertex_v1.studies import study_of
+from footplate.domain.errors import NotFound
+from footplate.domain.names import TrialName
+from footplate.wire.paging import PageRule, format_token, parse_token
+from footplate.wire.vertex_v1.trials import trial_json
+from footplate.wire.vertex_v1.vizier_requests import read_measurement, read_outcome, read_trial
+
+if TYPE_CHECKING:
+    from footplate.api.json_route import Call
+    from footplate.control.vizier import StudyTrials
+    from footplate.control.vizier.trials import ToldTrial
+    from footplate.domain.names import StudyName
+    from footplate.wire.json_text import JsonObject
+
+PAGES = PageRule(default=10_000, maximum=10_000)
+"""The SDK reads the first page only, and takes it for all."""
+_NUMBER = re.compile(r"[1-9][0-9]{0,8}")
+
+
+class TrialsApi:
+    """One method for each method of the API, but for those that answer operations."""
+
+    def __init__(self, trials: StudyTrials) -> None:
+        self._trials = trials
+
+    def create(self, call: Call) -> JsonObject:
+        study = study_of(call)
+        return _answer(study, self._trials.create(study, read_trial(call.body())))
+
+    def get(self, call: Call) -> JsonObject:
+        name = trial_of(call)
+        return _answer(name.study, self._trials.get(name.study, name.number))
+
+    def list(self, call: Call) -> JsonObject:
+        study = study_of(call)
+        asked = f"{study}/trials"
+        page = self._trials.list(
+            study,
+            limit=PAGES.size(call.parameter("pageSize", "page_size")),
+            after=parse_token(call.parameter("pageToken", "page_token"), asked),
+        )
+        answer: JsonObject = {}
+        if page.trials:
+            answer["trials"] = [_answer(study, told) for told in page.trials]
+        if page.next_key is not None:
+            answer["nextPageToken"] = format_token(page.next_key, asked)
+        return answer
+
+    def list_optimal(self, call: Call) -> JsonObject:
+        study = study_of(call)
+        optimal = self._trials.optimal(study)
+        return {"optimalTrials": [_answer(study, told) for told in optimal]} if optimal else {}
+
+    def measure(self, call: Call) -> JsonObject:
+        name, measurement = trial_of(call), read_measurement(call.body())
+        return _answer(name.study, self._trials.measure(name.study, name.number, measurement))
+
+    def complete(self, call: Call) -> JsonObject:
+        name, outcome = trial_of(call), read_outcome(call.body())
+        return _answer(name.study, self._trials.complete(name.study, name.number, outcome))
+
+    def stop(self, call: Call) -> JsonObject:
+        name = trial_of(call)
+        return _answer(name.study, self._trials.stop(name.study, name.number))
+
+    def delete(self, call: Call) -> JsonObject:
+        name = trial_of(call)
+        self._trials.delete(name.study, name.number)
+        return {}
+
+
+def trial_of(call: Call) -> TrialName:
+    """Raises NotFound: no trial could have this id."""
+    study, text = study_of(call), call.path["trial"]
+    if not _NUMBER.fullmatch(text):
+        raise NotFound(f"there is no {study}/trials/{text[:100]}; ids of trials are numbers")
+    return TrialName(study, int(text))
+
+
+def _answer(study: StudyName, told: ToldTrial) -> JsonObject:
+    return trial_json(str(study), told.trial, told.measurements)

@@ -1,0 +1,59 @@
+"""The URLs of VizierService."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.api.json_route import json_route
+from footplate.api.vertex_v1.studies import StudiesApi
+from footplate.api.vertex_v1.study_operations import StudyOperations, SuggestApi
+from footplate.api.vertex_v1.trials import TrialsApi
+
+if TYPE_CHECKING:
+    from starlette.routing import Route
+
+    from footplate.control.vizier import Vizier
+    from footplate.ports.clock import Clock
+
+
+def vizier_routes(vizier: Vizier, clock: Clock) -> list[Route]:
+    """Verbs before resources: a route is found by the last segment of its URL."""
+    routes = _operation_routes(StudyOperations(vizier))
+    studies, trials = StudiesApi(vizier.studies), TrialsApi(vizier.trials)
+    for version in ("v1", "v1beta1"):
+        location = f"/{version}/projects/{{project}}/locations/{{location}}"
+        asked = SuggestApi(vizier, clock, version)
+        one = f"{location}/studies/{{study}}"
+        trial = f"{one}/trials/{{trial}}"
+        routes += [
+            json_route(f"{location}/studies:lookup", {"POST": studies.lookup}),
+            json_route(f"{location}/studies", {"GET": studies.list, "POST": studies.create}),
+            json_route(f"{one}/trials:suggest", {"POST": asked.suggest}),
+            json_route(f"{one}/trials:listOptimalTrials", {"POST": trials.list_optimal}),
+            json_route(f"{one}/trials", {"GET": trials.list, "POST": trials.create}),
+            json_route(f"{trial}:addTrialMeasurement", {"POST": trials.measure}),
+            json_route(f"{trial}:complete", {"POST": trials.complete}),
+            json_route(f"{trial}:stop", {"POST": trials.stop}),
+            json_route(f"{trial}:checkTrialEarlyStoppingState", {"POST": asked.check}),
+            json_route(trial, {"GET": trials.get, "DELETE": trials.delete}),
+            json_route(one, {"GET": studies.get, "DELETE": studies.delete}),
+        ]
+    return routes
+
+
+def _operation_routes(api: StudyOperations) -> list[Route]:
+    routes = []
+    for prefix in ("/v1", "/v1beta1", "/ui"):
+        study = f"{prefix}/projects/{{project}}/locations/{{location}}/studies/{{study}}"
+        for parent, get, leave in (
+            (study, api.suggestion, api.leave_suggestion),
+            (f"{study}/trials/{{trial}}", api.check, api.leave_check),
+        ):
+            one = f"{parent}/operations/{{operation}}"
+            routes += [
+                json_route(f"{parent}/operations", {"GET": api.none}),
+                json_route(f"{one}:wait", {"POST": get}),
+                json_route(f"{one}:cancel", {"POST": leave}),
+                json_route(one, {"GET": get, "DELETE": leave}),
+            ]
+    return routes

@@ -1,0 +1,20 @@
+"""All that clients may ask of Vizier."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from footplate.control.vizier.stopping import EarlyStop
+    from footplate.control.vizier.studies import Studies
+    from footplate.control.vizier.suggestions import Suggesting
+    from footplate.control.vizier.trials import StudyTrials
+
+
+@dataclass(frozen=True)
+class Vizier:
+    studies: Studies
+    trials: StudyTrials
+    suggesting: Suggesting
+    stopping: EarlyStop

@@ -1,0 +1,81 @@
+"""Whether a trial should stop before its time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from footplate.control.vizier.changes import change
+from footplate.control.vizier.trials import find
+from footplate.domain.studies import handling
+from footplate.domain.studies.limits import over
+from footplate.domain.studies.readings import curves
+from footplate.domain.studies.trials import TrialState
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from footplate.domain.names import StudyName, StudyUid
+    from footplate.domain.studies.handling import Change
+    from footplate.domain.studies.metrics import Measurement
+    from footplate.domain.studies.records import StoredReport, TrialRecord
+    from footplate.ports.clock import Clock
+    from footplate.ports.studies import KeptStudy, StudyStore
+
+_AT_ONCE = 10_000
+
+
+class Rule(Protocol):
+    """The study's own; ``footplate.control.searches.stopping.EarlyStopping.reason`` is it."""
+
+    def __call__(
+        self,
+        kept: KeptStudy,
+        trial: TrialRecord,
+        curves: Mapping[int, tuple[Measurement, ...]],
+    ) -> str:
+        """Why the trial is to stop, by what all trials have reported; empty: it goes on."""
+        ...
+
+
+class EarlyStop:
+    def __init__(self, store: StudyStore, rule: Rule, clock: Clock) -> None:
+        self._store = store
+        self._rule = rule
+        self._clock = clock
+
+    def check(self, name: StudyName, number: int) -> bool:
+        """Whether nothing more is wanted of the trial; if so it is STOPPING, or has ended.
+
+        Raises NotFound, Aborted.
+        """
+        change(self._store, name, lambda kept: self._judge(kept, find(kept, number)))
+        trial = find(self._store.find(name), number)
+        return trial.state.ended or trial.state is TrialState.STOPPING
+
+    def _judge(self, kept: KeptStudy, trial: TrialRecord) -> Change | None:
+        if trial.state is not TrialState.ACTIVE:
+            return None
+        why = self._over(kept)
+        if not why and kept.study.config.stopping is not None:
+            why = self._rule(kept, trial, self._curves(kept.study.uid))
+        return handling.stop(kept.study, trial, why) if why else None
+
+    def _over(self, kept: KeptStudy) -> str:
+        """Why the whole study is over, and its trials are not to go on; empty: they are."""
+        study, limits = kept.study, kept.study.config.limits
+        if limits is None or not limits.stop_asap:
+            return ""
+        now = self._clock.now()
+        return study.why_inactive or over(
+            limits, kept.trials, study.config.metrics, study.create_time, now
+        )
+
+    def _curves(self, uid: StudyUid) -> Mapping[int, tuple[Measurement, ...]]:
+        """Of all trials of the study, however much they have reported."""
+        found: list[StoredReport] = []
+        while True:
+            after = found[-1].position if found else 0
+            more = self._store.reports(uid, after=after, limit=_AT_ONCE)
+            found += more
+            if len(more) < _AT_ONCE:
+                return curves(found)

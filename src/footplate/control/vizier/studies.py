@@ -1,0 +1,105 @@
+"""Studies as clients of Vizier see them: make, look, delete."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import AlreadyExists, InvalidArgument, NotFound, Violation
+from footplate.domain.names import StudyName, StudyUid
+from footplate.domain.studies.histories import study_of
+from footplate.domain.studies.records import StudyRecord
+from footplate.domain.words import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from footplate.control.jobs import Ids
+    from footplate.domain.studies.request import StudyRequest
+    from footplate.domain.studies.study import Study
+    from footplate.domain.submission import Location
+    from footplate.ports.clock import Clock
+    from footplate.ports.studies import StudyPage, StudyStore
+
+_SEEDS = 1 << 32
+
+
+class Studies:
+    """``forget`` is told of studies that are gone."""
+
+    def __init__(
+        self,
+        store: StudyStore,
+        clock: Clock,
+        ids: Ids,
+        forget: Callable[[StudyUid], None] = lambda _: None,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._ids = ids
+        self._forget = forget
+
+    def create(self, where: Location, request: StudyRequest) -> StudyRecord:
+        """Make a study, or find the one that is as it should be.
+
+        The SDK's ``create_or_load`` doesn't understand AlreadyExists when it comes over REST, so
+        that a study that is there, with the very same spec, is the answer.
+
+        Raises:
+            AlreadyExists: there is another one of this display name; nothing was changed.
+            InvalidArgument: there is no study to learn from.
+        """
+        name = StudyName(where.project, where.location, str(self._ids.number()))
+        made = StudyRecord(
+            uid=StudyUid(self._ids.uid()),
+            name=name,
+            display_name=request.display_name,
+            config=request.config,
+            request=request.request,
+            seed=self._ids.number() % _SEEDS,
+            create_time=self._clock.now(),
+            earlier=self._earlier(where, request.learns_from),
+        )
+        try:
+            self._store.create(made)
+        except AlreadyExists:
+            return self._same(name.collection, request)
+        return made
+
+    def get(self, name: StudyName) -> StudyRecord:
+        return self._store.find(name).study
+
+    def lookup(self, where: Location, display_name: str) -> StudyRecord:
+        collection = StudyName(where.project, where.location, "").collection
+        return self._store.lookup(collection, display_name)
+
+    def list(self, where: Location, *, limit: int, after: str | None) -> StudyPage:
+        collection = StudyName(where.project, where.location, "").collection
+        return self._store.list(collection, limit=limit, after=after)
+
+    def delete(self, name: StudyName) -> None:
+        """With all of its trials."""
+        uid = self._store.find(name).study.uid
+        self._store.delete(uid)
+        self._forget(uid)
+
+    def _same(self, collection: str, request: StudyRequest) -> StudyRecord:
+        there = self._store.lookup(collection, request.display_name)
+        if there.request == request.request:
+            return there
+        raise AlreadyExists(
+            f"{there.name} is called {quoted(request.display_name)} already, and its studySpec is "
+            "another one; look it up with studies:lookup, or choose another displayName"
+        )
+
+    def _earlier(self, where: Location, ids: Sequence[str]) -> tuple[Study, ...]:
+        found: list[Study] = []
+        for study_id in ids:
+            try:
+                kept = self._store.find(StudyName(where.project, where.location, study_id))
+            except NotFound:
+                said = f"{quoted(study_id)} given; allowed: the id of a study of this location"
+                raise InvalidArgument.of((Violation("learnFrom", said),)) from None
+            whole = study_of(kept.study, kept.trials)
+            found += [*whole.earlier, replace(whole, trials=whole.finished, earlier=())]
+        return tuple(found)

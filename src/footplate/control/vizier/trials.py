@@ -1,0 +1,160 @@
+"""Trials of studies, as the clients that run them see them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from footplate.control.vizier.changes import change
+from footplate.domain.errors import NotFound
+from footplate.domain.studies import handling
+from footplate.domain.studies.merit import pareto_optimal
+from footplate.domain.studies.own_trials import bring
+from footplate.domain.studies.readings import (
+    check_metrics,
+    check_whole,
+    curve,
+    report_of,
+    timed,
+)
+from footplate.wire.vertex_v1.vizier_requests import metric_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from footplate.domain.names import StudyName
+    from footplate.domain.studies.handling import Change, Outcome
+    from footplate.domain.studies.metrics import Measurement
+    from footplate.domain.studies.own_trials import NewTrial
+    from footplate.domain.studies.records import StudyRecord, TrialRecord
+    from footplate.ports.clock import Clock
+    from footplate.ports.studies import KeptStudy, StudyStore
+
+
+@dataclass(frozen=True)
+class ToldTrial:
+    """A trial with what was measured of it singly, in order."""
+
+    trial: TrialRecord
+    measurements: tuple[Measurement, ...] = ()
+
+
+@dataclass(frozen=True)
+class TrialPage:
+    """In the order of their numbers; ``next_key`` continues after the last one, None at the end."""
+
+    trials: tuple[ToldTrial, ...]
+    next_key: str | None
+
+
+class StudyTrials:
+    """``prepare`` hears of studies of which a trial has ended: the next suggestion comes sooner.
+
+    Every method raises NotFound where there is no such study, or trial.
+    """
+
+    def __init__(
+        self, store: StudyStore, clock: Clock, prepare: Callable[[KeptStudy], None]
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._prepare = prepare
+
+    def create(self, name: StudyName, new: NewTrial) -> ToldTrial:
+        """Raises InvalidArgument: the study can't have such a trial."""
+        study = self._store.find(name).study
+        for index, measurement in enumerate(new.measurements):
+            check_metrics(measurement, metric_ids(study.request), f"measurements[{index}]")
+        _check_final(study, new.final)
+        made = change(self._store, name, lambda kept: bring(kept.study, new, self._clock.now()))
+        if new.state.ended:
+            self._prepare(self._store.find(name))
+        return ToldTrial(_changed(made))
+
+    def get(self, name: StudyName, number: int) -> ToldTrial:
+        kept = self._store.find(name)
+        return self._told(kept, find(kept, number))
+
+    def all(self, name: StudyName) -> tuple[TrialRecord, ...]:
+        """Without what was measured of them singly."""
+        return self._store.find(name).trials
+
+    def list(self, name: StudyName, *, limit: int, after: str | None) -> TrialPage:
+        kept = self._store.find(name)
+        last = int(after) if after and after.isdigit() else 0
+        rest = [trial for trial in kept.trials if trial.number > last]
+        page = rest[:limit]
+        key = str(page[-1].number) if len(rest) > limit else None
+        return TrialPage(self._all_told(kept, page), key)
+
+    def optimal(self, name: StudyName) -> tuple[ToldTrial, ...]:
+        """Those that have succeeded, and than which none is better in every metric."""
+        kept = self._store.find(name)
+        best = pareto_optimal([t.trial() for t in kept.trials], kept.study.config.metrics)
+        return self._all_told(kept, [find(kept, trial.number) for trial in best])
+
+    def measure(self, name: StudyName, number: int, measurement: Measurement) -> ToldTrial:
+        """Add a measurement; one that is there already counts once.
+
+        Raises:
+            FailedPrecondition: the trial has ended.
+            InvalidArgument: the study doesn't have such a metric.
+        """
+        kept = self._store.find(name)
+        trial = find(kept, number)
+        check_metrics(measurement, metric_ids(kept.study.request), "measurement")
+        handling.refuse_ended(trial)
+        now = self._clock.now()
+        report = report_of(timed(measurement, trial, now), now)
+        self._store.report(kept.study.uid, number, [report])
+        return self._told(kept, trial)
+
+    def complete(self, name: StudyName, number: int, outcome: Outcome) -> ToldTrial:
+        """Raises FailedPrecondition: it has ended before, or nothing says how good it is."""
+
+        def decide(kept: KeptStudy) -> Change:
+            trial = find(kept, number)
+            _check_final(kept.study, outcome.final)
+            reports = self._store.reports(kept.study.uid, number)
+            measurements = (*trial.measurements, *curve(reports))
+            return handling.complete(kept.study, trial, outcome, measurements, self._clock.now())
+
+        change(self._store, name, decide)
+        kept = self._store.find(name)
+        self._prepare(kept)
+        return self._told(kept, find(kept, number))
+
+    def stop(self, name: StudyName, number: int) -> ToldTrial:
+        """Tell whoever runs it to stop; one that has ended is left as it is."""
+        why = handling.ASKED_TO_STOP
+        change(self._store, name, lambda kept: handling.stop(kept.study, find(kept, number), why))
+        return self.get(name, number)
+
+    def delete(self, name: StudyName, number: int) -> None:
+        change(self._store, name, lambda kept: handling.drop(kept.study, find(kept, number)))
+
+    def _told(self, kept: KeptStudy, trial: TrialRecord) -> ToldTrial:
+        return ToldTrial(trial, curve(self._store.reports(kept.study.uid, trial.number)))
+
+    def _all_told(self, kept: KeptStudy, trials: Iterable[TrialRecord]) -> tuple[ToldTrial, ...]:
+        return tuple(self._told(kept, trial) for trial in trials)
+
+
+def find(kept: KeptStudy, number: int) -> TrialRecord:
+    """Raises NotFound."""
+    trial = next((trial for trial in kept.trials if trial.number == number), None)
+    if trial is None:
+        raise NotFound(f"there is no {kept.study.name}/trials/{number}")
+    return trial
+
+
+def _check_final(study: StudyRecord, final: Measurement | None) -> None:
+    if final is not None:
+        check_metrics(final, metric_ids(study.request), "finalMeasurement")
+        check_whole(final, study.config.metrics, "finalMeasurement")
+
+
+def _changed(made: Change | None) -> TrialRecord:
+    if made is None:
+        raise RuntimeError("a trial that was made changes its study")
+    return made.trials[0]

@@ -1,0 +1,20 @@
+"""What a face makes of a request for a study."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from footplate.domain.studies.study import StudyConfig
+
+
+@dataclass(frozen=True)
+class StudyRequest:
+    """``request`` is the accepted ``studySpec`` as canonical JSON."""
+
+    display_name: str
+    config: StudyConfig
+    request: str
+    learns_from: tuple[str, ...] = ()
+    """The ids of earlier studies of the same location, oldest first."""
