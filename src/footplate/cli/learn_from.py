@@ -22,7 +22,7 @@ def learn_from_option(function: Callable[P, R]) -> Callable[P, R]:
     return click.option(
         "--learn-from",
         metavar="ID",
-        help="Earlier tuning job, or study, whose trials give a first idea. "
+        help="Earlier tuning job, or study of `hp-tuning-jobs import`, to get a first idea from. "
         f"It becomes the label {LABEL}.",
     )(function)
 

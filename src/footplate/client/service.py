@@ -11,6 +11,7 @@ from footplate.client.quotas import Quotas
 from footplate.client.resources import Event, Job, LogLine, Status
 from footplate.client.stacks import Stacks
 from footplate.client.storage import Storage
+from footplate.client.studies import Studies
 from footplate.client.trials import Trials
 from footplate.client.usage import read_usage
 from footplate.client.validation import Validations
@@ -39,6 +40,7 @@ class Service:
         self.offers = Offers(self._connection)
         self.quotas = Quotas(self._connection)
         self.stacks = Stacks(self._connection)
+        self.studies = Studies(self._connection)
         self._trials = Trials(self._connection)
 
     def __enter__(self) -> Service:

@@ -62,6 +62,8 @@ class FakeService:
         self.trials: dict[str, list[dict[str, object]]] = {}
         """What is answered of a job's trials, one after the other; the last one stays."""
         self.measurements: dict[tuple[str, int], list[dict[str, object]]] = {}
+        self.studies: dict[str, list[dict[str, object]]] = {}
+        """The trials of each study of Vizier."""
         self.buckets: list[str] = []
         self.objects: dict[tuple[str, str], bytes] = {}
         self.refusals: dict[tuple[str, str], Answer] = {}
@@ -189,6 +191,22 @@ def _measurements(service: FakeService, _request: Request, name: str, number: st
     return Answer(body={"measurements": service.measurements.get((name, int(number)), [])})
 
 
+def _create_study(service: FakeService, request: Request, collection: str) -> Answer:
+    name = f"{collection}/{len(service.studies) + 1}"
+    service.studies[name] = []
+    return Answer(body={**request.json(), "name": name, "state": "ACTIVE", "createTime": TIME})
+
+
+def _create_trial(service: FakeService, request: Request, study: str) -> Answer:
+    service.studies[study].append(request.json())
+    return Answer(body={**request.json(), "name": f"{study}/trials/{len(service.studies[study])}"})
+
+
+def _delete_study(service: FakeService, _request: Request, name: str) -> Answer:
+    service.studies.pop(name)
+    return Answer()
+
+
 def _health(_service: FakeService, _request: Request) -> Answer:
     return Answer(body={"status": "ok", "version": "0.1.0.dev0"})
 
@@ -279,6 +297,7 @@ def _object(service: FakeService, bucket: str, name: str) -> dict[str, object]:
 _TRAINING = r"projects/[^/]+/jobs/[^/:]+"
 _KINDS = "(?:customJobs|hyperparameterTuningJobs)"
 _LOCATED = rf"projects/[^/]+/locations/[^/]+/{_KINDS}"
+_STUDIES = "projects/[^/]+/locations/[^/]+/studies"
 _JOB = rf"({_TRAINING}|{_LOCATED}/[^/:]+)"
 _COLLECTION = f"(projects/[^/]+/jobs|{_LOCATED})"
 _API = r"/v1(?:beta1)?"
@@ -298,6 +317,9 @@ _ROUTES: list[tuple[str, str, Callable[..., Answer]]] = [
     ("GET", f"/footplate/v1/{_JOB}/trials", _trials),
     ("GET", f"/footplate/v1/{_JOB}/trials/([0-9]+)/measurements", _measurements),
     ("POST", "/storage/v1/b", _create_bucket),
+    ("POST", rf"/v1/({_STUDIES})", _create_study),
+    ("POST", rf"/v1/({_STUDIES}/[^/:]+)/trials", _create_trial),
+    ("DELETE", rf"/v1/({_STUDIES}/[^/:]+)", _delete_study),
     ("GET", "/storage/v1/b", _list_buckets),
     ("GET", "/storage/v1/b/([^/]+)", _get_bucket),
     ("GET", "/storage/v1/b/([^/]+)/o", _list_objects),

@@ -17,6 +17,7 @@ command = Group(
         Entry("events", f"{_HERE}.events", "Show what has happened to a job."),
         Entry("cancel", f"{_HERE}.cancel", "End a job and its trials."),
         Entry("delete", f"{_HERE}.delete", "Delete a job that has ended."),
+        Entry("import", f"{_HERE}.import_", "Bring a study from elsewhere, to learn from."),
     ),
     help="Search for hyperparameters: each trial is a run of the whole job.",
 )

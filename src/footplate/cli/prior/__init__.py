@@ -1,0 +1,1 @@
+"""Finished studies of elsewhere, as studies that a tuning job can learn from."""

@@ -1,0 +1,58 @@
+"""Which kind of file a finished study is in."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from footplate.cli.prior.optuna_database import HEAD, read_database
+from footplate.cli.prior.optuna_journal import read_journal
+from footplate.cli.prior.optuna_study import finished
+from footplate.cli.prior.trial_export import read_csv, read_document
+from footplate.domain.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from footplate.cli.prior.finished_study import FinishedStudy
+
+_KINDS = "an Optuna database or journal, or an export of trials as JSON, YAML or CSV"
+
+
+def read_study(path: Path, study_name: str, metrics: Sequence[str], goal: str) -> FinishedStudy:
+    """The study in the file, by what it holds and not by its name.
+
+    Raises:
+        InvalidArgument: it can't be read, or holds no study; says what is allowed.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InvalidArgument(f"{path}: {error.strerror}") from None
+    if content.startswith(HEAD):
+        return finished(read_database(path, study_name), metrics)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidArgument(f"{path} is something else than {_KINDS}") from None
+    first = text.split("\n", 1)[0]
+    if first.startswith("{") and '"op_code"' in first:
+        return finished(read_journal(path, study_name), metrics)
+    if "," in first and "trial" in first.split(","):
+        return read_csv(text, metrics, goal)
+    return read_document(_parsed(path, text), metrics, goal)
+
+
+def _parsed(path: Path, text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        pass
+    # Imported here: most files are something else.
+    import yaml
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise InvalidArgument(f"{path} is something else than {_KINDS}") from None

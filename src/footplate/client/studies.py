@@ -1,0 +1,38 @@
+"""Studies of Vizier, as far as the command line makes any."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from footplate.domain.names import StudyName, parse_study_name
+
+if TYPE_CHECKING:
+    from footplate.client.connection import Connection
+    from footplate.wire.json_text import JsonObject
+
+
+class Studies:
+    """``/v1/projects/{project}/locations/{location}/studies``."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def create(
+        self, project: str, location: str, display_name: str, spec: JsonObject
+    ) -> tuple[StudyName, JsonObject]:
+        """Its name, and the answer itself. Raises AlreadyExists: there is one of this name."""
+        path = f"/v1/{quote(StudyName(project, location, '').collection)}"
+        body: JsonObject = {"displayName": display_name, "studySpec": spec}
+        answer = self._connection.call("POST", path, body=body)
+        return parse_study_name(str(answer.get("name"))), answer
+
+    def add_trial(self, name: StudyName, trial: JsonObject) -> None:
+        self._connection.call("POST", f"{_path(name)}/trials", body=trial)
+
+    def delete(self, name: StudyName) -> None:
+        self._connection.call("DELETE", _path(name))
+
+
+def _path(name: StudyName) -> str:
+    return f"/v1/{quote(str(name))}"
