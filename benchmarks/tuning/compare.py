@@ -102,7 +102,9 @@ def _told(result: dict[str, object]) -> dict[str, object]:
 
 def _names(suites: str) -> list[tuple[str, str]]:
     simple = [("functions", name) for name in (*functions.CENTRED, *functions.BOXED)]
-    real = [(suite, name) for name, (suite, _, _) in learners.LEARNERS.items()]
+    real = [
+        (suite, name) for name, (suite, _, _) in {**learners.LEARNERS, **learners.SMALL}.items()
+    ]
     return [(suite, name) for suite, name in (*simple, *real) if suite in suites.split(",")]
 
 

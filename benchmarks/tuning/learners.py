@@ -20,6 +20,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from small_learners import SMALL
 
 from footplate.domain.studies.parameters import (
     Branch,
@@ -173,7 +174,7 @@ LEARNERS: dict[str, tuple[str, Callable[[Point], float], SearchSpace]] = {
 
 
 def problems(cache: Path) -> Iterator[Problem]:
-    for name, (suite, function, space) in LEARNERS.items():
+    for name, (suite, function, space) in {**LEARNERS, **SMALL}.items():
         yield Problem(suite, name, space, _Cached(name, function, cache))
 
 

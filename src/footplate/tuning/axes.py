@@ -19,6 +19,8 @@ from footplate.domain.studies.parameters import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from footplate.domain.studies.parameters import Parameter, Value
@@ -37,7 +39,10 @@ class Axis(Protocol):
     steps: int
     """How many positions there are, where the axis isn't continuous; 0: it is."""
 
-    def position(self, value: Value) -> float: ...
+    def positions(self, values: Sequence[Value]) -> Floats: ...
+
+    def position(self, value: Value) -> float:
+        return float(self.positions([value])[0])
 
     def value(self, position: float) -> Value: ...
 
@@ -62,7 +67,7 @@ def axis(parameter: Parameter) -> Axis:
             return _Categories(parameter)
 
 
-class _Range:
+class _Range(Axis):
     categories = 0
     steps = 0
 
@@ -71,8 +76,8 @@ class _Range:
         self._scale = _effective(parameter)
         self._length = 0.0 if parameter.low == parameter.high else 1.0
 
-    def position(self, value: Value) -> float:
-        return float(_scaled(np.float64(value), self._low, self._high, self._scale))
+    def positions(self, values: Sequence[Value]) -> Floats:
+        return _scaled(np.array(values, np.float64), self._low, self._high, self._scale)
 
     def value(self, position: float) -> float:
         found = float(_unscaled(np.float64(position), self._low, self._high, self._scale))
@@ -85,7 +90,7 @@ class _Range:
         return units * self._length
 
 
-class _Whole:
+class _Whole(Axis):
     """Whole numbers; each owns the part of the axis that is rounded to it.
 
     Without logarithms they are counted from the lowest, so that the largest stay exact.
@@ -99,8 +104,9 @@ class _Whole:
         self._low, self._high = parameter.low - self._origin, parameter.high - self._origin
         self.steps = parameter.count if parameter.count <= _SNAPPED else 0
 
-    def position(self, value: Value) -> float:
-        return float(self._scaled(np.float64(int(value) - self._origin)))
+    def positions(self, values: Sequence[Value]) -> Floats:
+        counted = [int(value) - self._origin for value in values]
+        return self._scaled(np.array(counted, np.float64))
 
     def value(self, position: float) -> int:
         found = float(_unscaled(np.float64(position), self._low, self._high, self._scale))
@@ -120,7 +126,7 @@ class _Whole:
         return _scaled(values, self._low, self._high, self._scale)
 
 
-class _Steps:
+class _Steps(Axis):
     """Given values: on their scale, or evenly where no scale is given."""
 
     categories = 0
@@ -135,9 +141,11 @@ class _Steps:
             self._positions = _scaled(values, values[0], values[-1], parameter.scale)
         self._middles = (self._positions[1:] + self._positions[:-1]) / 2
 
-    def position(self, value: Value) -> float:
-        nearest = int(np.argmin(np.abs(np.array(self._values) - float(value))))
-        return float(self._positions[nearest])
+    def positions(self, values: Sequence[Value]) -> Floats:
+        """Of the nearest of its values."""
+        apart = np.array(values, np.float64)[:, None] - np.array(self._values)
+        found: Floats = self._positions[np.abs(apart).argmin(axis=1)]
+        return found
 
     def value(self, position: float) -> float:
         return self._values[int(np.searchsorted(self._middles, position))]
@@ -149,7 +157,7 @@ class _Steps:
         return self._positions[_shares(units, self.steps)]
 
 
-class _Categories:
+class _Categories(Axis):
     steps = 0
 
     def __init__(self, parameter: CategoricalParameter) -> None:
@@ -157,8 +165,8 @@ class _Categories:
         self._places = {value: float(place) for place, value in enumerate(parameter.values)}
         self.categories = len(parameter.values)
 
-    def position(self, value: Value) -> float:
-        return self._places[str(value)]
+    def positions(self, values: Sequence[Value]) -> Floats:
+        return np.array([self._places[str(value)] for value in values], np.float64)
 
     def value(self, position: float) -> str:
         return self._values[int(position)]

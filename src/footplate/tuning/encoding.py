@@ -49,13 +49,17 @@ class Encoding:
         self._first = np.searchsorted(self.owners, np.arange(self.width))
 
     def row(self, point: Point) -> Floats:
-        values = self.space.active_values(point)
-        positions = [_position(along, v) for along, v in zip(self.axes, values, strict=True)]
-        return np.array(positions, dtype=np.float64)
+        row: Floats = self.rows([point])[0]
+        return row
 
     def rows(self, points: Sequence[Point]) -> Floats:
-        found = [self.row(point) for point in points]
-        return np.array(found, dtype=np.float64).reshape(len(found), self.width)
+        values = [self.space.active_values(point) for point in points]
+        rows = np.full((len(points), self.width), np.nan)
+        for j, along in enumerate(self.axes):
+            active = [i for i, of in enumerate(values) if of[j] is not None]
+            if active:
+                rows[active, j] = along.positions([v for of in values if (v := of[j]) is not None])
+        return rows
 
     def point(self, row: Floats) -> Point:
         """Of a row that :meth:`settle` has made one of the space."""
@@ -129,7 +133,3 @@ class Encoding:
 
 _SAME = 1e-9
 """Positions of values of one axis are further apart, or they aren't told apart at all."""
-
-
-def _position(along: Axis, value: Value | None) -> float:
-    return np.nan if value is None else along.position(value)

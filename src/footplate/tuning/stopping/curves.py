@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,12 +32,17 @@ class Curve:
         return self.xs[-1] if self.xs else 0.0
 
     def until(self, x: float) -> Curve:
-        count = sum(at <= x for at in self.xs)
+        count = bisect_right(self.xs, x)
         return Curve(self.xs[:count], self.losses[:count])
 
     @property
     def best(self) -> float:
         return min(self.losses, default=math.inf)
+
+    @property
+    def standing(self) -> float:
+        """The best, unless it has come to what is no number since."""
+        return self.best if self.losses and math.isfinite(self.losses[-1]) else math.inf
 
     @property
     def mean(self) -> float:

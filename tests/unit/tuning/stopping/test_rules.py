@@ -128,9 +128,9 @@ def test_order_does_not_matter(spec: StoppingSpec) -> None:
     assert one == other
 
 
-def test_halving_says_at_which_rung_and_against_whom() -> None:
-    others = [trial(i + 1, [1.0, 0.9, 0.5 + i / 10, 0.4] + [0.4] * 6) for i in range(8)]
-    slow = trial(9, [1.0, 0.9, 0.84, 0.83], done=False)
+def test_halving_says_where_and_against_whom() -> None:
+    others = [trial(i + 1, [1.0, 0.9, 0.5 + i / 10] + [0.4 + i / 10] * 7) for i in range(8)]
+    slow = trial(9, [1.0, 0.9, 0.84], done=False)
     reason = rule(HalvingSpec()).reason_to_stop(slow, others)
     assert reason == "at step 30: 0.84, above 0.7, the top third of 9 trials"
 
@@ -141,13 +141,43 @@ def test_halving_gives_a_grace_of_a_tenth() -> None:
     assert rule(HalvingSpec()).reason_to_stop(trial(9, [9.0] * 4, done=False), others)
 
 
-def test_halving_leaves_a_third_of_those_that_come_to_a_rung() -> None:
+def test_halving_leaves_a_third_of_those_that_come_so_far() -> None:
     others = curves([i / 10 for i in range(1, 9)])
     stopped = [
         bool(rule(HalvingSpec()).reason_to_stop(trial(9, decay(level, 5), done=False), others))
         for level in (0.05, 0.25, 0.35, 0.45, 0.85)
     ]
     assert stopped == [False, False, True, True, True]
+
+
+def test_halving_stops_nothing_where_curves_cross() -> None:
+    """What ends best begins slowest: at a half of the time the order says nothing."""
+    others = [trial(i + 1, [2.0 - i / 10] * 5 + [0.2 + i / 10] * 5) for i in range(8)]
+    early = trial(9, [2.0] * 5, done=False)
+    late = trial(9, [2.0] * 5 + [0.9] * 4, done=False)
+    assert not rule(HalvingSpec()).reason_to_stop(early, others)
+    assert rule(HalvingSpec()).reason_to_stop(late, others)
+
+
+def test_halving_lets_what_falls_fast_go_on() -> None:
+    others = curves([0.4, 0.42, 0.44, 0.46, 0.48, 0.5])
+    falling = trial(9, [3.0, 2.0, 1.5, 1.0], done=False)
+    flat = trial(9, [1.0, 1.0, 1.0, 1.0], done=False)
+    assert not rule(HalvingSpec()).reason_to_stop(falling, others)
+    assert rule(HalvingSpec()).reason_to_stop(flat, others)
+
+
+def test_halving_stops_what_was_good_and_has_diverged() -> None:
+    others = curves([0.2, 0.25, 0.3, 0.35, 0.4, 0.45])
+    lost = trial(9, [0.1, 0.1, 0.1, math.nan], done=False)
+    assert "no number" in rule(HalvingSpec()).reason_to_stop(lost, others)
+
+
+@pytest.mark.parametrize("count", [4, 5])
+def test_halving_waits_for_five_whole_curves(count: int) -> None:
+    others = curves([0.2] * count)
+    stopped = rule(HalvingSpec()).reason_to_stop(trial(9, [9.0] * 5, done=False), others)
+    assert bool(stopped) == (count == 5)
 
 
 def test_stopped_trials_do_not_say_how_long_curves_get() -> None:

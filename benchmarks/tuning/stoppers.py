@@ -1,0 +1,141 @@
+"""Stopping rules behind one face: those of Footplate, and Optuna's pruners."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from footplate.domain.studies.metrics import Goal, Measurement, Metric
+from footplate.domain.studies.stopping import ConvexSpec, DecayCurveSpec, HalvingSpec, MedianSpec
+from footplate.domain.studies.trials import Trial, TrialState
+from footplate.tuning.stopping.convex import ConvexRule
+from footplate.tuning.stopping.curves import Curve, Ruler
+from footplate.tuning.stopping.decay import DecayCurveRule
+from footplate.tuning.stopping.halving import HalvingRule
+from footplate.tuning.stopping.median import MedianRule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.domain.studies.space import Point
+    from footplate.domain.studies.stopping import StoppingSpec
+    from footplate.tuning.stopping.rule import StoppingRule
+
+LOSS = Metric("loss", Goal.MINIMIZE)
+
+
+class Stopper(Protocol):
+    def begin(self, number: int, point: Point) -> None: ...
+
+    def stops(self, number: int, epoch: int, loss: float) -> bool:
+        """Whether the trial ends here, after this measurement."""
+        ...
+
+    def end(self, number: int, *, stopped: bool) -> None: ...
+
+
+class Never:
+    def begin(self, number: int, point: Point) -> None: ...
+
+    def stops(self, number: int, epoch: int, loss: float) -> bool:  # noqa: ARG002 - the protocol
+        return False
+
+    def end(self, number: int, *, stopped: bool) -> None: ...
+
+
+@dataclass(frozen=True)
+class _Remembering(Ruler):
+    """Makes the curve of a trial once for each of its lengths."""
+
+    known: dict[tuple[int, int], Curve] = field(default_factory=dict, compare=False)
+
+    def curve(self, trial: Trial) -> Curve:
+        asked = trial.number, len(trial.measurements)
+        if asked not in self.known:
+            self.known[asked] = super().curve(trial)
+        return self.known[asked]
+
+
+class Ours:
+    def __init__(self, spec: StoppingSpec) -> None:
+        self._rule = _rule(_Remembering(LOSS), spec)
+        self.trials: dict[int, Trial] = {}
+
+    def begin(self, number: int, point: Point) -> None:
+        self.trials[number] = Trial(number, point, TrialState.ACTIVE)
+
+    def stops(self, number: int, epoch: int, loss: float) -> bool:
+        trial = self.trials[number]
+        measured = (*trial.measurements, Measurement({"loss": loss}, step=epoch))
+        trial = self.trials[number] = replace(trial, measurements=measured)
+        others = [other for other in self.trials.values() if other.number != number]
+        return bool(self._rule.reason_to_stop(trial, others))
+
+    def end(self, number: int, *, stopped: bool) -> None:
+        trial = self.trials[number]
+        self.trials[number] = replace(
+            trial,
+            state=TrialState.SUCCEEDED,
+            final=trial.measurements[-1],
+            stopped_early=stopped,
+        )
+
+
+def _rule(ruler: Ruler, spec: StoppingSpec) -> StoppingRule:
+    match spec:
+        case HalvingSpec():
+            return HalvingRule(ruler, spec)
+        case MedianSpec():
+            return MedianRule(ruler)
+        case DecayCurveSpec():
+            return DecayCurveRule(ruler)
+        case ConvexSpec():
+            return ConvexRule(ruler, spec)
+
+
+class Pruner:
+    """One of Optuna's. Its trials have no parameters: somebody else chooses the points."""
+
+    def __init__(self, pruner: Any) -> None:
+        import optuna
+
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        self._study = optuna.create_study(pruner=pruner)
+        self._states = optuna.trial.TrialState
+        self._trials: dict[int, Any] = {}
+        self._last: dict[int, float] = {}
+
+    def begin(self, number: int, point: Point) -> None:  # noqa: ARG002 - the protocol
+        self._trials[number] = self._study.ask()
+
+    def stops(self, number: int, epoch: int, loss: float) -> bool:
+        self._last[number] = loss
+        self._trials[number].report(loss, epoch)
+        return bool(self._trials[number].should_prune())
+
+    def end(self, number: int, *, stopped: bool) -> None:
+        if stopped:
+            self._study.tell(self._trials[number], state=self._states.PRUNED)
+        elif self._last[number] == self._last[number]:
+            self._study.tell(self._trials[number], self._last[number])
+        else:
+            self._study.tell(self._trials[number], state=self._states.FAIL)
+
+
+def _optuna(name: str, **options: Any) -> Stopper:
+    import optuna
+
+    return Pruner(getattr(optuna.pruners, name)(**options))
+
+
+STOPPERS: dict[str, Callable[[int], Stopper]] = {
+    "none": lambda _: Never(),
+    "halving": lambda _: Ours(HalvingSpec()),
+    "median": lambda _: Ours(MedianSpec()),
+    "decay": lambda _: Ours(DecayCurveSpec()),
+    "convex": lambda epochs: Ours(ConvexSpec(max_step=epochs)),
+    "optuna-median": lambda _: _optuna("MedianPruner"),
+    "optuna-halving": lambda _: _optuna("SuccessiveHalvingPruner"),
+    "optuna-hyperband": lambda epochs: _optuna("HyperbandPruner", max_resource=epochs),
+}
+"""By how many epochs a whole training has."""
