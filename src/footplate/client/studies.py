@@ -21,17 +21,30 @@ class Studies:
     def create(
         self, project: str, location: str, display_name: str, spec: JsonObject
     ) -> tuple[StudyName, JsonObject]:
-        """Its name, and the answer itself. Raises AlreadyExists: there is one of this name."""
-        path = f"/v1/{quote(StudyName(project, location, '').collection)}"
+        """Its name, and the answer itself. One of the same name and spec is found, not made.
+
+        Raises:
+            AlreadyExists: there is one of this name, and of another spec.
+        """
         body: JsonObject = {"displayName": display_name, "studySpec": spec}
-        answer = self._connection.call("POST", path, body=body)
+        answer = self._connection.call("POST", _collection(project, location), body=body)
         return parse_study_name(str(answer.get("name"))), answer
+
+    def lookup(self, project: str, location: str, display_name: str) -> StudyName:
+        """Raises NotFound."""
+        path = f"{_collection(project, location)}:lookup"
+        answer = self._connection.call("POST", path, body={"displayName": display_name})
+        return parse_study_name(str(answer.get("name")))
 
     def add_trial(self, name: StudyName, trial: JsonObject) -> None:
         self._connection.call("POST", f"{_path(name)}/trials", body=trial)
 
     def delete(self, name: StudyName) -> None:
         self._connection.call("DELETE", _path(name))
+
+
+def _collection(project: str, location: str) -> str:
+    return f"/v1/{quote(StudyName(project, location, '').collection)}"
 
 
 def _path(name: StudyName) -> str:

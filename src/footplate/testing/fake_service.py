@@ -197,6 +197,14 @@ def _create_study(service: FakeService, request: Request, collection: str) -> An
     return Answer(body={**request.json(), "name": name, "state": "ACTIVE", "createTime": TIME})
 
 
+def _lookup_study(service: FakeService, request: Request, collection: str) -> Answer:
+    """It forgets their display names: those of numbers are theirs."""
+    name = f"{collection}/{request.json()['displayName']}"
+    if name not in service.studies:
+        return failure(404, "NOT_FOUND", f"{collection} has no such study")
+    return Answer(body={"name": name})
+
+
 def _create_trial(service: FakeService, request: Request, study: str) -> Answer:
     service.studies[study].append(request.json())
     return Answer(body={**request.json(), "name": f"{study}/trials/{len(service.studies[study])}"})
@@ -318,6 +326,7 @@ _ROUTES: list[tuple[str, str, Callable[..., Answer]]] = [
     ("GET", f"/footplate/v1/{_JOB}/trials/([0-9]+)/measurements", _measurements),
     ("POST", "/storage/v1/b", _create_bucket),
     ("POST", rf"/v1/({_STUDIES})", _create_study),
+    ("POST", rf"/v1/({_STUDIES}):lookup", _lookup_study),
     ("POST", rf"/v1/({_STUDIES}/[^/:]+)/trials", _create_trial),
     ("DELETE", rf"/v1/({_STUDIES}/[^/:]+)", _delete_study),
     ("GET", "/storage/v1/b", _list_buckets),

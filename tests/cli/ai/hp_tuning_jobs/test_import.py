@@ -29,7 +29,7 @@ def test_a_study_of_optuna(invoke: Callable[..., Result], fake: FakeService) -> 
         "  learn from it: footplate ai hp-tuning-jobs create --learn-from=1 ...\n"
     )
     assert f'"name": "{COLLECTION}/1"' in result.stdout
-    created, *trials = (r.json() for r in fake.requests if r.method == "POST")
+    _, created, *trials = (r.json() for r in fake.requests if r.method == "POST")
     assert created == {
         "displayName": "old",
         "studySpec": {
@@ -61,3 +61,14 @@ def test_several_studies_in_a_file(invoke: Callable[..., Result], fake: FakeServ
     assert result.exit_code == 1
     assert result.stderr.endswith("name one by --study-name: tuned, several\n")
     assert not fake.requests
+
+
+def test_a_name_that_is_taken(invoke: Callable[..., Result], fake: FakeService) -> None:
+    fake.studies[f"{COLLECTION}/7"] = []
+    result = invoke(*IMPORT, str(STUDIES / "optuna.log"), "--display-name=7")
+    assert result.exit_code == 1
+    assert result.stderr.endswith(
+        f"Error: there is a study '7': {COLLECTION}/7; give another --display-name, or learn from "
+        "the one that there is: `hp-tuning-jobs create --learn-from=7`\n"
+    )
+    assert fake.calls() == [f"POST /v1/{COLLECTION}:lookup"]

@@ -12,7 +12,7 @@ from footplate.cli.option_values import ListValue
 from footplate.cli.session import Session, region_option, with_session
 from footplate.cli.show import format_option, render
 from footplate.cli.terminal import disarm
-from footplate.domain.errors import InvalidArgument, ServiceError
+from footplate.domain.errors import AlreadyExists, InvalidArgument, NotFound, ServiceError
 
 if TYPE_CHECKING:
     from footplate.cli.prior.finished_study import FinishedStudy
@@ -98,6 +98,7 @@ def _send(
     """All of it or, where a trial is refused, nothing."""
     from footplate.cli.prior.requests import study_spec, trial_request
 
+    _check_new(service, project, region, display_name)
     name, resource = service.studies.create(project, region, display_name, study_spec(study))
     try:
         for trial in study.trials:
@@ -107,3 +108,15 @@ def _send(
             service.studies.delete(name)
         raise
     return name, resource
+
+
+def _check_new(service: Service, project: str, region: str, display_name: str) -> None:
+    """Else a file that is imported twice would become one study with all trials twice."""
+    try:
+        name = service.studies.lookup(project, region, display_name)
+    except NotFound:
+        return
+    raise AlreadyExists(
+        f"there is a study {display_name!r}: {name}; give another --display-name, or learn from "
+        f"the one that there is: `hp-tuning-jobs create --learn-from={name.study_id}`"
+    )
