@@ -33,12 +33,13 @@ from footplate.domain.names import JobUid, TrainingJobName, trial_run_name
 from footplate.domain.searches.search import Search, TrialCounts
 from footplate.domain.states import Phase, State
 from footplate.testing.jobs import CREATED, make_custom_name, make_job, make_spec
-from footplate.testing.studies_contract import CONFIG
+from footplate.testing.studies_contract import CONFIG, make_study
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from footplate.ports.store import Store
+    from footplate.store.telling import WholeStore
 
 JOBS = "projects/demo/jobs"
 HOSTILE = "NUL \0, half a pair \ud800, a quote ' and %_\\ \n\t \u202e 🚂"
@@ -350,6 +351,21 @@ class RunContract:
             assert store.events(job.uid) == ()
         assert store.runs(parent.uid) == ()
         assert set(store.active()) == {other, make_run(other, 1)}
+
+    def test_its_study_is_deleted_with_a_tuning_job(self, store: WholeStore) -> None:
+        parent, run = make_tuning_job(), make_run(make_tuning_job(), 1)
+        studies = [make_study(None, uid=uid) for uid in (parent.uid, "other")]
+        for job in (parent, run):
+            store.create(job, ())
+        for study in studies:
+            store.studies.create(study)
+
+        store.delete(run.name, 1)
+        assert store.studies.load(studies[0].uid).study == studies[0]
+        store.delete(parent.name, 1)
+        with pytest.raises(NotFound):
+            store.studies.load(studies[0].uid)
+        assert store.studies.load(studies[1].uid).study == studies[1]
 
     def test_a_deleted_run_leaves_its_tuning_job(self, store: Store) -> None:
         parent = make_tuning_job()

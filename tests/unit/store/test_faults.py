@@ -1,5 +1,5 @@
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
@@ -10,10 +10,13 @@ import pytest
 from sqlalchemy import create_engine, event, make_url, text
 
 from footplate.domain.errors import DataLoss, Unavailable
+from footplate.domain.names import StudyUid
+from footplate.ports.studies import StudyStore
 from footplate.store import SqlStore, open_store
 from footplate.store.engines import make_engine
 from footplate.store.faults import translated, unavailable
 from footplate.testing.jobs import CREATED, make_job
+from footplate.testing.studies_contract import create, make_report, make_study, make_trial
 
 
 @pytest.fixture
@@ -40,6 +43,52 @@ def test_a_lock_that_stays_makes_writes_unavailable_but_not_reads(
         assert store.get(job.name) == job
         other.execute("COMMIT")
     store.update(replace(job, version=2), ())
+
+
+def test_a_lock_that_stays_makes_writes_to_studies_unavailable_too(
+    store: SqlStore, path: Path
+) -> None:
+    study = create(store.studies, make_study(), make_trial())
+    writes: list[Callable[[], object]] = [
+        lambda: store.studies.create(make_study("2")),
+        lambda: store.studies.write(replace(study, version=3)),
+        lambda: store.studies.report(study.uid, 1, [make_report("k")]),
+        lambda: store.studies.delete(study.uid),
+    ]
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        for write in writes:
+            with pytest.raises(Unavailable, match=r"locked.*another program is writing"):
+                write()
+        assert store.studies.load(study.uid).study == study
+        other.execute("COMMIT")
+    assert store.studies.report(study.uid, 1, [make_report("k")]) == 1
+
+
+def test_a_full_disk_loses_no_report_that_was_kept(path: Path) -> None:
+    open_store(f"sqlite:///{path}").close()
+    engine = make_engine(make_url(f"sqlite:///{path}"), 1.0)
+
+    @event.listens_for(engine, "connect")
+    def limit_size(connection: sqlite3.Connection, _record: object) -> None:
+        connection.execute("PRAGMA max_page_count = 120").close()
+
+    store = SqlStore(engine)
+    study = create(store.studies, make_study(), make_trial())
+    acknowledged: list[int] = []
+    with pytest.raises(Unavailable, match=r"full.*free some space"):
+        _report_for_ever(store.studies, study.uid, acknowledged)
+    positions = [told.position for told in store.studies.reports(study.uid)]
+    assert positions == list(range(1, sum(acknowledged) + 1))
+    assert len(positions) > 1
+    assert store.studies.load(study.uid).study == study
+    store.close()
+
+
+def _report_for_ever(studies: StudyStore, uid: StudyUid, acknowledged: list[int]) -> None:
+    for number in count():
+        told = make_report("x" * 5000 + str(number))
+        acknowledged.append(studies.report(uid, 1, [told]))
 
 
 def test_a_full_disk_loses_nothing_that_was_kept(path: Path) -> None:

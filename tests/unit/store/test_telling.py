@@ -9,9 +9,18 @@ import pytest
 
 from footplate.domain.errors import Unavailable
 from footplate.domain.jobs import JobEvent
+from footplate.domain.names import StudyUid
 from footplate.store import TellingStore
 from footplate.testing.jobs import CREATED, make_job
 from footplate.testing.store import MemoryStore
+from footplate.testing.store_contract import make_run, make_tuning_job
+from footplate.testing.studies_contract import (
+    create,
+    make_report,
+    make_study,
+    make_trial,
+    next_version,
+)
 
 if TYPE_CHECKING:
     from footplate.domain.names import JobUid
@@ -68,3 +77,72 @@ def test_each_write_is_told_after_it_also_if_it_failed(
         house.write(method)
 
     assert house.told == [("appended" if method == "append" else "changed", JOB.uid)]
+
+
+def test_of_a_tuning_job_that_is_deleted_its_runs_and_its_study_are_told() -> None:
+    house, heard = House(), list[StudyUid]()
+    store = TellingStore(
+        house.kept, lambda uid: house.told.append(("changed", uid)), lambda _: None, heard.append
+    )
+    parent = make_tuning_job()
+    run = make_run(parent, 1)
+    for job in (parent, run):
+        house.kept.create(job, ())
+
+    store.delete(parent.name, parent.version)
+
+    assert house.told == [("changed", parent.uid), ("changed", run.uid)]
+    assert heard == [StudyUid(parent.uid)]
+
+
+class Library:
+    """Studies, and what is told of them."""
+
+    def __init__(self) -> None:
+        self.kept = MemoryStore()
+        self.told: list[StudyUid] = []
+        store = TellingStore(self.kept, lambda _: None, lambda _: None, self.told.append)
+        self.studies = store.studies
+
+    def write(self, method: str) -> None:
+        match method:
+            case "create":
+                self.studies.create(make_study())
+            case "write":
+                self.studies.write(next_version(STUDY), [make_trial(2)])
+            case "report":
+                assert self.studies.report(STUDY.uid, 1, [make_report("k")]) == 1
+            case "delete":
+                self.studies.delete(STUDY.uid)
+
+
+STUDY = next_version(make_study())
+
+
+@pytest.mark.parametrize("fails", [False, True])
+@pytest.mark.parametrize("method", ["create", "write", "report", "delete"])
+def test_each_write_to_a_study_is_told_after_it_also_if_it_failed(
+    method: str,
+    fails: bool,  # noqa: FBT001
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    library = Library()
+    if method != "create":
+        create(library.kept.studies, make_study(), make_trial())
+    write, order = getattr(library.kept.studies, method), library.told
+
+    def watched(*arguments: object) -> object:
+        assert order == [], "told before it was written"
+        answer = write(*arguments)
+        if fails:
+            raise Unavailable("the answer was lost")
+        return answer
+
+    monkeypatch.setattr(library.kept.studies, method, watched)
+    if fails:
+        with pytest.raises(Unavailable):
+            library.write(method)
+    else:
+        library.write(method)
+
+    assert library.told == [STUDY.uid]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from footplate.domain.states import State
@@ -66,8 +67,12 @@ def write_trial(trial: TrialRecord) -> str:
     return documents.write({"point": point, "state": trial.state.value, "created": created, **said})
 
 
+@lru_cache(maxsize=4096)
 def read_trial(number: int, text: str) -> TrialRecord:
-    """Raises ValueError, KeyError or TypeError for what is no document of a trial."""
+    """Remembered: studies are loaded again and again, and most of their trials have ended.
+
+    Raises ValueError, KeyError or TypeError for what is no document of a trial.
+    """
     document = {**_LEFT_OUT, **documents.read(text)}
     suggestion, final, outcome = document["suggestion"], document["final"], document["outcome"]
     return TrialRecord(
