@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.catalogue import load_catalogue
-from footplate.domain.names import TrainingJobName
+from footplate.domain.names import StudyName, TrainingJobName
 from footplate.domain.searches.search import SearchRequest, TrialCounts
 from footplate.domain.studies.metrics import Goal, Selection
 from footplate.domain.studies.parameters import (
@@ -166,6 +166,11 @@ def test_learning_from_an_earlier_job() -> None:
     request = searched({"footplate-learn-from": "job_0"}, params=[RATE])
     assert request.learns_from == TrainingJobName("demo", "job_0")
     assert searched({"team": "a"}, params=[RATE]).learns_from is None
+
+
+def test_learning_from_a_study_of_the_same_region() -> None:
+    request = searched({"footplate-learn-from": "17"}, params=[RATE])
+    assert request.learns_from == StudyName("demo", "us-central1", "17")
 
 
 @pytest.mark.parametrize("value", ["", "job_1"])

@@ -6,10 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import NotFound
-from footplate.domain.names import StudyUid, parse_job_name, parse_study_name
+from footplate.domain.names import (
+    StudyName,
+    StudyUid,
+    TuningJobName,
+    parse_job_name,
+    parse_study_name,
+)
 from footplate.domain.studies.histories import study_of
 
 if TYPE_CHECKING:
+    from footplate.domain.names import JobName
     from footplate.domain.searches.search import Search
     from footplate.domain.studies.study import Study
     from footplate.ports.store import Store
@@ -30,12 +37,23 @@ class EarlierStudies:
         return tuple(found)
 
     def find(self, name: str) -> KeptStudy:
-        """The study of this name, or of the tuning job of this name. Raises NotFound."""
+        """The study of this name, or of the tuning job of this name. Raises NotFound.
+
+        A request on Vertex AI gives an id alone, which may be a job's or a study's: no two of
+        them are the same.
+        """
         try:
             return self._studies.find(parse_study_name(name))
         except NotFound:
-            job = self._store.get(parse_job_name(name))
-            return self._studies.load(StudyUid(job.uid))
+            return self._of_job(parse_job_name(name))
+
+    def _of_job(self, name: JobName) -> KeptStudy:
+        try:
+            return self._studies.load(StudyUid(self._store.get(name).uid))
+        except NotFound:
+            if not isinstance(name, TuningJobName):
+                raise
+            return self._studies.find(StudyName(name.project, name.location, name.job_id))
 
     def _chain(self, name: str) -> list[Study]:
         """With what it had learned from itself."""

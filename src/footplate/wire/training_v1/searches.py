@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from footplate.domain.names import TrainingJobName
+from footplate.domain.names import StudyName, TrainingJobName
 from footplate.domain.searches.search import DEFAULT_TAG, SearchRequest, TrialCounts
 from footplate.domain.studies.metrics import Goal, Selection
 from footplate.domain.studies.parameters import (
@@ -25,6 +25,7 @@ from footplate.wire.training_v1.enums import GoalType, ParameterType, ScaleType
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from footplate.domain.names import JobName
     from footplate.domain.studies.parameters import Parameter
     from footplate.wire.training_v1.models import HyperparameterSpec, ParameterSpec
 
@@ -47,7 +48,10 @@ _ALGORITHMS = MappingProxyType(
 
 
 def search_request(
-    search: HyperparameterSpec, name: TrainingJobName, labels: Mapping[str, str] | None
+    search: HyperparameterSpec,
+    name: TrainingJobName,
+    labels: Mapping[str, str] | None,
+    region: str,
 ) -> SearchRequest:
     """Of a request in which nothing is wrong. A trial counts by its last measurement.
 
@@ -64,8 +68,15 @@ def search_request(
         selection=Selection.LAST,
         stopping=HalvingSpec() if search.enable_trial_early_stopping else None,
         resumes=TrainingJobName(name.project, resumed) if resumed else None,
-        learns_from=TrainingJobName(name.project, learned) if learned else None,
+        learns_from=_earlier(learned, name.project, region) if learned else None,
     )
+
+
+def _earlier(given: str, project: str, region: str) -> JobName | StudyName:
+    """Ids of jobs begin with a letter, those of studies are numbers."""
+    if given[0].isdigit():
+        return StudyName(project, region, given)
+    return TrainingJobName(project, given)
 
 
 def _counts(search: HyperparameterSpec) -> TrialCounts:

@@ -73,7 +73,9 @@ def read_submission(body: JsonObject, project: str, catalogue: Catalogue) -> Sub
 
 def _search(training: TrainingInput, name: TrainingJobName, job: Job) -> SearchRequest | None:
     search = training.hyperparameters
-    return None if search is None else search_request(search, name, job.labels)
+    if search is None:
+        return None
+    return search_request(search, name, job.labels, training.region or "")
 
 
 def _tuning(training: TrainingInput) -> Tuning | None:

@@ -36,5 +36,5 @@ def search_request(job: HyperparameterTuningJob, location: Location) -> SearchRe
 
 
 def _earlier(job_id: str, location: Location) -> TuningJobName:
-    """A study's id is none of a job's, so that either can be looked for."""
+    """A study's id is none of a job's, so that either is looked for by this name."""
     return TuningJobName(location.project, location.location, job_id)
