@@ -25,15 +25,26 @@ def folded(headings: Sequence[str], rows: Sequence[Sequence[str]], width: int) -
 
     Where the other columns leave too little room, the text follows below its row.
     """
+    return "\n".join(text for lines in folded_rows(headings, rows, width) for text in lines)
+
+
+def folded_rows(
+    headings: Sequence[str], rows: Sequence[Sequence[str]], width: int
+) -> list[list[str]]:
+    """The lines of each row of a folded table; those of its headings come first."""
     lines = [headings, *rows]
     widths = _widths(lines)
     left = sum(widths[:-1]) + _GAP * (len(widths) - 1)
     if left + widths[-1] <= width:
-        return table(headings, rows)
+        return [[_line(line, widths)] for line in lines]
     beside = width - left >= _LEAST
-    return "\n".join(
-        text for line in lines for text in _folded(line, widths, left if beside else None, width)
-    )
+    return [list(_folded(line, widths, left if beside else None, width)) for line in lines]
+
+
+def total_width(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Of a table that isn't folded."""
+    widths = _widths([headings, *rows])
+    return sum(widths) + _GAP * (len(widths) - 1)
 
 
 def _folded(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,12 +13,12 @@ import click
 from footplate.cli import job_commands
 from footplate.cli.session import job_commands as commands_of
 from footplate.cli.table import table
-from footplate.cli.terminal import colourless, disarm
+from footplate.cli.terminal import disarm
 from footplate.cli.trials import export
 from footplate.cli.trials.detail import told_in_full
 from footplate.cli.trials.fields import utc_now
 from footplate.cli.trials.selection import select
-from footplate.cli.trials.table import best_line, plain_table, rich_table
+from footplate.cli.trials.table import best_line, narrow_table, plain_table
 from footplate.domain.errors import NotFound
 from footplate.domain.names import trial_run_name
 
@@ -132,11 +133,11 @@ def _print_table(view: TrialsView, shown: Sequence[TrialView]) -> None:
         if best := best_line(view):
             click.echo(best, err=True)
         return
-    # Imported here: rich takes longer to import than the rest of the command.
-    from rich.console import Console
-
-    console = Console(no_color=colourless())
-    console.print(rich_table(view, shown, utc_now()))
+    width = shutil.get_terminal_size().columns
+    for line, style in narrow_table(view, shown, utc_now(), width):
+        click.secho(
+            line, fg=style.replace("bold", "").strip() or None, bold="bold" in style or None
+        )
     if best := best_line(view):
         click.secho(disarm(best), fg="green", err=True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from footplate.cli.table import table
+from footplate.cli.table import folded_rows, table, total_width
 from footplate.cli.terminal import disarm
 from footplate.cli.trials.fields import (
     metric_value,
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    from rich.table import Table
-
     from footplate.client.trials import TrialsView, TrialView
 
 BEST = "*"
@@ -29,8 +27,11 @@ _COLOURS = {
     "ACTIVE": "cyan",
     "REQUESTED": "bright_black",
 }
-_LEFT = frozenset({"STATE", "EARLY", "WHY"})
-"""Columns of text; the others hold numbers, mostly."""
+HEADING = "bold"
+"""The style of the headings, and of nothing else."""
+WHY = "WHY"
+_EXPENDABLE = ("MACHINE_TIME", "TIME", "EARLY", "STEP")
+"""Columns that go first where there is no room."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def columns(view: TrialsView, now: datetime) -> list[Column]:
         Column("TIME", lambda t: duration(seconds(t, now))),
         Column("MACHINE_TIME", lambda t: duration(t.machine_s) if t.machine_s else ""),
         Column("EARLY", lambda t: "yes" if t.stop_reason else ""),
-        Column("WHY", why),
+        Column(WHY, why),
     ]
     return [column for column in found if any(column.cell(trial) for trial in view.trials)]
 
@@ -63,27 +64,39 @@ def why(trial: TrialView) -> str:
 def plain_table(view: TrialsView, shown: Sequence[TrialView], now: datetime) -> str:
     """For files and pipes: each trial in one line, however long."""
     found = columns(view, now)
-    rows = [[" ".join(c.cell(trial).split()) for c in found] for trial in shown]
-    return table([column.heading for column in found], rows)
+    return table([column.heading for column in found], _rows(found, shown))
 
 
-def rich_table(view: TrialsView, shown: Sequence[TrialView], now: datetime) -> Table:
-    """For terminals: in colours, with texts broken to fit; the best trial stands out."""
-    # Imported here: rich takes longer to import than the rest of the command.
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
+def narrow_table(
+    view: TrialsView, shown: Sequence[TrialView], now: datetime, width: int
+) -> list[tuple[str, str]]:
+    """For terminals: lines of this width, each with its style; the best trial stands out.
 
+    Where there is little room, reasons stand below their rows, and times are left out; results
+    and parameters never are.
+    """
     found = columns(view, now)
-    made = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for column in found:
-        justify = "left" if column.heading in _LEFT else "right"
-        folds = column.heading == "WHY"
-        made.add_column(column.heading, justify=justify, no_wrap=not folds, overflow="fold")  # type: ignore[arg-type]  # rich's literals
-    for trial in shown:
+    for heading in _EXPENDABLE:
+        if _width(found, shown) > width:
+            found = [column for column in found if column.heading != heading]
+    texts = [*found] if found[-1].heading == WHY else [*found, Column("", lambda _: "")]
+    rows = [[disarm(cell) for cell in row] for row in _rows(texts, shown)]
+    headings, *lines = folded_rows([disarm(c.heading) for c in texts], rows, width)
+    told = [(line, HEADING) for line in headings]
+    for trial, parts in zip(shown, lines, strict=True):
         style = "bold green" if trial.best else _COLOURS.get(trial.state, "")
-        made.add_row(*(Text(disarm(c.cell(trial)), style=style) for c in found))
-    return made
+        told += [(part, style) for part in parts]
+    return told
+
+
+def _rows(found: Sequence[Column], shown: Sequence[TrialView]) -> list[list[str]]:
+    return [[" ".join(column.cell(trial).split()) for column in found] for trial in shown]
+
+
+def _width(found: Sequence[Column], shown: Sequence[TrialView]) -> int:
+    """Without reasons, which may stand elsewhere."""
+    narrow = [column for column in found if column.heading != WHY]
+    return total_width([column.heading for column in narrow], _rows(narrow, shown))
 
 
 def best_trials(view: TrialsView) -> list[TrialView]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.follow import PATIENCE_S, RETRY_S
-from footplate.cli.terminal import disarm
+from footplate.cli.terminal import colourless, disarm
 from footplate.cli.trials.fields import utc_now
-from footplate.cli.trials.table import best_line, result, rich_table, why
+from footplate.cli.trials.table import HEADING, best_line, narrow_table, result, why
 from footplate.domain.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from footplate.domain.names import JobName
 
     Select = Callable[[TrialsView], Sequence[TrialView]]
+
+
+_LEAST, _AROUND = 5, 5
+"""Rows that are shown at least, and lines around them."""
 
 
 def watch(session: Session, name: JobName, select: Select) -> Job:
@@ -78,26 +82,30 @@ def _live(states: Iterator[tuple[TrialsView, Job]], select: Select) -> Job:
     from rich.console import Console
     from rich.live import Live
 
-    console = Console()
+    console = Console(no_color=colourless())
     with Live(console=console, auto_refresh=False, vertical_overflow="visible") as live:
         for view, job in states:
-            live.update(_picture(view, select(view), console.height), refresh=True)
+            live.update(_picture(view, select(view), console.width, console.height), refresh=True)
             last = job
     return last
 
 
-def _picture(view: TrialsView, shown: Sequence[TrialView], height: int) -> RenderableType:
+def _picture(
+    view: TrialsView, shown: Sequence[TrialView], width: int, height: int
+) -> RenderableType:
     """What fits the screen: the latest trials."""
     from rich.console import Group
     from rich.text import Text
 
-    room = max(5, height - 6)
-    left_out = len(shown) - room
-    parts: list[RenderableType] = [Text(disarm(headline(view)), style="bold")]
-    if left_out > 0:
-        parts.append(Text(f"... {left_out} more", style="dim"))
-    parts.append(rich_table(view, shown[-room:], utc_now()))
-    return Group(*parts, Text(disarm(best_line(view)), style="green"))
+    room = max(_LEAST, height - _AROUND)
+    lines = narrow_table(view, shown, utc_now(), width)
+    headings = [line for line in lines if line[1] == HEADING]
+    rows = lines[len(headings) :]
+    parts = [(disarm(headline(view)), "bold"), *headings]
+    if len(rows) > room:
+        parts.append((f"... {len(rows) - room} lines above", "dim"))
+    parts += [*rows[-room:], (disarm(best_line(view)), "green")]
+    return Group(*(Text(text, style=style, no_wrap=True) for text, style in parts))
 
 
 def _lines(states: Iterator[tuple[TrialsView, Job]], select: Select) -> Job:
