@@ -196,6 +196,8 @@ study_records = st.builds(
     seed=st.integers(0, 2**128),
     create_time=times,
     earlier=st.lists(studies, max_size=2).map(tuple),
+    made=counts,
+    ended=counts,
     state=st.sampled_from(StudyState),
     why_inactive=any_text,
     version=counts,

@@ -52,7 +52,14 @@ def study_values(study: StudyRecord) -> Values:
         "create_time": to_micros(study.create_time),
         "version": study.version,
         "config": documents.write(config_document(study.config)),
-        "body": documents.write({"seed": study.seed, "why_inactive": study.why_inactive}),
+        "body": documents.write(
+            {
+                "seed": study.seed,
+                "made": study.made,
+                "ended": study.ended,
+                "why_inactive": study.why_inactive,
+            }
+        ),
         "request": study.request,
     }
 
@@ -74,6 +81,8 @@ def study_of(row: Record) -> StudyRecord:
             seed=body["seed"],
             create_time=from_micros(row.create_time),
             earlier=() if row.earlier is None else read_earlier(row.earlier),
+            made=body["made"],
+            ended=body["ended"],
             state=StudyState(row.state),
             why_inactive=body["why_inactive"],
             version=row.version,
