@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from footplate.api.web_access import web_access_uris
 from footplate.domain.studies.curves import measurements
+from footplate.wire.vertex_v1.trials import MOST_MEASUREMENTS, evenly
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from footplate.api.jobs_service import JobsService
     from footplate.api.json_route import Call
@@ -16,8 +19,13 @@ if TYPE_CHECKING:
     from footplate.api.web_access import ShellPaths
     from footplate.domain.admission import Explanation
     from footplate.domain.jobs import Job
-    from footplate.domain.studies.metrics import Measurement
+    from footplate.domain.names import JobUid
+    from footplate.domain.studies.metrics import Measurement, Metric
     from footplate.domain.studies.records import TrialRecord
+
+
+MOST_REMEMBERED = 2000
+"""Curves of trials that have ended."""
 
 
 class TuningJobs:
@@ -25,6 +33,8 @@ class TuningJobs:
         self._jobs = jobs
         self._trials = trials
         self._shells = shells
+        self._lock = Lock()
+        self._ended: OrderedDict[tuple[JobUid, int], Sequence[Measurement]] = OrderedDict()
 
     def explain(self, job: Job) -> Explanation | None:
         """Why a job waits; why the first trial that waits does, of a tuning job."""
@@ -43,12 +53,31 @@ class TuningJobs:
     def trials(self, job: Job) -> tuple[TrialRecord, ...]:
         return self._trials.trials(job.uid)
 
-    def measurements(self, job: Job, trial: TrialRecord) -> tuple[Measurement, ...]:
-        """What it is judged by."""
+    def measurements(self, job: Job, trial: TrialRecord) -> Sequence[Measurement]:
+        """What it is judged by; of a long curve some of it.
+
+        Clients ask every few seconds for all trials, most of which have ended.
+        """
         if job.spec.search is None or trial.start_time is None:
             return ()
+        metrics = job.spec.search.study.metrics
+        if not trial.state.ended:
+            return self._curve(job, trial, metrics)
+        with self._lock:
+            known = self._ended.get((job.uid, trial.number))
+        if known is None:
+            known = self._curve(job, trial, metrics)
+            with self._lock:
+                self._ended[job.uid, trial.number] = known
+                while len(self._ended) > MOST_REMEMBERED:
+                    self._ended.popitem(last=False)
+        return known
+
+    def _curve(
+        self, job: Job, trial: TrialRecord, metrics: Sequence[Metric]
+    ) -> Sequence[Measurement]:
         reports = (stored.report for stored in self._trials.reports(job.uid, trial.number))
-        return measurements(reports, job.spec.search.study.metrics)
+        return evenly(measurements(reports, metrics), MOST_MEASUREMENTS)
 
     def shells(self, call: Call, job: Job | None) -> dict[str, str]:
         """The addresses of a job's shells as this caller reaches them, by replica."""

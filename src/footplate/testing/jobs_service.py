@@ -24,6 +24,7 @@ from footplate.testing.store import MemoryStore
 from footplate.testing.trials import MemoryTrials
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     from footplate.domain.admission import Explanation
@@ -52,7 +53,8 @@ class TickingClock:
 class MemoryJobs:
     """``footplate.api.jobs_service.JobsService``; ``submissions`` is all that came in.
 
-    ``waiting`` is why queued jobs wait; ``trials`` are those of tuning jobs.
+    ``waiting`` is why queued jobs wait; ``trials`` are those of tuning jobs; ``on_submit`` is
+    called with each job that was made.
     """
 
     def __init__(self) -> None:
@@ -60,6 +62,7 @@ class MemoryJobs:
         self.submissions: list[Submission] = []
         self.waiting: Explanation | None = None
         self.trials = MemoryTrials()
+        self.on_submit: Callable[[Job], object] = lambda _: None
         self._store = MemoryStore()
         self._lock = threading.Lock()
         self._made = 0
@@ -82,7 +85,8 @@ class MemoryJobs:
             )
             self._store.create(job, ())
             self.submissions.append(submission)
-            return job
+        self.on_submit(job)
+        return job
 
     def _name(self, submission: Submission) -> JobName:
         name = submission.name

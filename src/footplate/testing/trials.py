@@ -44,9 +44,10 @@ def succeeded(number: int, loss: float, *, step: int = 10, machine_s: float = 60
 
 
 class MemoryTrials:
-    """``footplate.api.trials_service.TrialsService``."""
+    """``footplate.api.trials_service.TrialsService``; ``asked``: whose reports were read."""
 
     def __init__(self) -> None:
+        self.asked: list[tuple[JobUid, int]] = []
         self.studies: dict[str, StudyRecord] = {}
         self.kept: dict[str, tuple[TrialRecord, ...]] = {}
         self.running: dict[str, dict[int, Job]] = {}
@@ -74,4 +75,5 @@ class MemoryTrials:
         return self.running.get(job.uid, {})
 
     def reports(self, uid: JobUid, number: int) -> tuple[StoredReport, ...]:
+        self.asked.append((uid, number))
         return tuple(self._reports[uid, number])

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from google.cloud import aiplatform_v1
+from google.cloud import aiplatform, aiplatform_v1
+from tests.api.faces.test_vertex_clients import POOL
 from tests.api.faces.test_vertex_v1 import P, body, tuning_body
 
 from footplate.domain.admission import Explanation
@@ -15,6 +16,7 @@ from footplate.domain.errors import Code
 from footplate.domain.jobs import Ending
 from footplate.domain.names import parse_job_name
 from footplate.domain.states import State
+from footplate.domain.studies.metrics import Selection
 from footplate.domain.studies.records import TrialRecord
 from footplate.domain.studies.trials import TrialState
 from footplate.testing.jobs import CREATED
@@ -186,3 +188,55 @@ def test_googles_client_reads_all_of_it(
     jobs.end(job.name, Ending(State.SUCCEEDED))
     client.delete_hyperparameter_tuning_job(name=str(job.name)).result()
     assert http.get(JOBS).json() == {}
+
+
+def test_what_an_ended_trial_reported_is_read_once(
+    http: httpx.Client, jobs: MemoryJobs, job: Job
+) -> None:
+    """Clients ask every few seconds for all trials, and there may be very many reports."""
+    jobs.trials.keep(job, replace(succeeded(1, 0.5), point={"lr": 0.25}), active(2))
+    for step in range(300):
+        jobs.trials.report(job, 1, step, loss=float(step))
+    answers = [http.get(f"/v1/{job.name}").json() for _ in range(3)]
+    assert answers[0] == answers[1] == answers[2]
+    assert len(answers[0]["trials"][0]["measurements"]) == 100
+    assert jobs.trials.asked == [(job.uid, 1)] + [(job.uid, 2)] * 3
+
+
+def test_the_sdk_waits_for_a_search_and_has_its_trials(
+    url: str, anonymous: Any, jobs: MemoryJobs
+) -> None:
+    def end(job: Job) -> None:
+        jobs.trials.keep(job, replace(succeeded(1, 0.25), point={"lr": 0.5, "opt": "adam"}))
+        jobs.end(job.name, Ending(State.SUCCEEDED))
+
+    jobs.on_submit = end
+    aiplatform.init(
+        project="demo",
+        location="us-central1",
+        staging_bucket="gs://stage",
+        api_endpoint=url,
+        api_transport="rest",
+        credentials=anonymous,
+    )
+    made: Any = aiplatform  # most of its methods have no types
+    spaces = made.hyperparameter_tuning
+    search = made.HyperparameterTuningJob(
+        display_name="a search",
+        custom_job=made.CustomJob(display_name="a trial", worker_pool_specs=[POOL]),
+        metric_spec={"loss": "minimize"},
+        parameter_spec={
+            "lr": spaces.DoubleParameterSpec(min=0.1, max=1, scale="log"),
+            "opt": spaces.CategoricalParameterSpec(values=["adam", "sgd"]),
+        },
+        max_trial_count=20,
+        parallel_trial_count=2,
+    )
+    search.run()
+    aiplatform.initializer.global_pool.shutdown(wait=True)
+    (trial,) = search.trials
+    assert trial.final_measurement.metrics[0].value == 0.25
+    assert {p.parameter_id: p.value for p in trial.parameters} == {"lr": 0.5, "opt": "adam"}
+    (submission,) = jobs.submissions
+    assert submission.search is not None
+    assert submission.search.selection is Selection.BEST, "the SDK's default"

@@ -30,10 +30,9 @@ def vertex_routes(
     trials: TrialsService = NO_TRIALS,
 ) -> list[Route]:
     """Verbs before resources: a route is found by the last segment of its URL."""
-    routes = []
+    routes, told = [], TuningJobs(jobs, trials, shells)
     for version in ("v1", "v1beta1"):
         api = CustomJobs(jobs, clock, catalogue, shells, version)
-        told = TuningJobs(jobs, trials, shells)
         tuning = HyperparameterTuningJobs(jobs, clock, catalogue, told, version)
         location = f"/{version}/projects/{{project}}/locations/{{location}}"
         job = f"{location}/customJobs/{{job}}"
