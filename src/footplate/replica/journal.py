@@ -1,4 +1,4 @@
-"""What a replica reports: states, events, lines, samples of what it uses, at last its exit."""
+"""What a replica reports: states, events, lines, metrics, what it uses, at last its exit."""
 
 from __future__ import annotations
 
@@ -65,6 +65,14 @@ class Journal:
 
     def usage(self, sample: dict[str, object]) -> None:
         self._add([self._body({"k": "usage", **sample})])
+
+    def metrics(self, measurements: list[dict[str, object]]) -> None:
+        """Each says itself when it was made."""
+        if measurements:
+            self._add([self._body({"k": "metric", **told}) for told in measurements])
+
+    def tags(self, tags: list[str]) -> None:
+        self._add([self._body({"k": "tags", "tags": tags})])
 
     def lines(self, stream: str, lines: list[str]) -> None:
         """As the others do, at a tenth of the cost: there may be millions."""

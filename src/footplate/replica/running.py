@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Sequence
 
     from footplate.replica.desk import Desk
+    from footplate.replica.metrics.watch import Watch
 
 DEFAULT_GRACE_S = 10.0
 KILL_AGAIN_S = 5.0
@@ -52,6 +53,7 @@ class Running(Stage):
         self._ended_by: tuple[str, str] | None = None
         self._watch = OomWatch(desk)
         self._sampler = Sampler(desk, streams)
+        self._metrics = _watch_metrics(desk)
         desk.courier.unhurried = True
         desk.wishes.open()
 
@@ -61,7 +63,8 @@ class Running(Stage):
 
     def deadline(self) -> float:
         end_at = self._limit_at if self._ended_by is None else self._kill_at
-        return min(end_at, self._sampler.deadline())
+        looked_at = NEVER if self._metrics is None else self._metrics.deadline()
+        return min(end_at, self._sampler.deadline(), looked_at)
 
     def advance(self) -> Stage:
         now = self.desk.monotonic()
@@ -75,6 +78,8 @@ class Running(Stage):
             self.desk.kill()
         self._sampler.advance()
         self.streams = (*self._output, *self._sampler.streams)
+        if self._metrics is not None:
+            self._metrics.advance()
         return self
 
     def stop(self) -> Stage:
@@ -101,7 +106,16 @@ class Running(Stage):
             message = "something that the program started can't be killed; trying on"
             self.desk.journal.event("LEFTOVERS", message)
         end = End(status, self._ended_by, self._watch.judge(status))
-        return Draining(self.desk, self._output, end)
+        return Draining(self.desk, self._output, end, self._metrics)
+
+
+def _watch_metrics(desk: Desk) -> Watch | None:
+    """None: nobody asks for any."""
+    if not desk.task.get("metrics"):
+        return None
+    from footplate.replica.metrics.watch import Watch  # only those that are asked pay for it
+
+    return Watch(desk)
 
 
 class End:
@@ -127,25 +141,44 @@ class End:
 
 
 class Draining(Stage):
-    """The program is dead: read what it left in the pipes, however long delivery holds that up.
+    """The program is dead: read what it left in the pipes, and of its metrics, however long
+    delivery holds that up.
 
     Whoever keeps a pipe open now isn't the program: not waited for longer than it goes on.
     """
 
-    def __init__(self, desk: Desk, streams: Sequence[Stream], end: End) -> None:
+    def __init__(
+        self, desk: Desk, streams: Sequence[Stream], end: End, metrics: Watch | None = None
+    ) -> None:
         super().__init__(desk)
         desk.courier.unhurried = False
         self.streams = streams
         self._end = end
+        self._metrics = metrics
         now = desk.monotonic()
         self._give_up_at = now + LONGEST_DRAIN_S
         self._read_bytes = 0
         self._quiet_at = now + QUIET_S
 
     def deadline(self) -> float:
-        return min(self._quiet_at, self._give_up_at)
+        looked_at = NEVER if self._metrics is None else self._metrics.deadline()
+        return min(self._silent_at(), looked_at)
 
     def advance(self) -> Stage:
+        drained = self._drain()
+        if self._metrics is not None:
+            self._metrics.advance_last()
+            if not self._metrics.concluded:
+                return self
+        return self._conclude() if drained else self
+
+    def _silent_at(self) -> float:
+        """When what holds the pipes open is waited for no longer."""
+        open_streams = any(stream.open for stream in self.streams)
+        return min(self._quiet_at, self._give_up_at) if open_streams else NEVER
+
+    def _drain(self) -> bool:
+        """Whether all is read that will be."""
         now, journal = self.desk.monotonic(), self.desk.journal
         still_open = [stream for stream in self.streams if stream.open]
         read_bytes = sum(stream.read_bytes for stream in self.streams)
@@ -154,13 +187,16 @@ class Draining(Stage):
         if not journal.accepts():
             self._give_up_at = now + LONGEST_DRAIN_S
         self._read_bytes = read_bytes
-        if still_open and now < self.deadline():
-            return self
+        if still_open and now < self._silent_at():
+            return False
         for stream in still_open:
             stream.close()
         if still_open:
             message = "a process outside holds the program's output open; it is read no longer"
             journal.event("LEFTOVERS", message)
+        return True
+
+    def _conclude(self) -> Stage:
         errors = self.streams[-1]
         finder = errors.finder if isinstance(errors, Errors) else CauseFinder()
         return Delivering(self.desk, *self._end.judge(finder))
