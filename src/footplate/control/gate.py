@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from footplate.control.preflight import Staging
     from footplate.control.regions import Regions
+    from footplate.control.searches.resolving import SearchResolver
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.errors import Violation
     from footplate.domain.jobs import JobSpec, RestartBounds
@@ -45,17 +46,20 @@ class Gate:
         regions: Regions,
         quotas: Callable[[], Quotas],
         bounds: RestartBounds,
+        searches: SearchResolver,
     ) -> None:
         self._buckets = buckets
         self._catalogue = catalogue
         self._regions = regions
         self._quotas = quotas
         self._bounds = bounds
+        self._searches = searches
 
     def spec(self, submission: Submission) -> JobSpec:
-        """What is asked for, within the service's bounds."""
-        asked = submission.spec
-        return replace(asked, scheduling=self._bounds.apply(asked.scheduling))
+        """What is asked for, within the service's bounds, of a submission without violations."""
+        asked, request = submission.spec, submission.search
+        search = None if request is None else self._searches.search(request)
+        return replace(asked, scheduling=self._bounds.apply(asked.scheduling), search=search)
 
     def violations(
         self, submission: Submission, staging: Staging = preflight.NOTHING
@@ -69,7 +73,9 @@ class Gate:
             return submission.violations
         runtimes = self._catalogue.runtimes
         missing = preflight.violations(submission.spec, self._buckets, runtimes, staging)
-        return limited(preflight.joined(submission.violations, missing))
+        request = submission.search
+        search = () if request is None else self._searches.violations(request)
+        return limited(preflight.joined(submission.violations, missing, search))
 
     def warnings(self, submission: Submission) -> tuple[str, ...]:
         """What the job would better do otherwise, each once; also of one that may not come in."""
@@ -96,7 +102,7 @@ class Gate:
         violations = self.violations(submission, staging)
         if violations:
             return InvalidArgument.of(violations)
-        missing = unsupported(submission.spec, tuning=submission.tuning is not None)
+        missing = unsupported(submission.spec)
         if missing is not None:
             return Unimplemented(missing)
         return self._too_large(submission) or self._over_quota(submission)

@@ -1,4 +1,4 @@
-"""The thread that follows every change: admit, reconcile, sleep until woken or due."""
+"""A thread that follows every change: do what is to be done, sleep until woken or due."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ import logging
 import threading
 from typing import TYPE_CHECKING
 
-from footplate.control.reconciler import earliest
-
 if TYPE_CHECKING:
-    from footplate.control.admission import Admission
-    from footplate.control.reconciler import Reconciler
+    from collections.abc import Callable
 
 BACKSTOP_S = 60.0
 """A pass that nobody asked for; no job waits for it."""
@@ -21,14 +18,17 @@ _log = logging.getLogger(__name__)
 
 
 class Loop:
-    """Woken by submits, reports and exits; it never polls on the path of a job."""
+    """Woken by submits, reports and exits; it never polls on the path of a job.
 
-    def __init__(self, admission: Admission, reconciler: Reconciler) -> None:
-        self._admission = admission
-        self._reconciler = reconciler
+    ``step`` does one pass, and says in how many seconds the next is due for its own sake, if ever.
+    """
+
+    def __init__(self, step: Callable[[], float | None], name: str) -> None:
+        self._step = step
+        self._name = name
         self._woken = threading.Event()
         self._closed = False
-        self._thread = threading.Thread(target=self._run, name="control", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
         self._thread.start()
@@ -43,17 +43,6 @@ class Loop:
         if self._thread.is_alive():
             self._thread.join()
 
-    def step(self) -> float | None:
-        """One pass; returns in how many seconds the next is due for its own sake, if ever.
-
-        Reconciles before it admits, so that room that has come free is seen, and again after,
-        so that what was admitted starts.
-        """
-        due = self._reconciler.reconcile()
-        if self._admission.admit():
-            due = self._reconciler.reconcile()
-        return earliest((due, self._admission.seconds_to_due()))
-
     def _run(self) -> None:
         while True:
             self._woken.clear()
@@ -63,8 +52,8 @@ class Loop:
 
     def _try(self) -> float:
         try:
-            due = self.step()
+            due = self._step()
         except Exception:
-            _log.exception("a pass of the control loop failed; it is tried again")
+            _log.exception("a pass of the %s loop failed; it is tried again", self._name)
             return RECOVERY_S
         return BACKSTOP_S if due is None else max(0.0, min(due, BACKSTOP_S))

@@ -120,7 +120,7 @@ class Queue:
 
     def explain(self, job: Job) -> Explanation | None:
         """Why the job waits; None: it doesn't."""
-        if job.state is not State.QUEUED:
+        if job.state is not State.QUEUED or job.spec.search is not None:
             return None
         with self._lock:
             self._take_up()
@@ -201,7 +201,7 @@ class Queue:
                 self._forget(uid)
 
     def _see(self, job: Job) -> None:
-        if job.state.terminal:
+        if job.state.terminal or job.spec.search is not None:  # of a tuning job only trials start
             self._forget(job.uid)
             return
         job = as_of(self._clock.now(), job, self._clock)

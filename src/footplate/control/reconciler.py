@@ -86,7 +86,7 @@ class Reconciler:
             id(backend): observation.by_attempt(backend.list())
             for backend in self._regions.backends()
         }
-        jobs = self._store.active(_ADMITTED)
+        jobs = [job for job in self._store.active(_ADMITTED) if job.spec.search is None]
         if self._hangs is not None:
             self._hangs.begin(jobs)
         due = [self._job(job, seen) for job in jobs]

@@ -78,14 +78,19 @@ class Reports:
         clock: SteadyClock,
         wake: Callable[[], None],
         hear: Callable[[Bearer, Sequence[Record]], None] = lambda *_: None,
+        measure: Callable[[Job, str, Sequence[Record]], None] = lambda *_: None,
     ) -> None:
-        """``hear`` gets each report of a supervisor that may speak, before it is kept."""
+        """``hear`` gets each report of a supervisor that may speak, before it is kept.
+
+        ``measure`` keeps what a replica of a job reports of metrics.
+        """
         self._store = store
         self._logs = logs
         self._usage = usage
         self._clock = clock
         self._wake = wake
         self._hear = hear
+        self._measure = measure
         self._turns = Turns()
 
     def accept(self, bearer: Bearer, records: Sequence[Record]) -> Receipt:
@@ -107,6 +112,7 @@ class Reports:
         samples = [record.sample for record in records if isinstance(record, UsageRecord)]
         if samples:
             self._usage.append(job.uid, job.attempt, replica, samples)
+        self._measure(job, replica, records)
         for record in records:
             if not isinstance(record, _KEPT):
                 job = self._happen(job, bearer, record)

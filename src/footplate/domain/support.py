@@ -5,13 +5,8 @@ from __future__ import annotations
 from footplate.domain.jobs import ContainerProgram, JobSpec
 
 
-def unsupported(spec: JobSpec, *, tuning: bool) -> str | None:
+def unsupported(spec: JobSpec) -> str | None:
     """What of a valid job this version can't run, in a sentence; None: it runs all of it."""
-    if tuning:
-        return (
-            "the job is valid, but this version of Footplate doesn't run hyperparameter tuning "
-            "jobs yet; submit it without the search to run it once"
-        )
     if any(isinstance(pool.program, ContainerProgram) for pool in spec.pools):
         return (
             "the job is valid, but this version of Footplate doesn't run custom containers yet; "

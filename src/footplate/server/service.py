@@ -45,6 +45,7 @@ from footplate.control.quotas import QuotaBook
 from footplate.control.reconciler import HEARING_S, Reconciler
 from footplate.control.regions import Binding, Regions
 from footplate.control.reports import Reports
+from footplate.control.round import Round
 from footplate.control.shells import Shells
 from footplate.control.stacks import Stacks
 from footplate.control.status import Status
@@ -106,10 +107,11 @@ class Service:
         self.stacks = Stacks(self.wishes)
         self.hangs = self._make_hang_watch(settings)
         tokens, grace_s = self._tokens, settings.evaluator_grace_s
-        self.loop = Loop(
+        jobs_round = Round(
             Admission(self.store, self.queue, regions, catalogue, clock),
             Reconciler(self.store, regions, clock, tokens, grace_s, self.hangs),
         )
+        self.loop = Loop(jobs_round.step, "control")
         wake = self.loop.wake
         bounds = RestartBounds(settings.max_restarts, settings.max_retries)
         self._gate = Gate(self.buckets, catalogue, regions, self.quotas.quotas, bounds)

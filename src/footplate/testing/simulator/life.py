@@ -124,7 +124,7 @@ class _Life:
     def _go_on(self) -> None:
         """One orderly round; where nobody does anything, time passes until the loop is due."""
         before = self._look()
-        due_s = self.world.service.loop.step()
+        due_s = self.world.service.round.step()
         self._begin()
         for supervisor in list(self.world.supervisors.values()):
             self._hasten(supervisor)
@@ -174,7 +174,7 @@ class _Life:
         self.world.attempt(lambda service: service.store.create(job, (queued,)))
 
     def pass_(self) -> None:
-        self.world.attempt(lambda service: service.loop.step())
+        self.world.attempt(lambda service: service.round.step())
         self._begin()
 
     def cancel(self) -> None:

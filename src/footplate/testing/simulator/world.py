@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from footplate.control.admission import Admission
-from footplate.control.loop import Loop
 from footplate.control.queue import Queue
 from footplate.control.reconciler import Reconciler
 from footplate.control.regions import Binding, Regions
 from footplate.control.reports import Reports
+from footplate.control.round import Round
 from footplate.control.status import Status
 from footplate.control.tokens import Tokens
 from footplate.domain.errors import Unavailable
@@ -54,7 +54,7 @@ QUOTAS = Quotas((Quota("narrow", "*", {"jobs": 1}),))
 class Service:
     """One life of the service: made anew after each death, remembering nothing."""
 
-    loop: Loop
+    round: Round
     queue: Queue
     store: TellingStore
     reports: Reports
@@ -105,7 +105,7 @@ class World:
         admission = Admission(store, queue, regions, built_in(), self.clock)
         reconciler = Reconciler(store, regions, self.clock, Tokens(b"key"), GRACE_S)
         return Service(
-            Loop(admission, reconciler),
+            Round(admission, reconciler),
             queue,
             store,
             Reports(store, logs, self.usage, self.clock, lambda: None),
