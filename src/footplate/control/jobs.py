@@ -45,7 +45,9 @@ class Ids(Protocol):
 
 
 class Jobs:
-    """``wake`` is called after every change that something may have to follow."""
+    """``wake`` is called after every change that something may have to follow, ``begin`` with each
+    new tuning job.
+    """
 
     def __init__(
         self,
@@ -54,18 +56,22 @@ class Jobs:
         usage: UsageHistory,
         gate: Gate,
         queue: Queue,
+        trials: Trials,
         clock: Clock,
         ids: Ids,
         wake: Callable[[], None],
+        begin: Callable[[JobUid], None] = lambda _: None,
     ) -> None:
         self._store = store
         self._logs = logs
         self._usage = usage
         self._gate = gate
         self._queue = queue
+        self._trials = trials
         self._clock = clock
         self._ids = ids
         self._wake = wake
+        self._begin = begin
 
     def submit(self, submission: Submission) -> Job:
         """Check and keep a new job; it starts when there is room.
@@ -90,6 +96,8 @@ class Jobs:
             labels=submission.labels,
         )
         self._store.create(job, _first_events(self._gate.remarks(submission), now))
+        if job.spec.search is not None:
+            self._begin(job.uid)
         self._wake()
         return job
 
@@ -104,7 +112,11 @@ class Jobs:
         return self._store.get(name)
 
     def explain(self, job: Job) -> Explanation | None:
-        return self._queue.explain(job)
+        """Of a tuning job that hasn't begun: what its first trial waits for."""
+        if job.spec.search is None or job.state is not State.QUEUED:
+            return self._queue.explain(job)
+        runs = self._trials.runs(job)
+        return self._queue.explain(runs[min(runs)]) if runs else None
 
     def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
         return self._store.list(collection, where=where, limit=limit, after=after)
@@ -116,19 +128,26 @@ class Jobs:
         self._wake()
 
     def delete(self, name: JobName) -> None:
-        """Remove a finished job with its events, its lines and its utilisation.
+        """Remove a finished job with its events, its lines, its utilisation and its trials.
 
         Raises:
-            FailedPrecondition: it isn't finished.
+            FailedPrecondition: it isn't finished, or is one of the runs of a tuning job.
         """
         job = self._store.get(name)
+        if job.tuning_job is not None:
+            raise FailedPrecondition(
+                f"{name} runs trial {job.spec.trial} of a tuning job, and is deleted with that"
+            )
         if not job.state.terminal:
             raise FailedPrecondition(
                 f"{name} is {job.state.value}; cancel it, and delete it when it has ended"
             )
+        runs = self._store.runs(job.uid) if job.spec.search is not None else ()
         self._store.delete(name, job.version)
+        self._trials.delete(job.uid)
         self._logs.delete(job.uid)
-        self._usage.delete(job.uid)
+        for each in (job, *runs):
+            self._usage.delete(each.uid)
 
     def set_labels(
         self, name: JobName, labels: tuple[tuple[str, str], ...], version: int | None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import NotFound, Violation
-from footplate.domain.names import StudyUid
 from footplate.domain.searches.resumption import AT, differences, search_of
 from footplate.domain.words import quoted
 
