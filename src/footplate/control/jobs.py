@@ -16,6 +16,7 @@ from footplate.domain.names import (
     TrainingJobName,
     TuningJobName,
 )
+from footplate.domain.states import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from footplate.control.gate import Gate
     from footplate.control.queue import Queue
+    from footplate.control.searches.trials import Trials
     from footplate.domain.admission import Explanation
     from footplate.domain.filters import Filter
     from footplate.domain.submission import Submission

@@ -64,6 +64,7 @@ from footplate.server.clock import SystemClock
 from footplate.server.machine import RandomIds, free_port, most_connections
 from footplate.server.py_spy import find_py_spy
 from footplate.server.site import local_site
+from footplate.server.tuning import TuningParts
 from footplate.store import TellingStore, open_store
 
 if TYPE_CHECKING:
@@ -114,12 +115,25 @@ class Service:
         self.loop = Loop(jobs_round.step, "control")
         wake = self.loop.wake
         bounds = RestartBounds(settings.max_restarts, settings.max_retries)
-        self._gate = Gate(self.buckets, catalogue, regions, self.quotas.quotas, bounds)
+        self.tuning = TuningParts(self.store, kept.studies, clock)
+        self._gate = Gate(
+            self.buckets, catalogue, regions, self.quotas.quotas, bounds, self.tuning.resolver
+        )
         self.status = Status(self.store, clock, wake)
         self.jobs = Jobs(
-            self.store, self.logs, self.usage, self._gate, self.queue, clock, RandomIds(), wake
+            self.store,
+            self.logs,
+            self.usage,
+            self._gate,
+            self.queue,
+            self.tuning.trials,
+            clock,
+            RandomIds(),
+            wake,
+            self.tuning.tuner.begin,
         )
-        self.reports = Reports(self.store, self.logs, self.usage, clock, wake, self.hangs.hear)
+        hear, measure = self.hangs.hear, self.tuning.measuring.keep
+        self.reports = Reports(self.store, self.logs, self.usage, clock, wake, hear, measure)
         self.shells = Shells(self.store, self.wishes, ShellTokens(secret), clock)
         self._drained: Callable[[], None] = lambda: None
         self.app = self._make_app(settings, _about(data_dir, url))
@@ -171,6 +185,7 @@ class Service:
     def _see(self, uid: JobUid) -> None:
         """Something was written to a job."""
         self.queue.changed(uid)
+        self.tuning.tuner.changed(uid)
         self.logs.wake(uid)
         self._changes.wake(uid)
 
@@ -182,6 +197,7 @@ class Service:
         """Take up what is there, then follow every change."""
         self.backend.watch(lambda _: self.loop.wake())
         self.loop.start()
+        self.tuning.start()
 
     def on_drained(self, drained: Callable[[], None]) -> None:
         """``drained`` is called when the end was asked for and no job is active any more."""
@@ -203,6 +219,7 @@ class Service:
 
     def close(self) -> None:
         """Stop following. Jobs go on."""
+        self.tuning.close()
         self.loop.close()
         self.backend.close()
         self.buckets.close()

@@ -42,6 +42,10 @@ class Trials:
     def reports(self, uid: JobUid, number: int) -> tuple[StoredReport, ...]:
         return self._studies.reports(StudyUid(uid), number)
 
+    def delete(self, uid: JobUid) -> None:
+        """Drop the study of a tuning job; of any other job: nothing happens."""
+        self._studies.delete(StudyUid(uid))
+
     def _run(self, job: Job, number: int) -> Job | None:
         try:
             return self._store.get_by_uid(run_uid(job.uid, number))

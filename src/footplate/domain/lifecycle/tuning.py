@@ -27,8 +27,10 @@ def apply(job: Job, event: Event) -> Job:
     match event:
         case TrialsBegin():
             return _begin(job, State.RUNNING if event.running else State.PREPARING)
-        case SearchEnds():
-            return job if job.ending is not None else _end(job, event.ending)
+        case SearchEnds() if job.ending is None:
+            if event.ending.state is State.SUCCEEDED and job.state is not State.RUNNING:
+                return _begin(job, State.RUNNING)
+            return _end(job, event.ending)
         case CancelRequested() if job.ending is None or job.ending.state is not State.CANCELLED:
             ending = Ending(State.CANCELLED, Code.CANCELLED, "cancelled by request")
             return _end(job, ending)
@@ -39,7 +41,7 @@ def apply(job: Job, event: Event) -> Job:
 
 
 def _begin(job: Job, state: State) -> Job:
-    """Forward, and one step at a time: a job that runs was prepared before."""
+    """Forward, and one step at a time: what runs was prepared before, what succeeds has run."""
     if job.ending is not None or job.state not in _ORDER:
         return job
     here = _ORDER.index(job.state)

@@ -1,0 +1,112 @@
+"""How a search goes on, whatever its trials do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.domain.searches.course import End, Suggest, Wait, next_step
+from footplate.domain.states import State
+from footplate.domain.studies.trials import TrialState
+from footplate.testing.searches import make_search, make_trial
+
+if TYPE_CHECKING:
+    from footplate.domain.studies.records import TrialRecord
+
+STATES = {
+    "r": (TrialState.ACTIVE, None, None),
+    "g": (TrialState.SUCCEEDED, 0.5, State.SUCCEEDED),
+    "x": (TrialState.INFEASIBLE, None, State.FAILED),
+    "u": (TrialState.INFEASIBLE, None, State.SUCCEEDED),
+    "c": (TrialState.INFEASIBLE, None, State.CANCELLED),
+}
+"""Running; good; crashed; unmeasured; cancelled."""
+
+
+def trials(letters: str) -> list[TrialRecord]:
+    return [
+        make_trial(number, state, value=value, outcome=outcome, why="why")
+        for number, (state, value, outcome) in enumerate(map(STATES.__getitem__, letters), 1)
+    ]
+
+
+def end(letters: str, total: int = 4, failed: int = 0, nothing_more: str = "") -> tuple[State, str]:
+    step = next_step(make_search(trials=total, failed=failed), trials(letters), nothing_more)
+    assert isinstance(step, End)
+    return step.ending.state, step.ending.message
+
+
+@pytest.mark.parametrize(
+    ("letters", "count"), [("", 2), ("r", 1), ("g", 2), ("gr", 1), ("ggg", 1), ("ggr", 1)]
+)
+def test_as_many_run_at_once_as_may(letters: str, count: int) -> None:
+    assert next_step(make_search(trials=4, parallel=2), trials(letters)) == Suggest(count)
+
+
+@pytest.mark.parametrize("letters", ["rr", "grr", "gggr", "ggxr"])
+def test_otherwise_it_waits(letters: str) -> None:
+    assert next_step(make_search(trials=4, parallel=2), trials(letters)) == Wait()
+
+
+def test_all_done_with_a_value_is_a_success() -> None:
+    assert end("gggg") == (State.SUCCEEDED, "")
+    assert end("gcug") == (State.SUCCEEDED, "")
+
+
+def test_fewer_trials_than_asked_for_are_no_error() -> None:
+    assert end("gg", total=9, nothing_more="all 2 points have been tried")[0] is State.SUCCEEDED
+    assert next_step(make_search(trials=9), trials("gr"), "all were tried") == Wait()
+
+
+def test_no_value_at_all_is_a_failure_that_says_so() -> None:
+    state, message = end("uuuu")
+
+    assert state is State.FAILED
+    assert message == "no trial reported rmse; trial 4: why"
+
+
+def test_nothing_to_try_is_a_failure_with_the_reason() -> None:
+    state, message = end("", nothing_more="all 2 points have been tried")
+
+    assert state is State.FAILED
+    assert "all 2 points have been tried" in message
+
+
+@pytest.mark.parametrize("letters", ["x", "xr", "rgx"[::-1]])
+def test_the_first_trials_failure_ends_the_job_at_once(letters: str) -> None:
+    state, message = end(letters, total=30)
+
+    assert state is State.FAILED
+    assert message.startswith("the first trial failed")
+
+
+@pytest.mark.parametrize("letters", ["rx", "gx", "gxxxx", "ux", "cx", "gggggxxxxx"])
+def test_later_failures_end_nothing_while_they_are_few(letters: str) -> None:
+    assert not isinstance(next_step(make_search(trials=30), trials(letters)), End)
+
+
+@pytest.mark.parametrize("letters", ["rxxxxx", "ggxxxxx", "g" * 20 + "x" * 11])
+def test_too_many_failures_end_it(letters: str) -> None:
+    state, message = end(letters, total=40)
+
+    assert state is State.FAILED
+    assert "failed" in message
+    assert message.endswith(f"trial {len(letters)}: why")
+
+
+def test_trials_without_a_metric_end_nothing_by_themselves() -> None:
+    assert next_step(make_search(trials=30), trials("u" * 20)) == Suggest(2)
+
+
+@pytest.mark.parametrize(
+    ("letters", "ends"), [("x", False), ("xu", True), ("ux", True), ("gxg", False), ("xcx", True)]
+)
+def test_with_a_number_given_failures_of_either_kind_count(letters: str, *, ends: bool) -> None:
+    step = next_step(make_search(trials=30, failed=2), trials(letters))
+
+    assert isinstance(step, End) is ends
+
+
+def test_what_was_cancelled_is_no_failure() -> None:
+    assert next_step(make_search(trials=30, failed=1), trials("ccc")) == Suggest(2)
