@@ -18,10 +18,9 @@ if TYPE_CHECKING:
 def test_jobs_of_several_replicas_run(name: JobName) -> None:
     spec = make_spec(name, workers=9, evaluators=1)
     assert len(spec.replica_names()) == 11
-    assert unsupported(spec, tuning=False) is None
+    assert unsupported(spec) is None
 
 
 def test_what_does_not_run_yet_is_said() -> None:
-    assert "tuning jobs" in (unsupported(make_spec(workers=2), tuning=True) or "")
     containers = make_spec(workers=2, program=ContainerProgram("gcr.io/p/i"))
-    assert "custom containers" in (unsupported(containers, tuning=False) or "")
+    assert "custom containers" in (unsupported(containers) or "")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from footplate.domain.jobs import ContainerProgram, Directory, PythonProgram
@@ -17,6 +19,9 @@ from footplate.domain.studies.parameters import (
 from footplate.domain.studies.space import SearchSpace
 from footplate.testing.jobs import make_spec
 from footplate.testing.searches import POINT, SPACE, make_search
+
+if TYPE_CHECKING:
+    from footplate.domain.studies.space import Point
 
 SEARCH = make_search()
 
@@ -37,7 +42,7 @@ def test_parameters_come_after_the_users_own_arguments() -> None:
 
 
 def test_whole_numbers_of_a_range_of_reals_keep_their_point_and_those_of_a_list_dont() -> None:
-    point = {"learning_rate": 1.0, "units": 1, "batch": 64.5, "optimizer": "sgd"}
+    point: Point = {"learning_rate": 1.0, "units": 1, "batch": 64.5, "optimizer": "sgd"}
 
     assert flags(SPACE, point) == (
         "--learning_rate=1.0",
