@@ -1,0 +1,311 @@
+"""How tuning jobs are brought forward, with runs that do what a test says."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from footplate.domain.jobs import JobEvent
+from footplate.domain.names import StudyUid, TrainingJobName, run_uid
+from footplate.domain.states import State
+from footplate.domain.studies.parameters import CategoricalParameter
+from footplate.domain.studies.records import StudyState
+from footplate.domain.studies.space import SearchSpace
+from footplate.domain.studies.stopping import MedianSpec
+from footplate.domain.studies.study import Algorithm
+from footplate.domain.studies.trials import TrialState
+from footplate.testing.search_rig import SearchRig
+from footplate.testing.searches import make_search
+
+RANDOM = make_search(trials=4, parallel=2, algorithm=Algorithm.RANDOM)
+GRID = SearchSpace((CategoricalParameter("optimizer", ("adam", "sgd")),))
+
+
+@pytest.fixture
+def rig() -> SearchRig:
+    return SearchRig()
+
+
+def begun(rig: SearchRig, **search: object) -> SearchRig:
+    asked = {"trials": 4, "parallel": 2, "algorithm": Algorithm.RANDOM} | search
+    rig.submit(make_search(**asked))  # type: ignore[arg-type] - its keywords
+    rig.settle()
+    return rig
+
+
+def test_as_many_trials_begin_as_may_run_at_once(rig: SearchRig) -> None:
+    begun(rig)
+
+    assert [trial.number for trial in rig.trials()] == [1, 2]
+    assert {number: run.state for number, run in rig.runs().items()} == {
+        1: State.QUEUED,
+        2: State.QUEUED,
+    }
+    assert rig.state is State.QUEUED
+
+
+def test_a_run_is_a_job_of_its_own_with_the_trials_arguments(rig: SearchRig) -> None:
+    begun(rig)
+
+    run, trial = rig.runs()[2], rig.trial(2)
+
+    assert run.name == TrainingJobName("demo", "search-2")
+    assert run.spec.trial == "2"
+    request = json.loads(run.request)
+    assert request["jobId"] == "search-2"
+    assert request["trainingInput"]["args"][0] == "-v"
+    assert f"--units={trial.point['units']}" in request["trainingInput"]["args"]
+
+
+def test_the_job_runs_while_its_trials_do_and_ends_with_the_last_one(rig: SearchRig) -> None:
+    begun(rig)
+    rig.begin(1)
+    rig.settle()
+    assert rig.state is State.RUNNING
+    assert rig.trial(1).state is TrialState.ACTIVE
+
+    for number in (1, 2, 3, 4):
+        rig.finish(number, 1.0 / number)
+
+    assert rig.state is State.SUCCEEDED
+    assert [trial.final and trial.final.values["rmse"] for trial in rig.trials()] == [
+        1.0,
+        0.5,
+        1.0 / 3,
+        0.25,
+    ]
+    assert rig.study.state is StudyState.COMPLETED
+    assert rig.study.ended == 4
+
+
+def test_ends_are_numbered_in_their_order(rig: SearchRig) -> None:
+    begun(rig)
+    rig.finish(2, 0.5)
+    rig.finish(1, 0.7)
+
+    assert (rig.trial(2).ended_as, rig.trial(1).ended_as) == (1, 2)
+
+
+def test_a_new_trial_takes_the_place_of_one_that_ended(rig: SearchRig) -> None:
+    begun(rig)
+    rig.finish(2, 0.5)
+
+    assert sorted(rig.runs()) == [1, 3]
+
+
+def test_each_trial_is_told_of_once(rig: SearchRig) -> None:
+    begun(rig, trials=2)
+    for number in (1, 2):
+        rig.finish(number, 0.5)
+    rig.be_reborn()
+    rig.settle()
+
+    assert len(rig.told("TRIAL")) == 2
+    assert rig.told("TRIAL_ENDED") == ["trial 1: rmse = 0.5 at step 1"] + [
+        "trial 2: rmse = 0.5 at step 1"
+    ]
+
+
+def test_a_job_whose_first_trial_fails_fails_and_ends_the_others(rig: SearchRig) -> None:
+    begun(rig)
+    rig.begin(1)
+    rig.begin(2)
+    rig.end(1, State.FAILED, "it exited with 1: ImportError: no module named x")
+    rig.settle()
+
+    assert rig.ending is not None
+    assert "ImportError" in rig.ending.message
+    assert rig.state is State.RUNNING, "its second trial still runs"
+    assert rig.runs()[2].ending is not None, "it was told to end"
+
+    rig.end(2, State.CANCELLED)
+    rig.settle()
+
+    assert rig.state is State.FAILED
+    assert rig.trial(2).verdict is State.CANCELLED
+
+
+def test_a_trial_without_its_metric_fails_with_what_it_did_report_and_a_hint(
+    rig: SearchRig,
+) -> None:
+    begun(rig)
+    for number in (1, 2):
+        rig.begin(number)
+        tags = JobEvent(rig.clock.now(), "METRIC_TAGS", '["loss", "val loss"]')
+        rig.store.append(run_uid(rig.job.uid, number), (tags,))
+        rig.end(number)
+    rig.settle()
+
+    reason = "metric rmse never reported; tags seen: loss, val loss"
+    assert rig.trial(1).infeasible_reason == reason
+    assert rig.state is State.RUNNING
+    assert len(rig.told("HINT")) == 1
+    assert "hyperparameterMetricTag" in rig.told("HINT")[0]
+
+
+def test_a_job_in_which_nobody_reported_fails(rig: SearchRig) -> None:
+    begun(rig, trials=1)
+    rig.begin(1)
+    rig.end(1)
+    rig.settle()
+
+    assert rig.state is State.FAILED
+    assert rig.ending is not None
+    assert "no trial reported rmse" in rig.ending.message
+
+
+def test_a_cancelled_job_cancels_its_runs_and_waits_for_them(rig: SearchRig) -> None:
+    begun(rig)
+    rig.begin(1)
+    rig.settle()
+    rig.cancel()
+    rig.settle()
+
+    assert rig.state is State.CANCELLING
+    assert sorted(rig.runs()) == [1], "the other one hadn't begun"
+    assert rig.runs()[1].ending is not None
+
+    rig.end(1, State.CANCELLED)
+    rig.settle()
+
+    assert rig.state is State.CANCELLED
+    assert len(rig.trials()) == 2
+
+
+def test_one_that_is_cancelled_before_anybody_looked_begins_nothing(rig: SearchRig) -> None:
+    rig.submit(RANDOM)
+    rig.cancel()
+    rig.settle()
+
+    assert rig.state is State.CANCELLED
+    assert rig.trials() == ()
+
+
+def test_a_space_with_fewer_points_than_trials_is_tried_whole(rig: SearchRig) -> None:
+    begun(rig, trials=9, parallel=5, algorithm=Algorithm.GRID, space=GRID)
+    assert sorted(rig.runs()) == [1, 2]
+    assert rig.study.state is StudyState.INACTIVE
+
+    for number in (1, 2):
+        rig.finish(number, 0.5)
+
+    assert rig.state is State.SUCCEEDED
+    assert [trial.point["optimizer"] for trial in rig.trials()] == ["adam", "sgd"]
+
+
+def test_a_trial_that_is_clearly_worse_is_stopped_with_its_reason(rig: SearchRig) -> None:
+    begun(rig, trials=7, parallel=1, stopping=MedianSpec())
+    for number in range(1, 7):
+        rig.begin(number)
+        rig.settle()
+        for step in (1, 2, 3):
+            rig.report(number, 0.1 * step, step)
+        rig.end(number)
+        rig.settle()
+    rig.begin(7)
+    rig.settle()
+    rig.report(7, 9.0, 1)
+    rig.report(7, 9.0, 2)
+    rig.settle()
+
+    trial = rig.trial(7)
+    assert trial.state is TrialState.STOPPING
+    assert "median" in trial.stop_reason
+    assert rig.runs()[7].ending is not None, "its run was told to end"
+    assert rig.told("TRIAL_STOPPED") == [f"trial 7 is stopped early: {trial.stop_reason}"]
+
+    rig.end(7, State.CANCELLED)
+    rig.settle()
+
+    assert rig.trial(7).verdict is State.SUCCEEDED
+    assert rig.trial(7).stopped_early
+    assert rig.trial(7).final is not None
+    assert rig.state is State.SUCCEEDED
+
+
+def test_a_bayesian_search_says_why_and_suggests_the_same_again(rig: SearchRig) -> None:
+    begun(rig, trials=14, parallel=2, algorithm=Algorithm.BAYESIAN)
+    for number in range(1, 15):
+        rig.finish(number, 1.0 / number)
+
+    late = rig.trial(14)
+    assert late.suggestion is not None
+    assert late.suggestion.sentence
+    assert late.suggestion.reason in ("explore", "exploit")
+    assert late.suggestion.predictions
+    rig.be_reborn()
+    uid = StudyUid(rig.job.uid)
+    for trial in rig.trials():
+        assert rig.parts.suggester.replay(uid, trial.number) == trial.point
+
+
+def test_two_services_with_the_same_ends_suggest_the_same(rig: SearchRig) -> None:
+    other = SearchRig()
+    for each in (rig, other):
+        begun(each, trials=30, parallel=3, algorithm=Algorithm.BAYESIAN)
+    for number in range(1, 31):
+        rig.finish(number, 1.0 / number)
+        other.be_reborn()
+        other.finish(number, 1.0 / number)
+
+    assert [trial.point for trial in other.trials()] == [trial.point for trial in rig.trials()]
+
+
+def test_a_job_goes_on_from_an_earlier_one_and_tries_nothing_again(rig: SearchRig) -> None:
+    grid = {"trials": 1, "parallel": 1, "algorithm": Algorithm.GRID, "space": GRID}
+    begun(rig, **grid)
+    rig.finish(1, 0.5)
+    assert rig.state is State.SUCCEEDED
+
+    search = replace(make_search(**grid), resumes="projects/demo/jobs/search")  # type: ignore[arg-type] - its keywords
+    rig.submit(search, "projects/demo/jobs/again")
+    rig.settle()
+
+    assert [trial.point["optimizer"] for trial in rig.trials()] == ["sgd"]
+    assert len(rig.study.earlier) == 1
+
+
+def test_deleting_what_it_learned_from_takes_nothing_away(rig: SearchRig) -> None:
+    begun(rig, trials=1)
+    rig.finish(1, 0.5)
+    search = replace(RANDOM, learns_from="projects/demo/jobs/search")
+    rig.submit(search, "projects/demo/jobs/again")
+    rig.settle()
+    rig.store.studies.delete(StudyUid("search"))
+
+    assert rig.study.earlier[0].trials[0].final is not None
+
+
+def test_a_job_that_was_deleted_is_forgotten(rig: SearchRig) -> None:
+    begun(rig, trials=1)
+    rig.finish(1, 0.5)
+    job = rig.store.get_by_uid(rig.job.uid)
+    rig.store.delete(job.name, job.version)
+    rig.parts.tuner.changed(job.uid)
+
+    assert rig.step()
+
+
+def test_an_unreadable_job_holds_up_no_other(rig: SearchRig) -> None:
+    rig.submit(RANDOM, "projects/demo/jobs/first")
+    rig.submit(RANDOM, "projects/demo/jobs/second")
+    rig.store.studies.load = _away(rig.store.studies.load, StudyUid("first"))  # type: ignore[method-assign] - a fault
+
+    assert rig.parts.tuner.step() is not None, "it is tried again"
+    rig.step()
+
+    assert len(rig.trials()) == 2
+
+
+def _away(load: object, uid: StudyUid) -> object:
+    from footplate.domain.errors import DataLoss
+
+    def failing(asked: StudyUid) -> object:
+        if asked == uid:
+            raise DataLoss("the record of the study can't be read")
+        assert callable(load)
+        return load(asked)
+
+    return failing
