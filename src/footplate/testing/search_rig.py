@@ -103,7 +103,7 @@ class SearchRig:
         return [each.event.message for each in events if each.event.kind == kind]
 
     def begin(self, number: int) -> None:
-        self._put(number, state=State.RUNNING, start_time=self.clock.now())
+        self._put(number, state=State.RUNNING, attempt=1, start_time=self.clock.now())
 
     def end(self, number: int, state: State = State.SUCCEEDED, message: str = "") -> None:
         """The run of a trial has ended, whatever it was told to do."""
