@@ -60,7 +60,7 @@ class Life:
         for _ in range(REST):
             self.rig.step()
             self.check()
-            if self.rig.state.terminal and not self.rig.runs():
+            if self.rig.state_now().terminal and not self.rig.runs():
                 return
             for number in list(self.rig.runs()):
                 self.end_of(number)
@@ -131,10 +131,10 @@ class Life:
             f"trial {trial.number}" for trial in kept
         )
         well = sum(trial.state is TrialState.SUCCEEDED for trial in kept)
-        if rig.state is State.SUCCEEDED:
+        if rig.state_now() is State.SUCCEEDED:
             assert well
             assert len(kept) == self.counts[0]
-        elif rig.state is State.CANCELLED:
+        elif rig.state_now() is State.CANCELLED:
             assert self.cancelled
         else:
             assert rig.ending is not None
@@ -175,7 +175,7 @@ def test_searches_end_in_every_way_and_die_often() -> None:
     for seed in range(60):
         life = Life(seed)
         life.live()
-        ends[life.rig.state] += 1
+        ends[life.rig.state_now()] += 1
         crashes += life.rig.fuse.crashes
     assert set(ends) == {State.SUCCEEDED, State.FAILED, State.CANCELLED}
     assert crashes > 60

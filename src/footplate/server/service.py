@@ -20,6 +20,7 @@ from footplate.api.footplate_v1 import About, footplate_routes
 from footplate.api.footplate_v1.catalogue import catalogue_routes
 from footplate.api.footplate_v1.quotas import quota_routes
 from footplate.api.footplate_v1.stacks import stacks_routes
+from footplate.api.footplate_v1.trials import trials_routes
 from footplate.api.footplate_v1.usage import usage_routes
 from footplate.api.footplate_v1.validation import validation_routes
 from footplate.api.health import health_routes
@@ -139,7 +140,7 @@ class Service:
         self.app = self._make_app(settings, _about(data_dir, url))
 
     def _make_app(self, settings: Settings, about: About) -> EndOfStream:
-        catalogue, followers = self._catalogue, Followers()
+        catalogue, followers, trials = self._catalogue, Followers(), self.tuning.trials
         routes = [
             *health_routes(__version__, _registry(self.status), dict),
             *replica_routes(self._make_tasks(settings), self.reports, self._tokens, self.wishes),
@@ -153,8 +154,9 @@ class Service:
             *logging_routes(self.logs, self.jobs.get, tuple(catalogue.regions), followers),
             *storage_routes(self.buckets),
             *operation_routes(self.jobs),
-            *vertex_routes(self.jobs, self._clock, catalogue, self.shells.paths),
-            *training_routes(self.jobs, catalogue, self.shells.paths),
+            *vertex_routes(self.jobs, self._clock, catalogue, self.shells.paths, trials),
+            *training_routes(self.jobs, catalogue, self.shells.paths, trials),
+            *trials_routes(trials, self.jobs.get),
             *location_routes(catalogue),
         ]
         access = Access(settings.token, frozenset(settings.allowed_hosts))

@@ -22,6 +22,7 @@ from footplate.testing.store import MemoryStore
 
 if TYPE_CHECKING:
     from footplate.domain.jobs import Job
+    from footplate.domain.names import JobUid
     from footplate.domain.searches.search import Search
     from footplate.domain.studies.records import StudyRecord, TrialRecord
 
@@ -45,8 +46,11 @@ class SearchRig:
         """The service dies, wherever it is; the next one remembers nothing."""
         jobs = mortal(self.store, self.fuse, *_JOB_WRITES)
         studies = mortal(self.store.studies, self.fuse, *_STUDY_WRITES)
-        changed = lambda uid: self.parts.tuner.changed(uid)  # noqa: E731 - made of each other
-        self.parts = TuningParts(TellingStore(jobs, changed, changed), studies, self.clock)
+        told = TellingStore(jobs, self._changed, self._changed)
+        self.parts = TuningParts(told, studies, self.clock)
+
+    def _changed(self, uid: JobUid) -> None:
+        self.parts.tuner.changed(uid)
 
     def submit(self, search: Search | None = None, name: str = "projects/demo/jobs/search") -> Job:
         self.job = make_tuning_job(name, search, uid=name.rpartition("/")[2])
@@ -73,10 +77,9 @@ class SearchRig:
 
     def _look(self) -> object:
         jobs = [(job.uid, job.version) for job in self.store.active()]
-        return jobs, self.trials(), self.state
+        return jobs, self.trials(), self.state_now()
 
-    @property
-    def state(self) -> State:
+    def state_now(self) -> State:
         return self.store.get_by_uid(self.job.uid).state
 
     @property
@@ -103,13 +106,15 @@ class SearchRig:
         return [each.event.message for each in events if each.event.kind == kind]
 
     def begin(self, number: int) -> None:
-        self._put(number, state=State.RUNNING, attempt=1, start_time=self.clock.now())
+        run, now = self._run(number), self.clock.now()
+        self._put(replace(run, state=State.RUNNING, attempt=1, start_time=now))
 
     def end(self, number: int, state: State = State.SUCCEEDED, message: str = "") -> None:
         """The run of a trial has ended, whatever it was told to do."""
         code = {State.SUCCEEDED: Code.OK, State.CANCELLED: Code.CANCELLED}.get(state, Code.ABORTED)
         ending = Ending(state, code, message)
-        self._put(number, state=state, end_time=self.clock.now(), ending=ending)
+        run, now = self._run(number), self.clock.now()
+        self._put(replace(run, state=state, end_time=now, ending=ending))
 
     def report(self, number: int, value: float, step: int = 1, metric: str = "rmse") -> None:
         now = self.clock.now()
@@ -129,8 +134,9 @@ class SearchRig:
         apply(self.store, self.job.uid, CancelRequested(self.clock.now()))
         self.parts.tuner.changed(self.job.uid)
 
-    def _put(self, number: int, **changes: object) -> None:
-        run = self.store.get_by_uid(run_uid(self.job.uid, number))
-        after = replace(run, version=run.version + 1, **changes)  # type: ignore[arg-type] - fields
-        self.store.update(after, ())
+    def _run(self, number: int) -> Job:
+        return self.store.get_by_uid(run_uid(self.job.uid, number))
+
+    def _put(self, run: Job) -> None:
+        self.store.update(replace(run, version=run.version + 1), ())
         self.parts.tuner.changed(run.uid)

@@ -157,7 +157,7 @@ configs = st.builds(
     limits=st.none() | limits,
 )
 searches = st.builds(
-    Search, configs, st.builds(TrialCounts, counts, counts, counts), resumes=any_text
+    Search, configs, st.builds(TrialCounts, counts, counts, counts), any_text, any_text
 )
 
 points = st.dictionaries(

@@ -12,6 +12,8 @@ from footplate.api.footplate_v1.validation import validation_routes
 from footplate.api.security import Access
 from footplate.buckets.folders import FolderBuckets
 from footplate.control.gate import Gate
+from footplate.control.searches.earlier import EarlierStudies
+from footplate.control.searches.resolving import SearchResolver
 from footplate.control.validation import Validation
 from footplate.domain.jobs import RestartBounds
 from footplate.domain.quotas import Quotas
@@ -51,7 +53,8 @@ def http(tmp_path: Path, store: MemoryStore) -> Iterator[httpx.Client]:
     buckets, regions = FolderBuckets(tmp_path / "buckets", FakeClock()), make_regions()
     buckets.create_bucket("stage")
     buckets.write("stage", "t.tar.gz", [b"..."])
-    gate = Gate(buckets, built_in(), regions, Quotas, RestartBounds())
+    searches = SearchResolver(store, EarlierStudies(store, store.studies))
+    gate = Gate(buckets, built_in(), regions, Quotas, RestartBounds(), searches)
     validation = Validation(store, gate, buckets, built_in(), regions.site, lambda *_: None)
     app = create_app(validation_routes(validation, built_in()), Access(None, frozenset()))
     with serve(app) as url, httpx.Client(base_url=url, trust_env=False) as client:

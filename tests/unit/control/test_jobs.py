@@ -11,6 +11,9 @@ from footplate.buckets.folders import FolderBuckets
 from footplate.control.gate import Gate
 from footplate.control.jobs import Jobs
 from footplate.control.queue import Queue
+from footplate.control.searches.earlier import EarlierStudies
+from footplate.control.searches.resolving import SearchResolver
+from footplate.control.searches.trials import Trials
 from footplate.domain.errors import (
     Aborted,
     AlreadyExists,
@@ -70,13 +73,15 @@ class Desk:
         self.woken = 0
         regions, quotas = make_regions(site), Quotas((Quota("poor", "*", {"vcpus": 2}),))
         queue = Queue(self.store, regions, built_in(), 3600.0, self.clock)
-        gate = Gate(self.buckets, built_in(), regions, lambda: quotas, RestartBounds())
+        searches = SearchResolver(self.store, EarlierStudies(self.store, self.store.studies))
+        gate = Gate(self.buckets, built_in(), regions, lambda: quotas, RestartBounds(), searches)
         self.jobs = Jobs(
             self.store,
             self.logs,
             self.usage,
             gate,
             queue,
+            Trials(self.store, self.store.studies),
             self.clock,
             CountingIds(),
             self._wake,

@@ -10,6 +10,8 @@ import pytest
 from footplate.buckets.folders import FolderBuckets
 from footplate.control.gate import Gate
 from footplate.control.preflight import Staging
+from footplate.control.searches.earlier import EarlierStudies
+from footplate.control.searches.resolving import SearchResolver
 from footplate.control.validation import Validation
 from footplate.domain.admission import Explanation
 from footplate.domain.errors import Violation
@@ -51,7 +53,8 @@ class Desk:
         self.waits: Explanation | None = None
         self.asked: list[tuple[JobSpec, str]] = []
         regions = make_regions(make_site(mode))
-        gate = Gate(self.buckets, built_in(), regions, lambda: quotas, RestartBounds())
+        searches = SearchResolver(self.store, EarlierStudies(self.store, self.store.studies))
+        gate = Gate(self.buckets, built_in(), regions, lambda: quotas, RestartBounds(), searches)
         self.validation = Validation(
             self.store, gate, self.buckets, built_in(), regions.site, self._outlook
         )

@@ -19,6 +19,7 @@ def search_document(search: Search | None) -> Json | None:
         "study": config_document(search.study),
         "counts": [counts.trials, counts.parallel, counts.failed],
         "resumes": search.resumes,
+        "learns_from": search.learns_from,
     }
 
 
@@ -27,4 +28,5 @@ def search_of(document: Json | None) -> Search | None:
     if document is None:
         return None
     counts = TrialCounts(*document["counts"])
-    return Search(config_of(document["study"]), counts, document["resumes"])
+    config = config_of(document["study"])
+    return Search(config, counts, document["resumes"], document["learns_from"])
