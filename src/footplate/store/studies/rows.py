@@ -79,8 +79,6 @@ def study_of(row: Record) -> StudyRecord:
             config=_read_config(row.config),
             request=row.request,
             seed=body["seed"],
-            made=body["made"],
-            ended=body["ended"],
             create_time=from_micros(row.create_time),
             earlier=() if row.earlier is None else read_earlier(row.earlier),
             made=body["made"],

@@ -15,12 +15,14 @@ def search_document(search: Search | None) -> Json | None:
     if search is None:
         return None
     counts = search.counts
-    return {
+    document: Json = {
         "study": config_document(search.study),
         "counts": [counts.trials, counts.parallel, counts.failed],
         "resumes": search.resumes,
-        "learns_from": search.learns_from,
     }
+    if search.learns_from:
+        document["learns_from"] = search.learns_from
+    return document
 
 
 def search_of(document: Json | None) -> Search | None:
@@ -29,4 +31,4 @@ def search_of(document: Json | None) -> Search | None:
         return None
     counts = TrialCounts(*document["counts"])
     config = config_of(document["study"])
-    return Search(config, counts, document["resumes"], document["learns_from"])
+    return Search(config, counts, document["resumes"], document.get("learns_from", ""))
