@@ -32,7 +32,7 @@ from footplate.api.security import Access
 from footplate.api.shell_v1 import shell_routes
 from footplate.api.storage_v1 import storage_routes
 from footplate.api.training_v1 import training_routes
-from footplate.api.vertex_v1 import vertex_routes
+from footplate.api.vertex_v1 import vertex_routes, vizier_routes
 from footplate.backends.local import LocalBackend
 from footplate.buckets.folders import FolderBuckets
 from footplate.catalogue import load_catalogue
@@ -66,6 +66,7 @@ from footplate.server.machine import RandomIds, free_port, most_connections
 from footplate.server.py_spy import find_py_spy
 from footplate.server.site import local_site
 from footplate.server.tuning import TuningParts
+from footplate.server.vizier import make_vizier
 from footplate.store import TellingStore, open_store
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ class Service:
         wake = self.loop.wake
         bounds = RestartBounds(settings.max_restarts, settings.max_retries)
         self.tuning = TuningParts(self.store, kept.studies, clock)
+        self.vizier = make_vizier(kept.studies, self.tuning, clock)
         self._gate = Gate(
             self.buckets, catalogue, regions, self.quotas.quotas, bounds, self.tuning.resolver
         )
@@ -154,6 +156,7 @@ class Service:
             *logging_routes(self.logs, self.jobs.get, tuple(catalogue.regions), followers),
             *storage_routes(self.buckets),
             *operation_routes(self.jobs),
+            *vizier_routes(self.vizier, self._clock),
             *vertex_routes(self.jobs, self._clock, catalogue, self.shells.paths, trials),
             *training_routes(self.jobs, catalogue, self.shells.paths, trials),
             *trials_routes(trials, self.jobs.get),
