@@ -117,7 +117,7 @@ class Service:
         self.loop = Loop(jobs_round.step, "control")
         wake = self.loop.wake
         bounds = RestartBounds(settings.max_restarts, settings.max_retries)
-        self.tuning = TuningParts(self.store, kept.studies, clock)
+        self.tuning = TuningParts(self.store, kept.studies, clock, wake)
         self.vizier = make_vizier(kept.studies, self.tuning, clock)
         self._gate = Gate(
             self.buckets, catalogue, regions, self.quotas.quotas, bounds, self.tuning.resolver

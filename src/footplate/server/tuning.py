@@ -18,6 +18,8 @@ from footplate.control.suggesting import Suggester
 from footplate.control.suggesting.models import Models
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from footplate.ports.clock import Clock
     from footplate.ports.store import Store
     from footplate.ports.studies import StudyStore
@@ -26,7 +28,10 @@ if TYPE_CHECKING:
 class TuningParts:
     """``tuner`` is told of every write to a job."""
 
-    def __init__(self, store: Store, studies: StudyStore, clock: Clock) -> None:
+    def __init__(
+        self, store: Store, studies: StudyStore, clock: Clock, wake: Callable[[], None]
+    ) -> None:
+        """``wake`` is called when jobs are to be looked at: those that run trials."""
         self.models = Models(studies)
         self.suggester = Suggester(studies, self.models, clock)
         self.reported = Reported(studies)
@@ -38,7 +43,7 @@ class TuningParts:
             store,
             studies,
             self.suggester,
-            Runs(store, clock),
+            Runs(store, clock, wake),
             self.reported,
             self.stopping,
             earlier,

@@ -47,7 +47,11 @@ class SearchRig:
         jobs = mortal(self.store, self.fuse, *_JOB_WRITES)
         studies = mortal(self.store.studies, self.fuse, *_STUDY_WRITES)
         told = TellingStore(jobs, self._changed, self._changed)
-        self.parts = TuningParts(told, studies, self.clock)
+        self.woken = 0
+        self.parts = TuningParts(told, studies, self.clock, self._wake)
+
+    def _wake(self) -> None:
+        self.woken += 1
 
     def _changed(self, uid: JobUid) -> None:
         self.parts.tuner.changed(uid)

@@ -15,6 +15,8 @@ from footplate.wire.training_v1.trial_runs import trial_request as training_requ
 from footplate.wire.vertex_v1.trial_runs import trial_request as vertex_request
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from footplate.domain.searches.search import Search
     from footplate.domain.studies.records import TrialRecord
     from footplate.ports.clock import Clock
@@ -28,9 +30,11 @@ _ALL = 100_000
 class Runs:
     """``find`` and ``start`` may be called any number of times: a trial has one run."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Store, clock: Clock, wake: Callable[[], None]) -> None:
+        """``wake`` is called after every change that something has to follow."""
         self._store = store
         self._clock = clock
+        self._wake = wake
 
     def find(self, job: Job, number: int) -> Job | None:
         try:
@@ -57,6 +61,7 @@ class Runs:
             self._store.create(run, (JobEvent(now, "QUEUED", ""),))
         except AlreadyExists:
             return self._store.get_by_uid(run.uid)
+        self._wake()
         return run
 
     def cancel(self, run: Job) -> None:
@@ -64,6 +69,7 @@ class Runs:
         if run.state.terminal or run.ending is not None:
             return
         apply(self._store, run.uid, CancelRequested(self._clock.now()))
+        self._wake()
 
     def tags_seen(self, run: Job) -> tuple[str, ...]:
         """What its programs reported, where what was looked for wasn't among it."""

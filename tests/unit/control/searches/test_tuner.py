@@ -51,6 +51,16 @@ def test_as_many_trials_begin_as_may_run_at_once(rig: SearchRig) -> None:
     assert rig.state_now() is State.QUEUED
 
 
+def test_jobs_are_looked_at_as_soon_as_a_run_is_made_or_cancelled(rig: SearchRig) -> None:
+    begun(rig)
+    assert rig.woken == 2
+
+    rig.begin(1)
+    rig.cancel()
+    rig.settle()
+    assert rig.woken == 4
+
+
 def test_a_run_is_a_job_of_its_own_with_the_trials_arguments(rig: SearchRig) -> None:
     begun(rig)
 
