@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import os
     from typing import Callable
 
-PIECE_BYTES = 65536
+PIECE_BYTES = 32768
 LONGEST_RECORD_BYTES = 1 << 20
 """Longer ones, graphs and images, are passed over."""
 _HEAD_BYTES = 12
