@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -197,21 +198,35 @@ def sdk(
     sdk_python: str, service: RunningService, bucket: storage.Bucket, home: Path, tmp_path: Path
 ) -> Callable[[str], list[str]]:
     """Run a script that begins with the recipe for REST; returns the lines that it prints."""
+    environment = _sdk_environment(service, bucket, home)
+    return partial(_run_script, sdk_python, environment, tmp_path)
 
-    def run(text: str) -> list[str]:
-        script = tmp_path / "submit.py"
-        script.write_text(f"{_RECIPE}\n{text}")
-        environment = outside(os.environ) | {
-            "HOME": str(home),
-            "STORAGE_EMULATOR_HOST": service.url,
-            "URL": service.url,
-            "BUCKET": bucket.name,
-        }
-        done = _run([sdk_python, str(script)], environment, tmp_path)
-        assert done.returncode == 0, done.stderr
-        return [line[2:] for line in done.stdout.splitlines() if line.startswith("> ")]
 
-    return run
+@pytest.fixture
+def vizier_sdk(
+    service: RunningService, bucket: storage.Bucket, home: Path, tmp_path: Path
+) -> Callable[[str], list[str]]:
+    """As ``sdk``, where the SDK's classes of studies and trials can be imported."""
+    python = _environment_of(ROOT / "requirements" / "clients" / "vizier-0.1.24.txt")
+    environment = _sdk_environment(service, bucket, home)
+    return partial(_run_script, python, environment, tmp_path)
+
+
+def _sdk_environment(service: RunningService, bucket: storage.Bucket, home: Path) -> dict[str, str]:
+    return outside(os.environ) | {
+        "HOME": str(home),
+        "STORAGE_EMULATOR_HOST": service.url,
+        "URL": service.url,
+        "BUCKET": bucket.name,
+    }
+
+
+def _run_script(python: str, environment: dict[str, str], folder: Path, text: str) -> list[str]:
+    script = folder / "submit.py"
+    script.write_text(f"{_RECIPE}\n{text}")
+    done = _run([python, str(script)], environment, folder)
+    assert done.returncode == 0, done.stderr
+    return [line[2:] for line in done.stdout.splitlines() if line.startswith("> ")]
 
 
 _RECIPE = f'''
