@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,8 @@ from footplate.tuning.drawing import generator
 from footplate.tuning.encoding import Encoding
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from footplate.domain.studies.space import Point
     from footplate.domain.studies.study import Study
 
@@ -74,12 +77,24 @@ def test_an_added_parameter_is_none_either(earlier: Study) -> None:
     assert best_loss(study) < 0.05
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_own_trials_outweigh_an_earlier_study_that_is_wrong(seed: int) -> None:
-    wrong, _ = search(empty(cube(1.0)), mirrored, 20)
-    study, _ = search(replace(empty(cube(1.5)), earlier=(wrong,)), bowl, 25, seed)
-    alone, _ = search(empty(cube(1.5)), bowl, 25, seed)
-    assert best_loss(study) < 2.0 * best_loss(alone) + 0.02
+def elsewhere(point: Point) -> float:
+    return bowl(point, at=-0.8)
+
+
+def rough(point: Point) -> float:
+    return sum(math.sin(40.0 * float(value) + i) for i, value in enumerate(point.values()))
+
+
+@pytest.mark.parametrize("wrong", [mirrored, elsewhere, rough])
+def test_own_trials_outweigh_an_earlier_study_that_is_wrong(
+    wrong: Callable[[Point], float],
+) -> None:
+    """On the average of seeds, after 20 own trials. Random points leave about 0.6."""
+    misled, _ = search(empty(cube(1.0)), wrong, 20)
+    learned = replace(empty(cube(1.5)), earlier=(misled,))
+    found = [best_loss(search(learned, bowl, 20, seed)[0]) for seed in range(3)]
+    alone = [best_loss(search(empty(cube(1.5)), bowl, 20, seed)[0]) for seed in range(3)]
+    assert sum(found) / 3 < 2.0 * sum(alone) / 3 + 0.02
 
 
 def test_a_stack_replays_from_its_stored_model(earlier: Study) -> None:
