@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from footplate.tuning.axes import Floats
 
 LEAST_LENGTH, MOST_LENGTH = 0.03, 30.0
+_LEAST_NOISE, _MOST_NOISE = 1e-6, 1.0
+_MOST_WITHOUT = 0.05
+"""The most noise of measurements that aren't known to differ."""
 _BOUNDS_SIGNAL = (-3.0, 3.0)
-_BOUNDS_NOISE = (np.log(1e-6), np.log(1.0))
 
 
 @dataclass(frozen=True)
@@ -47,11 +49,18 @@ class Beliefs:
     slots: int
     noise: float = 1e-3
     noise_spread: float = 2.0
+    most_noise: float = _MOST_NOISE
 
     @classmethod
     def of(cls, slots: int, *, noisy: bool) -> Beliefs:
-        """``noisy``: measurements of one point are known to differ."""
-        return cls(slots, noise=0.1, noise_spread=1.0) if noisy else cls(slots)
+        """``noisy``: measurements of one point are known to differ.
+
+        Where they aren't, what is rough has to be explained by short lengths: taken for noise, it
+        would let the search forget its best point, and try a plateau again and again.
+        """
+        if noisy:
+            return cls(slots, noise=0.1, noise_spread=1.0)
+        return cls(slots, most_noise=_MOST_WITHOUT)
 
     @property
     def centre(self) -> Floats:
@@ -65,7 +74,7 @@ class Beliefs:
     @property
     def bounds(self) -> list[tuple[float, float]]:
         length = float(np.log(LEAST_LENGTH)), float(np.log(MOST_LENGTH))
-        noise = float(_BOUNDS_NOISE[0]), float(_BOUNDS_NOISE[1])
+        noise = float(np.log(_LEAST_NOISE)), float(np.log(self.most_noise))
         return [*[length] * self.slots, _BOUNDS_SIGNAL, noise]
 
     def clip(self, theta: Floats) -> Floats:

@@ -15,7 +15,7 @@ variant that stops trials rather than pausing them. What is different, each meas
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,7 +56,7 @@ class HalvingRule:
         if _agreement(whole[:_JUDGES], x) < _LEAST_AGREEMENT:
             return ""
         curves = [self.ruler.curve(other) for other in others]
-        reached = [curve.until(x) for curve in curves if curve.xs and curve.end >= x]
+        reached = [_until(curve, x) for curve in curves if curve.xs and curve.end >= x]
         return self._compared(own, reached, x, longest)
 
     def _compared(self, own: Curve, reached: Sequence[Curve], x: float, longest: float) -> str:
@@ -74,6 +74,14 @@ class HalvingRule:
         part = _PARTS.get(self.spec.reduction, f"{self.spec.reduction}th part")
         at, shown = self.ruler.at(x), self.ruler.shown(mine)
         return f"{at}: {shown}, {self.ruler.worse()} {last}, the top {part} of {count} trials"
+
+
+def _until(curve: Curve, x: float) -> Curve:
+    """What has diverged since takes no place of those that go on."""
+    so_far = curve.until(x)
+    if math.isfinite(curve.standing):
+        return so_far
+    return replace(so_far, losses=(math.inf,) * len(so_far.losses))
 
 
 def _led_to(curve: Curve, x: float, longest: float) -> float:

@@ -173,6 +173,15 @@ def test_halving_stops_what_was_good_and_has_diverged() -> None:
     assert "no number" in rule(HalvingSpec()).reason_to_stop(lost, others)
 
 
+def test_what_has_diverged_takes_no_place_of_those_that_go_on() -> None:
+    others = curves([0.2, 0.25, 0.3, 0.35, 0.4, 0.45])
+    lost = [trial(n, [0.1] * 5 + [math.nan], done=False) for n in (7, 8, 10)]
+    good = trial(9, [0.5] * 4, done=False)
+    fine = [trial(t.number, [0.1] * 6, done=False) for t in lost]
+    assert not rule(HalvingSpec()).reason_to_stop(good, [*others, *lost])
+    assert rule(HalvingSpec()).reason_to_stop(good, [*others, *fine])
+
+
 @pytest.mark.parametrize("count", [4, 5])
 def test_halving_waits_for_five_whole_curves(count: int) -> None:
     others = curves([0.2] * count)
