@@ -47,6 +47,9 @@ class Encoding:
         )
         """The slot that each column of the features belongs to."""
         self._first = np.searchsorted(self.owners, np.arange(self.width))
+        self._kinds = np.flatnonzero(self.categorical)
+        self._arcs = np.flatnonzero(self.conditional & ~self.categorical)
+        self._plain = np.flatnonzero(~self.conditional & ~self.categorical)
 
     def row(self, point: Point) -> Floats:
         row: Floats = self.rows([point])[0]
@@ -87,30 +90,26 @@ class Encoding:
 
     def features(self, rows: Floats) -> Floats:
         features = np.zeros((len(rows), len(self.owners)))
-        for j, along in enumerate(self.axes):
-            first, column = self._first[j], rows[:, j]
-            if along.categories:
-                active = np.flatnonzero(~np.isnan(column))
-                features[active, first + column[active].astype(np.int64)] = _APART
-            elif self.conditional[j]:
-                features[:, first] = np.nan_to_num(_RADIUS * np.sin(_ANGLE * column))
-                features[:, first + 1] = np.nan_to_num(_RADIUS * np.cos(_ANGLE * column))
-            else:
-                features[:, first] = column
+        features[:, self._first[self._plain]] = rows[:, self._plain]
+        if len(self._arcs):
+            angles = _ANGLE * rows[:, self._arcs]
+            inactive, first = np.isnan(angles), self._first[self._arcs]
+            features[:, first] = np.where(inactive, 0.0, _RADIUS * np.sin(angles))
+            features[:, first + 1] = np.where(inactive, 0.0, _RADIUS * np.cos(angles))
+        if len(self._kinds):
+            kinds = rows[:, self._kinds]
+            active, which = np.nonzero(~np.isnan(kinds))
+            places = self._first[self._kinds][which] + kinds[active, which].astype(np.int64)
+            features[active, places] = _APART
         return features
 
     def slopes(self, row: Floats) -> Floats:
         """How each feature changes with the position of its slot; 0 for categories."""
         slopes = np.zeros(len(self.owners))
-        for j, along in enumerate(self.axes):
-            first = self._first[j]
-            if along.categories or np.isnan(row[j]):
-                continue
-            if self.conditional[j]:
-                slopes[first] = np.cos(_ANGLE * row[j])
-                slopes[first + 1] = -np.sin(_ANGLE * row[j])
-            else:
-                slopes[first] = 1.0
+        slopes[self._first[self._plain]] = 1.0
+        arcs = self._arcs[~np.isnan(row[self._arcs])]
+        slopes[self._first[arcs]] = np.cos(_ANGLE * row[arcs])
+        slopes[self._first[arcs] + 1] = -np.sin(_ANGLE * row[arcs])
         return slopes
 
     def _columns(self, slot: int) -> int:

@@ -152,3 +152,15 @@ def test_hyperparameters_survive_their_logarithms() -> None:
     again = from_logs(hyper.logs())
     assert again.lengths == pytest.approx(hyper.lengths)
     assert [again.signal, again.noise] == pytest.approx([1.5, 0.01])
+
+
+@pytest.mark.parametrize("noisy", [False, True])
+def test_what_is_rough_is_taken_for_noise_only_where_measurements_differ(noisy: bool) -> None:  # noqa: FBT001 - drawn
+    """Else the best point would be smoothed away, and a plateau tried again and again."""
+    rng = np.random.default_rng(0)
+    rows, y = rng.random((40, 2)), rng.standard_normal(40)
+    beliefs = Beliefs.of(2, noisy=noisy)
+    evidence = Evidence(rows, np.arange(2), y, beliefs)
+    hyper = fit(evidence, beliefs, [beliefs.centre], 60)
+    assert (hyper.noise > 0.2) is noisy
+    assert (min(hyper.lengths) < 0.2) is not noisy
