@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+INTO_FILE = re.compile(r" > \S+$")
 BLOCK = re.compile(r"```(?:console|sh|bash)\n(.*?)```", re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 
@@ -33,7 +34,8 @@ def commands() -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize(("page", "command"), list(commands()))
 def test_the_command_line_takes_it(page: str, command: str) -> None:
-    words = shlex.split(command.replace(" ...", ""), comments=True)
+    typed = INTO_FILE.sub("", command.replace(" ...", ""))
+    words = shlex.split(typed, comments=True)
     take(main, words[0], words[1:], complete=" ..." not in command)
 
 

@@ -28,10 +28,10 @@ def learn_from_option(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def put_learn_from(job: JsonObject, earlier: object) -> None:
-    """Nothing happens for None."""
+    """``earlier``: an id or a whole resource name; nothing happens for None."""
     if earlier is None:
         return
     labels = job.get("labels")
     if not isinstance(labels, dict | None):
         raise InvalidArgument("--config: labels is not a mapping")
-    job["labels"] = {**(labels or {}), LABEL: str(earlier)}
+    job["labels"] = {**(labels or {}), LABEL: str(earlier).rpartition("/")[2]}

@@ -77,7 +77,7 @@ def test_options_win(invoke: Callable[..., Result], fake: FakeService, config: s
         "--parallel-trial-count=4",
         "--algorithm=random-search",
         "--labels=team=a",
-        "--learn-from=123",
+        "--learn-from=projects/demo/locations/europe-west4/studies/123",
         "--network=n",
         "--service-account=a@b",
         "--enable-web-access",
