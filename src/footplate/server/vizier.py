@@ -8,6 +8,7 @@ from footplate.control.vizier import EarlyStop, Studies, StudyTrials, Suggesting
 from footplate.server.machine import RandomIds
 
 if TYPE_CHECKING:
+    from footplate.domain.names import StudyUid
     from footplate.ports.clock import Clock
     from footplate.ports.studies import StudyStore
     from footplate.server.tuning import TuningParts
@@ -15,9 +16,14 @@ if TYPE_CHECKING:
 
 def make_vizier(studies: StudyStore, tuning: TuningParts, clock: Clock) -> Vizier:
     """It suggests and stops with the very parts that tuning jobs use."""
+
+    def forget(uid: StudyUid) -> None:
+        tuning.models.forget(uid)
+        tuning.reported.forget(uid)
+
     return Vizier(
-        Studies(studies, clock, RandomIds(), tuning.models.forget),
+        Studies(studies, clock, RandomIds(), forget),
         StudyTrials(studies, clock, tuning.models.prepare),
         Suggesting(studies, tuning.suggester, clock),
-        EarlyStop(studies, tuning.stopping.reason, clock),
+        EarlyStop(studies, tuning.reported, tuning.stopping.reason, clock),
     )

@@ -37,10 +37,10 @@ def memory_vizier(clock: Clock, store: StudyStore | None = None) -> Vizier:
     """Models are fitted when a suggestion wants them, and in no thread."""
     studies = MemoryStudies() if store is None else store
     suggester = Suggester(studies, Models(studies), clock)
-    rule = EarlyStopping(Reported(studies)).reason
+    reported = Reported(studies)
     return Vizier(
         Studies(studies, clock, CountingIds()),
         StudyTrials(studies, clock, lambda _: None),
         Suggesting(studies, suggester, clock),
-        EarlyStop(studies, rule, clock),
+        EarlyStop(studies, reported, EarlyStopping(reported).reason, clock),
     )

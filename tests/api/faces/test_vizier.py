@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from footplate.control.suggesting import engine
+
 if TYPE_CHECKING:
     import httpx
 
@@ -21,6 +23,12 @@ SPEC: dict[str, Any] = {
 }
 MEDIAN: dict[str, Any] = {"medianAutomatedStoppingSpec": {}}
 TYPES = "type.googleapis.com/google.cloud.aiplatform"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tuner() -> None:
+    """Its libraries are imported at the first suggestion; on a busy machine that takes long."""
+    engine.load()
 
 
 def make(http: httpx.Client, display_name: str = "s", query: str = "", **more: Any) -> str:

@@ -47,6 +47,13 @@ class Reported:
                 number: measurements(reports, metrics) for number, reports in seen.by_trial.items()
             }
 
+    def by_trial(self, uid: StudyUid) -> dict[int, tuple[Report, ...]]:
+        """What each trial of the study has reported, as it came, by its number."""
+        seen = self._of(uid)
+        with seen.lock:
+            self._catch_up(uid, seen)
+            return {number: tuple(reports) for number, reports in seen.by_trial.items()}
+
     def curve(
         self, uid: StudyUid, number: int, metrics: Sequence[Metric]
     ) -> tuple[Measurement, ...]:

@@ -8,20 +8,19 @@ from footplate.control.vizier.changes import change
 from footplate.control.vizier.trials import find
 from footplate.domain.studies import handling
 from footplate.domain.studies.limits import over
-from footplate.domain.studies.readings import curves
+from footplate.domain.studies.readings import curve
 from footplate.domain.studies.trials import TrialState
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from footplate.control.searches.reported import Reported
     from footplate.domain.names import StudyName, StudyUid
     from footplate.domain.studies.handling import Change
     from footplate.domain.studies.metrics import Measurement
-    from footplate.domain.studies.records import StoredReport, TrialRecord
+    from footplate.domain.studies.records import TrialRecord
     from footplate.ports.clock import Clock
     from footplate.ports.studies import KeptStudy, StudyStore
-
-_AT_ONCE = 10_000
 
 
 class Rule(Protocol):
@@ -38,8 +37,9 @@ class Rule(Protocol):
 
 
 class EarlyStop:
-    def __init__(self, store: StudyStore, rule: Rule, clock: Clock) -> None:
+    def __init__(self, store: StudyStore, reported: Reported, rule: Rule, clock: Clock) -> None:
         self._store = store
+        self._reported = reported
         self._rule = rule
         self._clock = clock
 
@@ -71,11 +71,5 @@ class EarlyStop:
         )
 
     def _curves(self, uid: StudyUid) -> Mapping[int, tuple[Measurement, ...]]:
-        """Of all trials of the study, however much they have reported."""
-        found: list[StoredReport] = []
-        while True:
-            after = found[-1].position if found else 0
-            more = self._store.reports(uid, after=after, limit=_AT_ONCE)
-            found += more
-            if len(more) < _AT_ONCE:
-                return curves(found)
+        told = self._reported.by_trial(uid)
+        return {number: curve(reports) for number, reports in told.items()}

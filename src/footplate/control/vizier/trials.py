@@ -115,8 +115,7 @@ class StudyTrials:
         def decide(kept: KeptStudy) -> Change:
             trial = find(kept, number)
             _check_final(kept.study, outcome.final)
-            reports = self._store.reports(kept.study.uid, number)
-            measurements = (*trial.measurements, *curve(reports))
+            measurements = (*trial.measurements, *self._curve(kept, number))
             return handling.complete(kept.study, trial, outcome, measurements, self._clock.now())
 
         change(self._store, name, decide)
@@ -134,7 +133,10 @@ class StudyTrials:
         change(self._store, name, lambda kept: handling.drop(kept.study, find(kept, number)))
 
     def _told(self, kept: KeptStudy, trial: TrialRecord) -> ToldTrial:
-        return ToldTrial(trial, curve(self._store.reports(kept.study.uid, trial.number)))
+        return ToldTrial(trial, self._curve(kept, trial.number))
+
+    def _curve(self, kept: KeptStudy, number: int) -> tuple[Measurement, ...]:
+        return curve(stored.report for stored in self._store.reports(kept.study.uid, number))
 
     def _all_told(self, kept: KeptStudy, trials: Iterable[TrialRecord]) -> tuple[ToldTrial, ...]:
         return tuple(self._told(kept, trial) for trial in trials)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from footplate.domain.studies.metrics import Metric
-    from footplate.domain.studies.records import StoredReport, TrialRecord
+    from footplate.domain.studies.records import TrialRecord
 
 
 def check_metrics(measurement: Measurement, known: Collection[str], field: str) -> None:
@@ -49,20 +49,11 @@ def report_of(measurement: Measurement, now: datetime) -> Report:
     return Report(key, measurement.values, measurement.step, measurement.elapsed_s, now)
 
 
-def curves(reports: Iterable[StoredReport]) -> dict[int, tuple[Measurement, ...]]:
-    """What trials have reported singly, by their numbers; see ``curve``."""
-    by_trial: dict[int, list[StoredReport]] = {}
-    for stored in reports:
-        by_trial.setdefault(stored.number, []).append(stored)
-    return {number: curve(of_trial) for number, of_trial in by_trial.items()}
-
-
-def curve(reports: Iterable[StoredReport]) -> tuple[Measurement, ...]:
+def curve(reports: Iterable[Report]) -> tuple[Measurement, ...]:
     """The measurements of one trial by step, then by time; of those of one place the last one.
 
     Unlike programs, clients of Vizier say themselves what belongs together, and may count by time
     alone: nothing is joined.
     """
-    told = (stored.report for stored in reports)
-    found = {(r.step, r.elapsed_s): Measurement(r.values, r.step, r.elapsed_s) for r in told}
+    found = {(r.step, r.elapsed_s): Measurement(r.values, r.step, r.elapsed_s) for r in reports}
     return tuple(found[place] for place in sorted(found))

@@ -25,11 +25,10 @@ from footplate.domain.studies.readings import (
     check_metrics,
     check_whole,
     curve,
-    curves,
     report_of,
     timed,
 )
-from footplate.domain.studies.records import StoredReport, StudyRecord, StudyState, TrialRecord
+from footplate.domain.studies.records import StudyRecord, StudyState, TrialRecord
 from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.study import StudyConfig
 from footplate.domain.studies.trials import TrialState
@@ -222,8 +221,7 @@ def test_the_same_measurement_has_the_same_key() -> None:
 def test_a_curve_is_in_order_and_has_one_value_for_each_place() -> None:
     told = [(2, 0.0, 0.5), (1, 3.0, 0.6), (1, 2.0, 0.7), (2, 0.0, 0.4)]
     reports = [
-        StoredReport(place, 3, report_of(Measurement({"loss": loss}, step, elapsed), NOW))
-        for place, (step, elapsed, loss) in enumerate(told, 1)
+        report_of(Measurement({"loss": loss}, step, elapsed), NOW) for step, elapsed, loss in told
     ]
     found = curve(reports)
     assert [(m.step, m.elapsed_s, m.values["loss"]) for m in found] == [
@@ -231,4 +229,3 @@ def test_a_curve_is_in_order_and_has_one_value_for_each_place() -> None:
         (1, 3.0, 0.6),
         (2, 0.0, 0.4),
     ]
-    assert curves(reports) == {3: found}
