@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from footplate.cli.trials.fields import Value
 
 _BARS = "▁▂▃▄▅▆▇█"
-_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+_SHORT, _MINUTE, _HOUR, _DAY = 9.95, 60, 3600, 86_400
 
 
 def figure(value: Value) -> str:
@@ -21,9 +21,11 @@ def figure(value: Value) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """Its two largest units."""
+    """Its two largest units; of a short one also tenths of a second."""
     if seconds is None:
         return ""
+    if seconds < _SHORT:
+        return f"{seconds:.1f}s"
     whole = round(seconds)
     if whole < _MINUTE:
         return f"{whole}s"
