@@ -1,13 +1,7 @@
-"""The JSON documents inside rows: spec, replicas, ending, labels and the body of an event.
-
-Each says its version under ``v``; a document of an older version must stay readable for ever.
-They are pure ASCII: so they hold what PostgreSQL refuses in a text (NUL) and what UTF-8 can't
-say (half a surrogate pair), both of which programs do print.
-"""
+"""The JSON documents of jobs: spec, replicas, ending, labels and the body of an event."""
 
 from __future__ import annotations
 
-import json
 from typing import Any, assert_never
 
 from footplate.domain.errors import Code
@@ -30,28 +24,11 @@ from footplate.domain.jobs import (
     WorkerPool,
 )
 from footplate.domain.states import Phase, State
+from footplate.store.document import Json, read, write
 from footplate.store.studies.searches import search_document, search_of
 from footplate.store.times import from_micros, from_micros_or_none, to_micros
 
-VERSION = 1
-
-Json = dict[str, Any]
-"""Any, because these are objects that this module alone has written."""
-
 Pairs = tuple[tuple[str, str], ...]
-
-
-def write(document: Json) -> str:
-    """Raises ValueError for nan and infinities: JSON has none."""
-    return json.dumps({"v": VERSION, **document}, separators=(",", ":"), allow_nan=False)
-
-
-def read(text: str) -> Json:
-    """Raises ValueError for what isn't a document, or is one of a version not known here."""
-    document = json.loads(text)
-    if not isinstance(document, dict) or document.get("v") != VERSION:
-        raise ValueError(f"not a document of version {VERSION}: {text[:80]}")
-    return document
 
 
 def write_labels(labels: Pairs) -> str:

@@ -37,6 +37,7 @@ from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.stopping import HalvingSpec
 from footplate.domain.studies.study import StudyConfig
 from footplate.store import documents
+from footplate.store.document import read
 from footplate.store.times import to_micros
 from footplate.testing import strategies
 from footplate.testing.jobs import CREATED
@@ -226,4 +227,4 @@ def test_an_event_comes_back_as_it_was(event: JobEvent) -> None:
 @pytest.mark.parametrize("text", ["", "[]", "{}", "null", '{"v":2}', '{"v":"1"}', "{", "1"])
 def test_what_is_no_document_of_a_known_version_is_not_guessed(text: str) -> None:
     with pytest.raises(ValueError, match=r"document|Expecting"):
-        documents.read(text)
+        read(text)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.api.listing import Listing
-from footplate.api.operations import deletion
+from footplate.api.vertex_v1.located_jobs import LocatedJobs
 from footplate.api.vertex_v1.parents import location_of
 from footplate.api.web_access import web_access_uris
 from footplate.domain.names import CustomJobName
 from footplate.wire.vertex_v1.answers import custom_job_json
-from footplate.wire.vertex_v1.queries import PAGES, VOCABULARY
 from footplate.wire.vertex_v1.submissions import read_submission
 
 if TYPE_CHECKING:
@@ -21,8 +19,6 @@ if TYPE_CHECKING:
     from footplate.domain.jobs import Job
     from footplate.ports.clock import Clock
     from footplate.wire.json_text import JsonObject
-
-_LISTING = Listing("customJobs", VOCABULARY, PAGES)
 
 
 class CustomJobs:
@@ -37,40 +33,21 @@ class CustomJobs:
         version: str,
     ) -> None:
         self._jobs = jobs
-        self._clock = clock
         self._catalogue = catalogue
         self._shells = shells
-        self._version = version
+        self._located = LocatedJobs(jobs, clock, CustomJobName, version)
+        self.cancel, self.delete = self._located.cancel, self._located.delete
 
     def create(self, call: Call) -> JsonObject:
         submission = read_submission(call.body(), location_of(call), self._catalogue)
         return custom_job_json(self._jobs.submit(submission))
 
     def get(self, call: Call) -> JsonObject:
-        return self._answer(call, self._jobs.get(_name(call)))
+        return self._answer(call, self._located.get(call))
 
     def list(self, call: Call) -> JsonObject:
-        """A ``readMask`` is ignored: clients take more than they asked for."""
-        here = location_of(call)
-        collection = CustomJobName(here.project, here.location, "").collection
-        return _LISTING.answer(self._jobs, collection, call, self._answer)
-
-    def cancel(self, call: Call) -> JsonObject:
-        """The body says nothing, and may be missing; a finished job stays as it is."""
-        self._jobs.cancel(_name(call))
-        return {}
-
-    def delete(self, call: Call) -> JsonObject:
-        """An operation that is done already, so that no client has to poll."""
-        name = _name(call)
-        self._jobs.delete(name)
-        return deletion(name, self._clock.now(), self._version)
+        return self._located.list(call, self._answer)
 
     def _answer(self, call: Call, job: Job) -> JsonObject:
         uris = web_access_uris(call, self._shells(job))
         return custom_job_json(job, self._jobs.explain(job), uris)
-
-
-def _name(call: Call) -> CustomJobName:
-    here = location_of(call)
-    return CustomJobName(here.project, here.location, call.path["job"])

@@ -18,7 +18,7 @@ from footplate.domain.names import StudyUid
 from footplate.domain.searches.course import End, Suggest, next_step
 from footplate.domain.searches.judging import drop, judge
 from footplate.domain.states import State
-from footplate.domain.studies.limits import over
+from footplate.domain.studies.over import over
 from footplate.domain.studies.records import StudyRecord, StudyState
 from footplate.domain.studies.trials import TrialState
 from footplate.ports.studies import KeptStudy

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from footplate.control.vizier.changes import change
 from footplate.control.vizier.trials import find
 from footplate.domain.studies import handling
-from footplate.domain.studies.limits import over
+from footplate.domain.studies.over import over
 from footplate.domain.studies.readings import curve
 from footplate.domain.studies.trials import TrialState
 

@@ -9,7 +9,7 @@ from footplate.control.turns import Turns
 from footplate.control.vizier.changes import change
 from footplate.domain.names import JobUid
 from footplate.domain.studies import handling
-from footplate.domain.studies.limits import over, trials_left
+from footplate.domain.studies.over import over, trials_left
 from footplate.domain.studies.records import StudyState
 from footplate.domain.studies.trials import TrialState
 

@@ -19,7 +19,7 @@ from footplate.store.studies.spaces import space_document, space_of
 from footplate.store.times import from_micros_or_none, to_micros_or_none
 
 if TYPE_CHECKING:
-    from footplate.store.documents import Json
+    from footplate.store.document import Json
 
 _STOPPING: dict[str, type[StoppingSpec]] = {
     "halving": HalvingSpec,

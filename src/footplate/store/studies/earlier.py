@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.studies.study import Study
 from footplate.domain.studies.trials import Trial, TrialState
-from footplate.store import documents
+from footplate.store.document import read, write
 from footplate.store.studies.configs import config_document, config_of
 from footplate.store.studies.measurements import (
     measurement_document,
@@ -21,17 +21,17 @@ from footplate.store.studies.numbers import read_number, write_number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from footplate.store.documents import Json
+    from footplate.store.document import Json
 
 
 def write_earlier(studies: Sequence[Study]) -> str:
-    return documents.write({"studies": [_study_document(study) for study in studies]})
+    return write({"studies": [_study_document(study) for study in studies]})
 
 
 @lru_cache(maxsize=8)
 def read_earlier(text: str) -> tuple[Study, ...]:
     """Remembered: it never changes, may hold thousands of trials, and is part of each load."""
-    return tuple(_study(study) for study in documents.read(text)["studies"])
+    return tuple(_study(study) for study in read(text)["studies"])
 
 
 def _study_document(study: Study) -> Json:

@@ -15,8 +15,8 @@ from footplate.domain.studies.records import (
     StudyState,
     TrialRecord,
 )
-from footplate.store import documents
 from footplate.store.checks import check_study_texts
+from footplate.store.document import read, write
 from footplate.store.studies.configs import config_document, config_of
 from footplate.store.studies.earlier import read_earlier
 from footplate.store.studies.measurements import values_document, values_of
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from footplate.domain.studies.study import StudyConfig
     from footplate.store.codec import Record, Values
-    from footplate.store.documents import Json
+    from footplate.store.document import Json
 
 _DAMAGE = (KeyError, TypeError, ValueError, AttributeError, OverflowError, NotFound)
 
@@ -51,8 +51,8 @@ def study_values(study: StudyRecord) -> Values:
         "state": study.state.value,
         "create_time": to_micros(study.create_time),
         "version": study.version,
-        "config": documents.write(config_document(study.config)),
-        "body": documents.write(
+        "config": write(config_document(study.config)),
+        "body": write(
             {
                 "seed": study.seed,
                 "made": study.made,
@@ -71,7 +71,7 @@ def study_of(row: Record) -> StudyRecord:
         DataLoss: the row is damaged, or of a version that this program doesn't know.
     """
     try:
-        body = documents.read(row.body)
+        body = read(row.body)
         return StudyRecord(
             uid=StudyUid(row.uid),
             name=None if row.name is None else parse_study_name(row.name),
@@ -106,14 +106,14 @@ def trial_of(row: Record) -> TrialRecord:
 
 
 def model_values(uid: StudyUid, finished: int, model: Mapping[str, object]) -> Values:
-    body = documents.write({"model": model})
+    body = write({"model": model})
     return {"study_uid": uid, "finished": finished, "body": body}
 
 
 def model_of(uid: StudyUid, finished: int, text: str) -> Mapping[str, object]:
     """Raises DataLoss as ``study_of`` does."""
     try:
-        model: dict[str, object] = documents.read(text)["model"]
+        model: dict[str, object] = read(text)["model"]
     except _DAMAGE as error:
         message = f"the model of study {uid} for {finished} trials can't be read: {error}"
         raise DataLoss(message) from error
@@ -134,14 +134,14 @@ def report_values(uid: StudyUid, number: int, position: int, report: Report) -> 
         "number": number,
         "position": position,
         "key_digest": digest(report.key),
-        "body": documents.write(body),
+        "body": write(body),
     }
 
 
 def report_of(row: Record) -> StoredReport:
     """Raises DataLoss as ``study_of`` does."""
     try:
-        return StoredReport(row.position, row.number, _report(documents.read(row.body)))
+        return StoredReport(row.position, row.number, _report(read(row.body)))
     except _DAMAGE as error:
         message = f"report {row.position} of study {row.study_uid} can't be read: {error}"
         raise DataLoss(message) from error
@@ -155,7 +155,7 @@ def digest(text: str) -> str:
 @lru_cache(maxsize=64)
 def _read_config(text: str) -> StudyConfig:
     """Remembered: it seldom changes, and what its space has worked out of itself stays with it."""
-    return config_of(documents.read(text))
+    return config_of(read(text))
 
 
 def _report(document: Json) -> Report:

@@ -8,7 +8,7 @@ from footplate.domain.searches.search import Search, TrialCounts
 from footplate.store.studies.configs import config_document, config_of
 
 if TYPE_CHECKING:
-    from footplate.store.documents import Json
+    from footplate.store.document import Json
 
 
 def search_document(search: Search | None) -> Json | None:

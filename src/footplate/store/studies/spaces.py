@@ -16,7 +16,7 @@ from footplate.domain.studies.space import SearchSpace
 
 if TYPE_CHECKING:
     from footplate.domain.studies.parameters import CountableParameter, Parameter
-    from footplate.store.documents import Json
+    from footplate.store.document import Json
 
 
 def space_document(space: SearchSpace) -> list[Json]:

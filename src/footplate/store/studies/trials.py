@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from footplate.domain.states import State
 from footplate.domain.studies.records import PredictionRecord, SuggestionRecord, TrialRecord
 from footplate.domain.studies.trials import TrialState
-from footplate.store import documents
+from footplate.store.document import read, write
 from footplate.store.studies.measurements import (
     measurement_document,
     measurement_documents,
@@ -20,7 +20,7 @@ from footplate.store.studies.numbers import read_number, write_number
 from footplate.store.times import from_micros, from_micros_or_none, to_micros, to_micros_or_none
 
 if TYPE_CHECKING:
-    from footplate.store.documents import Json
+    from footplate.store.document import Json
     from footplate.store.studies.measurements import Array
 
 
@@ -64,7 +64,7 @@ def write_trial(trial: TrialRecord) -> str:
     said = {name: value for name, value in document.items() if value != _LEFT_OUT[name]}
     created = to_micros(trial.create_time)
     point = point_document(trial.point)
-    return documents.write({"point": point, "state": trial.state.value, "created": created, **said})
+    return write({"point": point, "state": trial.state.value, "created": created, **said})
 
 
 @lru_cache(maxsize=4096)
@@ -73,7 +73,7 @@ def read_trial(number: int, text: str) -> TrialRecord:
 
     Raises ValueError, KeyError or TypeError for what is no document of a trial.
     """
-    document = {**_LEFT_OUT, **documents.read(text)}
+    document = {**_LEFT_OUT, **read(text)}
     suggestion, final, outcome = document["suggestion"], document["final"], document["outcome"]
     return TrialRecord(
         number=number,

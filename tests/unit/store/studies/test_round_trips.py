@@ -14,7 +14,7 @@ from footplate.domain.studies.metrics import Measurement
 from footplate.domain.studies.records import Report, StudyRecord, TrialRecord
 from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.study import Study, StudyConfig
-from footplate.store import documents
+from footplate.store.document import write
 from footplate.store.studies import earlier, measurements, rows
 from footplate.store.studies.configs import config_document, config_of
 from footplate.store.studies.numbers import read_number, write_number
@@ -32,7 +32,7 @@ brief = settings(
 
 
 def through_json(document: object) -> object:
-    text = documents.write({"document": document})
+    text = write({"document": document})
     assert text.isascii()
     assert "NaN" not in text or '"NaN"' in text
     return json.loads(text, parse_constant=pytest.fail)["document"]

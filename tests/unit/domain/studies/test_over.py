@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footplate.domain.studies.limits import StudyLimits, over, trials_left
+from footplate.domain.studies.limits import StudyLimits
 from footplate.domain.studies.metrics import Goal, Measurement, Metric
+from footplate.domain.studies.over import over, trials_left
 from footplate.domain.studies.records import TrialRecord
 from footplate.domain.studies.trials import TrialState
 

@@ -1,0 +1,62 @@
+"""What all kinds of jobs of a location have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.api.listing import Listing
+from footplate.api.operations import deletion
+from footplate.api.vertex_v1.parents import location_of
+from footplate.wire.vertex_v1.queries import PAGES, VOCABULARY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.api.jobs_service import JobsService
+    from footplate.api.json_route import Call
+    from footplate.domain.jobs import Job
+    from footplate.domain.names import CustomJobName, TuningJobName
+    from footplate.ports.clock import Clock
+    from footplate.wire.json_text import JsonObject
+
+    Name = CustomJobName | TuningJobName
+
+
+class LocatedJobs:
+    """Jobs whose names are of one kind, made of project, location and id.
+
+    ``version`` is ``v1`` or ``v1beta1``.
+    """
+
+    def __init__(
+        self, jobs: JobsService, clock: Clock, kind: Callable[[str, str, str], Name], version: str
+    ) -> None:
+        self._jobs = jobs
+        self._clock = clock
+        self._kind = kind
+        self._version = version
+
+    def get(self, call: Call) -> Job:
+        return self._jobs.get(self._name(call))
+
+    def list(self, call: Call, tell: Callable[[Call, Job], JsonObject]) -> JsonObject:
+        """A ``readMask`` is ignored: clients take more than they asked for."""
+        here = location_of(call)
+        collection = self._kind(here.project, here.location, "").collection
+        listing = Listing(collection.rpartition("/")[2], VOCABULARY, PAGES)
+        return listing.answer(self._jobs, collection, call, tell)
+
+    def cancel(self, call: Call) -> JsonObject:
+        """The body says nothing, and may be missing; a finished job stays as it is."""
+        self._jobs.cancel(self._name(call))
+        return {}
+
+    def delete(self, call: Call) -> JsonObject:
+        """An operation that is done already, so that no client has to poll."""
+        name = self._name(call)
+        self._jobs.delete(name)
+        return deletion(name, self._clock.now(), self._version)
+
+    def _name(self, call: Call) -> Name:
+        here = location_of(call)
+        return self._kind(here.project, here.location, call.path["job"])
