@@ -11,7 +11,7 @@ class HalvingSpec:
     """Asynchronous successive halving (ASHA), what ``enableTrialEarlyStopping`` asks for."""
 
     reduction: int = 3
-    """Of so many trials that come to a rung, one goes on."""
+    """Of so many trials that come as far, one goes on."""
     grace: float = 0.1
     """Before this part of the longest curve nothing is stopped."""
     use_elapsed: bool = False
