@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import NewType
+from typing import ClassVar, NewType
 
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.domain.words import quoted
@@ -44,9 +44,10 @@ class TrainingJobName:
 
 
 @dataclass(frozen=True)
-class CustomJobName:
-    """``projects/{project}/locations/{location}/customJobs/{job_id}``: of the aiplatform face."""
+class _LocatedJobName:
+    """``projects/{project}/locations/{location}/{KIND}/{job_id}``: of the aiplatform face."""
 
+    KIND: ClassVar[str]
     project: str
     location: str
     job_id: str
@@ -57,30 +58,18 @@ class CustomJobName:
 
     @property
     def collection(self) -> str:
-        return f"{self.parent}/customJobs"
+        return f"{self.parent}/{self.KIND}"
 
     def __str__(self) -> str:
         return f"{self.collection}/{self.job_id}"
 
 
-@dataclass(frozen=True)
-class TuningJobName:
-    """``projects/{project}/locations/{location}/hyperparameterTuningJobs/{job_id}``."""
+class CustomJobName(_LocatedJobName):
+    KIND = "customJobs"
 
-    project: str
-    location: str
-    job_id: str
 
-    @property
-    def parent(self) -> str:
-        return f"projects/{self.project}/locations/{self.location}"
-
-    @property
-    def collection(self) -> str:
-        return f"{self.parent}/hyperparameterTuningJobs"
-
-    def __str__(self) -> str:
-        return f"{self.collection}/{self.job_id}"
+class TuningJobName(_LocatedJobName):
+    KIND = "hyperparameterTuningJobs"
 
 
 JobName = TrainingJobName | CustomJobName | TuningJobName
