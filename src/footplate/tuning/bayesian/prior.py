@@ -17,9 +17,10 @@ from footplate.tuning.bayesian.translation import Translation
 from footplate.tuning.encoding import Encoding
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from footplate.domain.studies.study import Study
     from footplate.tuning.axes import Floats
-    from footplate.tuning.bayesian.surrogate import Surrogate
 
 MOST_STUDIES = 3
 """The latest of those that say anything."""
@@ -33,11 +34,14 @@ _STEP = 1e-4
 class Prior:
     """The mean of an earlier study's surrogate, in units of its own spread."""
 
-    def __init__(self, here: Encoding, there: Encoding, surrogate: Surrogate) -> None:
-        self._translation, self._surrogate = Translation(here, there), surrogate
+    def __init__(
+        self, here: Encoding, there: Encoding, mean_there: Callable[[Floats], Floats]
+    ) -> None:
+        """``mean_there``: of rows of the earlier study."""
+        self._translation, self._mean_there = Translation(here, there), mean_there
 
     def mean(self, rows: Floats) -> Floats:
-        return self._surrogate.mean(self._translation.rows(rows))
+        return self._mean_there(self._translation.rows(rows))
 
     def slopes(self, row: Floats) -> Floats:
         """Along each slot, by small steps; 0 where there is none."""

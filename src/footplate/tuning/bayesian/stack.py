@@ -54,9 +54,9 @@ def prior_of(
         encoding = Encoding(one.config.space)
         seen = observe(one, encoding)
         if below is not None and before is not None:
-            prior = Prior(encoding, before, below)
+            prior = Prior(encoding, before, below.mean)
         nothing: Floats = encoding.rows([])
         losses = seen.losses[:, metric]
         below = Surrogate(encoding, hyperparameters, seen.rows, losses, nothing, prior)
         before = encoding
-    return None if below is None or before is None else Prior(here, before, below)
+    return None if below is None or before is None else Prior(here, before, below.mean)
