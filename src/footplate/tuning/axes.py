@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 _SNAPPED = 2**20
 """Integers of more values than this count as an axis without steps."""
+_DIGITS = 12
+_APART = 1e-9
+"""So far from its place on the axis a number may lie so that it is 0.01, and no 0.0100000000002."""
 
 
 class Axis(Protocol):
@@ -81,6 +84,9 @@ class _Range(Axis):
 
     def value(self, position: float) -> float:
         found = float(_unscaled(np.float64(position), self._low, self._high, self._scale))
+        short = min(max(float(f"{found:.{_DIGITS}g}"), self._low), self._high)
+        if abs(self.position(short) - position) <= _APART:
+            return short
         return min(max(found, self._low), self._high)
 
     def snap(self, positions: Floats) -> Floats:

@@ -54,6 +54,20 @@ def test_the_scale_says_what_lies_in_the_middle(scale: Scale, middle: float) -> 
     assert [along.value(0.0), along.value(1.0)] == pytest.approx([1.0, 100.0])
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "middle"),
+    [(0.0001, 1.0, 0.01), (0.001, 0.1, 0.01), (1e-6, 1e-2, 1e-4), (3e-5, 0.3, 0.003)],
+)
+def test_what_a_user_would_write_short_is_short(low: float, high: float, middle: float) -> None:
+    along = axis(DoubleParameter("x", low, high, Scale.LOG))
+    assert [along.value(0.0), along.value(0.5), along.value(1.0)] == [low, middle, high]
+
+
+def test_a_range_of_a_few_bits_keeps_its_values() -> None:
+    along = axis(DoubleParameter("x", 1.0, 1.0 + 2**-50, Scale.LINEAR))
+    assert len({along.value(unit) for unit in np.linspace(0, 1, 9)}) == 5
+
+
 def test_discrete_values_without_a_scale_lie_evenly() -> None:
     sizes = (16.0, 32.0, 64.0, 1024.0)
     even, linear = (axis(DiscreteParameter("x", sizes, s)) for s in (Scale.NONE, Scale.LINEAR))
