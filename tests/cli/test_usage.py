@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from footplate.api.security import Access
 from footplate.cli.main import main
 from footplate.domain.usage import Counters, GpuUse, Sample
 from footplate.testing.http_server import serve
-from footplate.testing.jobs import make_job, make_spec
+from footplate.testing.jobs import make_job, make_search, make_spec
 from footplate.testing.store import MemoryStore
 from footplate.testing.usage import MemoryUsage
 from footplate.testing.usage_contract import MASTER, START, WORKER
@@ -34,17 +35,20 @@ def usage() -> MemoryUsage:
 
 
 @pytest.fixture
-def jobs() -> tuple[Job, Job]:
+def jobs() -> tuple[Job, ...]:
     custom = "projects/demo/locations/us-central1/customJobs/123"
     return (
         make_job("projects/demo/jobs/census_1", uid="a", spec=make_spec(workers=1)),
         make_job(custom, uid="b", spec=make_spec(workers=1)),
+        make_job(
+            "projects/demo/jobs/tuned_1", uid="c", spec=replace(make_spec(), search=make_search())
+        ),
     )
 
 
 @pytest.fixture
 def invoke(
-    usage: MemoryUsage, jobs: tuple[Job, Job], monkeypatch: pytest.MonkeyPatch
+    usage: MemoryUsage, jobs: tuple[Job, ...], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[..., Result]]:
     for name in ("FOOTPLATE_TOKEN", "FOOTPLATE_PROJECT", "CLOUDSDK_CORE_PROJECT"):
         monkeypatch.delenv(name, raising=False)
@@ -63,7 +67,7 @@ def invoke(
 
 
 @pytest.fixture
-def busy(usage: MemoryUsage, jobs: tuple[Job, Job]) -> None:
+def busy(usage: MemoryUsage, jobs: tuple[Job, ...]) -> None:
     """A master that begins slowly and has a GPU, a worker that idles and has a network."""
     cpu_s = 0.0
     for number in range(1, 9):
@@ -135,6 +139,12 @@ def test_a_job_of_which_nothing_is_known(invoke: Callable[..., Result]) -> None:
     result = invoke("ai-platform", "jobs", "usage", "census_1")
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr == "Nothing is known yet of what job census_1 uses.\n"
+
+
+def test_a_tuning_job_names_the_jobs_that_use_something(invoke: Callable[..., Result]) -> None:
+    result = invoke("ai-platform", "jobs", "usage", "tuned_1")
+    assert result.exit_code == 1
+    assert "in the jobs of its trials, tuned_1-1, tuned_1-2 and so on" in result.stderr
 
 
 def test_a_replica_that_is_not_there(invoke: Callable[..., Result]) -> None:

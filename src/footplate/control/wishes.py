@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from footplate.control.tokens import Bearer
 from footplate.domain.errors import FailedPrecondition, NotFound, ResourceExhausted
+from footplate.domain.searches.runs import check_runs_itself
 from footplate.domain.states import Phase
 from footplate.domain.words import listed, quoted
 from footplate.wire.wishes import WishAnswer
@@ -195,6 +196,7 @@ def running(job: Job, replica: str) -> Bearer:
 
     Raises NotFound, FailedPrecondition: see ``Wishes.ask``.
     """
+    check_runs_itself(job)
     names = job.spec.replica_names()
     if replica not in names:
         raise NotFound(f"{job.name} has no replica {quoted(replica)}; it has {listed(names)}")

@@ -39,6 +39,13 @@ def test_both_faces_have_addresses() -> None:
     assert find_uri(job, "chief") == "http://h/a"
 
 
+def test_a_tuning_job_names_the_jobs_that_have_shells() -> None:
+    spec = {"enableWebAccess": True, "hyperparameters": {"maxTrials": 2}}
+    job = TrainingJob.read("p", {"jobId": "j", "state": "RUNNING", "trainingInput": spec})  # type: ignore[dict-item]  # JSON by hand
+    with pytest.raises(FailedPrecondition, match=r"tuning job: .* j-1, j-2 and so on"):
+        find_uri(job, "")
+
+
 @pytest.mark.parametrize(
     ("job", "message"),
     [

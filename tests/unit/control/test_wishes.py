@@ -12,7 +12,7 @@ from footplate.domain.errors import FailedPrecondition, NotFound, ResourceExhaus
 from footplate.domain.jobs import Job, Replica
 from footplate.domain.names import AttemptId
 from footplate.domain.states import Phase, State
-from footplate.testing.jobs import make_job, make_spec
+from footplate.testing.jobs import make_job, make_search, make_spec
 from footplate.wire.wishes import WishAnswer
 
 MASTER, WORKER = "master-replica-0", "worker-replica-0"
@@ -50,6 +50,12 @@ def test_a_wish_is_heard_by_the_replica_that_is_asked_and_answered_by_it(wishes:
     wishes.answer(wish.id, ASKED, WishAnswer("here"))
     assert wishes.wait([wish], 60) == (WishAnswer("here"),)
     assert wishes.pending(ASKED, "")[0] == ()
+
+
+def test_a_tuning_job_says_which_jobs_can_be_asked(wishes: Wishes) -> None:
+    job = make_job("projects/demo/jobs/tuned_1", spec=replace(make_spec(), search=make_search()))
+    with pytest.raises(FailedPrecondition, match="of its trials, tuned_1-1, tuned_1-2 and so on"):
+        wishes.ask(job, MASTER, WishKind.STACKS)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from footplate.api.json_route import json_route
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.names import parse_job_name
 from footplate.domain.replica_names import choose_replica
+from footplate.domain.searches.runs import check_runs_itself
 from footplate.wire.footplate_v1.usage import encode_replica
 from footplate.wire.json_text import describe
 
@@ -43,9 +44,11 @@ class _Usage:
     def get(self, call: Call) -> JsonObject:
         """``?replica=NAME`` (all), ``?points=NUMBER`` of each.
 
-        A replica that nothing is known of isn't in the answer.
+        A replica that nothing is known of isn't in the answer. Raises FailedPrecondition: none of
+        a tuning job's own runs.
         """
         job = self._get_job(parse_job_name(call.path["name"]))
+        check_runs_itself(job)
         most = _points(call.parameter("points"))
         names = job.spec.replica_names()
         if wanted := call.parameter("replica"):

@@ -11,8 +11,10 @@ import click
 
 from footplate.cli.group import Failure
 from footplate.cli.job_commands import INTERRUPTED
+from footplate.cli.trials.summary import is_tuning
 from footplate.domain.errors import FailedPrecondition, ServiceError
 from footplate.domain.replica_names import choose_replica
+from footplate.domain.searches.runs import said_of_runs
 from footplate.domain.states import State
 
 if TYPE_CHECKING:
@@ -115,6 +117,8 @@ def find_uri(job: Job, replica: str) -> str:
             "--enable-web-access, enable_web_access=True of the SDK, or enableWebAccess: true in "
             "the job's jobSpec or trainingInput"
         )
+    if is_tuning(job.resource):
+        raise FailedPrecondition(said_of_runs(job.name))
     when = "shells are there while it is RUNNING"
     if job.state is State.RUNNING:
         when = "none of its programs runs just now"

@@ -1,0 +1,27 @@
+"""Where the programs of tuning jobs run: in the jobs of their trials."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import FailedPrecondition
+from footplate.domain.names import trial_run_name
+
+if TYPE_CHECKING:
+    from footplate.domain.jobs import Job
+    from footplate.domain.names import JobName
+
+
+def check_runs_itself(job: Job) -> None:
+    """Raises FailedPrecondition: it is a tuning job; says which jobs run its programs."""
+    if job.spec.search is not None:
+        raise FailedPrecondition(said_of_runs(job.name))
+
+
+def said_of_runs(name: JobName) -> str:
+    """Of a tuning job."""
+    first, second = (trial_run_name(name, number) for number in (1, 2))
+    return (
+        f"{name} is a tuning job: its programs run in the jobs of its trials, "
+        f"{first.job_id}, {second.job_id} and so on; ask for one of those"
+    )
