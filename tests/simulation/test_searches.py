@@ -126,7 +126,8 @@ class Life:
     def check_end(self) -> None:
         rig, kept = self.rig, self.rig.trials()
         assert all(trial.state.ended for trial in kept)
-        told = Counter(rig.told("TRIAL_ENDED") + rig.told("TRIAL_FAILED"))
+        kinds = ("TRIAL_ENDED", "TRIAL_FAILED", "TRIAL_CANCELLED")
+        told = Counter(message for kind in kinds for message in rig.told(kind))
         assert sorted(message.split(":")[0] for message in told.elements()) == sorted(
             f"trial {trial.number}" for trial in kept
         )

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 MAX_DISCRETE_VALUES = 1000
+MAX_MODELLED_CATEGORIES = 10_000
+"""Each is a column of the model, which a suggestion looks at thousands of times."""
+MAX_METRIC_LENGTH = 1024
+"""No program's report of a longer one would be kept."""
 
 
 def check_parameter_names(names: Sequence[tuple[str, str]]) -> Iterator[Violation]:
@@ -82,6 +86,20 @@ def check_discrete_values(
         index, least = numbers[0]
         said = f"{least:g} given; allowed with {log_scale}: more than 0"
         yield Violation(f"{field}[{index}]", said)
+
+
+def check_categories(count: int, field: str) -> Iterator[Violation]:
+    """``count``: of all parameters together, in a search with a model."""
+    if count > MAX_MODELLED_CATEGORIES:
+        allowed = f"at most {MAX_MODELLED_CATEGORIES}, or algorithm RANDOM_SEARCH or GRID_SEARCH"
+        said = f"{count} categorical values in all; allowed: {allowed}"
+        yield Violation(field, said)
+
+
+def check_metric_length(name: str, field: str) -> Iterator[Violation]:
+    if len(name) > MAX_METRIC_LENGTH:
+        said = f"{len(name)} characters given; allowed: at most {MAX_METRIC_LENGTH}"
+        yield Violation(field, said)
 
 
 def check_trial_counts(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import log10
 from typing import TYPE_CHECKING
 
 from footplate.tuning.designer import Batch, Explanation, Reason, Suggestion
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from footplate.domain.studies.space import Point, SearchSpace
     from footplate.domain.studies.study import Study
     from footplate.tuning.tried import Tried
+
+
+_UNCOUNTABLE = 10**15
 
 
 class GridSearch:
@@ -30,9 +34,14 @@ class GridSearch:
         for index, point in points:
             if len(found) == count:
                 return Batch(tuple(found))
-            sentence = f"point {index + 1} of the {space.size} points of the grid"
+            sentence = f"point {index + 1} of the {_counted(space.size)} points of the grid"
             found.append(Suggestion(point, Explanation(Reason.GRID, sentence)))
         return Batch(tuple(found), all_tried(study) if len(found) < count else "")
+
+
+def _counted(size: int) -> str:
+    """Python writes out no number of more than some thousand digits."""
+    return str(size) if size < _UNCOUNTABLE else f"about 10^{log10(size):.0f}"
 
 
 def _new_points(space: SearchSpace, size: int, known: Tried) -> Iterator[tuple[int, Point]]:

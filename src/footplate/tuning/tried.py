@@ -21,6 +21,9 @@ class Tried:
         self._keys = {key(point) for point in points}
         self._size = size
 
+    def __len__(self) -> int:
+        return len(self._keys)
+
     def __contains__(self, point: Point) -> bool:
         return key(point) in self._keys
 
@@ -61,4 +64,4 @@ def all_tried(study: Study) -> str:
     """Why nothing more is suggested."""
     size = study.config.space.size
     points = "the only point" if size == 1 else f"all {size} points"
-    return f"{points} of the search space have been tried"
+    return f"{points} of the search space {'has' if size == 1 else 'have'} been tried"

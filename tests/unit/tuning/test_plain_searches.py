@@ -109,3 +109,18 @@ def test_another_seed_gives_other_points() -> None:
     space = SearchSpace((DoubleParameter("x", 0.0, 1.0),))
     one, other = (RandomSearch().suggest(study(space), 1, seed=s) for s in (0, 1))
     assert one.suggestions[0].point != other.suggestions[0].point
+
+
+def test_a_grid_of_more_points_than_can_be_written_down() -> None:
+    wide = SearchSpace(tuple(IntegerParameter(f"i{n}", -(2**63), 2**63 - 1) for n in range(1000)))
+    first, second = GridSearch().suggest(study(wide), 2, seed=0).suggestions
+    assert first.point == wide.point_at(0)
+    assert second.point["i999"] == 1 - 2**63
+    assert second.why.sentence == "point 2 of the about 10^19266 points of the grid"
+
+
+def test_the_only_point() -> None:
+    one = SearchSpace((IntegerParameter("i", 3, 3),))
+    assert RandomSearch().suggest(study(one, {"i": 3}), 1, seed=0).exhausted == (
+        "the only point of the search space has been tried"
+    )

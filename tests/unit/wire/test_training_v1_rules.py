@@ -60,6 +60,11 @@ def search(*params: JsonObject, **changes: JsonValue) -> JsonObject:
     return {"hyperparameters": {"params": list(params or (param(),)), **changes}}
 
 
+def categories(name: str, count: int) -> JsonObject:
+    values: list[JsonValue] = [str(number) for number in range(count)]
+    return {"parameterName": name, "type": "CATEGORICAL", "categoricalValues": values}
+
+
 REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
     # Scale tiers and roles
     "a count of a predefined tier": (
@@ -487,6 +492,17 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
         [search(maxParallelTrials=-2)],
         "hyperparameters.maxParallelTrials",
         "-2 given; allowed: at least 1",
+    ),
+    "a metric that no program can report": (
+        [search(hyperparameterMetricTag="m" * 1025)],
+        "hyperparameters.hyperparameterMetricTag",
+        "1025 characters given; allowed: at most 1024",
+    ),
+    "more categories than a model can have": (
+        [search(*(categories(f"c{number}", 2001) for number in range(5)))],
+        "hyperparameters.params",
+        "10005 categorical values in all; allowed: at most 10000, or algorithm RANDOM_SEARCH "
+        "or GRID_SEARCH",
     ),
     "a negative number of failures": (
         [search(maxFailedTrials=-1)],

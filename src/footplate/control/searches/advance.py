@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from footplate.ports.studies import StudyStore
 
 _SEED_BYTES = 6
+_SUGGESTED = 20
+"""In one look; each may take a second where there are many parameters."""
 
 
 class Advance:
@@ -175,12 +177,17 @@ class Advance:
         return self._write(kept, kept.study, stopped)
 
     def _go_on(self, job: Job, search: Search, kept: KeptStudy) -> tuple[Job, KeptStudy]:
-        """Until nothing is to be done but to wait."""
+        """Until nothing is to be done but to wait; of many suggestions only the first.
+
+        The runs that are made are reason for the next look, and others have their turn before it.
+        """
         while True:
             step = next_step(search, kept.trials, self._why_over(kept))
             match step:
                 case Suggest(count):
-                    kept = self._suggest(job, search, kept, count)
+                    kept = self._suggest(job, search, kept, min(count, _SUGGESTED))
+                    if count > _SUGGESTED:
+                        return job, kept
                 case End(ending):
                     return self._happen(job, SearchEnds(self._clock.now(), ending)), kept
                 case _:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from footplate.domain.jobs import JobEvent
 from footplate.domain.names import TrainingJobName
 from footplate.domain.searches.trial_spec import flags
 from footplate.domain.states import State
+from footplate.domain.words import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,11 +21,23 @@ if TYPE_CHECKING:
     from footplate.domain.studies.space import SearchSpace
 
 
+_MOST_TOLD = 50
+"""Parameters of a trial that its event names."""
+_KINDS = MappingProxyType({State.SUCCEEDED: "TRIAL_ENDED", State.CANCELLED: "TRIAL_CANCELLED"})
+
+
 def made_event(trial: TrialRecord, space: SearchSpace) -> JobEvent:
-    point = " ".join(flag.removeprefix("--") for flag in flags(space, trial.point))
+    point = _told(flags(space, trial.point))
     why = f" ({trial.suggestion.sentence})" if trial.suggestion else ""
     message = f"trial {trial.number}: {point}{why}"
     return JobEvent(trial.create_time, "TRIAL", message, key=f"trial/{trial.number}/made")
+
+
+def _told(given: Sequence[str]) -> str:
+    """``given``: as the program gets them; they may be long, and a thousand."""
+    shown = " ".join(shortened(flag.removeprefix("--")) for flag in given[:_MOST_TOLD])
+    more = len(given) - _MOST_TOLD
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def stopping_event(trial: TrialRecord, now: datetime) -> JobEvent:
@@ -34,7 +48,7 @@ def stopping_event(trial: TrialRecord, now: datetime) -> JobEvent:
 def ended_events(
     trial: TrialRecord, metrics: Sequence[Metric], now: datetime
 ) -> tuple[JobEvent, ...]:
-    kind = "TRIAL_ENDED" if trial.verdict is State.SUCCEEDED else "TRIAL_FAILED"
+    kind = _KINDS.get(trial.verdict or State.FAILED, "TRIAL_FAILED")
     message = f"trial {trial.number}: {_result(trial, metrics)}"
     return (JobEvent(now, kind, message, key=f"trial/{trial.number}/ended"),)
 

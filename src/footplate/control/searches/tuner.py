@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 AGAIN_S = 1.0
 """When a job is looked at again whose records couldn't be read or written."""
+MOST_AGAIN_S = 30.0
+"""The time doubles with each failure, up to this."""
+_TOLD = 5
+"""Failures in a row that are logged; what can't go on for one reason has the same one next time."""
 _log = logging.getLogger(__name__)
 
 
@@ -42,6 +46,7 @@ class Tuner:
         self._lock = Lock()
         self._active: set[JobUid] = set()
         self._changed: set[JobUid] = set()
+        self._failed: dict[JobUid, int] = {}
         self._loaded = False
 
     def begin(self, uid: JobUid) -> None:
@@ -76,10 +81,18 @@ class Tuner:
                 self._look(uid)
             except Exception as error:
                 self._tell(uid, error)
-                with self._lock:
-                    self._changed.add(uid)
-                due = AGAIN_S
+                rest_s = self._rest_s(uid)
+                due = rest_s if due is None else min(due, rest_s)
+            else:
+                self._failed.pop(uid, None)
         return due
+
+    def _rest_s(self, uid: JobUid) -> float:
+        """How long to wait after one more failure before the job is looked at again."""
+        failures = self._failed[uid] = self._failed.get(uid, 0) + 1
+        with self._lock:
+            self._changed.add(uid)
+        return min(MOST_AGAIN_S, AGAIN_S * 2.0 ** min(failures - 1, 10))
 
     def _take(self) -> list[JobUid]:
         if not self._loaded:
@@ -108,11 +121,12 @@ class Tuner:
         with self._lock:
             self._active.discard(uid)
             self._changed.discard(uid)
+        self._failed.pop(uid, None)
         self._models.forget(StudyUid(uid))
         self._reported.forget(StudyUid(uid))
 
     def _tell(self, uid: JobUid, error: Exception) -> None:
-        if isinstance(error, Aborted):
+        if isinstance(error, Aborted) or self._failed.get(uid, 0) >= _TOLD:
             return
         if isinstance(error, ServiceError):
             _log.error("tuning job %s: %s; it is looked at again", uid, error.message)

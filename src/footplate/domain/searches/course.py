@@ -23,6 +23,10 @@ MOST_FAILURES = 10
 """So many failures, or a quarter of all trials if that is more, end the job in any case."""
 
 
+MOST_AT_ONCE = 200
+"""Trials that run or wait, however many the job wants at once: each is a job, and a cluster."""
+
+
 @dataclass(frozen=True)
 class Suggest:
     """So many more trials are to begin."""
@@ -57,7 +61,7 @@ def next_step(search: Search, trials: Sequence[TrialRecord], nothing_more: str =
     left = 0 if nothing_more else search.counts.trials - len(trials)
     if left <= 0:
         return Wait() if pending else End(_ending(search, trials, nothing_more))
-    wanted = min(left, search.counts.parallel - pending)
+    wanted = min(left, search.counts.parallel - pending, MOST_AT_ONCE - pending)
     return Suggest(wanted) if wanted > 0 else Wait()
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Violation
 from footplate.domain.searches.search import DEFAULT_TAG, Search
+from footplate.domain.studies.algorithms import unsuited
 from footplate.domain.studies.metrics import Goal, Metric
 from footplate.domain.studies.study import StudyConfig
 
@@ -39,7 +40,10 @@ def search_of(request: SearchRequest, earlier: Search | None = None) -> Search:
 
 
 def differences(request: SearchRequest, earlier: Search) -> Iterator[Violation]:
-    """What the request gives otherwise than the job that it resumes has it; equal is fine."""
+    """What the request gives otherwise than the job that it resumes has it; equal is fine.
+
+    The algorithm may be another one, if it can search what there is to search.
+    """
     metric = earlier.study.metrics[0]
     way = "leave it out, or start a new search"
     if request.goal is not None and request.goal is not metric.goal:
@@ -50,6 +54,8 @@ def differences(request: SearchRequest, earlier: Search) -> Iterator[Violation]:
         yield Violation(f"{AT}.hyperparameterMetricTag", f"{said}: {way}")
     if request.space is not None and request.space != earlier.study.space:
         yield Violation(f"{AT}.params", f"{_differs(request.space, earlier.study.space)}: {way}")
+    elif said := unsuited(earlier.study.space, request.algorithm):
+        yield Violation(f"{AT}.algorithm", f"{request.algorithm.name} given; {said}")
 
 
 def _text(name: object) -> str:

@@ -33,8 +33,7 @@ def nth_point(parameters: Sequence[Parameter], index: int) -> dict[str, Value]:
 
 
 def _nth(parameters: Sequence[Parameter], index: int) -> Iterator[tuple[str, Value]]:
-    for place, parameter in enumerate(parameters):
-        inner = _size(parameters[place + 1 :])
+    for parameter, inner in zip(parameters, _inner_sizes(parameters), strict=True):
         chosen, index = divmod(index, inner)
         if isinstance(parameter, DoubleParameter):
             yield parameter.name, parameter.low
@@ -77,6 +76,14 @@ def _size(parameters: Sequence[Parameter]) -> int:
     size = count_points(parameters)
     assert size is not None  # noqa: S101 - the whole space is finite, so is each part
     return size
+
+
+def _inner_sizes(parameters: Sequence[Parameter]) -> list[int]:
+    """How many points there are for each value of each parameter: of all behind it together."""
+    sizes = [1] if parameters else []
+    for parameter in reversed(parameters[1:]):
+        sizes.append(sizes[-1] * _size([parameter]))
+    return sizes[::-1]
 
 
 def _below(parameter: CountableParameter, value: Value) -> list[Parameter]:

@@ -64,9 +64,18 @@ def _tie(first: Trial, equal: Sequence[Trial]) -> str:
         return ""
     others = f"{len(equal)} other trials are" if len(equal) > 1 else f"trial {equal[0].number} is"
     if first.machine_s < equal[0].machine_s:
-        saved = f"{first.machine_s:.0f} s of machine time against {equal[0].machine_s:.0f} s"
+        saved = _compared(first.machine_s, equal[0].machine_s)
         return f"{others} as good; this one was the cheapest: {saved}"
     return f"{others} as good; this one came first"
+
+
+def _compared(less_s: float, more_s: float) -> str:
+    """With as many digits as tell them apart."""
+    for digits in range(4):
+        less, more = f"{less_s:.{digits}f}", f"{more_s:.{digits}f}"
+        if less != more:
+            return f"{less} s of machine time against {more} s"
+    return "by less than a thousandth of a second of machine time"
 
 
 def _dominates(one: tuple[float, ...], other: tuple[float, ...]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,14 +23,23 @@ _KNOWN = 0.5
 """Where less than this part of what could vary is open, the model knows what to expect."""
 
 
+@dataclass(frozen=True)
+class Landmark:
+    """A trial that others are measured by; ``earlier``: its number is another study's."""
+
+    trial: Trial
+    row: Floats
+    earlier: bool = False
+
+
 def explain(
     encoding: Encoding,
     surrogates: Sequence[Surrogate],
     metrics: Sequence[Metric],
     row: Floats,
-    best: Sequence[tuple[Trial, Floats]],
+    best: Sequence[Landmark],
 ) -> Explanation:
-    """``best``: the best trial so far with its row, or all that are optimal."""
+    """``best``: the best trial so far, or all that are optimal."""
     found = [surrogate.predict(row[None, :]) for surrogate in surrogates]
     expected = [(float(mean[0]), float(spread[0])) for mean, spread in found]
     predictions = tuple(
@@ -39,22 +49,23 @@ def explain(
     spreads = zip(surrogates, expected, strict=True)
     unknown = max(surrogate.unknown(spread) for surrogate, (_, spread) in spreads)
     reason = Reason.EXPLORE if unknown > _KNOWN else Reason.EXPLOIT
-    away, trial = min(((distance(encoding, row, at), one) for one, at in best), key=_first)
+    away, near = min(((distance(encoding, row, one.row), one) for one in best), key=_first)
     ranges = joined([f"{p.metric} between {p.low:.4g} and {p.high:.4g}" for p in predictions])
-    place = f"{away:.0%} of the axes away from {_named(trial, metrics)}"
+    place = f"{away:.0%} of the axes away from {_named(near, metrics)}"
     sentence = f"{reason.value}: expects {ranges}, {place}"
     return Explanation(reason, sentence, predictions, away)
 
 
-def _named(trial: Trial, metrics: Sequence[Metric]) -> str:
-    values = trial.values(metrics) or ()
+def _named(near: Landmark, metrics: Sequence[Metric]) -> str:
+    values = near.trial.values(metrics) or ()
+    number = f"{near.trial.number} of an earlier search" if near.earlier else near.trial.number
     if len(values) == 1:
-        return f"trial {trial.number}, the best so far with {values[0]:.4g}"
+        return f"trial {number}, the best so far with {values[0]:.4g}"
     shown = ", ".join(f"{value:.4g}" for value in values)
-    return f"trial {trial.number} ({shown}), the nearest of the best"
+    return f"trial {number} ({shown}), the nearest of the best"
 
 
-def _first(pair: tuple[float, Trial]) -> float:
+def _first(pair: tuple[float, Landmark]) -> float:
     return pair[0]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from footplate.domain.studies.merit import pareto_optimal
 from footplate.tuning.bayesian.acquisition import LogExpectedImprovement
 from footplate.tuning.bayesian.candidates import Candidates
-from footplate.tuning.bayesian.explaining import explain
+from footplate.tuning.bayesian.explaining import Landmark, explain
 from footplate.tuning.bayesian.feasibility import Feasibility
 from footplate.tuning.bayesian.initial import initial_count, initial_point
 from footplate.tuning.bayesian.observations import observe, pending_points
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from footplate.domain.studies.space import Point
     from footplate.domain.studies.study import Study
-    from footplate.domain.studies.trials import Trial
     from footplate.tuning.axes import Floats
     from footplate.tuning.bayesian.acquisition import Acquisition
     from footplate.tuning.bayesian.model import Model
@@ -120,7 +119,8 @@ class _Step:
         )
         if point is None:
             return None
-        sentence = "the middle, or the defaults" if self._given == 0 else "spread evenly"
+        first = self._given == 0 and not len(self._known)
+        sentence = "the middle, or the defaults" if first else "spread evenly"
         why = Explanation(Reason.INITIAL, f"initial design: {sentence}; too little is known yet")
         return Suggestion(point, why)
 
@@ -199,7 +199,7 @@ class _Step:
         why = explain(self._encoding, surrogates, metrics, row, self._best())
         return Suggestion(point, why)
 
-    def _best(self) -> list[tuple[Trial, Floats]]:
+    def _best(self) -> list[Landmark]:
         """The trials that no other beats, with their rows; the first of equal ones."""
         losses = self._seen.losses
         if losses.shape[1] == 1:
@@ -207,4 +207,6 @@ class _Step:
         else:
             optimal = {id(t) for t in pareto_optimal(self._seen.trials, self._study.config.metrics)}
             places = [i for i, trial in enumerate(self._seen.trials) if id(trial) in optimal]
-        return [(self._seen.trials[place], self._seen.rows[place]) for place in places]
+        own = {id(trial) for trial in self._study.trials}
+        found = [(self._seen.trials[place], self._seen.rows[place]) for place in places]
+        return [Landmark(trial, row, id(trial) not in own) for trial, row in found]

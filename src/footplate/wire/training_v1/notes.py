@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from pydantic.alias_generators import to_camel
 
 from footplate.domain.catalogue import Family
+from footplate.domain.searches.course import MOST_AT_ONCE
 from footplate.wire.training_v1.enums import ParameterType, ScaleTier
 from footplate.wire.training_v1.models import TrainingInput
 from footplate.wire.training_v1.roles import master_image, roles, staffed, tier_of
@@ -114,6 +115,8 @@ def _search_warnings(search: HyperparameterSpec) -> Iterator[str]:
     trials, parallel = search.max_trials or 1, search.max_parallel_trials or 1
     if parallel > trials:
         yield f"{at}.maxParallelTrials is {parallel}, and maxTrials {trials}"
+    if parallel > MOST_AT_ONCE:
+        yield f"{at}.maxParallelTrials is {parallel}: at most {MOST_AT_ONCE} trials go on at once"
     told = (
         warning
         for index, parameter in enumerate(search.params or ())

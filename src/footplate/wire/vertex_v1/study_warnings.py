@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from footplate.domain.searches.course import MOST_AT_ONCE
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -19,6 +21,8 @@ def study_warnings(job: HyperparameterTuningJob) -> Iterator[str]:
     trials, parallel = job.max_trial_count or 0, job.parallel_trial_count or 0
     if 0 < trials < parallel:
         yield f"parallelTrialCount is {parallel}, and maxTrialCount {trials}"
+    if parallel > MOST_AT_ONCE:
+        yield f"parallelTrialCount is {parallel}: at most {MOST_AT_ONCE} trials go on at once"
     parameters = (job.study_spec and job.study_spec.parameters) or ()
     told = (
         warning

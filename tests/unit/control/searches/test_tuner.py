@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.control.searches.tuner import AGAIN_S, MOST_AGAIN_S
 from footplate.domain.errors import DataLoss
 from footplate.domain.jobs import JobEvent
 from footplate.domain.names import StudyUid, TrainingJobName, run_uid
+from footplate.domain.searches.course import MOST_AT_ONCE
+from footplate.domain.searches.search import TrialCounts
 from footplate.domain.states import State
 from footplate.domain.studies.parameters import CategoricalParameter
 from footplate.domain.studies.records import StudyState
@@ -319,3 +322,62 @@ def test_an_unreadable_job_holds_up_no_other(
     rig.step()
 
     assert len(rig.trials()) == 2
+
+
+def test_however_many_a_job_wants_at_once_some_begin_at_a_time_and_no_more_than_are_allowed(
+    rig: SearchRig,
+) -> None:
+    rig.submit(make_search(trials=2**31 - 1, parallel=10_000, algorithm=Algorithm.RANDOM))
+
+    rig.step()
+    first = len(rig.trials())
+    assert 0 < first < MOST_AT_ONCE, "other jobs have their turn"
+    rig.settle()
+    assert len(rig.trials()) == len(rig.runs()) == MOST_AT_ONCE
+
+
+def test_a_job_that_fails_again_and_again_is_tried_less_often_and_logged_no_more(
+    rig: SearchRig, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    rig.submit(RANDOM)
+    load = rig.store.studies.load
+
+    def failing(uid: StudyUid) -> KeptStudy:
+        raise DataLoss(f"the record of {uid} can't be read")
+
+    monkeypatch.setattr(rig.store.studies, "load", failing)
+    rests = [rig.parts.tuner.step() for _ in range(40)]
+    assert rests == sorted(rests, key=lambda rest: rest or 0)
+    assert rests[0] == AGAIN_S
+    assert rests[-1] == MOST_AGAIN_S
+    assert 0 < len(caplog.records) < 10
+
+    monkeypatch.setattr(rig.store.studies, "load", load)
+    assert rig.parts.tuner.step() is None
+    assert len(rig.trials()) == 2
+
+
+def test_a_trial_that_ends_with_its_job_is_not_told_as_a_failure(rig: SearchRig) -> None:
+    begun(rig)
+    rig.begin(1)
+    rig.cancel()
+    rig.settle()
+    rig.end(1, State.CANCELLED, "cancelled by request")
+    rig.end(2, State.CANCELLED, "cancelled by request")
+    rig.settle()
+
+    assert sorted(rig.told("TRIAL_CANCELLED")) == [
+        f"trial {n}: cancelled by request" for n in (1, 2)
+    ]
+    assert rig.told("TRIAL_FAILED") == []
+
+
+def test_an_event_of_a_trial_has_an_end_however_much_there_is_to_tell(rig: SearchRig) -> None:
+    wide = tuple(CategoricalParameter(f"c{number}", ("v" * 10_000,)) for number in range(300))
+    search = make_search(trials=1, space=SearchSpace(wide), algorithm=Algorithm.RANDOM)
+    rig.submit(replace(search, counts=TrialCounts(1, 1)))
+    rig.settle()
+
+    (told,) = rig.told("TRIAL")
+    assert len(told) < 10_000
+    assert "and 250 more" in told

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from footplate.domain.names import TrainingJobName
 from footplate.domain.searches.resumption import differences, search_of
 from footplate.domain.searches.search import DEFAULT_TAG, SearchRequest, TrialCounts
 from footplate.domain.studies.metrics import Goal, Metric
-from footplate.domain.studies.parameters import DoubleParameter
+from footplate.domain.studies.parameters import CategoricalParameter, DoubleParameter
 from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.study import Algorithm
 from footplate.testing.searches import RMSE, SPACE, make_search
@@ -68,3 +70,22 @@ def test_changed_bounds_and_another_order_are_differences() -> None:
 
     assert "'learning_rate' isn't what the resumed job has" in told(wider)
     assert "in another order" in told(turned)
+
+
+REAL = SearchSpace((DoubleParameter("x", 0, 1),))
+WIDE = SearchSpace((CategoricalParameter("c", tuple(map(str, range(10_001)))),))
+
+
+@pytest.mark.parametrize(
+    ("space", "algorithm", "said"),
+    [(REAL, Algorithm.GRID, "without DOUBLE"), (WIDE, Algorithm.BAYESIAN, "10000 categorical")],
+)
+def test_the_algorithm_must_be_able_to_search_what_is_inherited(
+    space: SearchSpace, algorithm: Algorithm, said: str
+) -> None:
+    earlier = make_search(space=space, algorithm=Algorithm.RANDOM)
+
+    (violation,) = differences(replace(BARE, algorithm=algorithm), earlier)
+    assert violation.field == "trainingInput.hyperparameters.algorithm"
+    assert said in violation.description
+    assert not list(differences(replace(BARE, algorithm=Algorithm.RANDOM), earlier))

@@ -94,3 +94,19 @@ def _beats(one: Trial, other: Trial, metrics: tuple[Metric, ...]) -> bool:
     pairs = [(one.value(m) or 0.0, other.value(m) or 0.0, m) for m in metrics]
     worse = any(m.is_better(b, a) for a, b, m in pairs)
     return not worse and any(m.is_better(a, b) for a, b, m in pairs)
+
+
+@pytest.mark.parametrize(
+    ("costs", "said"),
+    [
+        ((0.101, 0.126), "0.10 s of machine time against 0.13 s"),
+        ((61.2, 60.9), "60.9 s of machine time against 61.2 s"),
+        ((1.0, 1.0001), "by less than a thousandth of a second of machine time"),
+    ],
+)
+def test_what_was_saved_is_told_with_as_many_digits_as_it_takes(
+    costs: tuple[float, float], said: str
+) -> None:
+    found = best([made(1, 0.5, cost=costs[0]), made(2, 0.5, cost=costs[1])], LOSS)
+    assert found is not None
+    assert found.tie.endswith(f"this one was the cheapest: {said}")

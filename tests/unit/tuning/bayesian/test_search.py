@@ -251,3 +251,26 @@ def test_a_study_of_the_same_space_is_gone_on_with() -> None:
 def test_losses_are_told_by_the_metric_of_the_study() -> None:
     assert LOSS.loss(3.0) == 3.0
     assert Metric("loss").loss(3.0) == -3.0
+
+
+def test_the_best_trial_of_an_earlier_search_is_not_taken_for_an_own_one() -> None:
+    """Both have a trial 1."""
+    space = SearchSpace((DoubleParameter("x", 0, 1),))
+    earlier, _ = search(empty(space), lambda point: float(point["x"]), 6)
+    resumed = replace(empty(space), earlier=(earlier,))
+    resumed = with_finished(resumed, {"x": 0.9}, 0.9)
+    (suggestion,) = BayesianSearch().suggest(resumed, 1, seed=0).suggestions
+    assert "of an earlier search, the best so far with" in suggestion.why.sentence
+    better = with_finished(resumed, {"x": 0.05}, -9.0)
+    (suggestion,) = BayesianSearch().suggest(better, 1, seed=0).suggestions
+    assert "away from trial 2, the best so far with -9" in suggestion.why.sentence
+
+
+def test_a_search_that_goes_on_does_not_begin_in_the_middle_again() -> None:
+    space = SearchSpace((DoubleParameter("x", 0, 1),))
+    earlier = with_finished(empty(space), {"x": 0.5}, 0.5)
+    (suggestion,) = (
+        BayesianSearch().suggest(replace(empty(space), earlier=(earlier,)), 1, seed=0).suggestions
+    )
+    assert suggestion.point != {"x": 0.5}
+    assert "middle" not in suggestion.why.sentence

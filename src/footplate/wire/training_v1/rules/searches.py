@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.hyperparameters import (
+    check_categories,
     check_discrete_values,
+    check_metric_length,
     check_parameter_names,
     check_range,
     check_trial_counts,
@@ -42,6 +44,12 @@ def check_search(
     if len(params) > MAX_PARAMETERS:
         yield Violation(f"{_AT}.params", f"{len(params)} given; allowed: at most {MAX_PARAMETERS}")
         return
+    yield from check_metric_length(
+        search.hyperparameter_metric_tag or "", f"{_AT}.hyperparameterMetricTag"
+    )
+    if not search.algorithm:
+        count = sum(len(parameter.categorical_values or ()) for parameter in params)
+        yield from check_categories(count, f"{_AT}.params")
     yield from _check_names(params, job, clouded)
     for index, parameter in enumerate(params):
         field = f"{_AT}.params[{index}]"

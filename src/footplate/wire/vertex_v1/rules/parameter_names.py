@@ -19,10 +19,21 @@ _ANY = frozenset({None})
 
 def names_in(parameters: Sequence[ParameterSpec]) -> Iterator[str]:
     """The name of each parameter, conditional ones included, as often as it is given."""
+    return (parameter.parameter_id or "" for parameter in _all(parameters))
+
+
+def categories_in(parameters: Sequence[ParameterSpec]) -> Iterator[int]:
+    """How many categories each parameter has, conditional ones included."""
+    for parameter in _all(parameters):
+        categories = parameter.categorical_value_spec
+        yield len((categories and categories.values) or ())
+
+
+def _all(parameters: Sequence[ParameterSpec]) -> Iterator[ParameterSpec]:
     for parameter in parameters:
-        yield parameter.parameter_id or ""
+        yield parameter
         children = parameter.conditional_parameter_specs or ()
-        yield from names_in([c.parameter_spec for c in children if c.parameter_spec is not None])
+        yield from _all([c.parameter_spec for c in children if c.parameter_spec is not None])
 
 
 def check_parameter_names(parameters: Sequence[ParameterSpec], at: str) -> Iterator[Violation]:

@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Violation
+from footplate.domain.hyperparameters import check_categories, check_metric_length
 from footplate.wire.json_text import describe
 from footplate.wire.vertex_v1.enums import Algorithm
-from footplate.wire.vertex_v1.rules.parameter_names import check_parameter_names, names_in
+from footplate.wire.vertex_v1.rules.parameter_names import (
+    categories_in,
+    check_parameter_names,
+    names_in,
+)
 from footplate.wire.vertex_v1.rules.parameters import check_parameters
 from footplate.wire.vertex_v1.rules.stopping import check_stopping
 
@@ -35,6 +40,8 @@ def check_study(
     else:
         grid = study.algorithm is Algorithm.GRID_SEARCH
         yield from check_parameters(parameters, field, clouded, grid=grid, defaults=vizier)
+        if not study.algorithm:
+            yield from check_categories(sum(categories_in(parameters)), field)
         yield from check_parameter_names(parameters, field)
     if study.observation_noise and not vizier:
         given = f"{study.observation_noise.name} given"
@@ -58,6 +65,7 @@ def _check_metrics(metrics: Sequence[MetricSpec], at: str) -> Iterator[Violation
             yield Violation(field, f"{describe(name)} given; allowed: a name without white space")
         elif name in seen:
             yield Violation(field, f"{describe(name)} given twice; allowed: one metric of a name")
+        yield from check_metric_length(name, field)
         seen.add(name)
         if metric.safety_config is not None:
             yield from _check_safety(metric.safety_config, f"{at}[{index}].safetyConfig")
