@@ -60,5 +60,6 @@ class TuningParts:
         self._loop.start()
 
     def close(self) -> None:
-        self._loop.close()
+        """Models first: what waits for one of them doesn't hold up the end."""
         self.models.close()
+        self._loop.close()

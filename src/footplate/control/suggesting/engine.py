@@ -8,16 +8,24 @@ from __future__ import annotations
 import importlib
 import os
 from functools import cache
+from threading import Lock
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from footplate.control.suggesting import arithmetic
 
 _THREADS = "OPENBLAS_NUM_THREADS"
+_loading = Lock()
+"""Two at once would take each other's setting for the one that was there before."""
+
+
+def load() -> type[arithmetic.Tuner]:
+    with _loading:
+        return _load()
 
 
 @cache
-def load() -> type[arithmetic.Tuner]:
+def _load() -> type[arithmetic.Tuner]:
     """The library reads the variable once, as it is loaded; nobody else is to get it."""
     before = os.environ.get(_THREADS)
     os.environ[_THREADS] = "1"

@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from footplate.control.suggesting import engine
 from footplate.control.turns import Turns
+from footplate.domain.errors import Unavailable
 from footplate.domain.names import JobUid
 from footplate.domain.studies.histories import first_ended
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 _REMEMBERED = 128
 """Models in memory, the newest of as many studies."""
+_LINKS = 3
+"""Of each study; a suggestion wants one of the last two."""
 _log = logging.getLogger(__name__)
 
 
@@ -34,12 +38,23 @@ class Models:
         self._turns = Turns()
         self._lock = Lock()
         self._newest: OrderedDict[StudyUid, dict[int, Model | None]] = OrderedDict()
+        self._waiting: dict[StudyUid, KeptStudy] = {}
+        self._closed = False
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="refit")
 
     def prepare(self, kept: KeptStudy) -> None:
-        """Fit, in the background, what the next suggestions will want."""
-        if kept.study.ended:
-            self._worker.submit(self._prepare, kept)
+        """Fit, in the background, what the next suggestions will want.
+
+        Of a study that comes again before its turn, only the last one counts.
+        """
+        uid = kept.study.uid
+        with self._lock:
+            if self._closed or not kept.study.ended:
+                return
+            waits = uid in self._waiting
+            self._waiting[uid] = kept
+            if not waits:
+                self._worker.submit(self._prepare, uid)
 
     def wanted(self, kept: KeptStudy) -> tuple[int, Model | None]:
         """The model that a suggestion uses now, and its count; made now if it has to be."""
@@ -50,28 +65,41 @@ class Models:
         return count, self.at(kept, count)
 
     def at(self, kept: KeptStudy, count: int) -> Model | None:
-        """The model of the first ``count`` ended trials; None: they are too few for one."""
+        """The model of the first ``count`` ended trials; None: they are too few for one.
+
+        Raises Unavailable: it isn't there yet, and the service is about to end.
+        """
         uid = kept.study.uid
-        with self._turns.of(JobUid(uid)):
-            known = self._known(uid)
-            if count not in known:
-                self._fit(kept, count, known)
+        known = self._known(uid)
+        with suppress(KeyError):  # not behind whoever fits another one just now
             return known[count]
+        with self._turns.of(JobUid(uid)):
+            return known[count] if count in known else self._fit(kept, count, known)
 
     def forget(self, uid: StudyUid) -> None:
         with self._lock:
             self._newest.pop(uid, None)
+            self._waiting.pop(uid, None)
 
     def close(self) -> None:
+        """Returns when the fit that is being made is done; no other begins."""
+        with self._lock:
+            self._closed = True
+            self._waiting.clear()
         self._worker.shutdown(cancel_futures=True)
 
-    def _prepare(self, kept: KeptStudy) -> None:
+    def _prepare(self, uid: StudyUid) -> None:
+        with self._lock:
+            kept = self._waiting.pop(uid, None)
+        if kept is None:
+            return
         try:
             tuner = engine.load()
             if tuner.has_models(kept.study.config):
                 self.at(kept, tuner.newest(_without_trials(kept), kept.study.ended))
         except Exception:
-            _log.exception("a model of study %s can't be fitted now", kept.study.uid)
+            if not self._closed:
+                _log.exception("a model of study %s can't be fitted now", uid)
 
     def _known(self, uid: StudyUid) -> dict[int, Model | None]:
         with self._lock:
@@ -81,7 +109,7 @@ class Models:
                 self._newest.popitem(last=False)
             return known
 
-    def _fit(self, kept: KeptStudy, count: int, known: dict[int, Model | None]) -> None:
+    def _fit(self, kept: KeptStudy, count: int, known: dict[int, Model | None]) -> Model | None:
         """From the last link of the chain that is there already."""
         tuner = engine.load()
         missing: list[int] = []
@@ -92,10 +120,13 @@ class Models:
                 break
             missing.append(link)
         for link in reversed(missing):
+            if self._closed:
+                raise Unavailable("the service is about to end; try again")
             study = first_ended(kept.study, kept.trials, link)
             model = known[link] = tuner.refit(study, model)
-        for old in sorted(known)[:-3]:  # a suggestion wants one of the last two
+        for old in sorted(known)[:-_LINKS]:
             del known[old]
+        return model
 
     def _find(self, kept: KeptStudy, count: int, known: dict[int, Model | None]) -> bool:
         """Whether the link is known, or stored and read now."""
