@@ -501,8 +501,10 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
     "more categories than a model can have": (
         [search(*(categories(f"c{number}", 2001) for number in range(5)))],
         "hyperparameters.params",
-        "10005 categorical values in all; allowed: at most 10000, or algorithm RANDOM_SEARCH "
-        "or GRID_SEARCH",
+        (
+            "10005 categorical values in all; allowed: at most 10000, or algorithm RANDOM_SEARCH "
+            "or GRID_SEARCH"
+        ),
     ),
     "a negative number of failures": (
         [search(maxFailedTrials=-1)],
