@@ -20,6 +20,7 @@ EVALUATOR = "evaluator"
 """The role that looks at TensorFlow's cluster from outside: it is no member."""
 _TASK_TYPES = {"workerpool1": WORKER, "workerpool2": "ps", "workerpool3": EVALUATOR}
 """What TensorFlow calls the pools that have numbers for roles."""
+_LONGEST_JOB = 96 << 10
 
 
 def variables(
@@ -55,7 +56,7 @@ def _cluster_spec(
         "cluster": _cluster(spec, addresses, lambda pool: pool.cluster_role),
         "environment": "cloud",
         "task": _task(spec, replica, lambda pool: pool.cluster_role),
-        "job": json.loads(spec.cluster_job),
+        "job": _job(spec),
         "open_ports": list(addresses[spec.replica_names()[0]].open_ports),
     }
 
@@ -71,9 +72,20 @@ def _tf_config(
     return {
         "cluster": cluster,
         "environment": "cloud",
-        "job": json.loads(spec.cluster_job),
+        "job": _job(spec),
         "task": {**_task(spec, replica, role), "cloud": cloud},
     }
+
+
+def _job(spec: JobSpec) -> dict[str, object]:
+    """As it was asked for; without its search where that is too long for a variable.
+
+    Linux starts no program with a variable of 128 KiB. A trial has its own values as arguments.
+    """
+    job: dict[str, object] = json.loads(spec.cluster_job)
+    if len(spec.cluster_job.encode()) > _LONGEST_JOB:
+        job.pop("hyperparameters", None)
+    return job
 
 
 def _cluster(

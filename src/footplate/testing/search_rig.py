@@ -120,10 +120,17 @@ class SearchRig:
         run, now = self._run(number), self.clock.now()
         self._put(replace(run, state=state, end_time=now, ending=ending))
 
-    def report(self, number: int, value: float, step: int = 1, metric: str = "rmse") -> None:
+    def report(
+        self,
+        number: int,
+        value: float,
+        step: int = 1,
+        metric: str = "rmse",
+        source: str = "hypertune",
+    ) -> None:
         now = self.clock.now()
-        key = report_key(metric, "hypertune", step, now.timestamp(), value)
-        report = Report(key, {metric: value}, step, float(step), now, "hypertune")
+        key = report_key(metric, source, step, now.timestamp(), value)
+        report = Report(key, {metric: value}, step, float(step), now, source)
         self.store.studies.report(StudyUid(self.job.uid), number, [report])
         self.parts.tuner.changed(self.job.uid)
 

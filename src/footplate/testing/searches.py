@@ -58,7 +58,10 @@ def make_search(
 def make_tuning_job(
     name: str = "projects/demo/jobs/search", search: Search | None = None, uid: str | None = None
 ) -> Job:
-    job = make_job(name, uid=uid, request='{"jobId": "search", "trainingInput": {"args": ["-v"]}}')
+    request = '{"jobId": "search", "trainingInput": {"args": ["-v"]}}'
+    if "/locations/" in name:
+        request = '{"trialJobSpec": {"workerPoolSpecs": []}}'
+    job = make_job(name, uid=uid, request=request)
     return replace(job, spec=replace(make_spec(job.name), search=search or make_search()))
 
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+_TINY = 1e-300
+"""Halves of the smallest numbers aren't exact; those of others are, and don't overflow."""
 _SNAPPED = 2**20
 """Integers of more values than this count as an axis without steps."""
 _DIGITS = 12
@@ -149,7 +151,8 @@ class _Steps(Axis):
 
     def positions(self, values: Sequence[Value]) -> Floats:
         """Of the nearest of its values."""
-        apart = np.array(values, np.float64)[:, None] - np.array(self._values)
+        with np.errstate(over="ignore"):  # what is that far isn't the nearest
+            apart = np.array(values, np.float64)[:, None] - np.array(self._values)
         found: Floats = self._positions[np.abs(apart).argmin(axis=1)]
         return found
 
@@ -203,6 +206,8 @@ def _scaled(values: Floats | np.float64, low: float, high: float, scale: Scale) 
         return 1.0 - _scaled(_mirrored(values, low, high), low, high, Scale.LOG)
     if scale is Scale.LOG:
         return np.asarray((np.log(values) - np.log(low)) / (np.log(high) - np.log(low)))
+    if high / 2 - low / 2 < _TINY:
+        return np.asarray((values - low) / (high - low))
     return np.asarray(values / 2 - low / 2) / (high / 2 - low / 2)
 
 

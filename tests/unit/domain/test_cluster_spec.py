@@ -152,3 +152,10 @@ def test_nothing_is_described_that_the_job_does_not_want() -> None:
     spec = replace(make_spec(), cluster_variables=frozenset())
 
     assert variables(spec, "master-replica-0", make_addresses(spec), "c1") == {}
+
+
+def test_a_search_that_is_too_long_for_a_variable_is_left_out() -> None:
+    search = {"params": [{"categoricalValues": ["v" * 140] * 1000}]}
+    job = json.dumps({"args": ["-v"], "hyperparameters": search})
+    spec = replace(make_spec(), cluster_job=job)
+    assert told(spec, "master-replica-0", "TF_CONFIG")["job"] == {"args": ["-v"]}

@@ -51,7 +51,7 @@ def show_trials(session: Session, name: JobName, layout: str, chosen: Selection)
         view = service.trials(name)
     shown = chosen.of(view)
     if layout != "table":
-        click.echo(_EXPORTS[layout](view, shown))
+        _echo(_EXPORTS[layout](view, shown))
     elif not view.trials:
         click.echo(f"Job {name.job_id} is {view.state}, and has no trials yet.", err=True)
     elif not shown:
@@ -81,7 +81,7 @@ def show_curves(session: Session, name: JobName, layout: str, chosen: Selection)
     headings = ["trial", "step", *view.metrics, "elapsed_seconds", "time", "source"]
     cells = [["" if row[h] is None else str(row[h]) for h in headings] for row in rows]
     if layout == "csv":
-        click.echo(export.csv_text(headings, cells))
+        _echo(export.csv_text(headings, cells))
     else:
         _echo(table([heading.upper() for heading in headings], cells))
 
@@ -94,7 +94,7 @@ def show_trial(session: Session, name: JobName, number: int, layout: str) -> Non
         curve = service.measurements(name, number)
         error = _run_error(service, name, trial)
     if layout == "csv":
-        click.echo(export.as_csv(view, [trial]))
+        _echo(export.as_csv(view, [trial]))
     elif layout != "table":
         rows = export.curve_rows(view, number, curve)
         document: dict[str, JsonValue] = {

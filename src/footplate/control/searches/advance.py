@@ -11,10 +11,17 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from footplate.control.decisions import apply
-from footplate.control.searches.happenings import ended_events, hint, made_event, stopping_event
+from footplate.control.searches.happenings import (
+    ended_events,
+    hint,
+    made_event,
+    stopping_event,
+    unseen_event,
+)
 from footplate.domain.errors import AlreadyExists, NotFound
+from footplate.domain.jobs import PythonProgram
 from footplate.domain.lifecycle import SearchEnds, TrialsBegin, TrialsGone
-from footplate.domain.names import StudyUid
+from footplate.domain.names import StudyUid, TrainingJobName
 from footplate.domain.searches.course import End, Suggest, next_step
 from footplate.domain.searches.judging import drop, judge
 from footplate.domain.states import State
@@ -134,7 +141,8 @@ class Advance:
                 changed.append(after)
         if not changed:
             return kept
-        self._tell(job, [event for t in changed for event in self._happened(job, search, t)])
+        told = [event for t in changed for event in self._happened(job, search, t)]
+        self._tell(job, [*told, *self._unseen(job, kept, changed)])
         return self._write(kept, replace(kept.study, ended=ended), changed)
 
     def _after(self, search: Search, trial: TrialRecord, run: Job | None) -> TrialRecord:
@@ -157,6 +165,21 @@ class Advance:
         if not unmeasured or trial.final is not None:
             return told
         return (*told, hint(job, search.study.metrics, trial, self._clock.now()))
+
+    def _unseen(
+        self, job: Job, kept: KeptStudy, changed: Sequence[TrialRecord]
+    ) -> tuple[JobEvent, ...]:
+        """The first trial with a metric says whether Google's service would have seen it."""
+        python = isinstance(job.spec.primary.program, PythonProgram)
+        read_there = python and isinstance(job.name, TrainingJobName)
+        first = next((t for t in changed if t.state is TrialState.SUCCEEDED), None)
+        known = any(trial.state is TrialState.SUCCEEDED for trial in kept.trials)
+        if read_there or first is None or known:
+            return ()
+        metrics = kept.study.config.metrics
+        if self._reported.hypertuned(kept.study.uid, first.number, metrics):
+            return ()
+        return (unseen_event(first, self._clock.now()),)
 
     def _begin(self, job: Job, kept: KeptStudy, runs: dict[int, Job]) -> Job:
         """The job is where the trial is that is furthest on."""

@@ -68,6 +68,16 @@ def hint(job: Job, metrics: Sequence[Metric], trial: TrialRecord, now: datetime)
     return JobEvent(now, "HINT", message, key="unmeasured")
 
 
+def unseen_event(trial: TrialRecord, now: datetime) -> JobEvent:
+    """Of a metric that only event files have; once for a job."""
+    message = (
+        f"trial {trial.number} reported its metric in event files only: Google's service would see "
+        "no metric; it reads them for TensorFlow on a runtime version of AI Platform alone, and "
+        "wants cloudml-hypertune elsewhere"
+    )
+    return JobEvent(now, "WARNING", message, key="unseen-there")
+
+
 def _result(trial: TrialRecord, metrics: Sequence[Metric]) -> str:
     if trial.verdict is not State.SUCCEEDED or trial.final is None:
         return trial.infeasible_reason

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from footplate.domain.studies.curves import measurements
+from footplate.domain.studies.curves import HYPERTUNE, measurements
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,6 +60,12 @@ class Reported:
         """Of one trial, as the store has it."""
         kept = self._studies.reports(uid, number)
         return measurements([stored.report for stored in kept], metrics)
+
+    def hypertuned(self, uid: StudyUid, number: int, metrics: Sequence[Metric]) -> bool:
+        """Whether a trial has reported all metrics by cloudml-hypertune, too."""
+        kept = (stored.report for stored in self._studies.reports(uid, number))
+        named = {name for report in kept if report.source == HYPERTUNE for name in report.values}
+        return all(metric.name in named for metric in metrics)
 
     def forget(self, uid: StudyUid) -> None:
         with self._lock:

@@ -381,3 +381,31 @@ def test_an_event_of_a_trial_has_an_end_however_much_there_is_to_tell(rig: Searc
     (told,) = rig.told("TRIAL")
     assert len(told) < 10_000
     assert "and 250 more" in told
+
+
+ON_VERTEX = "projects/demo/locations/us-central1/hyperparameterTuningJobs/9"
+
+
+@pytest.mark.parametrize(
+    ("name", "sources", "told"),
+    [
+        (ON_VERTEX, ["logs", "logs"], 1),
+        (ON_VERTEX, ["logs", "hypertune"], 1),
+        (ON_VERTEX, ["hypertune", "hypertune"], 0),
+        ("projects/demo/jobs/search", ["logs", "logs"], 0),
+    ],
+)
+def test_it_is_told_once_where_google_would_see_no_metric(
+    rig: SearchRig, name: str, sources: list[str], told: int
+) -> None:
+    """Event files are read there for programs on a runtime version only."""
+    rig.submit(make_search(trials=2, parallel=1, algorithm=Algorithm.RANDOM), name)
+    rig.settle()
+    for number, source in enumerate(sources, 1):
+        rig.begin(number)
+        rig.report(number, 0.5, source=source)
+        rig.end(number)
+        rig.settle()
+
+    warnings = [text for text in rig.told("WARNING") if "would see no metric" in text]
+    assert len(warnings) == told
