@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -42,9 +43,11 @@ class TuningJobs:
             return self._jobs.explain(job)
         if job.state.terminal:
             return None
-        runs = self.runs(job)
-        told = (self._jobs.explain(runs[number]) for number in sorted(runs))
-        return next((explanation for explanation in told if explanation is not None), None)
+        for number, run in sorted(self.runs(job).items()):
+            explanation = self._jobs.explain(run)
+            if explanation is not None:
+                return replace(explanation, text=f"Trial {number}: {explanation.text}")
+        return None
 
     def runs(self, job: Job) -> Mapping[int, Job]:
         """The jobs that run trials now, by the numbers of these."""

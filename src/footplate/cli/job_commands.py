@@ -16,7 +16,7 @@ from footplate.cli.happenings import Narrator, restarts, timetable
 from footplate.cli.session import job_commands
 from footplate.cli.show import cell, render, render_list
 from footplate.cli.terminal import clip, disarm
-from footplate.domain.errors import ServiceError
+from footplate.domain.errors import NotFound, ServiceError
 from footplate.domain.names import trial_run_name
 from footplate.domain.states import State
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from footplate.cli.session import Session
     from footplate.client.resources import Job
+    from footplate.client.service import Service
     from footplate.domain.names import JobName
 
 PENDING = "pendingExplanation"
@@ -147,9 +148,9 @@ def stream_logs(
     from footplate.cli.follow import Follower
     from footplate.cli.screen import Screen
 
-    if trial is not None:
-        name = trial_run_name(name, trial)
     with session.connect() as service:
+        if trial is not None:
+            name = _run_of(service, name, trial, session.flags)
         job = service.job(name)
     screen = Screen()
     follower = Follower(session.connect, name, screen, replica)
@@ -162,6 +163,19 @@ def stream_logs(
         screen.note(f"  end it:          {commands['cancel']}")
         sys.exit(INTERRUPTED)
     conclude(job)
+
+
+def _run_of(service: Service, name: JobName, trial: int, flags: str) -> JobName:
+    """Raises NotFound, FailedPrecondition: there is no such job; it has no such trial, or none."""
+    # Imported here, like all that pulls in httpx: start-up time.
+    from footplate.cli.trials.selection import find_trial
+
+    run = trial_run_name(name, trial)
+    try:
+        return service.job(run).name
+    except NotFound:
+        find_trial(service.trials(name), trial, flags)
+        raise
 
 
 def conclude(job: Job, *, interrupted: bool = False) -> NoReturn:

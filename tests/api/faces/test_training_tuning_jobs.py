@@ -184,7 +184,7 @@ def test_a_job_waits_as_its_first_trial_does(
     jobs.waiting = Explanation(2, "Waits for room", "Waits for room: x holds all of it.")
     jobs.start_trial(NAME, 1)
     told = http.get(f"{JOBS}/{NAME.job_id}").json()
-    assert told["pendingExplanation"] == "Waits for room: x holds all of it."
+    assert told["pendingExplanation"] == "Trial 1: Waits for room: x holds all of it."
     assert told["jobPosition"] == "2"
 
 

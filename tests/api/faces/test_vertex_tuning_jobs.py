@@ -154,7 +154,7 @@ def test_a_job_waits_as_its_first_trial_does(
     jobs.start_trial(job.name, 1, State.RUNNING)
     jobs.start_trial(job.name, 2)
     told = http.get(f"/v1/{job.name}").json()
-    assert told["pendingExplanation"] == "Waits for room: 7 holds all of it."
+    assert told["pendingExplanation"] == "Trial 2: Waits for room: 7 holds all of it."
     assert http.get(JOBS).json()["hyperparameterTuningJobs"] == [told]
     jobs.end(job.name, Ending(State.SUCCEEDED))
     assert "pendingExplanation" not in http.get(f"/v1/{job.name}").json()

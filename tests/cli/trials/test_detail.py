@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from .conftest import JOB, measured
+from .conftest import JOB, answer, measured, trial
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,6 +52,26 @@ def test_one_that_failed(invoke: Callable[..., Result], fake: FakeService, job: 
     )
     document = json.loads(invoke(*TRIALS, job, "--trial=3", "--format=json").stdout)
     assert (document["number"], document["runError"], document["reports"]) == (3, error, [])
+
+
+def test_one_that_waits_says_why(
+    invoke: Callable[..., Result], fake: FakeService, job: str
+) -> None:
+    waiting = {**trial(5, "REQUESTED", parameters={"learning_rate": 0.1}), "startTime": ""}
+    fake.trials[JOB] = [answer(waiting)]
+    said = "Waits for 2 GPUs on this machine."
+    run: dict[str, object] = {"jobId": "census_1-5", "state": "QUEUED", "pendingExplanation": said}
+    fake.jobs[f"{JOB}-5"] = run
+    lines = invoke(*TRIALS, job, "--trial=5").stdout.splitlines()
+    assert lines[1:3] == ["state:       REQUESTED", "waits:       for 2 GPUs on this machine."]
+
+
+def test_a_run_that_failed_as_the_trial_did_is_told_once(
+    invoke: Callable[..., Result], fake: FakeService, job: str
+) -> None:
+    error = "the program ended with exit code 1"
+    fake.jobs[f"{JOB}-3"] = {"jobId": "census_1-3", "state": "FAILED", "errorMessage": error}
+    assert invoke(*TRIALS, job, "--trial=3").stdout.count(error) == 1
 
 
 def test_one_that_was_stopped(invoke: Callable[..., Result], job: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from footplate.cli.job_commands import PENDING
 from footplate.cli.trials.fields import metric_value, seconds
 from footplate.cli.trials.table import result
 from footplate.cli.trials.words import duration, figure, sparkline
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
 
+    from footplate.client.resources import Job
     from footplate.client.trials import MeasurementView, PredictionView, TrialsView, TrialView
 
 CURVE_WIDTH = 40
@@ -23,14 +25,19 @@ def told_in_full(
     view: TrialsView,
     trial: TrialView,
     curve: Sequence[MeasurementView],
-    run_error: str,
+    run: Job | None,
     logs: str,
     now: datetime,
 ) -> list[tuple[str, str]]:
-    """Labels with texts, whose lines belong together. ``logs``: the command that shows them."""
+    """Labels with texts, whose lines belong together.
+
+    ``run``: the job that runs it. ``logs``: the command that shows what that prints.
+    """
+    error, waits = _run(run)
     told = [
         ("trial", f"{trial.number} of job {view.job.job_id}"),
         ("state", f"{trial.state}, the best so far" if trial.best else trial.state),
+        ("waits", waits.removeprefix("Waits ")),
         ("parameters", "\n".join(_parameters(view, trial))),
         ("result", result(trial) if trial.final else ""),
         ("curve", "\n".join(_curves(view, curve))),
@@ -40,11 +47,16 @@ def told_in_full(
         ("stopped early", trial.stop_reason),
         ("no result", trial.infeasible_reason),
         ("tags seen", ", ".join(trial.tags_seen)),
-        ("its run failed", run_error),
+        ("its run failed", error if error != trial.infeasible_reason else ""),
         ("best", view.tie if trial.best else ""),
         ("logs", logs),
     ]
     return [(label, text) for label, text in told if text]
+
+
+def _run(run: Job | None) -> tuple[str, str]:
+    """Why it failed, and why it waits."""
+    return (run.error_message, str(run.resource.get(PENDING) or "")) if run else ("", "")
 
 
 def _parameters(view: TrialsView, trial: TrialView) -> Iterator[str]:

@@ -6,9 +6,10 @@ import fnmatch
 import operator
 from typing import TYPE_CHECKING, TypeAlias
 
+from footplate.cli.session import job_commands
 from footplate.cli.trials.fields import by_name
 from footplate.client.trials import STATES
-from footplate.domain.errors import InvalidArgument
+from footplate.domain.errors import InvalidArgument, NotFound
 from footplate.domain.filters import Comparator
 from footplate.wire.filter_parser import Joints, Restriction, parse_expression
 
@@ -28,6 +29,17 @@ _ORDERS: dict[Comparator, Callable[[float, float], bool]] = {
     Comparator.GREATER: operator.gt,
     Comparator.GREATER_OR_EQUAL: operator.ge,
 }
+
+
+def find_trial(view: TrialsView, number: int, flags: str) -> TrialView:
+    """Raises NotFound: says which there are. ``flags``: of the commands that show them."""
+    for trial in view.trials:
+        if trial.number == number:
+            return trial
+    count = len(view.trials)
+    there = f"there are trials 1 to {count}" if count else "there is none yet"
+    command = job_commands(view.job, flags)["trials"]
+    raise NotFound(f"job {view.job.job_id} has no trial {number}: {there}; see `{command}`")
 
 
 def select(view: TrialsView, condition: str, sort_by: str, limit: int | None) -> list[TrialView]:

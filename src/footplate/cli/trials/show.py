@@ -17,7 +17,7 @@ from footplate.cli.terminal import disarm
 from footplate.cli.trials import export
 from footplate.cli.trials.detail import told_in_full
 from footplate.cli.trials.fields import utc_now
-from footplate.cli.trials.selection import select
+from footplate.cli.trials.selection import find_trial, select
 from footplate.cli.trials.table import best_line, narrow_table, plain_table
 from footplate.domain.errors import NotFound
 from footplate.domain.names import trial_run_name
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from footplate.cli.session import Session
+    from footplate.client.resources import Job
     from footplate.client.service import Service
     from footplate.client.trials import MeasurementView, TrialsView, TrialView
     from footplate.domain.names import JobName
@@ -90,9 +91,10 @@ def show_trial(session: Session, name: JobName, number: int, layout: str) -> Non
     """One of them in full. Raises NotFound."""
     with session.connect() as service:
         view = service.trials(name)
-        trial = _find(session, view, number)
+        trial = find_trial(view, number, session.flags)
         curve = service.measurements(name, number)
-        error = _run_error(service, name, trial)
+        run = _run_of(service, name, trial)
+    error = run.error_message if run else ""
     if layout == "csv":
         _echo(export.as_csv(view, [trial]))
     elif layout != "table":
@@ -105,7 +107,7 @@ def show_trial(session: Session, name: JobName, number: int, layout: str) -> Non
         text = json.dumps(document, indent=2, ensure_ascii=False)
         click.echo(text if layout == "json" else export.yaml_text(document))
     else:
-        _print_detail(session, view, trial, curve, error)
+        _print_detail(session, view, trial, curve, run)
 
 
 def watch_trials(session: Session, name: JobName, chosen: Selection) -> None:
@@ -142,24 +144,12 @@ def _print_table(view: TrialsView, shown: Sequence[TrialView]) -> None:
         click.secho(disarm(best), fg="green", err=True)
 
 
-def _find(session: Session, view: TrialsView, number: int) -> TrialView:
-    for trial in view.trials:
-        if trial.number == number:
-            return trial
-    count = len(view.trials)
-    there = f"there are trials 1 to {count}" if count else "there is none yet"
-    command = commands_of(view.job, session.flags)["trials"]
-    raise NotFound(f"job {view.job.job_id} has no trial {number}: {there}; see `{command}`")
-
-
-def _run_error(service: Service, name: JobName, trial: TrialView) -> str:
-    """Why the job that ran it failed; empty: it didn't, or is not there any more."""
-    if not trial.start_time:
-        return ""
+def _run_of(service: Service, name: JobName, trial: TrialView) -> Job | None:
+    """None: it hasn't been made, or is not there any more."""
     try:
-        return service.job(trial_run_name(name, trial.number)).error_message
+        return service.job(trial_run_name(name, trial.number))
     except NotFound:
-        return ""
+        return None
 
 
 def _print_detail(
@@ -167,11 +157,11 @@ def _print_detail(
     view: TrialsView,
     trial: TrialView,
     curve: Sequence[MeasurementView],
-    error: str,
+    run: Job | None,
 ) -> None:
-    run = trial_run_name(view.job, trial.number)
-    logs = commands_of(run, session.flags)["stream-logs"] if trial.start_time else ""
-    told = told_in_full(view, trial, curve, error, logs, utc_now())
+    name = trial_run_name(view.job, trial.number)
+    logs = commands_of(name, session.flags)["stream-logs"] if trial.start_time else ""
+    told = told_in_full(view, trial, curve, run, logs, utc_now())
     width = max(len(label) for label, _ in told) + 3
     for label, text in told:
         first, *rest = text.split("\n")

@@ -91,6 +91,23 @@ def test_one_trial_is_followed_to_its_end(invoke: Callable[..., Result], fake: F
     assert result.stderr == "Job census_1-3 failed: no\n"
 
 
+def test_a_trial_that_is_not_there(invoke: Callable[..., Result], fake: FakeService) -> None:
+    told = {"name": NAME, "state": "RUNNING", "metrics": [], "parameters": [], "trials": []}
+    fake.trials[NAME] = [{**told, "counts": {"trials": 4, "parallel": 2, "failed": 0}, "best": []}]
+    result = invoke("ai-platform", "jobs", "stream-logs", "census_1", "--trial=3")
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "Error: job census_1 has no trial 3: there is none yet; "
+        "see `footplate ai-platform jobs trials census_1`\n"
+    )
+
+
+def test_trials_of_a_job_without_any(invoke: Callable[..., Result]) -> None:
+    result = invoke("ai-platform", "jobs", "stream-logs", "census_1", "--trial=3")
+    assert result.exit_code == 1
+    assert result.stderr.endswith("is no tuning job: it has no trials\n")
+
+
 def test_a_replica_that_is_not_there(invoke: Callable[..., Result], fake: FakeService) -> None:
     told = "there is no replica 'ps-1'; there are master-replica-0"
     fake.refusals["GET", f"/footplate/v1/{NAME}/logs"] = failure(404, "NOT_FOUND", told)
