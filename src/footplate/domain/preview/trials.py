@@ -33,3 +33,5 @@ def trial_steps(spec: JobSpec, search: SearchRequest) -> Iterator[str]:
     together = "one after the other" if at_once == 1 else f"{at_once} at a time"
     yield f"The search runs {trials} of {each}" + (f", {together}." if counts.trials > 1 else ".")
     yield "Each trial is as trial 1, which is told here, with values and directories of its own."
+    if search.space is None and search.resumes is not None:
+        yield f"Each gets the parameters of {search.resumes}, whose search goes on, too."

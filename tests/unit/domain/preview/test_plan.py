@@ -18,6 +18,7 @@ from footplate.domain.jobs import (
     Scheduling,
     WorkerPool,
 )
+from footplate.domain.names import TrainingJobName
 from footplate.domain.preview.plan import PlannedMachine, PlannedProgram, plan, words
 from footplate.domain.searches.search import SearchRequest, TrialCounts
 from footplate.domain.sites import Gpu, Mode, Site
@@ -216,6 +217,14 @@ def search_request(trials: int, parallel: int) -> SearchRequest:
     )
     space = SearchSpace((DoubleParameter("lr", 0, 1), top))
     return SearchRequest(TrialCounts(trials, parallel), space)
+
+
+def test_a_plan_says_whose_parameters_a_resuming_job_has() -> None:
+    earlier = TrainingJobName("demo", "rate_1")
+    search = SearchRequest(TrialCounts(3, 1), resumes=earlier)
+    made = plan(guide(), CATALOGUE, CLUSTER, search=search)
+    said = "Each gets the parameters of projects/demo/jobs/rate_1, whose search goes on, too."
+    assert said in made.steps
 
 
 @pytest.mark.parametrize(
