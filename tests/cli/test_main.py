@@ -47,8 +47,8 @@ Commands:
   down         Stop the service and end its jobs.
   run          Run an unchanged script against the service.
   env          Print variables that point gcloud at the service.
-  ai           Vertex AI: custom jobs.
-  ai-platform  AI Platform: training jobs.
+  ai           Vertex AI: custom jobs and tuning jobs.
+  ai-platform  AI Platform: training and tuning jobs.
   storage      Buckets and what lies in them.
   quotas       What projects may hold at once.
   catalogue    What jobs can ask for.

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 def command(session: Session, layout: str) -> None:
     """Show where the service answers, and how many jobs it has in which state.
 
+    A tuning job counts as one, and so does each trial that runs or waits.
+
     Where no server runs, show the jobs that go on without it.
     """
     document = _ask(session)

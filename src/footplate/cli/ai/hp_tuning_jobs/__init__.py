@@ -19,5 +19,9 @@ command = Group(
         Entry("delete", f"{_HERE}.delete", "Delete a job that has ended."),
         Entry("import", f"{_HERE}.import_", "Bring a study from elsewhere, to learn from."),
     ),
-    help="Search for hyperparameters: each trial is a run of the whole job.",
+    help="""Search for hyperparameters: each trial is a run of the whole job.
+
+    Trial 3 of job 123 is run by the custom job 123-3, which is in no list. Programs run there:
+    `footplate ai custom-jobs` has stacks, usage and ssh for it.
+    """,
 )
