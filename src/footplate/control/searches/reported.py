@@ -25,6 +25,8 @@ _AT_ONCE = 10_000
 class _Seen:
     position: int = 0
     by_trial: dict[int, list[Report]] = field(default_factory=dict)
+    curves: dict[int, tuple[Measurement, ...]] = field(default_factory=dict)
+    """Of trials that have reported nothing since somebody asked."""
     lock: Lock = field(default_factory=Lock)
 
 
@@ -39,13 +41,16 @@ class Reported:
     def curves(
         self, uid: StudyUid, metrics: Sequence[Metric]
     ) -> dict[int, tuple[Measurement, ...]]:
-        """Of each trial of the study that has reported anything, by its number."""
+        """Of each trial of the study that has reported anything, by its number.
+
+        ``metrics`` are the study's own. One that hasn't changed is the same object again.
+        """
         seen = self._of(uid)
         with seen.lock:
             self._catch_up(uid, seen)
-            return {
-                number: measurements(reports, metrics) for number, reports in seen.by_trial.items()
-            }
+            for number in seen.by_trial.keys() - seen.curves.keys():
+                seen.curves[number] = measurements(seen.by_trial[number], metrics)
+            return dict(seen.curves)
 
     def by_trial(self, uid: StudyUid) -> dict[int, tuple[Report, ...]]:
         """What each trial of the study has reported, as it came, by its number."""
@@ -84,6 +89,7 @@ class Reported:
             new = self._studies.reports(uid, after=seen.position, limit=_AT_ONCE)
             for stored in new:
                 seen.by_trial.setdefault(stored.number, []).append(stored.report)
+                seen.curves.pop(stored.number, None)
                 seen.position = stored.position
             if len(new) < _AT_ONCE:
                 return
