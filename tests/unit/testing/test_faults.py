@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.domain.names import JobUid, run_uid
 from footplate.testing import FaultInjector
 from footplate.testing.fake_service import FakeService
 from footplate.testing.faults.homes import find_attempts
@@ -73,6 +74,18 @@ def test_a_job_without_such_a_replica(data_dir: Path) -> None:
     for job in ("j", "projects/p/jobs/j"):
         with pytest.raises(ValueError, match="it has: master-replica-0, worker-replica-0"):
             faults.kill("chief", job=job)
+
+
+def test_runs_of_trials_are_found_too(data_dir: Path) -> None:
+    """The id of such a job is that of the tuning job, with the trial's number."""
+    make_home(
+        data_dir, f"{run_uid(JobUid('abc'), 12)}-1", "master-replica-0", "projects/p/jobs/j-12"
+    )
+
+    (attempt,) = find_attempts(data_dir)
+
+    assert (attempt.uid, attempt.number) == (run_uid(JobUid("abc"), 12), 1)
+    assert attempt.job() == "projects/p/jobs/j-12"
 
 
 def test_each_replica_has_its_newest_home(data_dir: Path) -> None:

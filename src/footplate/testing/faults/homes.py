@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-_ATTEMPT = re.compile(r"([A-Za-z0-9]+)-(\d+)")
+_ATTEMPT = re.compile(r"([A-Za-z0-9_]+)-(\d+)")
 _RESTART = "~"
 """Stands between the name of a replica and the number of its restart in place."""
 
