@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -15,7 +16,7 @@ from footplate.domain.lifecycle import TRANSITIONS
 from footplate.domain.names import StudyUid
 from footplate.domain.states import State
 from footplate.domain.studies.records import StudyState
-from footplate.domain.studies.stopping import MedianSpec
+from footplate.domain.studies.stopping import HalvingSpec, MedianSpec
 from footplate.domain.studies.study import Algorithm
 from footplate.domain.studies.trials import TrialState
 from footplate.testing.search_rig import SearchRig
@@ -28,11 +29,15 @@ ENDS = (State.SUCCEEDED,) * 8 + (State.FAILED, State.CANCELLED)
 
 
 class Life:
-    def __init__(self, seed: int) -> None:
+    """Of one search, alone or among others that stand on the same ``rig``."""
+
+    def __init__(
+        self, seed: int, rig: SearchRig | None = None, job: str = "search", resumes: str = ""
+    ) -> None:
         self.rng = random.Random(seed)  # noqa: S311 - a seed to live by
-        self.rig = SearchRig()
+        self._rig = rig or SearchRig()
         self.counts = self.rng.randint(1, 8), self.rng.randint(1, 4)
-        self.failed = self.rng.choice([0, 0, 1])
+        self.failed = self.rng.choice([0, 0, 1, min(2, self.counts[0])])
         self.cancelled = False
         self.points: dict[int, object] = {}
         trials, parallel = self.counts
@@ -41,9 +46,16 @@ class Life:
             parallel=parallel,
             failed=self.failed,
             algorithm=self.rng.choice([Algorithm.RANDOM, Algorithm.BAYESIAN]),
-            stopping=self.rng.choice([None, MedianSpec()]),
+            stopping=self.rng.choice([None, MedianSpec(), HalvingSpec()]),
         )
-        self.rig.submit(search)
+        search = replace(search, resumes=resumes)
+        self.job = self._rig.submit(search, f"projects/demo/jobs/{job}")
+
+    @property
+    def rig(self) -> SearchRig:
+        """Whose job is this one."""
+        self._rig.job = self.job
+        return self._rig
 
     def live(self) -> None:
         things = [self.look, self.look, self.begin, self.report, self.end, self.end]
@@ -67,7 +79,9 @@ class Life:
         raise AssertionError("the search does not come to its end")
 
     def look(self) -> None:
-        if self.rig.step() and self.rig.ending is not None:
+        faults = self.rig.fuse.crashes
+        alive = self.rig.step() and self.rig.fuse.crashes == faults
+        if alive and self.rig.ending is not None:
             untold = [run.uid for run in self.rig.runs().values() if run.ending is None]
             assert not untold, "the job ends, and runs go on"
 

@@ -16,11 +16,13 @@ from footplate.domain.studies.records import Report
 from footplate.server.tuning import TuningParts
 from footplate.store import TellingStore
 from footplate.testing.clock import FakeClock
-from footplate.testing.crashes import Crash, Fuse, mortal
+from footplate.testing.crashes import Crash, Fuse, die, mortal
 from footplate.testing.searches import make_tuning_job
 from footplate.testing.store import MemoryStore
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from footplate.domain.jobs import Job
     from footplate.domain.names import JobUid
     from footplate.domain.searches.search import Search
@@ -35,10 +37,11 @@ _REST = 50
 class SearchRig:
     """``fuse``: where it is armed for, the service dies, and is born again by the next step."""
 
-    def __init__(self) -> None:
+    def __init__(self, fault: Callable[[], None] = die) -> None:
+        """``fault`` is what happens there instead."""
         self.clock = FakeClock()
         self.store = MemoryStore()
-        self.fuse = Fuse()
+        self.fuse = Fuse(fault)
         self.job: Job = make_tuning_job()
         self.be_reborn()
 
@@ -144,6 +147,12 @@ class SearchRig:
     def cancel(self) -> None:
         apply(self.store, self.job.uid, CancelRequested(self.clock.now()))
         self.parts.tuner.changed(self.job.uid)
+
+    def delete(self) -> None:
+        """The job has ended, and is removed with all that is kept of it."""
+        job = self.store.get_by_uid(self.job.uid)
+        self.store.delete(job.name, job.version)
+        self.parts.tuner.changed(job.uid)
 
     def _run(self, number: int) -> Job:
         return self.store.get_by_uid(run_uid(self.job.uid, number))
