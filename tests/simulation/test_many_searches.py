@@ -80,7 +80,7 @@ class World:
             self.happened["delete"] += 1
             for gone in (self.rig.store.get_by_uid, self.load):
                 with pytest.raises(NotFound):
-                    gone(life.job.uid)  # type: ignore[operator]  # both take a uid
+                    gone(life.job.uid)
 
     def load(self, uid: str) -> object:
         return self.rig.store.studies.load(StudyUid(uid))
