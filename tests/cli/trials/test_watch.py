@@ -61,7 +61,22 @@ def test_lines_where_there_is_no_terminal(invoke: Callable[..., Result], ended: 
         "census_1 is SUCCEEDED: 4 of 9 trials (3 succeeded, 1 without result)\n"
         "Best: trial 2 with rmse 0.3 at step 100.\n"
     )
-    assert (result.stderr, result.exit_code) == ("Job census_1 succeeded.\n", 0)
+    assert result.exit_code == 0
+    assert result.stderr == (
+        "census_1 is RUNNING: 2 of 9 trials (1 succeeded, 1 running)\nJob census_1 succeeded.\n"
+    )
+
+
+def test_that_it_waits_is_told_before_any_trial_has_begun(
+    invoke: Callable[..., Result], fake: FakeService, ended: str
+) -> None:
+    requested = {**trial(1, "REQUESTED", parameters={"learning_rate": 0.1}), "startTime": ""}
+    fake.trials[JOB][0] = answer(requested, state="QUEUED")
+    fake.jobs[JOB]["pendingExplanation"] = "Trial 1: Waits for room."
+    result = invoke("ai-platform", "jobs", "trials", ended, "--watch")
+    assert result.stderr.startswith(
+        "census_1 is QUEUED: 1 of 9 trials (1 not started yet)\nTrial 1: Waits for room.\n"
+    )
 
 
 def test_it_goes_with_no_other_look(invoke: Callable[..., Result], job: str) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 import time
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import click
 
 from footplate.cli.follow import PATIENCE_S, RETRY_S
+from footplate.cli.job_commands import PENDING
 from footplate.cli.terminal import colourless, disarm
 from footplate.cli.trials.fields import utc_now
 from footplate.cli.trials.table import HEADING, best_line, narrow_table, result, why
@@ -17,7 +19,7 @@ from footplate.domain.errors import Unavailable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from rich.console import RenderableType
+    from rich.console import ConsoleDimensions, RenderableType
 
     from footplate.cli.session import Session
     from footplate.client.resources import Job
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     Select = Callable[[TrialsView], Sequence[TrialView]]
 
 
+_RUNNING = ("ACTIVE", "STOPPING")
 _LEAST, _AROUND = 5, 5
 """Rows that are shown at least, and lines around them."""
 
@@ -34,7 +37,8 @@ _LEAST, _AROUND = 5, 5
 def watch(session: Session, name: JobName, select: Select) -> Job:
     """Show the trials until the job has ended; the job as it ended.
 
-    A table that changes on a terminal, else a line for each trial that has ended.
+    A table that changes on a terminal, else a line for each trial that has ended; on stderr how
+    the job stands, when that changes.
 
     Raises:
         ServiceError: the job is gone, or the server stayed away too long.
@@ -49,7 +53,8 @@ def headline(view: TrialsView) -> str:
     parts = [
         (sum(t.state == "SUCCEEDED" for t in view.trials), "succeeded"),
         (sum(t.state == "INFEASIBLE" for t in view.trials), "without result"),
-        (sum(not t.ended for t in view.trials), "running"),
+        (sum(t.state == "REQUESTED" for t in view.trials), "not started yet"),
+        (sum(t.state in _RUNNING for t in view.trials), "running"),
     ]
     told = ", ".join(f"{number} {what}" for number, what in parts if number)
     begun = f"{count} of {view.most} trials" if view.most else f"{count} trials"
@@ -85,32 +90,43 @@ def _live(states: Iterator[tuple[TrialsView, Job]], select: Select) -> Job:
     console = Console(no_color=colourless())
     with Live(console=console, auto_refresh=False, vertical_overflow="visible") as live:
         for view, job in states:
-            live.update(_picture(view, select(view), console.width, console.height), refresh=True)
+            picture = _picture(view, select(view), _why_it_waits(job), console.size)
+            live.update(picture, refresh=True)
             last = job
     return last
 
 
 def _picture(
-    view: TrialsView, shown: Sequence[TrialView], width: int, height: int
+    view: TrialsView, shown: Sequence[TrialView], waits: str, size: ConsoleDimensions
 ) -> RenderableType:
     """What fits the screen: the latest trials."""
     from rich.console import Group
     from rich.text import Text
 
-    room = max(_LEAST, height - _AROUND)
-    lines = narrow_table(view, shown, utc_now(), width)
+    notes = wrap(disarm(waits), size.width)
+    room = max(_LEAST, size.height - _AROUND - len(notes))
+    lines = narrow_table(view, shown, utc_now(), size.width)
     headings = [line for line in lines if line[1] == HEADING]
     rows = lines[len(headings) :]
     parts = [(disarm(headline(view)), "bold"), *headings]
     if len(rows) > room:
         parts.append((f"... {len(rows) - room} lines above", "dim"))
-    parts += [*rows[-room:], (disarm(best_line(view)), "green")]
+    parts += rows[-room:]
+    if best := best_line(view):
+        parts.append((disarm(best), "green"))
+    parts += [(line, "dim") for line in notes]
     return Group(*(Text(text, style=style, no_wrap=True) for text, style in parts))
 
 
 def _lines(states: Iterator[tuple[TrialsView, Job]], select: Select) -> Job:
     told: set[int] = set()
+    before = ("", False)
     for view, job in states:
+        waits = _why_it_waits(job)
+        now = (view.state, bool(waits))
+        if now != before and not job.state.terminal:
+            click.echo(headline(view) + (f"\n{waits}" if waits else ""), err=True)
+        before = now
         ended = [t for t in select(view) if t.ended and t.number not in told]
         for trial in sorted(ended, key=lambda t: t.end_time):
             told.add(trial.number)
@@ -120,6 +136,10 @@ def _lines(states: Iterator[tuple[TrialsView, Job]], select: Select) -> Job:
     if best := best_line(view):
         click.echo(best)
     return last
+
+
+def _why_it_waits(job: Job) -> str:
+    return str(job.resource.get(PENDING) or "")
 
 
 def _line(trial: TrialView) -> str:

@@ -154,6 +154,17 @@ def test_list_is_a_table(invoke: Callable[..., Result]) -> None:
     )
 
 
+def test_list_says_which_jobs_search(invoke: Callable[..., Result], fake: FakeService) -> None:
+    job = fake.jobs["projects/demo/jobs/census_2"]
+    job["trainingInput"] = {"hyperparameters": {"maxTrials": 3}}
+    job["trainingOutput"] = {"hyperparameterMetricTag": "rmse"}
+    assert invoke("ai-platform", "jobs", "list").stdout.splitlines()[:3] == [
+        f"{'JOB_ID':<10}STATUS   {'CREATED':<{len(TIME)}}  TUNES",
+        f"census_1  RUNNING  {TIME}",
+        f"census_2  FAILED   {TIME}  rmse",
+    ]
+
+
 def test_list_takes_gclouds_options(invoke: Callable[..., Result], fake: FakeService) -> None:
     words = ("--filter=state=FAILED", "--limit=2", "--sort-by=~jobId", "--uri", "--page-size=7")
     result = invoke("ai-platform", "jobs", "list", *words)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import click
 
 from footplate.cli import job_commands
-from footplate.cli.ai_platform.jobs.columns import COLUMNS
+from footplate.cli.ai_platform.jobs.columns import COLUMNS, TUNED
 from footplate.cli.list_options import list_options
 from footplate.cli.session import Session, with_session
 from footplate.cli.show import format_option
+from footplate.cli.trials.summary import is_tuning
 
 
 @click.command("list")
@@ -27,6 +28,8 @@ def command(
 ) -> None:
     """List the jobs of a project, newest first.
 
+    TUNES is the metric of a tuning job; the jobs of its trials are in no list.
+
     \b
     Examples:
       footplate ai-platform jobs list
@@ -36,4 +39,6 @@ def command(
     with session.connect() as service:
         jobs = service.training_jobs.list(session.project, condition=condition, page_size=page_size)
         shown = job_commands.select_jobs(jobs, limit=limit, sort_by=sort_by)
-        job_commands.print_jobs(shown, session.project, layout, COLUMNS, uri=uri)
+    tuned = any(is_tuning(job.resource) for job in shown)
+    columns = {**COLUMNS, **TUNED} if tuned else COLUMNS
+    job_commands.print_jobs(shown, session.project, layout, columns, uri=uri)
