@@ -1,0 +1,135 @@
+"""What a tuning job is refused for: by a submit, and by those who only ask."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from footplate.buckets.folders import FolderBuckets
+from footplate.control.gate import Gate
+from footplate.control.jobs import Jobs
+from footplate.control.queue import Queue
+from footplate.control.searches.earlier import EarlierStudies
+from footplate.control.searches.resolving import SearchResolver
+from footplate.control.searches.trials import Trials
+from footplate.control.validation import Validation
+from footplate.domain.errors import ServiceError
+from footplate.domain.jobs import RestartBounds
+from footplate.domain.names import StudyUid
+from footplate.domain.quotas import Quotas
+from footplate.domain.states import State
+from footplate.domain.studies.records import StudyRecord
+from footplate.server.machine import RandomIds
+from footplate.testing.catalogue import built_in
+from footplate.testing.clock import FakeClock
+from footplate.testing.jobs import make_job
+from footplate.testing.logs import MemoryLogs
+from footplate.testing.searches import make_search, make_tuning_job
+from footplate.testing.sites import make_regions
+from footplate.testing.store import MemoryStore
+from footplate.testing.usage import MemoryUsage
+from footplate.wire.training_v1.submissions import read_submission
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from footplate.domain.searches.search import Search
+    from footplate.wire.json_text import JsonObject
+
+RATE: JsonObject = {"parameterName": "x", "type": "DOUBLE", "minValue": 0, "maxValue": 1}
+OTHER: JsonObject = {**RATE, "parameterName": "y"}
+RESUMED: JsonObject = {"resumePreviousJobId": "done", "maxTrials": 2}
+LEARN = "footplate-learn-from"
+
+CASES: dict[str, tuple[JsonObject, str, str | None]] = {
+    "a new search": ({"params": [RATE]}, "", None),
+    "no parameters": ({"maxTrials": 2}, "", "hyperparameters.params"),
+    "resumed": (RESUMED, "", None),
+    "resumed, with more": ({**RESUMED, "enableTrialEarlyStopping": True}, "", None),
+    "resumed, another goal": ({**RESUMED, "goal": "MAXIMIZE"}, "", "hyperparameters.goal"),
+    "resumed, other parameters": ({**RESUMED, "params": [RATE]}, "", "hyperparameters.params"),
+    "resumed, a grid": ({**RESUMED, "algorithm": "GRID_SEARCH"}, "", "hyperparameters.algorithm"),
+    "an unknown job": ({"resumePreviousJobId": "no"}, "", "resumePreviousJobId"),
+    "an unfinished job": ({"resumePreviousJobId": "goes_on"}, "", "resumePreviousJobId"),
+    "a plain job": ({"resumePreviousJobId": "plain"}, "", "resumePreviousJobId"),
+    "the job itself": ({"resumePreviousJobId": "new"}, "", "resumePreviousJobId"),
+    "learning": ({"params": [{**RATE, "parameterName": "units"}], **RESUMED}, "done", "params"),
+    "learning from a stranger": ({"params": [RATE]}, "no", LEARN),
+    "learning of another metric": ({"params": [RATE]}, "done", LEARN),
+    "learning of nothing common": (
+        {"params": [OTHER], "goal": "MINIMIZE", "hyperparameterMetricTag": "rmse"},
+        "done",
+        LEARN,
+    ),
+    "learning what is known": (
+        {
+            "params": [{**RATE, "parameterName": "units"}],
+            "goal": "MINIMIZE",
+            "hyperparameterMetricTag": "rmse",
+        },
+        "done",
+        None,
+    ),
+}
+
+
+class Desk:
+    def __init__(self, folder: Path) -> None:
+        clock, regions, ids = FakeClock(), make_regions(), RandomIds()
+        self.store = MemoryStore()
+        buckets = FolderBuckets(folder, clock)
+        buckets.create_bucket("demo-bucket")
+        buckets.write("demo-bucket", "trainer-0.1.tar.gz", [b"..."])
+        searches = SearchResolver(self.store, EarlierStudies(self.store, self.store.studies))
+        gate = Gate(buckets, built_in(), regions, Quotas, RestartBounds(), searches)
+        queue = Queue(self.store, regions, built_in(), 3600.0, clock)
+        trials = Trials(self.store, self.store.studies)
+        logs = MemoryLogs(clock.now)
+        self.jobs = Jobs(
+            self.store, logs, MemoryUsage(), gate, queue, trials, clock, ids, lambda: None
+        )
+        self.validation = Validation(
+            self.store, gate, buckets, built_in(), regions.site, lambda *_: None
+        )
+        self._tuned("done", State.SUCCEEDED, make_search())
+        self._tuned("goes_on", State.RUNNING, make_search())
+        self.store.create(replace(make_job("projects/demo/jobs/plain"), state=State.SUCCEEDED), ())
+
+    def _tuned(self, job_id: str, state: State, search: Search) -> None:
+        job = replace(make_tuning_job(f"projects/demo/jobs/{job_id}", search), state=state)
+        self.store.create(job, ())
+        uid, now = StudyUid(job.uid), job.create_time
+        self.store.studies.create(StudyRecord(uid, None, "", search.study, "{}", 1, now))
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path / "buckets")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_who_asks_and_who_submits_hear_the_same(desk: Desk, case: str) -> None:
+    search, learned, field = CASES[case]
+    training: dict[str, Any] = {
+        "region": "us-central1",
+        "packageUris": ["gs://demo-bucket/trainer-0.1.tar.gz"],
+        "pythonModule": "trainer.task",
+        "hyperparameters": search,
+    }
+    body: dict[str, Any] = {"jobId": "new", "trainingInput": training}
+    if learned:
+        body["labels"] = {LEARN: learned}
+    submission = read_submission(body, "demo", built_in())
+
+    verdict = desk.validation.validate(submission)
+    if field is None:
+        assert verdict.accepted
+        assert desk.jobs.submit(submission).spec.search is not None
+        return
+    assert not verdict.accepted
+    with pytest.raises(ServiceError) as refused:
+        desk.jobs.submit(submission)
+    assert refused.value.violations == verdict.violations
+    assert any(field in violation.field for violation in verdict.violations)
