@@ -27,6 +27,12 @@ MOST_AT_ONCE = 200
 """Trials that run or wait, however many the job wants at once: each is a job, and a cluster."""
 
 
+_WAY_OUT = (
+    "Programs report with cloudml-hypertune's report_hyperparameter_tuning_metric, or in "
+    "TensorFlow summaries, under the metric's very name"
+)
+
+
 @dataclass(frozen=True)
 class Suggest:
     """So many more trials are to begin."""
@@ -103,6 +109,8 @@ def _ending(search: Search, trials: Sequence[TrialRecord], nothing_more: str) ->
     names = ", ".join(metric.name for metric in search.study.metrics)
     last = max(trials, key=lambda trial: trial.ended_as)
     message = f"no trial reported {names}; trial {last.number}: {last.infeasible_reason}"
+    if last.outcome is State.SUCCEEDED and last.final is None:
+        message += f". {_WAY_OUT}"
     return Ending(State.FAILED, Code.FAILED_PRECONDITION, message)
 
 

@@ -45,7 +45,10 @@ def differences(request: SearchRequest, earlier: Search) -> Iterator[Violation]:
     The algorithm may be another one, if it can search what there is to search.
     """
     metric = earlier.study.metrics[0]
-    way = "leave it out, or start a new search"
+    way = (
+        "leave the field out to keep that job's, or start a new search, which can learn from "
+        "that job (label footplate-learn-from)"
+    )
     if request.goal is not None and request.goal is not metric.goal:
         said = f"{request.goal.name} given; the resumed job has {metric.goal.name}"
         yield Violation(f"{AT}.goal", f"{said}: {way}")
