@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 MAX_DISCRETE_VALUES = 1000
 MAX_MODELLED_CATEGORIES = 10_000
 """Each is a column of the model, which a suggestion looks at thousands of times."""
+MAX_CATEGORY_BYTES = 100_000
+"""Linux starts no program with an argument of 128 KiB."""
 MAX_METRIC_LENGTH = 1024
 """No program's report of a longer one would be kept."""
 
@@ -94,6 +96,15 @@ def check_categories(count: int, field: str) -> Iterator[Violation]:
         allowed = f"at most {MAX_MODELLED_CATEGORIES}, or algorithm RANDOM_SEARCH or GRID_SEARCH"
         said = f"{count} categorical values in all; allowed: {allowed}"
         yield Violation(field, said)
+
+
+def check_category_lengths(values: Sequence[str | None], field: str) -> Iterator[Violation]:
+    """None stands for what was no text; that has been told."""
+    for index, value in enumerate(values):
+        length = 0 if value is None else len(value.encode("utf-8", "surrogatepass"))
+        if length > MAX_CATEGORY_BYTES:
+            said = f"{length} bytes given; allowed: at most {MAX_CATEGORY_BYTES}"
+            yield Violation(f"{field}[{index}]", said)
 
 
 def check_metric_length(name: str, field: str) -> Iterator[Violation]:

@@ -506,6 +506,15 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
             "or GRID_SEARCH"
         ),
     ),
+    "a category that no program can be started with": (
+        [
+            search(
+                {"parameterName": "c", "type": "CATEGORICAL", "categoricalValues": ["é" * 50_001]}
+            )
+        ],
+        "hyperparameters.params[0].categoricalValues[0]",
+        "100002 bytes given; allowed: at most 100000",
+    ),
     "a negative number of failures": (
         [search(maxFailedTrials=-1)],
         "hyperparameters.maxFailedTrials",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.hyperparameters import (
     check_categories,
+    check_category_lengths,
     check_discrete_values,
     check_metric_length,
     check_parameter_names,
@@ -116,6 +117,9 @@ def _check_parameter(
         values = understood_items(parameter.discrete_values or (), at, clouded)
         yield from check_discrete_values(values, at, log_scale=log_scale)
     else:
+        at = f"{field}.categoricalValues"
+        categories = understood_items(parameter.categorical_values or (), at, clouded)
+        yield from check_category_lengths(categories, at)
         yield from _check_categories(parameter, field)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from footplate.domain.errors import Violation
 from footplate.domain.hyperparameters import (
+    check_category_lengths,
     check_discrete_values,
     check_parameter_names,
     check_range,
@@ -115,6 +116,8 @@ def _check_values(
         case CategoricalValueSpec():
             if not spec.values:
                 yield Violation(field, "required: at least one category")
+            categories = understood_items(spec.values or (), field, clouded)
+            yield from check_category_lengths(categories, field)
         case DiscreteValueSpec():
             values = understood_items(spec.values or (), field, clouded)
             yield from check_discrete_values(
