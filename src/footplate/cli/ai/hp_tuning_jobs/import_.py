@@ -59,7 +59,7 @@ def command(
 ) -> None:
     """Bring a finished study from elsewhere, so that a tuning job can learn from it.
 
-    FILE is an Optuna database (SQLite) or journal, the HyperparameterTuningJob of a Vertex AI or
+    FILE is an Optuna database (SQLite) or journal, a HyperparameterTuningJob of Vertex AI or
     its trials alone as JSON or YAML, or what `trials --format=json` or csv has written. Optuna
     need not be installed. What can't be taken over is said.
 
