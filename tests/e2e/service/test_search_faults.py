@@ -1,0 +1,74 @@
+"""The database of a search is locked for seconds by somebody else: nothing is lost."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections import Counter
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.e2e.service.searching import REPORTER, curve, leftovers, search, starts, told, trials
+
+from footplate.domain.states import State
+
+if TYPE_CHECKING:
+    from tests.e2e.service.conftest import Desk
+
+    from footplate.domain.names import TrainingJobName
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
+
+TRIALS = 4
+BUSY_S = 8
+"""Longer than a server waits for a lock that another process holds."""
+GATED = REPORTER + (
+    """
+print(json.dumps({"trial": trial, "x": given.x}), flush=True)
+gate = given.job_dir.parent / ("go-%d" % ((trial + 1) // 2))
+while not gate.exists():
+    time.sleep(0.05)
+reporter = HyperTune()
+for step in (1, 2):
+    reporter.tell("loss", given.x / step, step)
+"""
+)
+
+
+def submit(desk: Desk) -> TrainingJobName:
+    """Two trials at once; each pair waits for its gate."""
+    name = desk.submit(GATED, hyperparameters=search(TRIALS, 2))
+    desk.out(name).mkdir(parents=True, exist_ok=True)
+    desk.until(lambda: len(starts(desk, name)) == 2)
+    return name
+
+
+def check(desk: Desk, name: TrainingJobName) -> None:
+    """Each trial ran once, was measured once, and was told of once."""
+    desk.wait_for(name, State.SUCCEEDED)
+    numbers = list(range(1, TRIALS + 1))
+    found = trials(desk, name)
+    assert [(t.number, t.state) for t in found] == [(n, "SUCCEEDED") for n in numbers]
+    assert {number: len(said) for number, said in starts(desk, name).items()} == {
+        str(number): 1 for number in numbers
+    }
+    for number in numbers:
+        assert [point.step for point in curve(desk, name, number)] == [1, 2]
+    ended = Counter(message.split(":")[0] for message in told(desk, name, "TRIAL_ENDED"))
+    assert ended == {f"trial {number}": 1 for number in numbers}
+    desk.until(lambda: leftovers(desk) == [])
+
+
+def test_a_database_that_is_locked_for_seconds(desk: Desk) -> None:
+    name = submit(desk)
+    path = desk.service.data_dir / "footplate.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("begin immediate")
+        (desk.out(name) / "go-1").touch()
+        until = time.monotonic() + BUSY_S
+        desk.until(lambda: time.monotonic() > until)
+        assert [t.state for t in trials(desk, name)] == ["ACTIVE"] * 2, "it answers meanwhile"
+        other.execute("rollback")
+    (desk.out(name) / "go-2").touch()
+    check(desk, name)
