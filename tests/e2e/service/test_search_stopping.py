@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 
 STEPS = 40
 FIRST = 6
-"""They run to their end before the others begin: from them the service knows how long that is."""
+"""They run to their end, each better than those before: from them it is known how long that is."""
 CURVES = REPORTER + (
     f"""
 import signal
@@ -38,7 +38,7 @@ signal.signal(signal.SIGTERM, stop)
 reporter = HyperTune()
 bad = trial > {FIRST}
 for step in range(1, {STEPS} + 1):
-    reporter.tell("loss", (50 if bad else 1) + trial / 100 + 1 / step, step)
+    reporter.tell("loss", (50 if bad else 1) - trial / 100 + 1 / step, step)
     time.sleep(0.4 if bad else 0.02)
 print(json.dumps({{"trial": trial, "steps": {STEPS}}}), flush=True)
 """
