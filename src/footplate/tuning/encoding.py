@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _APART = np.sqrt(0.5)
 """The value of a category's column: the distance of two categories is 1."""
+_MIDDLE = 0.5
 _RADIUS = 0.5
 _ANGLE = 1.0 / _RADIUS
 """Radians for the whole axis: steps along the arc are as long as on the line."""
@@ -65,11 +66,19 @@ class Encoding:
         return rows
 
     def point(self, row: Floats) -> Point:
-        """Of a row that :meth:`settle` has made one of the space."""
+        """Of a row that :meth:`settle` has made one of the space.
+
+        What is active follows from the values: of a billion whole numbers, two that lie side by
+        side have the same position to a row, and not the same parameters below them.
+        """
         point: dict[str, Value] = {}
+        values: list[Value | None] = []
         for slot, along, position in zip(self.space.slots, self.axes, row, strict=True):
-            if not np.isnan(position):
-                point[slot.parameter.name] = along.value(float(position))
+            active = slot.parent is None or values[slot.parent] in slot.values
+            place = _MIDDLE if np.isnan(position) else float(position)
+            values.append(along.value(place) if active else None)
+            if active:
+                point[slot.parameter.name] = along.value(place)
         return point
 
     def draw(self, units: Floats) -> Floats:

@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.tuning.spaces import BRIEF, spaces
 
-from footplate.domain.studies.parameters import Branch, CategoricalParameter, DoubleParameter
+from footplate.domain.studies.parameters import (
+    Branch,
+    CategoricalParameter,
+    DoubleParameter,
+    IntegerParameter,
+)
 from footplate.domain.studies.space import SearchSpace
 from footplate.tuning.bayesian.candidates import Candidates
 from footplate.tuning.drawing import draw, generator
@@ -41,6 +46,20 @@ def test_candidates_are_points_of_the_space(space: SearchSpace, seed: int, near:
         point = encoding.point(row)
         assert space.has(point)
         assert encoding.row(point) == pytest.approx(row, nan_ok=True, abs=1e-4)
+
+
+def test_values_side_by_side_in_a_huge_range_have_their_own_parameters_below_them() -> None:
+    """Their positions differ by less than what rows tell apart."""
+    below = Branch((1,), DoubleParameter("below", 0.0, 1.0))
+    space = SearchSpace((IntegerParameter("whole", 0, 10**9 + 1, branches=(below,)),))
+    encoding = Encoding(space)
+
+    for whole in (0, 1, 2):
+        position = encoding.axes[0].position(whole)
+        for depends in (0.25, np.nan):
+            point = encoding.point(np.array([position, depends]))
+            assert point["whole"] == whole
+            assert space.has(point)
 
 
 def test_distances_mean_something() -> None:
