@@ -8,18 +8,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 from footplate.domain.studies.metrics import Goal, Measurement, Metric
 from footplate.domain.studies.stopping import ConvexSpec, DecayCurveSpec, HalvingSpec, MedianSpec
 from footplate.domain.studies.trials import Trial, TrialState
-from footplate.tuning.stopping.convex import ConvexRule
 from footplate.tuning.stopping.curves import Curve, Ruler
-from footplate.tuning.stopping.decay import DecayCurveRule
-from footplate.tuning.stopping.halving import HalvingRule
-from footplate.tuning.stopping.median import MedianRule
+from footplate.tuning.stopping.rule import rule_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from footplate.domain.studies.space import Point
     from footplate.domain.studies.stopping import StoppingSpec
-    from footplate.tuning.stopping.rule import StoppingRule
 
 LOSS = Metric("loss", Goal.MINIMIZE)
 
@@ -58,7 +54,7 @@ class _Remembering(Ruler):
 
 class Ours:
     def __init__(self, spec: StoppingSpec) -> None:
-        self._rule = _rule(_Remembering(LOSS), spec)
+        self._rule = rule_of(_Remembering(LOSS), spec)
         self.trials: dict[int, Trial] = {}
 
     def begin(self, number: int, point: Point) -> None:
@@ -79,18 +75,6 @@ class Ours:
             final=trial.measurements[-1],
             stopped_early=stopped,
         )
-
-
-def _rule(ruler: Ruler, spec: StoppingSpec) -> StoppingRule:
-    match spec:
-        case HalvingSpec():
-            return HalvingRule(ruler, spec)
-        case MedianSpec():
-            return MedianRule(ruler)
-        case DecayCurveSpec():
-            return DecayCurveRule(ruler)
-        case ConvexSpec():
-            return ConvexRule(ruler, spec)
 
 
 class Pruner:

@@ -109,12 +109,7 @@ class Service:
         self.wishes = Wishes(partial(secrets.token_hex, 16), most_connections() // 2)
         self.stacks = Stacks(self.wishes)
         self.hangs = self._make_hang_watch(settings)
-        tokens, grace_s = self._tokens, settings.evaluator_grace_s
-        jobs_round = Round(
-            Admission(self.store, self.queue, regions, catalogue, clock),
-            Reconciler(self.store, regions, clock, tokens, grace_s, self.hangs),
-        )
-        self.loop = Loop(jobs_round.step, "control")
+        self.loop = Loop(self._make_round(settings).step, "control")
         wake = self.loop.wake
         bounds = RestartBounds(settings.max_restarts, settings.max_retries)
         self.tuning = TuningParts(self.store, kept.studies, clock, wake)
@@ -164,6 +159,14 @@ class Service:
         ]
         access = Access(settings.token, frozenset(settings.allowed_hosts))
         return EndOfStream(create_app(routes, access), followers)
+
+    def _make_round(self, settings: Settings) -> Round:
+        store, regions, clock = self.store, self._regions, self._clock
+        grace_s = settings.evaluator_grace_s
+        return Round(
+            Admission(store, self.queue, regions, self._catalogue, clock),
+            Reconciler(store, regions, clock, self._tokens, grace_s, self.hangs),
+        )
 
     def _make_hang_watch(self, settings: Settings) -> HangWatch:
         limits = HangLimits(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from functools import partial
@@ -16,7 +15,6 @@ from footplate.domain.errors import (
     Code,
     InvalidArgument,
     NotFound,
-    ServiceError,
 )
 from footplate.domain.jobs import (
     ContainerProgram,
@@ -34,9 +32,10 @@ from footplate.domain.searches.search import Search, TrialCounts
 from footplate.domain.states import Phase, State
 from footplate.testing.jobs import CREATED, make_custom_name, make_job, make_spec
 from footplate.testing.studies_contract import CONFIG, make_study
+from footplate.testing.together import together
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from footplate.ports.store import Store
     from footplate.store.telling import WholeStore
@@ -384,7 +383,7 @@ class RunContract:
             partial(to.create, make_run(parent, number), ())
             for number, to in enumerate((store, elsewhere) * 2, 1)
         ]
-        errors = _together([*makers, partial(elsewhere.delete, parent.name, 1)])
+        errors = together([*makers, partial(elsewhere.delete, parent.name, 1)])
         assert {type(error) for error in errors} <= {NotFound}
         assert store.active() == ()
 
@@ -431,7 +430,7 @@ class ConcurrencyContract:
             to.create(make_job(uid=uid), [make_event(uid)])
 
         creators = [partial(create, to, f"{n}") for n, to in enumerate((store, elsewhere) * 3)]
-        errors = _together(creators)
+        errors = together(creators)
         assert [type(error) for error in errors] == [AlreadyExists] * 5
         winner = store.get(make_job().name)
         assert _messages(store, winner) == [winner.uid]
@@ -452,7 +451,7 @@ class ConcurrencyContract:
                     continue
                 written += 1
 
-        assert _together([partial(count_up, to) for to in (store, elsewhere) * 2]) == []
+        assert together([partial(count_up, to) for to in (store, elsewhere) * 2]) == []
         final = store.get_by_uid(job.uid)
         assert (final.version, final.attempt) == (41, 40)
         assert _messages(store, job) == [str(version) for version in range(2, 42)]
@@ -467,7 +466,7 @@ class ConcurrencyContract:
                 to.append(job.uid, [own, shared])
 
         writers = list(zip((store, elsewhere) * 2, "abcd", strict=True))
-        assert _together([partial(append, to, writer) for to, writer in writers]) == []
+        assert together([partial(append, to, writer) for to, writer in writers]) == []
         stored = store.events(job.uid)
         assert [s.number for s in stored] == list(range(1, 51))
         for writer in "abcd":
@@ -495,23 +494,3 @@ def _walk(store: Store, limit: int) -> list[list[str]]:
 
 def _messages(store: Store, job: Job) -> list[str]:
     return [stored.event.message for stored in store.events(job.uid)]
-
-
-def _together(calls: Sequence[Callable[[], None]]) -> list[ServiceError]:
-    """Run all at once; the errors that they met."""
-    errors: list[ServiceError] = []
-    barrier = threading.Barrier(len(calls))
-
-    def run(call: Callable[[], None]) -> None:
-        barrier.wait()
-        try:
-            call()
-        except ServiceError as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=run, args=(call,)) for call in calls]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return errors

@@ -7,7 +7,6 @@ it; ``frugal`` is an empty store that keeps at most five reports of a trial.
 from __future__ import annotations
 
 import math
-import threading
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -20,7 +19,6 @@ from footplate.domain.errors import (
     AlreadyExists,
     InvalidArgument,
     NotFound,
-    ServiceError,
 )
 from footplate.domain.names import StudyName, StudyUid
 from footplate.domain.states import State
@@ -47,9 +45,10 @@ from footplate.domain.studies.stopping import ConvexSpec
 from footplate.domain.studies.study import Algorithm, Noise, Study, StudyConfig
 from footplate.domain.studies.trials import Trial, TrialState
 from footplate.testing.jobs import CREATED
+from footplate.testing.together import together
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from footplate.ports.studies import StudyStore
 
@@ -348,7 +347,7 @@ class StudyContract:
                     continue
                 written += 1
 
-        assert _together([partial(add, to) for to in (studies, elsewhere) * 2]) == []
+        assert together([partial(add, to) for to in (studies, elsewhere) * 2]) == []
         kept = studies.load(study.uid)
         assert [trial.number for trial in kept.trials] == list(range(1, 21))
         assert kept.study.version == 21
@@ -364,7 +363,7 @@ class StudyContract:
             return make_study(f"{number}", uid=uid, display_name="same")
 
         stores = enumerate((studies, elsewhere) * 3)
-        errors = _together([partial(to.create, study(n)) for n, to in stores])
+        errors = together([partial(to.create, study(n)) for n, to in stores])
         assert [type(error) for error in errors] == [AlreadyExists] * 5
         assert len(studies.list(STUDIES, limit=9, after=None).studies) == 1
 
@@ -451,7 +450,7 @@ class ReportContract:
                 to.report(study.uid, 1 + writer % 2, [own, shared])
 
         writers = enumerate((studies, studies, elsewhere, elsewhere))
-        assert _together([partial(tell, to, w) for w, to in writers]) == []
+        assert together([partial(tell, to, w) for w, to in writers]) == []
         positions = [told.position for told in studies.reports(study.uid)]
         assert positions == list(range(1, 31))
 
@@ -492,23 +491,3 @@ def _create_five(studies: StudyStore) -> list[str]:
         created = timedelta(microseconds=microseconds)
         studies.create(make_study(study_id, uid=study_id, created=created))
     return ["a", "c", "B", "d", "b"]
-
-
-def _together(calls: Sequence[Callable[[], None]]) -> list[ServiceError]:
-    """Run all at once; the errors that they met."""
-    errors: list[ServiceError] = []
-    barrier = threading.Barrier(len(calls))
-
-    def run(call: Callable[[], None]) -> None:
-        barrier.wait()
-        try:
-            call()
-        except ServiceError as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=run, args=(call,)) for call in calls]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return errors

@@ -14,6 +14,7 @@ from footplate.tuning.stopping.median import MedianRule
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from footplate.domain.studies.stopping import StoppingSpec
     from footplate.domain.studies.study import StudyConfig
     from footplate.domain.studies.trials import Trial
 
@@ -36,7 +37,11 @@ def stopping_rule(config: StudyConfig) -> StoppingRule | None:
         return None
     if len(config.metrics) > 1:
         raise ValueError("automated stopping needs a single metric")
-    ruler = Ruler(config.metrics[0], spec.use_elapsed)
+    return rule_of(Ruler(config.metrics[0], spec.use_elapsed), spec)
+
+
+def rule_of(ruler: Ruler, spec: StoppingSpec) -> StoppingRule:
+    """Of a study of one metric, which ``ruler`` measures."""
     match spec:
         case HalvingSpec():
             return HalvingRule(ruler, spec)
