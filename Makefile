@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(BIN)/uv
 SYNCED := $(VENV)/.synced
 
-.PHONY: demo test check format lock clean
+.PHONY: demo test check format reference lock clean
 
 demo: $(SYNCED)
 	$(BIN)/python examples/demo/demo.py
@@ -24,6 +24,10 @@ check: $(SYNCED)
 format: $(SYNCED)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+# What is made from the code: a test fails while it is stale.
+reference: $(SYNCED)
+	$(BIN)/python tools/make_cli_reference.py
 
 # Pins what the tests use, with hashes.
 lock: $(SYNCED)

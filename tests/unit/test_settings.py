@@ -1,14 +1,20 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
+from dataclasses import MISSING, fields
+from enum import Enum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.quotas import Quota
-from footplate.settings import Settings, load_settings
+from footplate.domain.sites import Mode
+from footplate.settings import ISOLATIONS, NETWORKS, Settings, load_settings
+
+if TYPE_CHECKING:
+    from dataclasses import Field
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
 
@@ -144,7 +150,42 @@ def test_a_file_in_the_place_of_the_directory_is_named(tmp_path: Path) -> None:
         load_settings({}, {"data_dir": tmp_path / "data"})
 
 
-def test_every_setting_is_documented_and_nothing_else() -> None:
-    documented = re.findall(r"^\| `(\w+)` \|", REFERENCE.read_text(), re.MULTILINE)
+ROWS = dict(re.findall(r"^\| `([a-z_]+)` \| (.*?) \|", REFERENCE.read_text("utf-8"), re.MULTILINE))
+"""The page's settings, with what it says their defaults are."""
 
-    assert sorted(documented) == sorted(field.name for field in fields(Settings))
+
+def test_every_setting_is_documented_and_nothing_else() -> None:
+    assert sorted(ROWS) == sorted(field.name for field in fields(Settings))
+
+
+@pytest.mark.parametrize("field", fields(Settings), ids=lambda field: field.name)
+def test_its_documented_default_is_what_holds(field: Field[object]) -> None:
+    """A value stands as one writes it; what nobody need set is described in words."""
+    default = field.default
+    if default is MISSING or default is None or default == ():
+        assert not re.fullmatch(r"`[^`]*`", ROWS[field.name])
+    elif isinstance(default, Enum):
+        assert ROWS[field.name] == f"`{default.value}`"
+    elif isinstance(default, float):
+        assert ROWS[field.name] == f"`{default:g}`"
+    else:
+        assert ROWS[field.name] == f"`{default}`"
+
+
+def test_a_setting_of_few_values_has_each_of_them_documented() -> None:
+    text = REFERENCE.read_text("utf-8")
+    values = (*ISOLATIONS, *NETWORKS, *(mode.value for mode in Mode))
+    assert {value for value in values if f"`{value}`" not in text} == set()
+
+
+def test_the_example_is_a_file_that_is_taken(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```toml\n(.*?)```", REFERENCE.read_text("utf-8"), re.DOTALL)
+    (tmp_path / "footplate.toml").write_text(example)
+
+    settings = load_settings({}, {"data_dir": tmp_path})
+
+    assert (settings.port, settings.max_replicas, settings.quotas[0].limits) == (
+        8471,
+        4,
+        {"jobs": 10},
+    )
