@@ -15,7 +15,7 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, insert, inspect, text, update
+from sqlalchemy import Connection, Engine, Index, MetaData, insert, inspect, text, update
 
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, Unavailable
 from footplate.domain.quotas import Quota
@@ -78,7 +78,7 @@ def test_a_new_database_is_as_the_migrations_make_it(engine: Engine, url: str) -
         context = MigrationContext.configure(
             connection, opts={"version_table": REVISION_TABLE, "compare_server_default": True}
         )
-        assert compare_metadata(context, metadata) == []
+        assert compare_metadata(context, _meant_for(engine)) == []
     with alone(engine) as connection:
         for table in (*reversed(list(metadata.tables)), REVISION_TABLE):
             connection.execute(text(f"DROP TABLE {table}"))
@@ -86,6 +86,24 @@ def test_a_new_database_is_as_the_migrations_make_it(engine: Engine, url: str) -
     with engine.connect() as connection:
         assert _describe(connection) == migrated
         assert stored_revision(connection) == REVISION
+
+
+def _meant_for(engine: Engine) -> MetaData:
+    """The tables without the indexes of other engines, which Alembic doesn't tell apart."""
+    copy = MetaData()
+    for table in metadata.sorted_tables:
+        copied = table.to_metadata(copy)
+        for index in table.indexes:
+            condition = index._ddl_if
+            if condition is not None and condition.dialect != engine.dialect.name:
+                copied.indexes.difference_update(
+                    {other for other in copied.indexes if _columns(other) == _columns(index)}
+                )
+    return copy
+
+
+def _columns(index: Index) -> tuple[str, list[str]]:
+    return str(index.name), index.columns.keys()
 
 
 def test_what_the_migrations_made_is_used(engine: Engine, url: str) -> None:

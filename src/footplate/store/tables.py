@@ -17,7 +17,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-REVISION = "0003"
+REVISION = "0004"
 """The newest migration; a database at this revision needs none."""
 
 REVISION_TABLE = "footplate_revision"
@@ -30,6 +30,13 @@ Bytewise = Text().with_variant(Text(collation="C"), "postgresql")
 
 Micros = BigInteger
 """See ``times``."""
+
+_NEWEST = ("collection", "create_time", "uid", "state", "start_time", "end_time")
+"""By the first three jobs are listed; by the others a filter passes over jobs without reading
+them, which is some ten times as fast."""
+
+_NAMES = ("job_id_folded", "display_name_folded")
+"""The same for parts of names. PostgreSQL takes no texts into an index that may be long."""
 
 jobs = Table(
     "jobs",
@@ -54,7 +61,9 @@ jobs = Table(
     Column("replicas", Text, nullable=False),
     Column("ending", Text),
     Column("tuning_job", Bytewise),
-    Index("jobs_newest", "collection", "create_time", "uid"),
+    Index("jobs_newest", *_NEWEST, *_NAMES).ddl_if(dialect="sqlite"),
+    Index("jobs_newest", *_NEWEST).ddl_if(dialect="postgresql"),
+    Index("jobs_newest_in_state", "collection", "state", "create_time", "uid"),
     Index("jobs_by_state", "state", "create_time"),
     Index("jobs_of_tuning", "tuning_job", "create_time"),
 )

@@ -1,0 +1,127 @@
+"""Asking for jobs over HTTP while many are stored, against the bare health check.
+
+All jobs are of one project, the worst case for a filter. Each request is answered by a service in
+a process of its own, one after the other; the first answers aren't counted.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import math
+import statistics
+import tempfile
+import time
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
+
+from sqlalchemy import create_engine, insert
+
+from footplate.domain.states import State
+from footplate.store import codec, open_store
+from footplate.store.tables import job_labels, jobs
+from footplate.testing.jobs import make_job
+from footplate.testing.service import running_service
+
+STORED = (1_000, 10_000, 100_000)
+ROUNDS = 300
+WARM = 20
+BATCH = 5_000
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+REQUEST = json.dumps(
+    {
+        "scaleTier": "BASIC",
+        "region": "us-central1",
+        "packageUris": ["gs://bucket/packages/trainer-0.1.tar.gz"],
+        "pythonModule": "trainer.task",
+        "args": ["--epochs", "3", "--learning-rate", "0.01"],
+    }
+)
+"""The size of a usual one."""
+
+
+def stored_job(number: int):
+    """One of a hundred has failed; one of a thousand bears the label; names are all alike."""
+    state = State.FAILED if number % 100 == 7 else State.SUCCEEDED
+    created = BEGIN + timedelta(seconds=number)
+    labels = (("team", "vision" if number % 1000 == 3 else "ranking"),)
+    name = f"projects/demo/jobs/census_{number:06}"
+    job = make_job(name, created=created, state=state, labels=labels, request=REQUEST)
+    return replace(job, start_time=created, end_time=created + timedelta(minutes=5))
+
+
+def fill(data_dir: Path, count: int) -> None:
+    """Past the store, many to a transaction."""
+    data_dir.mkdir(mode=0o700)
+    url = f"sqlite:///{data_dir}/footplate.db"
+    open_store(url).close()
+    engine = create_engine(url)
+    for begin in range(0, count, BATCH):
+        made = [stored_job(number) for number in range(begin, min(begin + BATCH, count))]
+        with engine.begin() as connection:
+            connection.execute(insert(jobs), [codec.job_values(job) for job in made])
+            labels = [row for job in made for row in codec.label_values(job)]
+            connection.execute(insert(job_labels), labels)
+    engine.dispose()
+
+
+def requests(count: int) -> dict[str, str]:
+    """What is asked, by how it is called in the table."""
+    path = "/v1/projects/demo/jobs"
+
+    def listed(**parameters: object) -> str:
+        return f"{path}?{urlencode(parameters)}"
+
+    return {
+        "health": "/healthz",
+        "get": f"{path}/census_{count // 2:06}",
+        "page of 20": listed(pageSize=20),
+        "page of 100": listed(pageSize=100),
+        "state=FAILED, 20": listed(pageSize=20, filter="state=FAILED"),
+        "state=RUNNING, none": listed(pageSize=20, filter="state=RUNNING"),
+        "labels.team=vision, 20": listed(pageSize=20, filter="labels.team=vision"),
+        "labels.team=nobody": listed(pageSize=20, filter="labels.team=nobody"),
+        "jobId:00042, 20": listed(pageSize=20, filter="jobId:00042"),
+        "jobId:nothing": listed(pageSize=20, filter="jobId:nothing"),
+        "createTime<, 20": listed(pageSize=20, filter='createTime<"2026-01-01T00:10:00Z"'),
+    }
+
+
+def measure(url: str, path: str) -> list[float]:
+    connection = http.client.HTTPConnection(urlsplit(url).netloc)
+    times = []
+    for _ in range(ROUNDS + WARM):
+        begin = time.perf_counter()
+        connection.request("GET", path)
+        response = connection.getresponse()
+        body = response.read()
+        times.append(time.perf_counter() - begin)
+        assert response.status == 200, body
+    connection.close()
+    return sorted(times[WARM:])
+
+
+def main() -> None:
+    print("| stored | request | median | 99% | to health |")
+    print("|---|---|---|---|---|")
+    for count in STORED:
+        with tempfile.TemporaryDirectory() as folder:
+            data_dir = Path(folder) / "data"
+            fill(data_dir, count)
+            with running_service(data_dir) as running:
+                floor = 0.0
+                for label, path in requests(count).items():
+                    times = measure(running.url, path)
+                    middle, late = statistics.median(times), times[math.ceil(0.99 * ROUNDS) - 1]
+                    floor = floor or middle
+                    print(
+                        f"| {count:,} | {label} | {middle * 1e3:.1f} ms | {late * 1e3:.1f} ms | "
+                        f"{middle / floor:.1f} |",
+                        flush=True,
+                    )
+
+
+if __name__ == "__main__":
+    main()
