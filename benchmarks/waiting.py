@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 from sqlalchemy import create_engine, insert
 
 from footplate.control.admission import Admission
-from footplate.control.loop import Loop
 from footplate.control.queue import Queue
 from footplate.control.reconciler import Reconciler
+from footplate.control.round import Round
 from footplate.control.tokens import Tokens
 from footplate.domain.jobs import JobEvent
-from footplate.server.machine import SystemClock
+from footplate.server.clock import SystemClock
 from footplate.store import TellingStore, codec, open_store
 from footplate.store.tables import job_events, jobs
 from footplate.testing.catalogue import built_in
@@ -42,7 +42,7 @@ class Farm:
     """A machine that is full, and ``waiting`` jobs in the database."""
 
     def __init__(self, folder: Path, waiting: int) -> None:
-        self.clock = SystemClock()
+        self.clock = SystemClock(folder / "clock.json")
         self.kept: SqlStore = open_store(f"sqlite:///{folder}/footplate.db")
         self.made = 0
         self.fill(folder, waiting)
@@ -50,8 +50,8 @@ class Farm:
         self.store = TellingStore(self.kept, lambda uid: queue.changed(uid), lambda _: None)
         queue = Queue(self.store, regions, built_in(), 3600.0, self.clock)
         admission = Admission(self.store, queue, regions, built_in(), self.clock)
-        reconciler = Reconciler(self.store, regions, self.clock, Tokens(b"key"))
-        self.loop = Loop(admission, reconciler)
+        reconciler = Reconciler(self.store, regions, self.clock, Tokens(b"key"), 0.0)
+        self.round = Round(admission, reconciler)
 
     def fill(self, folder: Path, waiting: int) -> None:
         """Past the store, in one transaction; all of them were told why they wait."""
@@ -73,14 +73,14 @@ class Farm:
 
     def settle(self) -> float:
         """Take up all that waits, and tell it why; returns the seconds of the first pass."""
-        first_s = seconds(self.loop.step)
-        while self.loop.step() == 0.0:
+        first_s = seconds(self.round.step)
+        while self.round.step() == 0.0:
             pass
         return first_s
 
     def arrive(self) -> None:
         self.store.create(self.job(), ())
-        self.loop.step()
+        self.round.step()
 
     def read_and_sort(self) -> None:
         sorted(self.kept.active(), key=lambda job: -job.spec.scheduling.priority)
