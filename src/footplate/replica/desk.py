@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import sys
-
 from footplate.replica.isolation import ladder
-from footplate.replica.isolation.view import View
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -19,8 +15,6 @@ if TYPE_CHECKING:
     from footplate.replica.journal import Journal
     from footplate.replica.network.place import Place
     from footplate.replica.wishes import Wishes
-
-_HOST_TMP = "/tmp"  # noqa: S108  that of the host, named to keep out of it
 
 
 class Desk:
@@ -87,28 +81,3 @@ class Desk:
             self.cage.close()
         if self.place is not None:
             self.place.close()
-
-    def make_view(self, kept: Sequence[str]) -> tuple[View | None, str]:
-        """The program's own view of the file system; or None, and why it can't be had."""
-        buckets = os.path.realpath(str(self.ticket.get("buckets") or ""))
-        if not self.ticket.get("buckets") or not os.path.isdir(buckets):
-            buckets = ""
-        interpreter = os.path.dirname(os.path.dirname(sys.executable))
-        paths = [*kept, self.home.path, buckets, interpreter, sys.prefix]
-        paths += [str(self.ticket.get("cache") or ""), self.command[-1]]
-        wanted = _outermost([*paths, *(os.path.realpath(path) for path in paths if path)])
-        if _HOST_TMP in wanted:
-            return None, f"{_HOST_TMP} itself is in use by the service"
-        view = View(os.path.realpath(self.home / "root"), self.home.tmp, buckets, wanted)
-        fault = ladder.find_fault(view)
-        return (None, fault) if fault else (view, "")
-
-
-def _outermost(paths: Sequence[str]) -> list[str]:
-    """The absolute paths that exist, without those that lie below another one."""
-    found: list[str] = []
-    for path in sorted({os.path.normpath(path) for path in paths if os.path.isabs(path)}):
-        below = any(path.startswith(other.rstrip("/") + "/") for other in found)
-        if os.path.exists(path) and not below:
-            found.append(path)
-    return found

@@ -58,7 +58,7 @@ class Home:
         self._lock = descriptor
 
     def make_directories(self) -> None:
-        for name in ("work", "tmp", "root", "packages", "metrics"):
+        for name in ("work", "tmp", "root", "veil", "packages", "metrics"):
             os.makedirs(self / name, exist_ok=True)
         os.chmod(self.tmp, _TMP_MODE)
 

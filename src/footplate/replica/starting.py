@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from footplate.replica.filesystem import make_view
 from footplate.replica.isolation.spawn import Launch, SpawnFailed
 from footplate.replica.program import (
     Prepared,
@@ -43,9 +44,11 @@ def make_program(desk: Desk, prepared: Prepared) -> Program:
     directories = make_directories(desk.task)
     prefix = os.path.dirname(os.path.dirname(prepared.python))
     base = os.path.dirname(os.path.dirname(os.path.realpath(prepared.python)))
-    view, fault = desk.make_view([*directories, *prepared.bins, prefix, base, argv[0]])
+    environments = [os.path.dirname(path) for path in prepared.bins]
+    view, fault = make_view(desk, [prefix, base, *environments], [*directories, argv[0]])
     if view is None:
-        desk.journal.event("ISOLATION", f"no private /tmp, only TMPDIR: {fault}")
+        words = "no private /tmp, only TMPDIR, and the service's files aren't hidden"
+        desk.journal.event("ISOLATION", f"{words}: {fault}")
     tmp = desk.home.tmp if view is None else "/tmp"  # noqa: S108  it is private
     places = {"TMPDIR": tmp, "CLOUD_ML_HP_METRIC_FILE": desk.home.metrics}
     return Program(argv, prepared.bins, places, view)

@@ -248,6 +248,7 @@ def _local_backend(settings: Settings, data_dir: DataDir) -> LocalBackend:
         isolation=settings.isolation,
         network=settings.network,
         pythons=settings.pythons,
+        private=(data_dir.root,),
         spool_limit_bytes=settings.spool_limit_mb << 20,
     )
 

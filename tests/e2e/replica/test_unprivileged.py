@@ -60,6 +60,38 @@ def ordinary(archive: Path) -> Iterator[dict[str, Any]]:
     shutil.rmtree(directory)
 
 
+PEEK = """
+import glob, sys
+paths = [sys.argv[1], *(root + sys.argv[1] for root in glob.glob("/proc/[0-9]*/root"))]
+def read(path):
+    try:
+        return open(path).read()
+    except OSError as error:
+        return error.strerror
+print(sorted(set(map(read, paths))))
+"""
+
+
+@pytest.mark.parametrize("isolation", ["auto", *ladder.RUNGS])
+def test_no_way_leads_behind_the_veil(ordinary: dict[str, Any], isolation: str) -> None:
+    """Neither the path itself nor /proc, where the service and the supervisor have it open."""
+    secret = ordinary["directory"] / "secret"
+    task = python_task(PEEK, str(secret))
+    task["program"]["argv"][0] = ordinary.get("python", sys.executable)
+    private = [str(secret.parent)]
+    replica = Supervised(task=task, isolation=isolation, private=private, **ordinary)
+    secret.write_text("s")
+    secret.chmod(0o644)
+    try:
+        end = replica.supervise()
+    finally:
+        replica.close()
+    if end["kind"] == "UNPREPARED" or replica.api.events("ISOLATION")[1:]:
+        pytest.skip(end["cause"] or replica.api.events("ISOLATION")[1])
+    assert "'No such file or directory'" in replica.api.lines()[0]
+    assert "'s'" not in replica.api.lines()[0]
+
+
 @pytest.mark.parametrize("isolation", ["auto", *ladder.RUNGS])
 def test_each_rung_keeps_its_word_or_says_why_it_cannot(
     ordinary: dict[str, Any], isolation: str

@@ -35,7 +35,8 @@ class LocalBackend:
     ``python`` runs the supervisors' ``archive``; the other paths and values go into the tickets:
     where the server says its address, the shared caches and buckets, the rung of the isolation
     ladder (``auto``: the best there is), the network that gangs get (``shared`` or
-    ``namespaces``), the installer, what reads stacks, where to look for more interpreters.
+    ``namespaces``), the installer, what reads stacks, where to look for more interpreters, and
+    ``private`` directories, of which programs see what is theirs at most.
     Nothing happens before the first ``start``, ``stop`` or ``watch``; then also what an earlier
     process left is taken on: requests it had no time for are fulfilled, the lost swept up.
     """
@@ -54,6 +55,7 @@ class LocalBackend:
         isolation: str = "auto",
         network: str = "shared",
         pythons: Sequence[str] = (),
+        private: Sequence[Path] = (),
         spool_limit_bytes: int = DEFAULT_SPOOL_LIMIT_BYTES,
         exits: Callable[[], Exits] = make_exits,
         monotonic: Callable[[], float] = time.monotonic,
@@ -67,6 +69,7 @@ class LocalBackend:
             "uv": str(uv),
             "py_spy": str(py_spy or ""),
             "pythons": list(pythons),
+            "private": [str(path.absolute()) for path in private],
             "spool_limit_bytes": spool_limit_bytes,
         }
         self._launcher = Launcher(python.absolute(), archive.absolute())

@@ -16,11 +16,19 @@ CLONE_NEWNET = 0x40000000
 MS_BIND = 4096
 MS_REC = 16384
 MS_SLAVE = 1 << 19
+_MS_RDONLY = 1
+_MS_REMOUNT = 32
 MS_NOSUID_NODEV_NOEXEC = 2 | 4 | 8
 
 _MNT_DETACH = 2
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+
+_KEPT_FLAGS = (
+    *((2, 2), (4, 4), (8, 8)),  # nosuid, nodev, noexec
+    *((1024, 1024), (2048, 2048), (4096, 1 << 21)),  # noatime, nodiratime, relatime
+)
+"""As statvfs says them (Linux numbers), and as mount wants them."""
 
 
 def unshare(flags: int) -> None:
@@ -44,6 +52,16 @@ def mount(source: str, target: str, flags: int, kind: str | None = None) -> None
         os.fsencode(source), os.fsencode(target), filesystem, ctypes.c_ulong(flags), None
     )
     _check(failure, f"mount {target}")
+
+
+def seal(target: str) -> None:
+    """Let what is mounted there, and nothing below it, be read only.
+
+    What the mount forbids besides must be said again: an ordinary user may not allow it.
+    """
+    said = os.statvfs(target).f_flag
+    kept = sum(flag for bit, flag in _KEPT_FLAGS if said & bit)
+    mount("none", target, _MS_REMOUNT | MS_BIND | _MS_RDONLY | kept)
 
 
 def detach(target: str) -> None:

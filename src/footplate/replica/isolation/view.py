@@ -1,4 +1,4 @@
-"""The file system as a program sees it: its own /tmp, and buckets under /gcs."""
+"""The file system as a program sees it: a /tmp of its own, buckets under /gcs, no service files."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import os
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Sequence
+
+    from footplate.replica.isolation.veil import Veil
 
 _OLD = ".old"
 
@@ -17,10 +19,11 @@ class View:
     ``tmp`` is seen as /tmp and ``buckets`` (if not empty) as /gcs. Of the host's own /tmp only
     the paths in ``kept`` are seen, in their places. What is written into / itself stays in
     ``root``. ``files`` are seen in the places of others: each with the path of the other one.
+    ``veil`` hides what programs have no business with.
     Enter it in a process that is to become the program.
     """
 
-    __slots__ = ("buckets", "files", "kept", "root", "tmp")
+    __slots__ = ("buckets", "files", "kept", "root", "tmp", "veil")
 
     def __init__(self, root: str, tmp: str, buckets: str, kept: Sequence[str]) -> None:
         self.root = root
@@ -28,6 +31,7 @@ class View:
         self.buckets = buckets
         self.kept = kept
         self.files: Sequence[tuple[str, str]] = ()
+        self.veil: Veil | None = None
 
     def enter(self, *, fresh_proc: bool) -> None:
         """Pivot into the view; in a mount namespace of one's own (``leave_host``) only.
@@ -66,6 +70,8 @@ class View:
         for path in self.kept:
             if path.startswith("/tmp/"):  # noqa: S108  it is the host's
                 _show("/" + _OLD + path, path)
+        if self.veil is not None:
+            self.veil.draw("/" + _OLD)
         for source, place in self.files:
             kernel.mount("/" + _OLD + source, os.path.realpath(place), kernel.MS_BIND)
 

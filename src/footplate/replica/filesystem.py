@@ -1,0 +1,64 @@
+"""What a replica's program is to see of the file system, and whether it can be had here."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from footplate.replica.isolation import ladder
+from footplate.replica.isolation.veil import Veil, find_hidden
+from footplate.replica.isolation.view import View
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Sequence
+
+    from footplate.replica.desk import Desk
+
+_HOST_TMP = "/tmp"  # noqa: S108  that of the host, named to keep out of it
+
+
+def make_view(
+    desk: Desk, environment: Sequence[str], directories: Sequence[str]
+) -> tuple[View | None, str]:
+    """The program's own view of the file system; or None, and why it can't be had.
+
+    ``environment`` is where its interpreter and packages lie, ``directories`` are the job's. Of
+    the service's own directories it sees its working directory, the buckets and its environment.
+    The cache it can read: what all supervisors run lies there, and others' environments.
+    """
+    buckets = _real_directory(desk.ticket.get("buckets"))
+    cache = str(desk.ticket.get("cache") or "")
+    own = [desk.home.work, os.path.dirname(desk.home.metrics)]
+    interpreter = [os.path.dirname(os.path.dirname(sys.executable)), sys.prefix]
+    needed = [*own, buckets, *interpreter, *environment]
+    kept = _outermost(_with_real([*needed, *directories, cache, desk.command[-1]]))
+    if _HOST_TMP in kept:
+        return None, f"{_HOST_TMP} itself is in use by the service"
+    view = View(os.path.realpath(desk.home / "root"), desk.home.tmp, buckets, kept)
+    hidden = find_hidden(desk.ticket.get("private") or ())
+    shown = [os.path.realpath(path) for path in needed if path]
+    view.veil = Veil(os.path.realpath(desk.home / "veil"), hidden, shown, [_real_directory(cache)])
+    fault = ladder.find_fault(view)
+    return (None, fault) if fault else (view, "")
+
+
+def _real_directory(path: object) -> str:
+    """Empty: there is none."""
+    real = os.path.realpath(str(path)) if path else ""
+    return real if os.path.isdir(real) else ""
+
+
+def _with_real(paths: Sequence[str]) -> list[str]:
+    return [*paths, *(os.path.realpath(path) for path in paths if path)]
+
+
+def _outermost(paths: Sequence[str]) -> list[str]:
+    """The absolute paths that exist but the root, without those that lie below another one."""
+    found: list[str] = []
+    absolute = {os.path.normpath(path) for path in paths if os.path.isabs(path)}
+    for path in sorted(absolute - {os.path.sep}):
+        below = any(path.startswith(other.rstrip("/") + "/") for other in found)
+        if os.path.exists(path) and not below:
+            found.append(path)
+    return found

@@ -1,0 +1,62 @@
+"""What hides directories from a program, but for what is its own in them."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Iterable, Sequence
+
+
+class Veil:
+    """``hidden`` directories are seen empty, and can't be written, but for what is shown there.
+
+    ``shown`` is as the host has it; ``sealed`` can be read only, but for what is shown below.
+    All are real paths. ``cover`` is an empty directory, which gets the places of what is shown.
+    """
+
+    __slots__ = ("cover", "hidden", "sealed", "shown")
+
+    def __init__(
+        self, cover: str, hidden: Sequence[str], shown: Sequence[str], sealed: Sequence[str]
+    ) -> None:
+        self.cover = cover
+        self.hidden = hidden
+        self.sealed = [path for path in sealed if os.path.isdir(path)]
+        below = [path for path in shown if _is_below(path, [*hidden, *self.sealed])]
+        self.shown = [path for path in below if os.path.isdir(path)]
+
+    def draw(self, host: str) -> None:
+        """In a mount namespace of one's own, where the host's root is seen at ``host``.
+
+        Raises OSError.
+        """
+        from footplate.replica.isolation import kernel  # in children only: it costs memory
+
+        for path in self.hidden:
+            os.makedirs(path, exist_ok=True)  # a private /tmp doesn't have it
+            kernel.mount(host + self.cover, path, kernel.MS_BIND)
+        for path in self.sealed:
+            _show(host, path)
+        for path in self.shown:
+            _show(host, path)
+        for path in (*self.hidden, *self.sealed):
+            kernel.seal(path)
+
+
+def find_hidden(paths: Iterable[object]) -> list[str]:
+    """Those that can be hidden, as real paths, the outermost first: the root of all can't."""
+    real = {os.path.realpath(str(path)) for path in paths}
+    return sorted(path for path in real if path != os.path.sep and os.path.isdir(path))
+
+
+def _show(host: str, path: str) -> None:
+    from footplate.replica.isolation import kernel  # in children only: it costs memory
+
+    os.makedirs(path, exist_ok=True)
+    kernel.mount(host + path, path, kernel.MS_BIND | kernel.MS_REC)
+
+
+def _is_below(path: str, others: Iterable[str]) -> bool:
+    return any(path.startswith(other + os.path.sep) for other in others)
