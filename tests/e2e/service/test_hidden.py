@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tests.e2e.service.conftest import Desk
 
 LOOK = """
-import glob, json, os, sys, time
+import glob, importlib.metadata, json, os, sys, time
 
 def attempt(path):
     try:
@@ -30,10 +30,19 @@ found["replicas"] = glob.glob(f"{data}/replicas/*/*")
 found["logs"] = glob.glob(f"{data}/logs/*")
 with open(os.path.join(sys.argv[-1], "model"), "w") as file:
     file.write("m")
+found["setup.py"] = importlib.metadata.metadata("trainer")["Summary"]
 print(json.dumps(found), flush=True)
 stay = "stay" in sys.argv
 while stay:
     time.sleep(1)
+"""
+SETUP = """
+from setuptools import find_packages, setup
+try:
+    seen = open({secret!r}, "rb").read()
+except OSError as error:
+    seen = error.strerror
+setup(name="trainer", version="0.1.0", packages=find_packages(), description=str(seen))
 """
 MISSING = "No such file or directory"
 
@@ -42,7 +51,8 @@ MISSING = "No such file or directory"
 def test_programs_and_shells_see_nothing_of_the_service(desk: Desk) -> None:
     data = desk.service.data_dir
     (data / "footplate.toml").write_text('token = "t"\n')
-    name = desk.submit(LOOK, str(data), "stay", enableWebAccess=True)
+    setup = SETUP.format(secret=str(data / "secret"))
+    name = desk.submit(LOOK, str(data), "stay", setup=setup, enableWebAccess=True)
     desk.until(lambda: bool(desk.messages(name)))
     found = json.loads(desk.messages(name)[0])
 

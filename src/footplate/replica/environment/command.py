@@ -11,6 +11,7 @@ from footplate.replica.environment.bases import Bases
 from footplate.replica.environment.errors import Unpreparable
 from footplate.replica.environment.interpreters import Interpreters
 from footplate.replica.environment.packages import Server
+from footplate.replica.environment.seclusion import seclude
 from footplate.replica.environment.task import Task
 from footplate.replica.environment.telling import Teller, say
 from footplate.replica.environment.uv import Uv
@@ -41,7 +42,7 @@ def prepare(home: str, teller: Teller) -> Environment:
     ticket = _read_json(os.path.join(home, "ticket.json"))
     task = Task(_read_json(os.path.join(home, "task.json")))
     cache, host = str(ticket["cache"]), dict(os.environ)
-    uv = Uv(str(ticket.get("uv") or ""), host)
+    uv = Uv(str(ticket.get("uv") or ""), host, view=seclude(home, ticket))
     server = Server(Connection(str(ticket["server_file"]), str(ticket["token"])), teller)
     packages = server.fetch_packages(task.packages, os.path.join(home, "packages"))
     slices, note = task.choose_slices()

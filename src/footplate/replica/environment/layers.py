@@ -84,7 +84,7 @@ class Layers:
         paths = [wheel.path for wheel in wheels]
         options = ["--dry-run", "--python", base.python, "--override", overrides]
         try:
-            output = self._uv.run(["pip", "install", *options, *paths])
+            output = self._uv.secluded.run(["pip", "install", *options, *paths])
         except UvFailed as failure:
             raise self._explain(failure.output, wheels) from failure
         changes = list(read_changes(output))
@@ -105,14 +105,24 @@ class Layers:
                 ["venv", "--quiet", "--no-project", "--python", self._interpreter.path, path]
             )
             requirements = [change.requirement for change in plan.additions]
-            progress = self._teller.count("your packages")
-            self._uv.install([*options, *requirements, *paths], progress)
+            self._install([*options, *requirements, *paths])
         except UvFailed as failure:
             raise self._explain(failure.output, plan.wheels) from failure
         site = find_site(path, self._interpreter)
         with open(os.path.join(site, _PATH_FILE), "w", encoding="utf-8") as file:
             file.write(f"import site; site.addsitedir({base.site!r})\n")
         adopt_scripts(base.bin, os.path.join(path, "bin"))
+
+    def _install(self, arguments: list[str]) -> None:
+        """Wheels first as they are: in a view uv could not link them to its cache.
+
+        Raises UvFailed.
+        """
+        progress = self._teller.count("your packages")
+        try:
+            self._uv.install(["--no-build", *arguments], progress)
+        except UvFailed:
+            self._uv.secluded.install(arguments, progress)
 
     def _describe_gpu_builds(self, wheels: list[Wheel]) -> Iterator[str]:
         for wheel in wheels:

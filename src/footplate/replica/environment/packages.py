@@ -108,7 +108,7 @@ def make_wheel(package: Package, interpreter: Interpreter, uv: Uv) -> Wheel:
     directory = os.path.join(os.path.dirname(package.path), "wheel")
     options = ["--wheel", "--python", interpreter.path, "--out-dir", directory]
     try:
-        uv.run(["build", *options, package.path])
+        uv.secluded.run(["build", *options, package.path])
         made = [name for name in os.listdir(directory) if name.endswith(".whl")]
         return Wheel(os.path.join(directory, made[0]), package)
     except UvFailed as failure:

@@ -13,10 +13,13 @@ import tempfile
 import termios
 
 from footplate.replica.environment.errors import Unpreparable
+from footplate.replica.isolation.cage import enter_view
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Callable, Iterator, Mapping, Sequence
+
+    from footplate.replica.isolation.view import View
 
     Progress = Callable[[int, int], None]
 
@@ -41,10 +44,16 @@ class UvFailed(Exception):
 class Uv:
     """uv with the settings of ``environment``, which may be pip's.
 
-    ``held`` is a descriptor that its processes inherit.
+    ``held`` is a descriptor that its processes inherit; ``view`` what builds see, if not all.
     """
 
-    def __init__(self, program: str, environment: Mapping[str, str], held: int = -1) -> None:
+    def __init__(
+        self,
+        program: str,
+        environment: Mapping[str, str],
+        held: int = -1,
+        view: View | None = None,
+    ) -> None:
         found = program if os.access(program, os.X_OK) else shutil.which("uv")
         if found is None:
             raise Unpreparable(
@@ -54,11 +63,20 @@ class Uv:
         self._program = found
         self._environment = translate_settings(environment)
         self._held = held
+        self._view = view
+        self._entered: View | None = None
 
     def holding(self, descriptor: int) -> Uv:
         """The same, with a descriptor that its processes inherit."""
         made = object.__new__(Uv)
         made.__dict__.update(self.__dict__, _held=descriptor)
+        return made
+
+    @property
+    def secluded(self) -> Uv:
+        """The same for what may run foreign code: in the view that builds have."""
+        made = object.__new__(Uv)
+        made.__dict__.update(self.__dict__, _entered=self._view)
         return made
 
     def run(self, arguments: Sequence[str], variables: Mapping[str, str] | None = None) -> str:
@@ -88,6 +106,7 @@ class Uv:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             pass_fds=self._passed(),
+            preexec_fn=self._enter,
             check=False,
         )
         output = (ended.stdout + ended.stderr).decode("utf-8", "replace")
@@ -115,6 +134,7 @@ class Uv:
                 stdout=slave,
                 stderr=slave,
                 pass_fds=self._passed(),
+                preexec_fn=self._enter,
             )
         except BaseException:
             os.close(master)
@@ -125,6 +145,10 @@ class Uv:
         if process.wait() != 0:
             raise UvFailed(output)
         return output
+
+    def _enter(self) -> None:
+        if self._entered is not None:
+            enter_view(self._entered)
 
     def _passed(self) -> tuple[int, ...]:
         return (self._held,) if self._held >= 0 else ()

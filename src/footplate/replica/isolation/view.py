@@ -16,8 +16,8 @@ _OLD = ".old"
 class View:
     """A root directory of bind mounts in which the host's directories are where they are.
 
-    ``tmp`` is seen as /tmp and ``buckets`` (if not empty) as /gcs. Of the host's own /tmp only
-    the paths in ``kept`` are seen, in their places. What is written into / itself stays in
+    ``tmp`` is seen as /tmp and ``buckets`` as /gcs, if not empty. Of the host's own /tmp only the
+    paths in ``kept`` are seen then, in their places. What is written into / itself stays in
     ``root``. ``files`` are seen in the places of others: each with the path of the other one.
     ``veil`` hides what programs have no business with.
     Enter it in a process that is to become the program.
@@ -55,8 +55,8 @@ class View:
     def _fill(self, *, fresh_proc: bool) -> None:
         from footplate.replica.isolation import kernel  # in children only: it costs memory
 
-        special = {"tmp", "gcs"} if self.buckets else {"tmp"}
-        special.update({"proc"} if fresh_proc else ())
+        places = {"tmp": self.tmp, "gcs": self.buckets, "proc": fresh_proc}
+        special = {name for name, given in places.items() if given}
         with os.scandir("/" + _OLD) as entries:
             for entry in entries:
                 if entry.name not in special:
@@ -66,14 +66,18 @@ class View:
             kernel.mount("proc", "/proc", kernel.MS_NOSUID_NODEV_NOEXEC, "proc")
         if self.buckets:
             _show("/" + _OLD + self.buckets, "/gcs")
-        _show("/" + _OLD + self.tmp, "/tmp")  # noqa: S108  it is private
-        for path in self.kept:
-            if path.startswith("/tmp/"):  # noqa: S108  it is the host's
-                _show("/" + _OLD + path, path)
+        if self.tmp:
+            self._fill_tmp()
         if self.veil is not None:
             self.veil.draw("/" + _OLD)
         for source, place in self.files:
             kernel.mount("/" + _OLD + source, os.path.realpath(place), kernel.MS_BIND)
+
+    def _fill_tmp(self) -> None:
+        _show("/" + _OLD + self.tmp, "/tmp")  # noqa: S108  it is private
+        for path in self.kept:
+            if path.startswith("/tmp/"):  # noqa: S108  it is the host's
+                _show("/" + _OLD + path, path)
 
 
 def leave_host(flags: int = 0) -> None:
