@@ -16,6 +16,7 @@ from footplate.cli.verdict_report import UNLIMITED, headline, report
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from footplate.cli.formats.layout import Layout
     from footplate.client.validation import Checked
     from footplate.domain.preview.verdict import Verdict
 
@@ -34,7 +35,7 @@ def dry_run_option(function: Callable[P, R]) -> Callable[P, R]:
     )(function)
 
 
-def finish(checked: Checked, layout: str) -> NoReturn:
+def finish(checked: Checked, layout: Layout) -> NoReturn:
     """Print the verdict, and end: with 0 if the job is accepted, with 1 if it is refused."""
     verdict = checked.verdict
     if _asked_for_format():

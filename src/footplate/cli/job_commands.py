@@ -7,12 +7,13 @@ import shutil
 import sys
 from contextlib import suppress
 from dataclasses import asdict
-from itertools import islice
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from footplate.cli.formats.grammar import read_format
 from footplate.cli.happenings import Narrator, restarts, timetable
+from footplate.cli.lists.listing import show_none
 from footplate.cli.session import job_commands
 from footplate.cli.show import cell, render, render_list
 from footplate.cli.terminal import clip, disarm
@@ -21,8 +22,11 @@ from footplate.domain.names import trial_run_name
 from footplate.domain.states import State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
+    from footplate.cli.formats.keys import Resource
+    from footplate.cli.formats.layout import Layout
+    from footplate.cli.lists.listing import Listing
     from footplate.cli.session import Session
     from footplate.client.resources import Job
     from footplate.client.service import Service
@@ -32,12 +36,21 @@ PENDING = "pendingExplanation"
 """The field that says why a job waits, while it does."""
 _NOTE = {"NOTE": PENDING}
 _USAGE = {"REPLICA": "replica"}
+EVENTS = {
+    "NUMBER": "number",
+    "TIME": "time",
+    "KIND": "kind",
+    "REPLICA": "replica",
+    "MESSAGE": "message",
+}
+
+NAMES = read_format("value(uri)")
 
 INTERRUPTED = 130
 """What a shell says of a program that Ctrl-C ended."""
 
 
-def describe(session: Session, name: JobName, layout: str, columns: Mapping[str, str]) -> None:
+def describe(session: Session, name: JobName, layout: Layout, columns: Mapping[str, str]) -> None:
     """The resource on stdout; on stderr its restarts, why it failed, or what it waits for.
 
     The table of a tuning job says how many trials there are, and which is the best.
@@ -48,7 +61,7 @@ def describe(session: Session, name: JobName, layout: str, columns: Mapping[str,
 
     with session.connect() as service:
         job = service.job(name)
-        if layout == "table" and is_tuning(job.resource):
+        if layout.is_plain_table and is_tuning(job.resource):
             click.echo(summary(job.resource, columns, service.trials(name)))
         else:
             click.echo(render(job.resource, layout, columns))
@@ -65,43 +78,44 @@ def describe(session: Session, name: JobName, layout: str, columns: Mapping[str,
         click.secho(verdict(job), err=True, fg="red")
 
 
-def show_events(session: Session, name: JobName, layout: str) -> None:
+def show_events(session: Session, name: JobName, layout: Layout) -> None:
     """All that has happened to it so far; in other formats than a table field by field."""
     with session.connect() as service:
         happened = list(service.events(name))
-    if layout == "table":
+    if layout.is_plain_table:
         told = timetable(happened)
         click.echo(disarm(told) if sys.stdout.isatty() else told)
     else:
-        click.echo(render_list([asdict(event) for event in happened], layout, {}))
-
-
-def select_jobs(jobs: Iterable[Job], *, limit: int | None, sort_by: str | None) -> list[Job]:
-    if sort_by:
-        path = sort_by.removeprefix("~")
-        jobs = sorted(jobs, key=lambda j: cell(j.resource, path), reverse=path != sort_by)
-    return list(islice(jobs, limit))
+        click.echo(render_list([asdict(event) for event in happened], layout, EVENTS))
 
 
 def print_jobs(
-    jobs: list[Job], project: str, layout: str, columns: Mapping[str, str], *, uri: bool
+    found: Sequence[Resource],
+    listing: Listing,
+    project: str,
+    columns: Mapping[str, str],
+    uri_of: Callable[[Resource], str],
 ) -> None:
-    if not jobs:
-        click.echo(f"Listed 0 items in project {project}; --project names another one.", err=True)
-    elif uri:
-        click.echo("\n".join(str(job.name) for job in jobs))
+    """Jobs of one list; with ``--uri`` their names only."""
+    if not found:
+        show_none(listing, f" in project {project}; --project names another one")
+    elif listing.uri:
+        names = [{"uri": uri_of(resource)} for resource in found]
+        layout = listing.layout
+        if layout.is_plain_table:
+            layout = NAMES
+        click.echo(render_list(names, layout, {"URI": "uri"}))
     else:
-        click.echo(_listed(jobs, layout, columns))
+        click.echo(_listed(found, listing.layout, columns))
 
 
-def _listed(jobs: list[Job], layout: str, columns: Mapping[str, str]) -> str:
+def _listed(found: Sequence[Resource], layout: Layout, columns: Mapping[str, str]) -> str:
     """In a table there is a last column for why jobs wait, if any does."""
-    resources = [job.resource for job in jobs]
-    wait = any(PENDING in resource for resource in resources)
+    wait = any(PENDING in resource for resource in found)
     if wait:
         columns = {**columns, **_NOTE}
-    text = render_list(resources, layout, columns, fold=wait)
-    if layout != "table" or not sys.stdout.isatty():
+    text = render_list(found, layout.without_flatten(), columns, fold=wait)
+    if not layout.is_plain_table or not sys.stdout.isatty():
         return text
     width = shutil.get_terminal_size().columns
     return "\n".join(clip(line, width) for line in text.splitlines())
@@ -119,19 +133,19 @@ def cancel(session: Session, name: JobName) -> None:
 
 
 def show_usage(
-    session: Session, name: JobName, layout: str, replica: str, points: int | None
+    session: Session, name: JobName, layout: Layout, replica: str, points: int | None
 ) -> None:
     """A table with a chart; all of it in other formats."""
     # Imported here, like all that pulls in httpx: start-up time.
     from footplate.cli.usage_report import CHART_WIDTH, usage_table
 
-    if layout == "table" and points is None:
+    if layout.is_plain_table and points is None:
         points = CHART_WIDTH
     with session.connect() as service:
         replicas = service.usage(name, replica=replica, points=points)
     if not replicas:
         click.echo(f"Nothing is known yet of what job {name.job_id} uses.", err=True)
-    elif layout == "table":
+    elif layout.is_plain_table:
         click.echo(usage_table(replicas))
     else:
         click.echo(render_list([usage.resource for usage in replicas], layout, _USAGE))

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import functools
 import json
-import re
 import shutil
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
-from footplate.cli.table import folded, table
+from footplate.cli.formats.grammar import read_format, read_path
+from footplate.cli.formats.keys import read
+from footplate.cli.formats.layout import Column, Layout
+from footplate.cli.formats.printers import (
+    flattened,
+    json_text,
+    print_resources,
+    projected,
+    yaml_text,
+)
+from footplate.cli.option_values import split_list
+from footplate.cli.table import folded
 from footplate.cli.terminal import disarm
 from footplate.domain.errors import InvalidArgument
 
@@ -19,92 +31,112 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
+    from footplate.cli.formats.layout import Path
+
     Resource = Mapping[str, JsonValue]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_LAYOUT = re.compile(r"(json|yaml|table|value)(?:\((.*)\))?", re.DOTALL)
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+class LayoutValue(click.ParamType[Layout]):
+    """gcloud's grammar of formats."""
+
+    name = "format"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Layout:
+        if isinstance(value, Layout):
+            return value
+        try:
+            return read_format(str(value))
+        except InvalidArgument as error:
+            self.fail(error.message, param, ctx)
+
+
+class PathsValue(click.ParamType["tuple[Path, ...]"]):
+    """``a.b[],c``."""
+
+    name = "paths"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[Path, ...]:
+        if isinstance(value, tuple):
+            return value
+        try:
+            return tuple(read_path(text) for text in split_list(str(value)))
+        except InvalidArgument as error:
+            self.fail(error.message, param, ctx)
 
 
 def format_option(default: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    return click.option(
-        "--format",
-        "layout",
-        default=default,
-        show_default=True,
-        metavar="FORMAT",
-        callback=_check_layout,
-        help="json, yaml, table, or value(FIELD,...) for scripts, such as value(state).",
-    )
+    """``--format`` and ``--flatten``, handed over as one Layout."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @click.option(
+            "--format",
+            "layout",
+            type=LayoutValue(),
+            default=default,
+            show_default=True,
+            metavar="FORMAT",
+            help="json, yaml, table, csv(FIELD,...), or value(FIELD,...) for scripts, such as "
+            "value(state); in all of gcloud's grammar.",
+        )
+        @click.option(
+            "--flatten",
+            type=PathsValue(),
+            default=(),
+            metavar="FIELD[],...",
+            help="Show each item of a list as a resource of its own.",
+        )
+        @functools.wraps(function)
+        def wrapper(layout: Layout, flatten: tuple[Path, ...], *args: P.args, **kw: P.kwargs) -> R:
+            kw["layout"] = replace(layout, flatten=flatten)
+            return function(*args, **kw)
+
+        return wrapper  # type: ignore[return-value]  # click hands both options over itself
+
+    return decorate
 
 
-def _check_layout(_ctx: click.Context, _parameter: click.Parameter, value: str) -> str:
-    match = _LAYOUT.fullmatch(value.strip())
-    if match is None or (match[1] == "value" and not match[2]):
-        raise click.BadParameter(f"{value!r} given; allowed: json, yaml, table, value(FIELD,...)")
-    return value.strip()
-
-
-def render(resource: Resource, layout: str, columns: Mapping[str, str]) -> str:
+def render(resource: Resource, layout: Layout, columns: Mapping[str, str]) -> str:
     """One resource; ``columns`` (heading to path) are those of a table."""
-    kind = _LAYOUT.fullmatch(layout)
-    if kind is not None and kind[1] == "json":
-        return json.dumps(resource, indent=2, sort_keys=True, ensure_ascii=False)
-    return render_list([resource], layout, columns)
+    if layout.flatten or layout.kind not in {"json", "yaml"}:
+        return render_list([resource], layout, columns)
+    text = json_text if layout.kind == "json" else yaml_text
+    return text(projected(resource, layout))
 
 
 def render_list(
-    resources: Iterable[Resource], layout: str, columns: Mapping[str, str], *, fold: bool = False
+    resources: Iterable[Resource], layout: Layout, columns: Mapping[str, str], *, fold: bool = False
 ) -> str:
     """Several: a JSON list, YAML documents, or a row each.
 
     ``fold``: the last one of ``columns`` is text, which is broken to fit a terminal.
     """
     found = list(resources)
-    match = _LAYOUT.fullmatch(layout)
-    if match is None:
-        raise InvalidArgument(f"{layout!r} is no format")
-    kind, paths = match[1], [p.strip() for p in (match[2] or "").split(",") if p.strip()]
-    if kind == "json":
-        return json.dumps(found, indent=2, sort_keys=True, ensure_ascii=False)
-    if kind == "yaml":
-        return "\n---\n".join(_yaml(resource) for resource in found)
-    if kind == "value":
-        return "\n".join("\t".join(cell(r, path) for path in paths) for r in found)
-    headed = {_heading(path): path for path in paths} or dict(columns)
-    rows = [[cell(r, path) for path in headed.values()] for r in found]
-    if fold and not paths and sys.stdout.isatty():
-        return folded(list(headed), rows, shutil.get_terminal_size().columns)
-    return table(list(headed), rows)
+    for path in layout.flatten:
+        found = list(flattened(found, path))
+    shown = sys.stdout.isatty()
+    if fold and shown and layout == Layout("table"):
+        rows = [[cell(resource, path) for path in columns.values()] for resource in found]
+        return folded(list(columns), rows, shutil.get_terminal_size().columns)
+    if layout.takes_rows:
+        layout = replace(layout, columns=_columns(columns))
+    text = print_resources(found, layout)
+    return "\n".join(map(disarm, text.split("\n"))) if shown else text
 
 
-def _heading(path: str) -> str:
-    """gcloud's: ``JOB_ID`` of ``jobId``."""
-    return _HUMP.sub("_", path.rpartition(".")[2]).upper()
-
-
-def _yaml(resource: Resource) -> str:
-    # Imported here: most commands print no YAML.
-    import yaml
-
-    text: str = yaml.safe_dump(
-        json.loads(json.dumps(resource)), default_flow_style=False, allow_unicode=True, width=1000
-    )
-    return text.rstrip("\n")
+def _columns(columns: Mapping[str, str]) -> tuple[Column, ...]:
+    return tuple(Column(tuple(path.split(".")), label=head) for head, path in columns.items())
 
 
 def cell(resource: Resource, path: str) -> str:
     """The field at a path such as ``jobSpec.workerPoolSpecs.0.replicaCount``; absent: empty."""
-    value: JsonValue = dict(resource)
-    for part in path.split("."):
-        if isinstance(value, dict):
-            value = value.get(part)
-        elif isinstance(value, list) and part.isdigit() and int(part) < len(value):
-            value = value[int(part)]
-        else:
-            return ""
+    value = read(resource, tuple(path.split(".")))
     if value is None:
         return ""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

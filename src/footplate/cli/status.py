@@ -13,6 +13,7 @@ from footplate.domain.errors import Unavailable
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from footplate.cli.formats.layout import Layout
     from footplate.client.resources import Status
     from footplate.wire.json_text import JsonObject
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 @click.command("status")
 @format_option("table")
 @with_session
-def command(session: Session, layout: str) -> None:
+def command(session: Session, layout: Layout) -> None:
     """Show where the service answers, and how many jobs it has in which state.
 
     A tuning job counts as one, and so does each trial that runs or waits.
@@ -28,7 +29,7 @@ def command(session: Session, layout: str) -> None:
     Where no server runs, show the jobs that go on without it.
     """
     document = _ask(session)
-    if layout == "table":
+    if layout.is_plain_table:
         _show(document)
     else:
         click.echo(render(document, layout, {}))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from footplate.cli.terminal import pad, width_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -14,10 +16,13 @@ _LEAST = 35
 _INDENT = 4
 
 
-def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [headings, *rows]
+def table(
+    headings: Sequence[str], rows: Sequence[Sequence[str]], aligned: Sequence[str] = ()
+) -> str:
+    """``headings`` may be left out; ``aligned``: each column is left, right or center."""
+    lines = [headings, *rows] if headings else [*rows]
     widths = _widths(lines)
-    return "\n".join(_line(line, widths) for line in lines)
+    return "\n".join(_line(line, widths, aligned) for line in lines)
 
 
 def folded(headings: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
@@ -61,10 +66,19 @@ def _folded(
     yield from (" " * indent + part for part in parts)
 
 
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
-    return (" " * _GAP).join(padded).rstrip()
+def _line(cells: Sequence[str], widths: Sequence[int], aligned: Sequence[str] = ()) -> str:
+    return (" " * _GAP).join(padded(cells, widths, aligned)).rstrip()
+
+
+def padded(
+    cells: Sequence[str], widths: Sequence[int], aligned: Sequence[str] = ()
+) -> Iterator[str]:
+    """Each as wide as its column, and on its side of it."""
+    sides = aligned or ["left"] * len(widths)
+    return (pad(*cell) for cell in zip(cells, widths, sides, strict=True))
 
 
 def _widths(lines: Sequence[Sequence[str]]) -> list[int]:
-    return [max(len(line[index]) for line in lines) for index in range(len(lines[0]))]
+    if not lines:
+        return []
+    return [max(width_of(line[index]) for line in lines) for index in range(len(lines[0]))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
 
 _COMMANDS = re.compile(r"\x1b(?!\[[0-9;:]*m)|[\x00-\x07\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f]")
 """Control characters, but for colours, and what moves within the line: tabs, progress bars."""
@@ -17,6 +18,27 @@ def disarm(text: str) -> str:
 def clip(line: str, width: int) -> str:
     """``line``, or as much of it as fits, with dots at its end."""
     return line if len(line) <= width else f"{line[: max(0, width - 3)]}..."
+
+
+def width_of(text: str) -> int:
+    """How many columns it takes: a Chinese character two, an accent of its own none."""
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def pad(text: str, width: int, side: str = "left") -> str:
+    """``text`` filled up with blanks; it stands left, right, or in the center."""
+    missing = max(0, width - width_of(text))
+    if side == "right":
+        return " " * missing + text
+    if side == "center":
+        return " " * (missing - missing // 2) + text + " " * (missing // 2)
+    return text + " " * missing
 
 
 def colourless() -> bool:

@@ -5,6 +5,9 @@ sequence    = factor {factor}                   side by side is AND
 factor      = term {"OR" term}                  OR binds stronger than AND
 term        = ["NOT" | "-"] ("(" filter ")" | restriction)
 restriction = field ("=" | "!=" | "<" | "<=" | ">" | ">=" | ":") value
+
+gcloud's own filters also have
+restriction = field ("~" | "!~") value | field ("=" | ":") "(" value {[","] value} ")" | value
 """
 
 from __future__ import annotations
@@ -38,8 +41,13 @@ class Restriction:
 
     source: str
     name: Token
-    comparator: Comparator
+    operator: str
+    """``~`` in gcloud's filters, else one of the comparators."""
     value: Token
+
+    @property
+    def comparator(self) -> Comparator:
+        return Comparator(self.operator)
 
     @property
     def field(self) -> str:
@@ -53,14 +61,21 @@ class Restriction:
 
 
 def parse_expression(
-    text: str, compare: Callable[[Restriction], T], joints: Joints[T], max_comparisons: int
+    text: str,
+    compare: Callable[[Restriction], T],
+    joints: Joints[T],
+    max_comparisons: int,
+    *,
+    gcloud: bool = False,
 ) -> T:
     """The expression that ``text`` spells; ``compare`` makes one of each restriction.
+
+    ``gcloud``: in its own grammar; a value alone is a restriction of no field, by ``:``.
 
     Raises:
         InvalidArgument: naming the place, what is wrong there and what is allowed.
     """
-    return _Parser(text, compare, joints, max_comparisons).parse()
+    return _Parser(text, compare, joints, max_comparisons, gcloud=gcloud).parse()
 
 
 class _Parser(Generic[T]):
@@ -72,12 +87,15 @@ class _Parser(Generic[T]):
         compare: Callable[[Restriction], T],
         joints: Joints[T],
         max_comparisons: int,
+        *,
+        gcloud: bool,
     ) -> None:
         self._text = text
         self._compare = compare
         self._joints = joints
         self._left = self._max_comparisons = max_comparisons
-        self._tokens = tokenize(text)
+        self._gcloud = gcloud
+        self._tokens = tokenize(text, gcloud=gcloud)
         self._index = 0
         self._depth = 0
 
@@ -146,12 +164,42 @@ class _Parser(Generic[T]):
         return found
 
     def _restriction(self) -> T:
+        if self._gcloud and self._stands_alone():
+            value = self._take("a word is missing", Kind.WORD, Kind.QUOTED)
+            return self._compared(Token(Kind.WORD, "", value.at), ":", value)
         name = self._take("the name of a field is missing", Kind.WORD)
-        comparator = self._take("a comparator (= != : < <= > >=) is missing", Kind.COMPARATOR)
-        value = self._take("a value is missing", Kind.WORD, Kind.QUOTED)
+        known = "= != : < <= > >=" + (" ~ !~" if self._gcloud else "")
+        operator = self._take(f"a comparator ({known}) is missing", Kind.COMPARATOR).text
+        if self._gcloud and operator in "=:" and self._token.kind is Kind.OPEN:
+            found = self._one_of(name, operator)
+        else:
+            value = self._take("a value is missing", Kind.WORD, Kind.QUOTED)
+            found = self._compared(name, "~" if operator == "!~" else operator, value)
+            found = self._joints.negation_of(found) if operator == "!~" else found
+        return self._joints.negation_of(found) if name.text.startswith("-") else found
+
+    def _stands_alone(self) -> bool:
+        """Whether what comes is a value, which no comparator follows."""
+        is_value = self._token.kind in (Kind.WORD, Kind.QUOTED)
+        return is_value and self._tokens[self._index + 1].kind is not Kind.COMPARATOR
+
+    def _one_of(self, name: Token, operator: str) -> T:
+        """``(a b, c)``."""
+        self._index += 1
+        parts: list[T] = []
+        while self._token.kind is not Kind.CLOSE or not parts:
+            token = self._take("a value, or ')', is missing", Kind.WORD, Kind.QUOTED)
+            texts = [token.text] if token.kind is Kind.QUOTED else token.text.split(",")
+            parts += [
+                self._compared(name, operator, Token(token.kind, text, token.at))
+                for text in texts
+                if text
+            ]
+        self._index += 1
+        return parts[0] if len(parts) == 1 else self._joints.any_of(tuple(parts))
+
+    def _compared(self, name: Token, operator: str, value: Token) -> T:
         self._left -= 1
         if self._left < 0:
             self._refuse(f"more than {self._max_comparisons} comparisons", name)
-        restriction = Restriction(self._text, name, Comparator(comparator.text), value)
-        found = self._compare(restriction)
-        return self._joints.negation_of(found) if name.text.startswith("-") else found
+        return self._compare(Restriction(self._text, name, operator, value))

@@ -35,6 +35,8 @@ _SPACE = re.compile(r"\s*")
 _COMPARATOR = re.compile(r"!=|<=|>=|[=<>:]")
 _NAME = re.compile(r"(?:[^\s()\"'<>=!:]|(?<=\.)\"[^\"\\]*\")+")
 """Parts of it after a dot may be quoted."""
+_GCLOUD_COMPARATOR = re.compile(r"!=|!~|<=|>=|[=<>:~]")
+_GCLOUD_NAME = re.compile(r"(?:[^\s()\"'<>=!:~]|(?<=\.)\"[^\"\\]*\")+")
 _VALUE = re.compile(r"[^\s()\"']+")
 _QUOTED = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'", re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
@@ -48,8 +50,10 @@ def refuse_at(text: str, at: int, problem: str) -> NoReturn:
     raise InvalidArgument.of((violation,))
 
 
-def tokenize(text: str) -> tuple[Token, ...]:
+def tokenize(text: str, *, gcloud: bool = False) -> tuple[Token, ...]:
     """Its tokens, END last. A word after a comparator may hold colons: it is a value.
+
+    ``gcloud``: ``~`` and ``!~`` are comparators.
 
     Raises:
         InvalidArgument: a quote isn't closed, a character fits nowhere, or it is too long.
@@ -60,7 +64,7 @@ def tokenize(text: str) -> tuple[Token, ...]:
     position = _skip(text, 0)
     while position < len(text):
         after_comparator = bool(tokens) and tokens[-1].kind is Kind.COMPARATOR
-        token, position = _next(text, position, after_comparator=after_comparator)
+        token, position = _next(text, position, after_comparator=after_comparator, gcloud=gcloud)
         tokens.append(token)
         position = _skip(text, position)
     return (*tokens, Token(Kind.END, "", len(text) + 1))
@@ -71,8 +75,9 @@ def _skip(text: str, position: int) -> int:
     return space.end() if space else position
 
 
-def _next(text: str, position: int, *, after_comparator: bool) -> tuple[Token, int]:
+def _next(text: str, position: int, *, after_comparator: bool, gcloud: bool) -> tuple[Token, int]:
     at = position + 1
+    comparator, name = (_GCLOUD_COMPARATOR, _GCLOUD_NAME) if gcloud else (_COMPARATOR, _NAME)
     if text[position] in "()":
         return Token(Kind(text[position]), text[position], at), position + 1
     if match := _QUOTED.match(text, position):
@@ -80,9 +85,9 @@ def _next(text: str, position: int, *, after_comparator: bool) -> tuple[Token, i
         return Token(Kind.QUOTED, _ESCAPED.sub(r"\1", content), at), match.end()
     if after_comparator and (match := _VALUE.match(text, position)):
         return Token(Kind.WORD, match.group(), at), match.end()
-    if match := _COMPARATOR.match(text, position):
+    if match := comparator.match(text, position):
         return Token(Kind.COMPARATOR, match.group(), at), match.end()
-    if match := _NAME.match(text, position):
+    if match := name.match(text, position):
         return Token(Kind.WORD, match.group().replace('"', ""), at), match.end()
     problem = "a quote that isn't closed" if text[position] in "\"'" else "an unexpected character"
     refuse_at(text, at, problem)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.catalogue.known import catalogue, entries, known_name, show, texts
+from footplate.cli.lists.listing import Listing, list_options
 from footplate.cli.session import Session, with_session
-from footplate.cli.show import format_option
 
 if TYPE_CHECKING:
-    from footplate.cli.show import Resource
+    from footplate.cli.formats.keys import Resource
     from footplate.wire.json_text import JsonObject
 
 _COLUMNS = {"NAME": "name", "KIND": "kind", "MEMORY_GB": "memoryGb"}
@@ -19,9 +19,9 @@ _COLUMNS = {"NAME": "name", "KIND": "kind", "MEMORY_GB": "memoryGb"}
 
 @click.command("accelerators")
 @click.option("--region", metavar="REGION", help="Only those that a zone of this region has.")
-@format_option("table")
+@list_options
 @with_session
-def command(session: Session, layout: str, region: str | None) -> None:
+def command(session: Session, listing: Listing, region: str | None) -> None:
     """List accelerators; MEMORY_GB is of one device, REGIONS how many have it.
 
     \b
@@ -32,12 +32,12 @@ def command(session: Session, layout: str, region: str | None) -> None:
     document = catalogue(session)
     found = entries(document, "accelerators")
     if region is None:
-        show(found, layout, {**_COLUMNS, "REGIONS": "regions"}, _row)
+        show(found, listing, {**_COLUMNS, "REGIONS": "regions"}, _row)
         return
     zones = _zones(document, region)
     there = [accelerator for accelerator in found if str(accelerator["name"]) in zones]
     columns = {**_COLUMNS, "ZONES": "zones"}
-    show(there, layout, columns, lambda a: {**a, "zones": ", ".join(zones[str(a["name"])])})
+    show(there, listing, columns, lambda a: {**a, "zones": ", ".join(zones[str(a["name"])])})
 
 
 def _row(accelerator: Resource) -> Resource:

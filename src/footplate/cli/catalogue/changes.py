@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from footplate.cli.show import Resource
+    from footplate.cli.formats.keys import Resource
     from footplate.wire.json_text import JsonObject
 
 _KINDS = {

@@ -15,7 +15,8 @@ from footplate.cli.terminal import disarm
 from footplate.domain.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from footplate.cli.show import Resource
+    from footplate.cli.formats.keys import Resource
+    from footplate.cli.formats.layout import Layout
     from footplate.domain.catalogue import Catalogue
 
 _COLUMNS = {"CHANGE": "change", "KIND": "kind", "NAME": "name", "DETAILS": "details"}
@@ -24,7 +25,7 @@ _COLUMNS = {"CHANGE": "change", "KIND": "kind", "NAME": "name", "DETAILS": "deta
 @click.command("check")
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
 @format_option("table")
-def command(file: Path, layout: str) -> None:
+def command(file: Path, layout: Layout) -> None:
     """Check a catalogue file of your own, such as the setting `catalogue` names.
 
     Says everything that is wrong with it, one FILE:LINE: FIELD: a line, and ends with 1; or what
@@ -44,7 +45,7 @@ def command(file: Path, layout: str) -> None:
     says = ", ".join(f"{verb} {counts[verb]}" for verb in ("adds", "changes", "removes"))
     click.echo(f"{file} is valid; it {says} entries.", err=True)
     if found:
-        shown = [_row(change) for change in found] if layout == "table" else found
+        shown = [_row(change) for change in found] if layout.takes_rows else found
         click.echo(render_list(shown, layout, _COLUMNS, fold=True))
 
 

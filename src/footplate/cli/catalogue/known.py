@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
+from footplate.cli.lists.listing import show_list
 from footplate.cli.option_values import enum_name
-from footplate.cli.show import render_list
 from footplate.domain.errors import InvalidArgument, Unavailable
 from footplate.domain.words import nearest, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from footplate.cli.formats.keys import Resource
+    from footplate.cli.lists.listing import Listing
     from footplate.cli.session import Session
-    from footplate.cli.show import Resource
     from footplate.wire.json_text import JsonObject
 
 
@@ -68,16 +69,12 @@ def accelerator_name(document: JsonObject, given: str) -> str:
 
 def show(
     resources: Sequence[Resource],
-    layout: str,
+    listing: Listing,
     columns: Mapping[str, str],
     row: Callable[[Resource], Resource],
 ) -> None:
     """In a table the cells of ``row``; in every other format the resources themselves."""
-    if not resources:
-        click.echo("Listed 0 items.", err=True)
-        return
-    shown = [row(resource) for resource in resources] if layout == "table" else resources
-    click.echo(render_list(shown, layout, columns, fold=True))
+    show_list(listing.of(resources), listing, columns, row=row, fold=True)
 
 
 def texts(value: object) -> list[str]:

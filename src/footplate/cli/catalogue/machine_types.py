@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 import click
 
 from footplate.cli.catalogue.known import accelerator_name, catalogue, entries, show, texts
+from footplate.cli.lists.listing import Listing, list_options
 from footplate.cli.session import Session, with_session
-from footplate.cli.show import format_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from footplate.cli.show import Resource
+    from footplate.cli.formats.keys import Resource
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -42,9 +42,11 @@ def accelerator_option(function: Callable[P, R]) -> Callable[P, R]:
     type=click.Choice(FAMILIES, case_sensitive=False),
     help="Only those of a family; the replicas of a job are all of one.",
 )
-@format_option("table")
+@list_options
 @with_session
-def command(session: Session, layout: str, family: str | None, accelerator: str | None) -> None:
+def command(
+    session: Session, listing: Listing, family: str | None, accelerator: str | None
+) -> None:
     """List machine types, and how many of which accelerators they take.
 
     A count with + is included: the type has them without being asked.
@@ -55,11 +57,11 @@ def command(session: Session, layout: str, family: str | None, accelerator: str 
       footplate catalogue machine-types --family=legacy
       footplate catalogue machine-types --format='value(name)'
     """
-    list_machine_types(session, layout, accelerator, [family.upper()] if family else FAMILIES)
+    list_machine_types(session, listing, accelerator, [family.upper()] if family else FAMILIES)
 
 
 def list_machine_types(
-    session: Session, layout: str, accelerator: str | None, families: Collection[str]
+    session: Session, listing: Listing, accelerator: str | None, families: Collection[str]
 ) -> None:
     document = catalogue(session)
     name = accelerator_name(document, accelerator) if accelerator else None
@@ -68,7 +70,7 @@ def list_machine_types(
         for machine in entries(document, "machineTypes")
         if machine["family"] in families and (name is None or name in _accelerators(machine))
     ]
-    show(found, layout, COLUMNS, lambda machine: _row(machine, name))
+    show(found, listing, COLUMNS, lambda machine: _row(machine, name))
 
 
 def _row(machine: Resource, only: str | None) -> Resource:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.catalogue.known import accelerator_name, catalogue, entries, show, texts
+from footplate.cli.lists.listing import Listing, list_options
 from footplate.cli.session import Session, with_session
-from footplate.cli.show import format_option
 
 if TYPE_CHECKING:
-    from footplate.cli.show import Resource
+    from footplate.cli.formats.keys import Resource
 
 _COLUMNS = {"NAME": "name", "ZONES": "zones", "ACCELERATORS": "accelerators"}
 
@@ -24,9 +24,9 @@ _COLUMNS = {"NAME": "name", "ZONES": "zones", "ACCELERATORS": "accelerators"}
     metavar="TYPE",
     help="Only regions with a zone that has this; given several times, one zone has them all.",
 )
-@format_option("table")
+@list_options
 @with_session
-def command(session: Session, layout: str, accelerators: tuple[str, ...]) -> None:
+def command(session: Session, listing: Listing, accelerators: tuple[str, ...]) -> None:
     """List regions, their zones, and the accelerators that these have.
 
     All accelerators of a job have to be found in one zone. With --accelerator only the zones
@@ -41,7 +41,7 @@ def command(session: Session, layout: str, accelerators: tuple[str, ...]) -> Non
     document = catalogue(session)
     wanted = {accelerator_name(document, name) for name in accelerators}
     found = [region for region in entries(document, "regions") if _zones(region, wanted)]
-    show(found, layout, _COLUMNS, lambda region: _row(region, wanted))
+    show(found, listing, _COLUMNS, lambda region: _row(region, wanted))
 
 
 def _row(region: Resource, wanted: set[str]) -> Resource:

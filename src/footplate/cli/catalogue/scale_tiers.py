@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.catalogue.known import catalogue, entries, show
+from footplate.cli.lists.listing import Listing, list_options
 from footplate.cli.session import Session, with_session
-from footplate.cli.show import format_option
 
 if TYPE_CHECKING:
-    from footplate.cli.show import Resource
+    from footplate.cli.formats.keys import Resource
 
 _COLUMNS = {
     "NAME": "name",
@@ -22,9 +22,9 @@ _COLUMNS = {
 
 
 @click.command("scale-tiers")
-@format_option("table")
+@list_options
 @with_session
-def command(session: Session, layout: str) -> None:
+def command(session: Session, listing: Listing) -> None:
     """List the scale tiers of ml v1 and the clusters that they stand for.
 
     CUSTOM isn't one of them: there the job says what it wants.
@@ -33,7 +33,7 @@ def command(session: Session, layout: str) -> None:
     Example:
       footplate catalogue scale-tiers
     """
-    show(entries(catalogue(session), "scaleTiers"), layout, _COLUMNS, _row)
+    show(entries(catalogue(session), "scaleTiers"), listing, _COLUMNS, _row)
 
 
 def _row(tier: Resource) -> Resource:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from footplate.cli.quotas.place import quota_region_option
@@ -9,12 +11,15 @@ from footplate.cli.quotas.rows import show_in_force
 from footplate.cli.session import DEFAULT_REGION, Session, with_session
 from footplate.cli.show import format_option
 
+if TYPE_CHECKING:
+    from footplate.cli.formats.layout import Layout
+
 
 @click.command("describe")
 @quota_region_option(DEFAULT_REGION)
 @format_option("table")
 @with_session
-def command(session: Session, layout: str, region: str) -> None:
+def command(session: Session, layout: Layout, region: str) -> None:
     """Show what a project may hold in a region, and what its jobs hold there now.
 
     Of several limits for a resource the most specific one counts: the project's in the region,

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
+from footplate.cli.lists.listing import Listing, list_options, show_list
 from footplate.cli.quotas.rows import LIST, row
 from footplate.cli.session import Session, with_session
-from footplate.cli.show import format_option, render_list
 
 if TYPE_CHECKING:
-    from footplate.cli.show import Resource
+    from footplate.cli.formats.keys import Resource
 
 
 @click.command("list")
 @click.option("--region", metavar="REGION", help="Only limits that are set for this region.")
-@format_option("table")
+@list_options
 @with_session
-def command(session: Session, layout: str, region: str | None) -> None:
+def command(session: Session, listing: Listing, region: str | None) -> None:
     """List the limits that are set, of all projects; --project shows one.
 
     SOURCE says where a limit is from: SETTINGS are [[quotas]] tables of footplate.toml, STORED
@@ -34,10 +34,9 @@ def command(session: Session, layout: str, region: str | None) -> None:
     chosen = click.get_current_context().get_parameter_source("project")
     project = session.project if chosen is ParameterSource.COMMANDLINE else None
     rows = [row for row in _rows(session) if _is(row, project, region)]
-    if rows:
-        click.echo(render_list(rows, layout, LIST))
-    else:
-        click.echo("Listed 0 items.", err=True)
+    found = listing.of(rows)
+    show_list(found, listing, LIST)
+    if not rows:
         click.echo("  set one: footplate quotas set vcpus=64 --project=PROJECT", err=True)
 
 

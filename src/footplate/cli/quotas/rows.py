@@ -11,7 +11,8 @@ from footplate.domain.amounts import say_amount
 from footplate.domain.quotas import ANY
 
 if TYPE_CHECKING:
-    from footplate.cli.show import Resource
+    from footplate.cli.formats.keys import Resource
+    from footplate.cli.formats.layout import Layout
     from footplate.client.quotas import Quota, ResourceQuota
 
 LIST = {
@@ -45,9 +46,9 @@ def row(resource: ResourceQuota) -> Resource:
     }
 
 
-def show_in_force(quota: Quota, layout: str) -> None:
+def show_in_force(quota: Quota, layout: Layout) -> None:
     """On stdout what is in force; on stderr whose it is, and what it means for what runs."""
-    if layout.startswith(("json", "yaml", "value")):
+    if not layout.takes_rows:
         click.echo(render(quota.resource, layout, {}))
         return
     if not quota.resources:

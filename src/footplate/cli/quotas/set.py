@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from footplate.cli.quotas.limit_value import LimitValue
@@ -10,6 +12,9 @@ from footplate.cli.quotas.rows import show_in_force
 from footplate.cli.session import Session, with_session
 from footplate.cli.show import format_option
 
+if TYPE_CHECKING:
+    from footplate.cli.formats.layout import Layout
+
 
 @click.command("set")
 @click.argument("limits", nargs=-1, required=True, type=LimitValue(), metavar="RESOURCE=LIMIT...")
@@ -17,7 +22,7 @@ from footplate.cli.show import format_option
 @format_option("table")
 @with_session
 def command(
-    session: Session, limits: tuple[tuple[str, int], ...], layout: str, region: str
+    session: Session, limits: tuple[tuple[str, int], ...], layout: Layout, region: str
 ) -> None:
     """Limit what the jobs of a project may hold at once; show what is in force then.
 

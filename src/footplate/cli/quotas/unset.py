@@ -13,6 +13,7 @@ from footplate.cli.show import format_option
 from footplate.domain.quotas.rules import fold
 
 if TYPE_CHECKING:
+    from footplate.cli.formats.layout import Layout
     from footplate.client.quotas import Quota
 
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 @format_option("table")
 @with_session
 def command(
-    session: Session, resources: tuple[str, ...], layout: str, region: str, *, everything: bool
+    session: Session, resources: tuple[str, ...], layout: Layout, region: str, *, everything: bool
 ) -> None:
     """Take back limits that were set; show what is in force then.
 

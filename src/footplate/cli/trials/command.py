@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
+from footplate.cli.show import format_option
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from footplate.cli.formats.layout import Layout
     from footplate.cli.session import Session
     from footplate.domain.names import JobName
 
@@ -21,7 +24,8 @@ has a star.
 Fields of --filter and --sort-by are the metrics and parameters of the job, and: trial, state,
 best, step, seconds, machine_seconds, start_time, end_time, stopped_early, stop_reason,
 infeasible_reason, suggested_as. (A name that is taken already: metrics.NAME, parameters.NAME.)
-CSV, JSON and YAML have everything in them, unrounded."""
+CSV, JSON and YAML have everything in them, unrounded. A projection takes the same
+names, and those of the JSON."""
 
 
 def trials_help(command: str, job: str) -> str:
@@ -33,6 +37,7 @@ def trials_help(command: str, job: str) -> str:
         f"{command} {job} --trial=3",
         f"{command} {job} --watch",
         f"{command} {job} --format=csv > trials.csv",
+        f"{command} {job} --filter=best=true --format='value(trial,rmse)'",
         f"{command} {job} --curves --format=csv > curves.csv",
     )
     shown = "\n".join(f"  {line}" for line in lines)
@@ -41,14 +46,7 @@ def trials_help(command: str, job: str) -> str:
 
 def trials_options(function: Callable[P, R]) -> Callable[P, R]:
     for option in (
-        click.option(
-            "--format",
-            "layout",
-            type=click.Choice(["table", "json", "csv", "yaml"]),
-            default="table",
-            show_default=True,
-            help="How they are printed.",
-        ),
+        format_option("table"),
         click.option("--watch", is_flag=True, help="Show them as they change, to the job's end."),
         click.option(
             "--curves",
@@ -80,7 +78,7 @@ def run_trials(
     session: Session,
     name: JobName,
     *,
-    layout: str,
+    layout: Layout,
     watch: bool,
     curves: bool,
     trial: int | None,
@@ -98,7 +96,7 @@ def run_trials(
         watch_trials,
     )
 
-    if watch and (curves or trial is not None or layout != "table"):
+    if watch and (curves or trial is not None or not layout.is_plain_table):
         raise click.UsageError("--watch goes with none of --curves, --trial and --format")
     if trial is not None and curves:
         condition, trial = f"trial={trial}", None

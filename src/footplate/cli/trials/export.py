@@ -35,6 +35,17 @@ def as_csv(view: TrialsView, shown: Sequence[TrialView]) -> str:
     return csv_text([field.name for field in known], rows)
 
 
+def flat(view: TrialsView, trial: TrialView) -> dict[str, JsonValue]:
+    """What a projection may ask for: the fields that filters have, and those of the JSON."""
+    short = {field.name: _plain(field.read(trial)) for field in fields(view)}
+    return {**trial.resource, **short}
+
+
+def _plain(value: Value) -> JsonValue:
+    """JSON has no infinities."""
+    return double_json(value) if isinstance(value, float) else value
+
+
 def curve_rows(
     view: TrialsView, number: int, measurements: Iterable[MeasurementView]
 ) -> list[dict[str, JsonValue]]:

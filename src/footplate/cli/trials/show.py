@@ -12,6 +12,7 @@ import click
 
 from footplate.cli import job_commands
 from footplate.cli.session import job_commands as commands_of
+from footplate.cli.show import render_list
 from footplate.cli.table import table
 from footplate.cli.terminal import disarm
 from footplate.cli.trials import export
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
+    from footplate.cli.formats.layout import Layout
     from footplate.cli.session import Session
     from footplate.client.resources import Job
     from footplate.client.service import Service
@@ -47,12 +49,14 @@ class Selection:
         return select(view, self.condition, self.sort_by, self.limit)
 
 
-def show_trials(session: Session, name: JobName, layout: str, chosen: Selection) -> None:
+def show_trials(session: Session, name: JobName, layout: Layout, chosen: Selection) -> None:
     with session.connect() as service:
         view = service.trials(name)
     shown = chosen.of(view)
-    if layout != "table":
-        _echo(_EXPORTS[layout](view, shown))
+    if layout.columns is not None or layout.flatten or layout.kind not in _WHOLE:
+        _echo(render_list([export.flat(view, trial) for trial in shown], layout, {}))
+    elif not layout.takes_rows or layout.kind == "csv":
+        _echo(_EXPORTS[layout.kind](view, shown))
     elif not view.trials:
         click.echo(f"Job {name.job_id} is {view.state}, and has no trials yet.", err=True)
     elif not shown:
@@ -61,7 +65,7 @@ def show_trials(session: Session, name: JobName, layout: str, chosen: Selection)
         _print_table(view, shown)
 
 
-def show_curves(session: Session, name: JobName, layout: str, chosen: Selection) -> None:
+def show_curves(session: Session, name: JobName, layout: Layout, chosen: Selection) -> None:
     """What the trials reported: as JSON an object in each line."""
     with session.connect() as service:
         view = service.trials(name)
@@ -72,22 +76,25 @@ def show_curves(session: Session, name: JobName, layout: str, chosen: Selection)
                 view, trial.number, service.measurements(name, trial.number)
             )
         ]
-    if layout == "json":
+    if layout.kind == "json" and layout.columns is None:
         for row in rows:
             click.echo(json.dumps(row, ensure_ascii=False))
         return
-    if layout == "yaml":
-        click.echo(export.yaml_text(rows))
-        return
     headings = ["trial", "step", *view.metrics, "elapsed_seconds", "time", "source"]
+    if layout.columns is not None or layout.kind not in _WHOLE:
+        _echo(render_list(rows, layout, {}))
+        return
+    if layout.kind == "yaml":
+        click.echo(export.yaml_text([*rows]))
+        return
     cells = [["" if row[h] is None else str(row[h]) for h in headings] for row in rows]
-    if layout == "csv":
+    if layout.kind == "csv":
         _echo(export.csv_text(headings, cells))
     else:
         _echo(table([heading.upper() for heading in headings], cells))
 
 
-def show_trial(session: Session, name: JobName, number: int, layout: str) -> None:
+def show_trial(session: Session, name: JobName, number: int, layout: Layout) -> None:
     """One of them in full. Raises NotFound."""
     with session.connect() as service:
         view = service.trials(name)
@@ -95,9 +102,11 @@ def show_trial(session: Session, name: JobName, number: int, layout: str) -> Non
         curve = service.measurements(name, number)
         run = _run_of(service, name, trial)
     error = run.error_message if run else ""
-    if layout == "csv":
+    if layout.columns is not None or layout.kind not in _WHOLE:
+        _echo(render_list([export.flat(view, trial)], layout, {}))
+    elif layout.kind == "csv":
         _echo(export.as_csv(view, [trial]))
-    elif layout != "table":
+    elif layout.kind != "table":
         rows = export.curve_rows(view, number, curve)
         document: dict[str, JsonValue] = {
             **trial.resource,
@@ -105,7 +114,7 @@ def show_trial(session: Session, name: JobName, number: int, layout: str) -> Non
             **({"runError": error} if error else {}),
         }
         text = json.dumps(document, indent=2, ensure_ascii=False)
-        click.echo(text if layout == "json" else export.yaml_text(document))
+        click.echo(text if layout.kind == "json" else export.yaml_text(document))
     else:
         _print_detail(session, view, trial, curve, run)
 
@@ -126,6 +135,8 @@ def watch_trials(session: Session, name: JobName, chosen: Selection) -> None:
     job_commands.conclude(job)
 
 
+_WHOLE = ("table", "json", "yaml", "csv")
+"""Formats that trials have a shape of their own in."""
 _EXPORTS = {"json": export.as_json, "csv": export.as_csv, "yaml": export.as_yaml}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from footplate.cli.formats.layout import TABLE
 from footplate.cli.show import render
 from footplate.cli.trials.table import best_trials, result
 
@@ -25,7 +26,7 @@ def is_tuning(resource: Mapping[str, JsonValue]) -> bool:
 def summary(resource: Mapping[str, JsonValue], columns: Mapping[str, str], view: TrialsView) -> str:
     """Its table, with the number of its trials and the best one."""
     told = {**resource, "trialsToldOf": _counted(view), "bestToldOf": _best(view)}
-    return render(told, "table", {**columns, "TRIALS": "trialsToldOf", "BEST": "bestToldOf"})
+    return render(told, TABLE, {**columns, "TRIALS": "trialsToldOf", "BEST": "bestToldOf"})
 
 
 def _counted(view: TrialsView) -> str:

@@ -166,11 +166,30 @@ def test_list_says_which_jobs_search(invoke: Callable[..., Result], fake: FakeSe
 
 
 def test_list_takes_gclouds_options(invoke: Callable[..., Result], fake: FakeService) -> None:
-    words = ("--filter=state=FAILED", "--limit=2", "--sort-by=~jobId", "--uri", "--page-size=7")
+    condition = "--filter=state=(queued failed) AND NOT jobId:9"
+    words = (condition, "--limit=2", "--sort-by=~jobId", "--uri", "--page-size=7")
     result = invoke("ai-platform", "jobs", "list", *words)
     assert result.stdout == "projects/demo/jobs/census_3\nprojects/demo/jobs/census_2\n"
     query = fake.requests[0].query
-    assert query == {"filter": "state=FAILED", "pageSize": "7"}
+    assert query == {"filter": "(state=QUEUED OR state=FAILED)", "pageSize": "7"}
+
+
+def test_a_state_that_there_is_not_is_refused(invoke: Callable[..., Result]) -> None:
+    result = invoke("ai-platform", "jobs", "list", "--filter=state=RUNING")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        "Error: --filter: state='RUNING' given; allowed: STATE_UNSPECIFIED, QUEUED, PREPARING, "
+        "RUNNING, SUCCEEDED, FAILED, CANCELLING, CANCELLED\n"
+    )
+
+
+def test_a_field_that_nothing_has_is_told_of(invoke: Callable[..., Result]) -> None:
+    result = invoke("ai-platform", "jobs", "list", "--filter=stat=FAILED")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == (
+        "Note: --filter: nothing here has the field stat.\n"
+        "Listed 0 items in project demo; --project names another one.\n"
+    )
 
 
 def test_list_in_other_formats(invoke: Callable[..., Result]) -> None:
@@ -182,14 +201,15 @@ def test_list_in_other_formats(invoke: Callable[..., Result]) -> None:
 
 
 def test_a_format_that_is_none(invoke: Callable[..., Result]) -> None:
-    result = invoke("ai-platform", "jobs", "list", "--format=csv")
+    result = invoke("ai-platform", "jobs", "list", "--format=xml")
     assert result.exit_code == 2
     assert result.stderr == (
         "Usage: footplate ai-platform jobs list [OPTIONS]\n"
         "Try 'footplate ai-platform jobs list --help' for help.\n"
         "\n"
-        "Error: Invalid value for '--format': 'csv' given; "
-        "allowed: json, yaml, table, value(FIELD,...)\n"
+        "Error: Invalid value for '--format': 'xml' is no format; there are json, yaml, table, "
+        "value, csv, list, flattened, none, get, text, default, disable; at character 1, "
+        "near 'xml'\n"
     )
 
 

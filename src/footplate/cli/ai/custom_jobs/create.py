@@ -20,6 +20,7 @@ from footplate.domain.errors import AlreadyExists
 from footplate.domain.names import GcsUri
 
 if TYPE_CHECKING:
+    from footplate.cli.formats.layout import Layout
     from footplate.client.service import Service
     from footplate.client.validation import Uploads
     from footplate.wire.json_text import JsonObject
@@ -67,7 +68,7 @@ def command(
     session: Session,
     /,
     region: str,
-    layout: str,
+    layout: Layout,
     display_name: str,
     pools: tuple[dict[str, str], ...],
     config: str | None,

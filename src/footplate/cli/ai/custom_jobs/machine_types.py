@@ -5,15 +5,15 @@ from __future__ import annotations
 import click
 
 from footplate.cli.catalogue.machine_types import accelerator_option, list_machine_types
+from footplate.cli.lists.listing import Listing, list_options
 from footplate.cli.session import Session, with_session
-from footplate.cli.show import format_option
 
 
 @click.command("machine-types")
 @accelerator_option
-@format_option("table")
+@list_options
 @with_session
-def command(session: Session, layout: str, accelerator: str | None) -> None:
+def command(session: Session, listing: Listing, accelerator: str | None) -> None:
     """List machine types of worker pools, and how many of which accelerators they take.
 
     A count with + is included: the type has them without being asked. The legacy names of
@@ -24,4 +24,4 @@ def command(session: Session, layout: str, accelerator: str | None) -> None:
       footplate ai custom-jobs machine-types
       footplate ai custom-jobs machine-types --accelerator=nvidia-l4
     """
-    list_machine_types(session, layout, accelerator, ("COMPUTE_ENGINE", "TPU"))
+    list_machine_types(session, listing, accelerator, ("COMPUTE_ENGINE", "TPU"))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from footplate.cli import job_commands
 from footplate.cli.session import Session, region_option, with_session
 from footplate.cli.show import format_option
 from footplate.cli.usage_options import usage_options
+
+if TYPE_CHECKING:
+    from footplate.cli.formats.layout import Layout
 
 
 @click.command("usage")
@@ -17,7 +22,7 @@ from footplate.cli.usage_options import usage_options
 @region_option()
 @with_session
 def command(
-    session: Session, job: str, region: str, layout: str, replica: str, points: int | None
+    session: Session, job: str, region: str, layout: Layout, replica: str, points: int | None
 ) -> None:
     """Show what the replicas of a job use: CPU, memory, disk, network, GPUs.
 

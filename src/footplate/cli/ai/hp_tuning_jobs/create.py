@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +15,9 @@ from footplate.cli.kms_key import kms_key_name
 from footplate.cli.learn_from import learn_from_option
 from footplate.cli.session import Session, with_session
 from footplate.cli.show import render
+
+if TYPE_CHECKING:
+    from footplate.cli.formats.layout import Layout
 
 
 @click.command("create")
@@ -49,7 +53,7 @@ def command(
     session: Session,
     /,
     region: str,
-    layout: str,
+    layout: Layout,
     display_name: str,
     config: str,
     *,

@@ -15,6 +15,7 @@ from footplate.cli.terminal import disarm
 from footplate.domain.errors import AlreadyExists, InvalidArgument, NotFound, ServiceError
 
 if TYPE_CHECKING:
+    from footplate.cli.formats.layout import Layout
     from footplate.cli.prior.finished_study import FinishedStudy
     from footplate.client.service import Service
     from footplate.domain.names import StudyName
@@ -51,7 +52,7 @@ def command(
     session: Session,
     file: Path,
     region: str,
-    layout: str,
+    layout: Layout,
     display_name: str,
     study_name: str,
     metrics: list[str],

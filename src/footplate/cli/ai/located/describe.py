@@ -13,6 +13,7 @@ from footplate.cli.show import format_option
 
 if TYPE_CHECKING:
     from footplate.cli.ai.located.kind import Kind
+    from footplate.cli.formats.layout import Layout
 
 
 def describe_command(
@@ -25,7 +26,7 @@ def describe_command(
     @format_option("yaml")
     @region_option()
     @with_session
-    def command(session: Session, job: str, region: str, layout: str) -> None:
+    def command(session: Session, job: str, region: str, layout: Layout) -> None:
         job_commands.describe(session, kind.name(session, job, region), layout, kind.columns)
 
     return command

@@ -13,6 +13,7 @@ from footplate.cli.show import format_option
 
 if TYPE_CHECKING:
     from footplate.cli.ai.located.kind import Kind
+    from footplate.cli.formats.layout import Layout
 
 
 def events_command(kind: Kind[N], text: str) -> click.Command:
@@ -24,7 +25,7 @@ def events_command(kind: Kind[N], text: str) -> click.Command:
     @format_option("table")
     @region_option()
     @with_session
-    def command(session: Session, job: str, region: str, layout: str) -> None:
+    def command(session: Session, job: str, region: str, layout: Layout) -> None:
         job_commands.show_events(session, kind.name(session, job, region), layout)
 
     return command

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from footplate.cli.lists.prefilter import States
 from footplate.domain.names import CustomJobName, TuningJobName
 
 if TYPE_CHECKING:
@@ -17,6 +18,19 @@ if TYPE_CHECKING:
 N = TypeVar("N", CustomJobName, TuningJobName)
 
 EXAMPLE_ID = "1234567890123456789"
+
+_PREFIX = "JOB_STATE_"
+STATES = States(
+    tuple(
+        f"{_PREFIX}{name}"
+        for name in (
+            *("UNSPECIFIED", "QUEUED", "PENDING", "RUNNING", "SUCCEEDED", "FAILED"),
+            *("CANCELLING", "CANCELLED", "PAUSED", "EXPIRED", "UPDATING", "PARTIALLY_SUCCEEDED"),
+        )
+    ),
+    _PREFIX,
+)
+"""Those of aiplatform v1; jobs here are in some of them only."""
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli import job_commands
-from footplate.cli.list_options import list_options
+from footplate.cli.ai.located.kind import STATES
+from footplate.cli.lists.listing import Listing, list_options, uri_option
+from footplate.cli.lists.prefilter import prefilter
 from footplate.cli.session import Session, region_option, with_session
-from footplate.cli.show import format_option
 
 if TYPE_CHECKING:
     from footplate.cli.ai.located.kind import Kind, N
@@ -20,31 +21,28 @@ def list_command(
 ) -> click.Command:
     examples = (
         "",
-        "--filter='state=\"JOB_STATE_FAILED\"' --limit=5",
-        "--filter='labels.team=vision' --format=json",
+        "--filter='state=JOB_STATE_FAILED AND createTime>-p1d' --limit=5",
+        "--filter='displayName~^census AND labels.team=vision' --format=json",
+        "--sort-by=~endTime --format='csv(name.basename(),displayName,state)'",
     )
 
     @click.command("list", help=kind.help(text, "list", *examples))
+    @uri_option
     @list_options
-    @format_option("table")
     @region_option()
     @with_session
-    def command(
-        session: Session,
-        region: str,
-        layout: str,
-        condition: str,
-        limit: int | None,
-        page_size: int | None,
-        sort_by: str | None,
-        *,
-        uri: bool,
-    ) -> None:
+    def command(session: Session, region: str, listing: Listing) -> None:
+        listing = listing.with_states(STATES)
         with session.connect() as service:
             jobs = kind.jobs(service).list(
-                session.project, region, condition=condition, page_size=page_size
+                session.project,
+                region,
+                condition=prefilter(listing.condition),
+                page_size=listing.page_size,
             )
-            shown = job_commands.select_jobs(jobs, limit=limit, sort_by=sort_by)
-            job_commands.print_jobs(shown, session.project, layout, kind.columns, uri=uri)
+            found = listing.of(job.resource for job in jobs)
+        job_commands.print_jobs(
+            found, listing, session.project, kind.columns, lambda resource: str(resource["name"])
+        )
 
     return command

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from footplate.cli import job_commands
@@ -9,12 +11,15 @@ from footplate.cli.ai_platform.jobs.columns import COLUMNS
 from footplate.cli.session import Session, with_session
 from footplate.cli.show import format_option
 
+if TYPE_CHECKING:
+    from footplate.cli.formats.layout import Layout
+
 
 @click.command("describe")
 @click.argument("job")
 @format_option("yaml")
 @with_session
-def command(session: Session, job: str, layout: str) -> None:
+def command(session: Session, job: str, layout: Layout) -> None:
     """Show a job, and why it failed or what it waits for.
 
     \b

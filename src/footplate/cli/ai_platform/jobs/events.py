@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from footplate.cli import job_commands
 from footplate.cli.session import Session, with_session
 from footplate.cli.show import format_option
 
+if TYPE_CHECKING:
+    from footplate.cli.formats.layout import Layout
+
 
 @click.command("events")
 @click.argument("job")
 @format_option("table")
 @with_session
-def command(session: Session, job: str, layout: str) -> None:
+def command(session: Session, job: str, layout: Layout) -> None:
     """Show what has happened to a job so far: waits, restarts and why, hangs, its end.
 
     Whoever follows a job with stream-logs sees the same as it happens.

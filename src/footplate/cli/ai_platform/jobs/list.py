@@ -5,27 +5,18 @@ from __future__ import annotations
 import click
 
 from footplate.cli import job_commands
-from footplate.cli.ai_platform.jobs.columns import COLUMNS, TUNED
-from footplate.cli.list_options import list_options
+from footplate.cli.ai_platform.jobs.columns import COLUMNS, STATES, TUNED
+from footplate.cli.lists.listing import Listing, list_options, uri_option
+from footplate.cli.lists.prefilter import prefilter
 from footplate.cli.session import Session, with_session
-from footplate.cli.show import format_option
 from footplate.cli.trials.summary import is_tuning
 
 
 @click.command("list")
+@uri_option
 @list_options
-@format_option("table")
 @with_session
-def command(
-    session: Session,
-    layout: str,
-    condition: str,
-    limit: int | None,
-    page_size: int | None,
-    sort_by: str | None,
-    *,
-    uri: bool,
-) -> None:
+def command(session: Session, listing: Listing) -> None:
     """List the jobs of a project, newest first.
 
     TUNES is the metric of a tuning job; the jobs of its trials are in no list.
@@ -33,12 +24,22 @@ def command(
     \b
     Examples:
       footplate ai-platform jobs list
-      footplate ai-platform jobs list --filter='state=FAILED' --limit=5
-      footplate ai-platform jobs list --filter='labels.team=vision' --format=json
+      footplate ai-platform jobs list --filter='state=FAILED AND createTime>-p1d' --limit=5
+      footplate ai-platform jobs list --filter='jobId~^census_ AND labels.team=vision'
+      footplate ai-platform jobs list --sort-by=~endTime --format='csv(jobId,state,endTime)'
     """
+    listing = listing.with_states(STATES)
     with session.connect() as service:
-        jobs = service.training_jobs.list(session.project, condition=condition, page_size=page_size)
-        shown = job_commands.select_jobs(jobs, limit=limit, sort_by=sort_by)
-    tuned = any(is_tuning(job.resource) for job in shown)
+        jobs = service.training_jobs.list(
+            session.project, condition=prefilter(listing.condition), page_size=listing.page_size
+        )
+        found = listing.of(job.resource for job in jobs)
+    tuned = any(is_tuning(resource) for resource in found)
     columns = {**COLUMNS, **TUNED} if tuned else COLUMNS
-    job_commands.print_jobs(shown, session.project, layout, columns, uri=uri)
+    job_commands.print_jobs(
+        found,
+        listing,
+        session.project,
+        columns,
+        lambda resource: str(session.training_job(str(resource["jobId"]))),
+    )

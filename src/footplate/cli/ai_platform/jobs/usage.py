@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from footplate.cli import job_commands
@@ -9,13 +11,16 @@ from footplate.cli.session import Session, with_session
 from footplate.cli.show import format_option
 from footplate.cli.usage_options import usage_options
 
+if TYPE_CHECKING:
+    from footplate.cli.formats.layout import Layout
+
 
 @click.command("usage")
 @click.argument("job")
 @usage_options
 @format_option("table")
 @with_session
-def command(session: Session, job: str, layout: str, replica: str, points: int | None) -> None:
+def command(session: Session, job: str, layout: Layout, replica: str, points: int | None) -> None:
     """Show what the replicas of a job use: CPU, memory, disk, network, GPUs.
 
     CPU is in percent of one vCPU. What is read, written, received and sent is told in all.

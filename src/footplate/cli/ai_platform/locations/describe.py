@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from footplate.cli.ai_platform.locations.rows import COLUMNS, row
 from footplate.cli.session import Session, with_session
 from footplate.cli.show import format_option, render
 
+if TYPE_CHECKING:
+    from footplate.cli.formats.layout import Layout
+
 
 @click.command("describe")
 @click.argument("location", metavar="REGION")
 @format_option("yaml")
 @with_session
-def command(session: Session, location: str, layout: str) -> None:
+def command(session: Session, location: str, layout: Layout) -> None:
     """Show a region, and the accelerators that jobs of AI Platform find there.
 
     `footplate catalogue regions` says which of its zones has what.
@@ -25,4 +30,4 @@ def command(session: Session, location: str, layout: str) -> None:
     """
     with session.connect() as service:
         found = service.offers.location(session.project, location)
-    click.echo(render(row(found) if layout == "table" else found, layout, COLUMNS))
+    click.echo(render(row(found) if layout.takes_rows else found, layout, COLUMNS))

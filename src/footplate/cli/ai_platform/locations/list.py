@@ -5,14 +5,14 @@ from __future__ import annotations
 import click
 
 from footplate.cli.ai_platform.locations.rows import COLUMNS, row
+from footplate.cli.lists.listing import Listing, list_options, show_list
 from footplate.cli.session import Session, with_session
-from footplate.cli.show import format_option, render_list
 
 
 @click.command("list")
-@format_option("table")
+@list_options
 @with_session
-def command(session: Session, layout: str) -> None:
+def command(session: Session, listing: Listing) -> None:
     """List the regions, and the accelerators that jobs of AI Platform find there.
 
     \b
@@ -22,5 +22,4 @@ def command(session: Session, layout: str) -> None:
     """
     with session.connect() as service:
         found = service.offers.locations(session.project)
-    shown = [row(location) for location in found] if layout == "table" else found
-    click.echo(render_list(shown, layout, COLUMNS))
+    show_list(listing.of(found), listing, COLUMNS, row=row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from footplate.cli.show import Resource
+    from footplate.cli.formats.keys import Resource
 
 COLUMNS = {
     "NAME": "locationId",

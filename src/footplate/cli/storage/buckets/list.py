@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import click
 
+from footplate.cli.lists.listing import Listing, list_options, show_list
 from footplate.cli.session import Session, with_session
-from footplate.cli.show import format_option, render_list
 
 
 @click.command("list")
-@format_option("table")
+@list_options
 @with_session
-def command(session: Session, layout: str) -> None:
+def command(session: Session, listing: Listing) -> None:
     """List the buckets."""
     with session.connect() as service:
         buckets = service.storage.buckets(session.project)
-    if buckets:
-        columns = {"NAME": "name", "CREATED": "timeCreated"}
-        click.echo(render_list((bucket.resource for bucket in buckets), layout, columns))
-    else:
-        click.echo("Listed 0 items.", err=True)
+    found = listing.of(bucket.resource for bucket in buckets)
+    show_list(found, listing, {"NAME": "name", "CREATED": "timeCreated"})

@@ -16,6 +16,7 @@ from footplate.cli.ai_platform.jobs.submit.options import (
     program_options,
 )
 from footplate.cli.dry_run import dry_run_option, finish
+from footplate.cli.formats.layout import YAML, Layout
 from footplate.cli.kms_key import kms_key_name, kms_options
 from footplate.cli.learn_from import learn_from_option
 from footplate.cli.option_values import UserArgsCommand
@@ -53,7 +54,7 @@ def command(
     session: Session,
     /,
     job: str,
-    layout: str,
+    layout: Layout,
     user_args: Sequence[str] | None,
     config: str | None,
     package_path: str | None,
@@ -114,7 +115,7 @@ def command(
         job_commands.stream_logs(session, created.name)
     if not detach:
         job_commands.tell_why_it_waits(session, created.name)
-    if layout == "yaml":
+    if layout == YAML:
         click.echo(f"jobId: {created.name.job_id}\nstate: {created.state.value}")
     else:
         click.echo(render(created.resource, layout, COLUMNS))

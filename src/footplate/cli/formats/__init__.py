@@ -1,0 +1,1 @@
+"""``--format``: gcloud's grammar of formats and projections, and the printers behind it."""
