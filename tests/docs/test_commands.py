@@ -19,7 +19,6 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 INTO_FILE = re.compile(r" > \S+$")
 BLOCK = re.compile(r"```(?:console|sh|bash)\n(.*?)```", re.DOTALL)
-LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 
 
 def commands() -> Iterator[tuple[str, str]]:
@@ -51,9 +50,3 @@ def take(command: click.Command, name: str, words: list[str], *, complete: bool)
 
 def test_the_readme_has_commands() -> None:
     assert len([c for page, c in commands() if page == "README.md"]) > 5
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_somewhere(page: Path) -> None:
-    for target in LINK.findall(page.read_text()):
-        assert (page.parent / target).exists(), f"{page}: {target}"

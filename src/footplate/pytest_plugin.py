@@ -1,0 +1,41 @@
+"""The fixture ``footplate`` of pytest: a service for one test.
+
+pytest loads this in every project of an environment that has Footplate: so nothing is imported
+before a test asks for the fixture.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from footplate.testing.workbench import Workbench
+
+
+@pytest.fixture
+def footplate_settings() -> dict[str, object]:
+    """Settings of the services of ``footplate``; give a fixture of this name to have others."""
+    return {}
+
+
+@pytest.fixture
+def footplate(
+    tmp_path_factory: pytest.TempPathFactory, footplate_settings: dict[str, object]
+) -> Iterator[Workbench]:
+    """A training service on a free port, with a data directory of its own, for one test.
+
+    Its jobs end with the test. Runtimes are kept where `footplate up` keeps them.
+    """
+    from footplate.settings import load_settings
+    from footplate.testing.service import running_service
+    from footplate.testing.workbench import Workbench
+
+    data_dir = tmp_path_factory.mktemp("footplate") / "data"
+    cache = load_settings(os.environ).cache
+    with running_service(data_dir, cache, **footplate_settings) as service:
+        yield Workbench(service)

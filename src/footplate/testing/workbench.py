@@ -1,0 +1,82 @@
+"""A service of a test's own, and what its user does with it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from footplate.client.service import Service
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from footplate.testing.service import RunningService
+
+_FOOTPLATE = (sys.executable, "-c", "from footplate.cli.main import main; main()")
+
+Word = str | PathLike[str]
+
+
+class ProgramFailed(AssertionError):
+    """A program that a test has run ended with another exit code than 0."""
+
+
+class Workbench:
+    """What the fixture ``footplate`` gives; ``service`` may be stopped and started by the test."""
+
+    def __init__(self, service: RunningService) -> None:
+        self.service = service
+
+    @property
+    def url(self) -> str:
+        return self.service.url
+
+    @property
+    def env(self) -> dict[str, str]:
+        """An environment in which ``footplate`` commands find this service."""
+        return self.service.environment()
+
+    def client(self) -> Service:
+        """A typed client of the service; use it in a ``with`` block."""
+        return Service(self.url, self.env.get("FOOTPLATE_TOKEN"))
+
+    def make_bucket(self, name: str) -> Path:
+        """Where its objects lie as files. A bucket that is there stays as it is."""
+        with self.client() as client:
+            client.storage.create_bucket("demo", name)
+        return self.service.data_dir / "buckets" / name
+
+    def run(self, *words: Word, cwd: Path | None = None) -> str:
+        """What a program prints that runs under ``footplate run``: it needs no change.
+
+        ``python`` is the one that runs the tests.
+
+        Raises:
+            ProgramFailed: it ended with another exit code than 0; with all that it printed.
+        """
+        first = sys.executable if words[0] == "python" else words[0]
+        return self._start(("run", "--", first, *words[1:]), words, cwd)
+
+    def command(self, *words: Word, cwd: Path | None = None) -> str:
+        """What ``footplate WORDS`` prints. Raises ProgramFailed."""
+        return self._start(words, ("footplate", *words), cwd)
+
+    def _start(self, words: Sequence[Word], said: Sequence[Word], cwd: Path | None) -> str:
+        done = subprocess.run(
+            (*_FOOTPLATE, *words),
+            env=self.env,
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        if done.returncode:
+            shown = " ".join(str(word) for word in said)
+            raise ProgramFailed(f"{shown} ended with {done.returncode}:\n{done.stdout}")
+        return done.stdout

@@ -1,0 +1,32 @@
+"""The tutorials: whoever pastes them finds what they say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+from tests.docs.walk import ROOT, walk
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TUTORIALS = ROOT / "docs" / "tutorials"
+slow = pytest.mark.slow
+one_at_a_time = pytest.mark.xdist_group("service")
+
+
+@slow
+@one_at_a_time
+def test_the_tester(tmp_path: Path) -> None:
+    walk(TUTORIALS / "tester.md", tmp_path)
+
+
+def test_the_testers_workflow_runs_the_testers_commands() -> None:
+    text = (TUTORIALS / "tester.md").read_text("utf-8")
+    workflow: dict[str, Any] = yaml.safe_load(
+        "name: training" + text.split("name: training")[1].split("```")[0]
+    )
+    install, test = [step["run"] for step in workflow["jobs"]["train"]["steps"] if "run" in step]
+    assert f"\n{install}\n" in text.split("## The code")[0]
+    assert f"$ {test}\n" in text
