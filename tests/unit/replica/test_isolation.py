@@ -16,6 +16,7 @@ from footplate.replica.isolation import ladder, processes
 from footplate.replica.isolation.cage import Unavailable
 from footplate.replica.isolation.cgroup import KINDS, CgroupCage
 from footplate.replica.isolation.processes import MARK_VARIABLE, Process
+from footplate.replica.isolation.proofs import Proofs
 from footplate.replica.isolation.spawn import Launch, SpawnFailed
 from footplate.testing.supervised import find_living, wait_until
 
@@ -97,6 +98,61 @@ def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(SpawnFailed, match="No such file"):
         cage.start(Launch(["/nowhere"], {}, str(tmp_path), null, null), None)
     os.close(null)
+
+
+@pytest.fixture
+def kills(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The groups that were killed."""
+    killed: list[str] = []
+    kill = CgroupCage.kill
+
+    def note(cage: CgroupCage) -> bool:
+        killed.extend(cage.groups)
+        return kill(cage)
+
+    monkeypatch.setattr(CgroupCage, "kill", note)
+    return killed
+
+
+def open_cage(word: str, proofs: Proofs | None) -> bool:
+    """Whether this machine has control groups that kill."""
+    try:
+        CgroupCage.open(word, proofs=proofs).close()
+    except Unavailable:
+        return False
+    return True
+
+
+def test_what_was_proved_is_not_tried_again(word: str, kills: list[str], tmp_path: Path) -> None:
+    path = str(tmp_path / "proofs.json")
+    if not open_cage(word, Proofs(path)):
+        return
+    assert len(kills) == 1
+    assert open_cage(word, Proofs(path))
+    assert len(kills) == 1
+    assert open_cage(word, None)
+    assert len(kills) == 2
+
+
+def test_proofs_end_with_the_boot(word: str, tmp_path: Path) -> None:
+    path = tmp_path / "proofs.json"
+    Proofs(str(path)).add(word)
+    assert word in Proofs(str(path))
+    path.write_text(path.read_text().replace(processes.boot_id(), "another"))
+    assert word not in Proofs(str(path))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"boot": null, "proved": 3}'])
+def test_damaged_proofs_are_none(word: str, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "proofs.json"
+    path.write_text(text)
+    assert word not in Proofs(str(path))
+
+
+def test_proofs_that_cannot_be_kept_still_hold(word: str, tmp_path: Path) -> None:
+    proofs = Proofs(str(tmp_path / "nowhere" / "proofs.json"))
+    proofs.add(word)
+    assert word in proofs
 
 
 DIES_PROBING = """

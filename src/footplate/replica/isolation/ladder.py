@@ -16,15 +16,18 @@ TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any
 
+    from footplate.replica.isolation.proofs import Proofs
     from footplate.replica.isolation.view import View
 
 RUNGS = ("cgroup", "namespace", "subreaper", "best-effort")
 
 
-def choose(wanted: str, mark: str, *, limited: bool = False) -> tuple[Cage, list[str]]:
+def choose(
+    wanted: str, mark: str, *, limited: bool = False, proofs: Proofs | None = None
+) -> tuple[Cage, list[str]]:
     """The strongest rung that works, or the one that is wanted; and why stronger ones don't.
 
-    ``limited``: it is to ``limit`` what programs use, if it can.
+    ``limited``: it is to ``limit`` what programs use, if it can. What ``proofs`` has isn't tried.
 
     Raises:
         Unavailable: the wanted rung doesn't work, or there is none of this name.
@@ -35,7 +38,7 @@ def choose(wanted: str, mark: str, *, limited: bool = False) -> tuple[Cage, list
     reasons: list[str] = []
     for name in RUNGS if wanted == "auto" else (wanted,):
         try:
-            return _open(name, mark, limited=limited), reasons
+            return _open(name, mark, limited=limited, proofs=proofs), reasons
         except Unavailable as error:
             reasons.append(f"{name}: {error}")
     raise Unavailable(f"this machine can't isolate programs as asked for: {'; '.join(reasons)}")
@@ -77,9 +80,9 @@ def sweep(record: dict[str, Any]) -> bool:
     return clean
 
 
-def _open(name: str, mark: str, *, limited: bool) -> Cage:
+def _open(name: str, mark: str, *, limited: bool, proofs: Proofs | None) -> Cage:
     if name == "cgroup":
-        return CgroupCage.open(f"footplate-{mark[:16]}", limited=limited)
+        return CgroupCage.open(f"footplate-{mark[:16]}", limited=limited, proofs=proofs)
     if name == "namespace":
         return NamespaceCage.open()
     if name == "subreaper":
