@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
 from footplate.replica.isolation import ladder
+from footplate.replica.isolation.proofs import Proofs
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -38,6 +41,8 @@ class Desk:
         self.journal: Journal
         self.courier: Courier
         self.wishes: Wishes
+        cache = str(ticket.get("cache") or "")
+        self.proofs = Proofs(os.path.join(cache, "isolation.json") if cache else "")
         self.cage: Cage | None = None
         self.child: Child | None = None
         self.place: Place | None = None

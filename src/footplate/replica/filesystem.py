@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from footplate.replica.desk import Desk
 
+VIEWS = "programs have views of their own"
 _HOST_TMP = "/tmp"  # noqa: S108  that of the host, named to keep out of it
 
 
@@ -26,6 +27,7 @@ def make_view(
     ``environment`` is where its interpreter and packages lie, ``directories`` are the job's. Of
     the service's own directories it sees its working directory, the buckets and its environment.
     The cache it can read: what all supervisors run lies there, and others' environments.
+    It is tried, where no other one was since the machine started.
     """
     buckets = _real_directory(desk.ticket.get("buckets"))
     cache = str(desk.ticket.get("cache") or "")
@@ -39,8 +41,13 @@ def make_view(
     hidden = find_hidden(desk.ticket.get("private") or ())
     shown = [os.path.realpath(path) for path in needed if path]
     view.veil = Veil(os.path.realpath(desk.home / "veil"), hidden, shown, [_real_directory(cache)])
+    if VIEWS in desk.proofs:
+        return view, ""
     fault = ladder.find_fault(view)
-    return (None, fault) if fault else (view, "")
+    if fault:
+        return None, fault
+    desk.proofs.add(VIEWS)
+    return view, ""
 
 
 def _real_directory(path: object) -> str:

@@ -9,7 +9,6 @@ from footplate.replica.isolation import ladder
 from footplate.replica.isolation.cage import Unavailable
 from footplate.replica.isolation.limits import Limits
 from footplate.replica.isolation.processes import MARK_VARIABLE
-from footplate.replica.isolation.proofs import Proofs
 from footplate.replica.isolation.spawn import Launch, SpawnFailed
 from footplate.replica.memory import OomWatch, join
 from footplate.replica.output import Stream
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from footplate.replica.desk import Desk
 
 _LOG = "environment.log"
-_PROOFS = "isolation.json"
 _HIDDEN_PREFIXES = ("PYTHON", "VIRTUAL_ENV", "FOOTPLATE_")
 
 
@@ -118,9 +116,8 @@ def _isolate(desk: Desk) -> None:
     """Raises Unavailable, TaskError."""
     limits = _read_limits(desk)
     wanted = str(desk.ticket.get("isolation") or "auto")
-    cache = desk.ticket.get("cache")
-    proofs = Proofs(os.path.join(str(cache), _PROOFS)) if cache else None
-    desk.cage, reasons = ladder.choose(wanted, desk.mark, limited=limits is not None, proofs=proofs)
+    limited = limits is not None
+    desk.cage, reasons = ladder.choose(wanted, desk.mark, limited=limited, proofs=desk.proofs)
     words = f"{desk.cage.name}: {desk.cage.guarantee}"
     desk.journal.event("ISOLATION", f"{words} ({'; '.join(reasons)})" if reasons else words)
     if limits is not None:

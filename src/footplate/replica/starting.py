@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from footplate.replica.filesystem import make_view
+from footplate.replica.isolation import ladder
 from footplate.replica.isolation.spawn import Launch, SpawnFailed
 from footplate.replica.program import (
     Prepared,
@@ -46,15 +47,35 @@ def make_program(desk: Desk, prepared: Prepared) -> Program:
     base = os.path.dirname(os.path.dirname(os.path.realpath(prepared.python)))
     environments = [os.path.dirname(path) for path in prepared.bins]
     view, fault = make_view(desk, [prefix, base, *environments], [*directories, argv[0]])
-    if view is None:
-        words = "no private /tmp, only TMPDIR, and the service's files aren't hidden"
-        desk.journal.event("ISOLATION", f"{words}: {fault}")
-    tmp = desk.home.tmp if view is None else "/tmp"  # noqa: S108  it is private
+    tmp = "/tmp"  # noqa: S108  it is private
     places = {"TMPDIR": tmp, "CLOUD_ML_HP_METRIC_FILE": desk.home.metrics}
-    return Program(argv, prepared.bins, places, view)
+    program = Program(argv, prepared.bins, places, view)
+    if view is None:
+        _expose(desk, program, fault)
+    return program
+
+
+def _expose(desk: Desk, program: Program, fault: str) -> None:
+    """Let the program see the host's file system, and say so."""
+    words = "no private /tmp, only TMPDIR, and the service's files aren't hidden"
+    desk.journal.event("ISOLATION", f"{words}: {fault}")
+    program.view = None
+    program.places["TMPDIR"] = desk.home.tmp
 
 
 def start_program(desk: Desk, program: Program) -> Running:
+    """Raises TaskError, SpawnFailed, OSError."""
+    try:
+        return _start_program(desk, program)
+    except SpawnFailed:
+        fault = ladder.find_fault(program.view) if program.view is not None else ""
+        if not fault:  # it isn't for its view
+            raise
+    _expose(desk, program, fault)
+    return _start_program(desk, program)
+
+
+def _start_program(desk: Desk, program: Program) -> Running:
     """Raises TaskError, SpawnFailed, OSError."""
     environment = program.environment(desk)
     if desk.task.get("web_access") is True:

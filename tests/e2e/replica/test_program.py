@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.replica.filesystem import VIEWS
+from footplate.replica.isolation.proofs import Proofs
 from footplate.testing.supervised import Supervised, command_task, python_task, wait_until
 
 if TYPE_CHECKING:
@@ -105,6 +107,21 @@ def test_tmp_is_private_and_buckets_are_under_gcs(make_replica: Make, rung: str)
         pytest.skip(replica.api.events("ISOLATION")[1])
     assert replica.api.lines() == ["['models'] True"]
     assert (replica.home / "tmp" / "x").exists()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs mount namespaces")
+@pytest.mark.parametrize("proved", [False, True])
+def test_without_a_view_there_is_tmpdir(make_replica: Make, rung: str, *, proved: bool) -> None:
+    """Also where others had theirs, so that it shows as late as at the start."""
+    code = "import os; print(os.environ['TMPDIR'])"
+    replica = make_replica(python_task(code), isolation=rung)
+    if proved:
+        Proofs(str(replica.directory / "cache" / "isolation.json")).add(VIEWS)
+    (replica.home / "root").mkdir()
+    (replica.home / "root" / "tmp").touch()  # a file, where a directory is to be
+    assert replica.supervise()["code"] == 0
+    assert replica.api.lines() == [str(replica.home / "tmp")]
+    assert "no private /tmp, only TMPDIR" in replica.api.events("ISOLATION")[1]
 
 
 @pytest.mark.parametrize(

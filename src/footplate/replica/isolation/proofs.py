@@ -9,7 +9,7 @@ from footplate.replica.isolation.processes import boot_id
 
 
 class Proofs:
-    """Kept in the file ``path``, for all supervisors that share it; a set as far as it goes.
+    """Kept in the file ``path``, for all supervisors that share it; empty: in none.
 
     What can't be read or written is only tried again.
     """
@@ -30,6 +30,8 @@ class Proofs:
 
     def add(self, what: str) -> None:
         self._proved.add(what)
+        if not self._path:
+            return
         part = f"{self._path}.{os.getpid()}.part"
         try:
             with open(part, "w", encoding="utf-8") as file:
