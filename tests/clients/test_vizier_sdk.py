@@ -61,6 +61,8 @@ worst.complete(infeasible_reason="too slow")
 say(worst.materialize().infeasible, worst.status)
 say([trial.uid for trial in study.optimal_trials()])
 say(len(study.trials()), study.get_trial(1).uid)
+say([trial.uid for trial in study.suggest(count=1)])
+say([trial.uid for trial in study.suggest(count=1)])
 study.delete()
 """)
     assert lines == [
@@ -72,4 +74,6 @@ study.delete()
         "True TrialStatus.COMPLETED",
         "[1]",
         "6 1",
+        "[7]",
+        "[7]",
     ]

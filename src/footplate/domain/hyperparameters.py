@@ -20,12 +20,17 @@ MAX_MODELLED_CATEGORIES = 10_000
 """Each is a column of the model, which a suggestion looks at thousands of times."""
 MAX_CATEGORY_BYTES = 100_000
 """Linux starts no program with an argument of 128 KiB."""
+_LONGEST_CHARACTER_BYTES = 4
+_INT64 = 1 << 63
 MAX_METRIC_LENGTH = 1024
 """No program's report of a longer one would be kept."""
 
 
-def check_parameter_names(names: Sequence[tuple[str, str]]) -> Iterator[Violation]:
-    """``names``: each with its field. They reach the program as ``--NAME=VALUE``."""
+def check_parameter_names(
+    names: Sequence[tuple[str, str]], *, for_programs: bool = True
+) -> Iterator[Violation]:
+    """``names``: each with its field. They reach the program, if there is one, as
+    ``--NAME=VALUE``."""
     first: dict[str, str] = {}
     for field, name in names:
         if not name:
@@ -33,6 +38,10 @@ def check_parameter_names(names: Sequence[tuple[str, str]]) -> Iterator[Violatio
         elif "=" in name or any(c.isspace() or not c.isprintable() for c in name):
             allowed = "a name without = and white space"
             yield Violation(field, f"{quoted(name)} given; allowed: {allowed}")
+        elif for_programs and name.startswith("-"):
+            bare = quoted(name.lstrip("-") or "a")
+            said = f"{quoted(name)} given; allowed: {bare}, which the program gets as --NAME=VALUE"
+            yield Violation(field, said)
         elif name in first:
             other = first[name]
             yield Violation(field, f"{quoted(name)} given, as in {other}; allowed: unique names")
@@ -47,9 +56,8 @@ def check_range(
 
     A range of one value is allowed.
     """
-    whole = "allowed for an integer: a whole number"
-    at_low = [whole] if integral and not float(low).is_integer() else []
-    at_high = [whole] if integral and not float(high).is_integer() else []
+    at_low = _not_integral(low) if integral else []
+    at_high = _not_integral(high) if integral else []
     if low > high:
         at_high.append(f"allowed: at least {_number(low)}, the lower bound")
     if log_scale and low <= 0:
@@ -57,6 +65,15 @@ def check_range(
     for bound, field, allowed in ((low, low_field, at_low), (high, high_field, at_high)):
         if allowed:
             yield Violation(field, f"{_number(bound)} given; {'; '.join(allowed)}")
+
+
+def _not_integral(bound: float) -> list[str]:
+    """64 bits are all that Vertex AI's bounds of integers have, whose twins ml v1's are."""
+    if not float(bound).is_integer():
+        return ["allowed for an integer: a whole number"]
+    if not -_INT64 <= bound < _INT64:
+        return ["allowed for an integer: a whole number of 64 bits"]
+    return []
 
 
 def _number(bound: float) -> str:
@@ -101,7 +118,9 @@ def check_categories(count: int, field: str) -> Iterator[Violation]:
 def check_category_lengths(values: Sequence[str | None], field: str) -> Iterator[Violation]:
     """None stands for what was no text; that has been told."""
     for index, value in enumerate(values):
-        length = 0 if value is None else len(value.encode("utf-8", "surrogatepass"))
+        if value is None or len(value) <= MAX_CATEGORY_BYTES // _LONGEST_CHARACTER_BYTES:
+            continue
+        length = len(value.encode("utf-8", "surrogatepass"))
         if length > MAX_CATEGORY_BYTES:
             said = f"{length} bytes given; allowed: at most {MAX_CATEGORY_BYTES}"
             yield Violation(f"{field}[{index}]", said)

@@ -15,6 +15,8 @@ JsonObject = dict[str, "JsonValue"]
 
 MAX_DEPTH = 100
 """Objects and lists within each other; Google's own parser stops there, too."""
+MAX_VALUES = 300_000
+"""Keys, values and items in all: no request has as many, and a million take seconds to look at."""
 
 _TOO_DEEP = f"the JSON is nested too deeply; allowed: {MAX_DEPTH} levels"
 
@@ -23,7 +25,7 @@ def parse_object(body: bytes) -> JsonObject:
     """The JSON object in ``body``.
 
     Its strings can be encoded as UTF-8 and hold no NUL, its numbers are finite, its keys are
-    distinct, its depth is bounded.
+    distinct, its depth and the number of its values are bounded.
 
     Raises:
         InvalidArgument: it isn't one; the message says what and, where known, at which place.
@@ -79,7 +81,11 @@ def _distinct(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
 def _check_tree(root: JsonValue) -> None:
     """Without recursion, since the depth is what is being checked."""
     level: list[JsonValue] = [root]
+    left = MAX_VALUES
     for _ in range(MAX_DEPTH):
+        left -= len(level)
+        if left < 0:
+            raise InvalidArgument(f"the body has too many values; allowed: {MAX_VALUES}")
         inner: list[JsonValue] = []
         for value in level:
             if isinstance(value, dict):

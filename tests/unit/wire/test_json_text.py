@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from footplate.domain.errors import InvalidArgument, ServiceError
-from footplate.wire.json_text import MAX_DEPTH, format_object, parse_object
+from footplate.wire.json_text import MAX_DEPTH, MAX_VALUES, format_object, parse_object
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,14 @@ def test_takes_the_deepest_that_is_allowed() -> None:
     lists = MAX_DEPTH - 2
     body = b'{"a":' + b"[" * lists + b"]" * lists + b"}"
     assert "a" in parse_object(body)
+
+
+def test_counts_all_values_wherever_they_are() -> None:
+    part = [0] * (MAX_VALUES // 10 - 1)
+    ten = {f"k{n}": part for n in range(9)}
+    assert parse_object(json.dumps(ten).encode()) == ten
+    with pytest.raises(InvalidArgument, match=f"too many values; allowed: {MAX_VALUES}"):
+        parse_object(json.dumps({**ten, "more": [[part]]}).encode())
 
 
 @given(st.binary(max_size=200))

@@ -557,6 +557,11 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
         "hyperparameters.params[0].parameterName",
         "'a=b' given; allowed: a name without = and white space",
     ),
+    "a name with the dashes that are put before it": (
+        [search(param(parameterName="--a"))],
+        "hyperparameters.params[0].parameterName",
+        "'--a' given; allowed: 'a', which the program gets as --NAME=VALUE",
+    ),
     "a name that the service uses itself": (
         [search(param(parameterName="job-dir")), {"jobDir": "gs://b/x"}],
         "hyperparameters.params[0].parameterName",
@@ -591,6 +596,11 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
         [search(param(type="INTEGER", minValue=0.5))],
         "hyperparameters.params[0].minValue",
         "0.5 given; allowed for an integer: a whole number",
+    ),
+    "an integer of 65 bits": (
+        [search(param(type="INTEGER", minValue=0, maxValue=2.0**63))],
+        "hyperparameters.params[0].maxValue",
+        "9.223372036854776e+18 given; allowed for an integer: a whole number of 64 bits",
     ),
     "a logarithm of 0": (
         [search(param(minValue=0, scaleType="UNIT_LOG_SCALE"))],

@@ -101,7 +101,6 @@ REFUSED: list[tuple[Callable[[JsonObject], object], JsonObject, str, str]] = [
     (read_suggest, {"clientId": "a"}, "suggestionCount", "0 given; allowed: 1 to 1000"),
     (read_suggest, {"suggestionCount": -1, "clientId": "a"}, "suggestionCount", "-1 given"),
     (read_suggest, {"suggestionCount": 1001, "clientId": "a"}, "suggestionCount", "1001 given"),
-    (read_suggest, {"suggestionCount": 1}, "clientId", "required"),
     (read_suggest, {"suggestionCount": 1, "clientId": "x" * 257}, "clientId", "257 characters"),
     (read_measurement, {}, "measurement", "required"),
     (read_measurement, measurement(metrics=[]), "measurement.metrics", "required"),
@@ -316,3 +315,14 @@ def test_operations_have_the_types_that_clients_know() -> None:
         "startTime": time,
         "endTime": time,
     }
+
+
+def test_a_worker_without_a_name_is_one() -> None:
+    """As Google's SDK asks by default (``worker=""``)."""
+    assert read_suggest({"suggestionCount": 1, "clientId": ""}).client_id == ""
+    assert read_suggest({"suggestionCount": 1}).client_id == ""
+
+
+def test_names_that_reach_no_program_may_begin_with_a_dash() -> None:
+    made = read_study(study(parameters=[{**RATE, "parameterId": "-rate"}]))
+    assert "-rate" in made.request

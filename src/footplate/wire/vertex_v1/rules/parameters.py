@@ -44,7 +44,7 @@ def check_parameters(
 ) -> Iterator[Violation]:
     """``grid``: every point is tried, so that there can't be a range of real numbers.
 
-    ``defaults``: parameters may have default values.
+    ``defaults``: parameters may have default values, as those of studies without jobs.
     """
     for index, parameter in enumerate(parameters):
         field = f"{at}[{index}]"
@@ -59,7 +59,8 @@ def _check_parameter(
     grid: bool,
     defaults: bool,
 ) -> Iterator[Violation]:
-    yield from check_parameter_names([(f"{at}.parameterId", parameter.parameter_id or "")])
+    named = [(f"{at}.parameterId", parameter.parameter_id or "")]
+    yield from check_parameter_names(named, for_programs=not defaults)
     yield from _check_kind(parameter, at, clouded)
     for name, spec in _specs(parameter).items():
         yield from check_default(spec, f"{at}.{name}", clouded, allowed=defaults)
