@@ -1,0 +1,5 @@
+"""``--hypothesis-profile hostile`` tries for an hour, and makes nothing small: by hand only."""
+
+from hypothesis import Phase, settings
+
+settings.register_profile("hostile", max_examples=5_000, phases=[Phase.generate])

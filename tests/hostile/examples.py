@@ -1,0 +1,318 @@
+"""Honest requests, one or more for each route: what hostile ones are made of."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from tests.hostile.caller import Call
+from tests.hostile.house import BUCKET, JSON, PROJECT, REPLICA, TRAINING, here
+from tests.unit.wire.vertex_v1_bodies import body, machine, pool, search, tuning
+
+if TYPE_CHECKING:
+    from tests.hostile.caller import Headers
+    from tests.hostile.house import House
+
+_FIELD = re.compile(r"\{([a-z0-9]+)(?::path)?\}")
+FULL_TRAINING: dict[str, Any] = {
+    "jobId": "job_2",
+    "labels": {"team": "ads"},
+    "trainingInput": {
+        **TRAINING["trainingInput"],
+        "scaleTier": "CUSTOM",
+        "masterType": "n1-standard-8",
+        "masterConfig": {"acceleratorConfig": {"count": "1", "type": "NVIDIA_TESLA_T4"}},
+        "workerType": "n1-standard-8",
+        "workerCount": "2",
+        "workerConfig": {"diskConfig": {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100}},
+        "evaluatorType": "n1-standard-4",
+        "evaluatorCount": 1,
+        "args": ["--rate", "0.1"],
+        "jobDir": f"gs://{BUCKET}/out",
+        "scheduling": {"maxRunningTime": "3600s", "maxWaitTime": "3600s", "priority": 5},
+        "useChiefInTfConfig": True,
+        "enableWebAccess": True,
+        "hyperparameters": {
+            "goal": "MAXIMIZE",
+            "hyperparameterMetricTag": "accuracy",
+            "maxTrials": 4,
+            "maxParallelTrials": 2,
+            "maxFailedTrials": 1,
+            "enableTrialEarlyStopping": True,
+            "algorithm": "RANDOM_SEARCH",
+            "params": [
+                {"parameterName": "rate", "type": "DOUBLE", "minValue": 0.001, "maxValue": 0.1},
+                {"parameterName": "size", "type": "INTEGER", "minValue": 1, "maxValue": 9},
+                {"parameterName": "c", "type": "CATEGORICAL", "categoricalValues": ["a", "b"]},
+                {"parameterName": "d", "type": "DISCRETE", "discreteValues": [1, 2]},
+            ],
+        },
+    },
+}
+STUDY: dict[str, Any] = {
+    "displayName": "s2",
+    "studySpec": {
+        "metrics": [{"metricId": "loss", "goal": "MINIMIZE"}],
+        "parameters": [
+            {"parameterId": "x", "integerValueSpec": {"minValue": "1", "maxValue": "4"}},
+            {
+                "parameterId": "y",
+                "doubleValueSpec": {"minValue": 0.1, "maxValue": 1},
+                "scaleType": "UNIT_LOG_SCALE",
+            },
+        ],
+        "algorithm": "RANDOM_SEARCH",
+        "medianAutomatedStoppingSpec": {},
+    },
+}
+MEASUREMENT: dict[str, Any] = {
+    "stepCount": "1",
+    "elapsedDuration": "2s",
+    "metrics": [{"metricId": "loss", "value": 0.5}],
+}
+_MOMENT = 1_790_000_000.5
+REPORT: dict[str, Any] = {
+    "records": [
+        {"n": 1, "t": _MOMENT, "k": "state", "phase": "RUNNING"},
+        {"n": 2, "t": _MOMENT, "k": "line", "stream": "stdout", "m": '{"severity": "INFO"}'},
+        {"n": 3, "t": _MOMENT, "k": "event", "kind": "NOTE", "m": "text"},
+        {"n": 4, "t": _MOMENT, "k": "usage", "s": 1.5, "quiet_s": 0.5, "cpu_s": 1, "processes": 2},
+        {
+            "n": 5,
+            "t": _MOMENT,
+            "k": "metric",
+            "tag": "loss",
+            "step": 1,
+            "value": 1.5,
+            "source": ".",
+        },
+        {"n": 6, "t": _MOMENT, "k": "tags", "tags": ["a", "b"]},
+        {"n": 7, "t": _MOMENT, "k": "exit", "kind": "EXITED", "code": 1, "cause": "it failed"},
+    ]
+}
+ENTRIES: dict[str, Any] = {
+    "resourceNames": [f"projects/{PROJECT}"],
+    "filter": 'resource.type="ml_job" AND resource.labels.job_id="job_1" AND severity>=INFO '
+    'AND (textPayload:"hello" OR NOT timestamp<"2026-01-01T00:00:00Z")',
+    "orderBy": "timestamp desc",
+    "pageSize": 10,
+}
+CUSTOM: dict[str, Any] = {
+    **body(
+        machine(acceleratorType="NVIDIA_TESLA_T4", acceleratorCount=1),
+        pool(replicaCount="2", diskSpec={"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100}),
+        scheduling={"timeout": "3600s", "restartJobOnWorkerRestart": True, "maxWaitDuration": "0s"},
+        baseOutputDirectory={"outputUriPrefix": "gs://b/out"},
+        enableWebAccess=True,
+        serviceAccount="me@demo.iam.gserviceaccount.com",
+    ),
+    "labels": {"team": "ads"},
+}
+CONDITIONAL: dict[str, Any] = {
+    "parameterId": "kind",
+    "categoricalValueSpec": {"values": ["a", "b"]},
+    "conditionalParameterSpecs": [
+        {
+            "parameterSpec": {
+                "parameterId": "depth",
+                "integerValueSpec": {"minValue": 1, "maxValue": 5},
+            },
+            "parentCategoricalValues": {"values": ["a"]},
+        }
+    ],
+}
+SEARCH: dict[str, Any] = search(
+    CONDITIONAL,
+    {"parameterId": "d", "discreteValueSpec": {"values": [1, 2]}},
+    {
+        "parameterId": "x",
+        "doubleValueSpec": {"minValue": 0.1, "maxValue": 1},
+        "scaleType": "UNIT_REVERSE_LOG_SCALE",
+    },
+    algorithm="RANDOM_SEARCH",
+    measurementSelectionType="BEST_MEASUREMENT",
+    decayCurveStoppingSpec={"useElapsedDuration": True},
+    studyStoppingConfig={"maxNumTrials": 5},
+)
+LABELS = {"labels": {"a": "b"}}
+
+_TRIALS = "projects/{project}/locations/{location}/studies/{study}/trials"
+BODIES: dict[tuple[str, str], list[object]] = {
+    ("POST", "projects/{project}/jobs"): [TRAINING, FULL_TRAINING],
+    ("PATCH", "projects/{project}/jobs/{job}"): [LABELS],
+    ("POST", "projects/{project}/jobs/{job}:setIamPolicy"): [{"policy": {}}],
+    ("POST", "projects/{project}/jobs/{job}:testIamPermissions"): [{"permissions": ["a"]}],
+    ("POST", "projects/{project}/jobs:validate"): [TRAINING, FULL_TRAINING],
+    ("POST", "projects/{project}/locations/{location}/customJobs"): [here(body()), here(CUSTOM)],
+    ("POST", "projects/{project}/locations/{location}/customJobs:validate"): [
+        here(body()),
+        here(CUSTOM),
+    ],
+    ("POST", "projects/{project}/locations/{location}/hyperparameterTuningJobs"): [
+        here(tuning()),
+        here(SEARCH),
+    ],
+    ("POST", "projects/{project}/locations/{location}/hyperparameterTuningJobs:validate"): [
+        here(tuning()),
+        here(SEARCH),
+    ],
+    ("POST", "projects/{project}/locations/{location}/trainingPipelines"): [{"displayName": "p"}],
+    ("POST", "projects/{project}/locations/{location}/studies"): [STUDY],
+    ("POST", "projects/{project}/locations/{location}/studies:lookup"): [{"displayName": "s"}],
+    ("POST", f"{_TRIALS}:suggest"): [{"suggestionCount": 1, "clientId": "c"}],
+    ("POST", _TRIALS): [
+        {
+            "parameters": [
+                {"parameterId": "lr", "value": 0.01},
+                {"parameterId": "layers", "value": 2},
+            ]
+        },
+        {
+            "parameters": [
+                {"parameterId": "lr", "value": 0.01},
+                {"parameterId": "layers", "value": 2},
+            ],
+            "finalMeasurement": MEASUREMENT,
+            "measurements": [MEASUREMENT],
+            "state": "SUCCEEDED",
+            "clientId": "c",
+        },
+    ],
+    ("POST", f"{_TRIALS}/{{trial}}:addTrialMeasurement"): [{"measurement": MEASUREMENT}],
+    ("POST", f"{_TRIALS}/{{trial}}:complete"): [
+        {"finalMeasurement": MEASUREMENT},
+        {"trialInfeasible": True, "infeasibleReason": "no"},
+    ],
+    ("PATCH", "projects/{project}/locations/{region}/quota"): [
+        {"limits": {"vcpus": 64_000, "NVIDIA_TESLA_T4": None}}
+    ],
+    ("POST", "{name:path}:stacks"): [{"replicas": [REPLICA]}],
+    ("POST", "/v2/entries:list"): [ENTRIES],
+    ("POST", "/replica/v1/reports"): [REPORT],
+    ("POST", "/replica/v1/wishes/{id}"): [{"text": "here"}],
+    ("POST", "/storage/v1/b"): [{"name": "other", "location": "EU", "storageClass": "STANDARD"}],
+    ("PATCH", "/storage/v1/b/{bucket}/o/{name:path}"): [
+        {"metadata": {"a": "b"}, "contentType": "text/plain", "cacheControl": "no-store"}
+    ],
+    ("PUT", "/storage/v1/b/{bucket}/o/{name:path}"): [{"metadata": {"a": "b"}}],
+}
+"""By method and path; the version before ``projects`` is left out."""
+_VERSION = re.compile(r"^/(?:v1|v1beta1|ui|footplate/v1)/")
+_MULTIPART = (
+    b"--foo\r\nContent-Type: application/json\r\n\r\n"
+    b'{"name": "m", "metadata": {"k": "v"}}\r\n'
+    b"--foo\r\nContent-Type: text/plain\r\n\r\nthe bytes\r\n--foo--"
+)
+_BATCH = b"".join(
+    b"--foo\r\nContent-Type: application/http\r\nContent-ID: <x+1>\r\n\r\n"
+    b"%s HTTP/1.1\r\nContent-Type: application/json\r\n\r\n%s\r\n" % (line, content)
+    for line, content in (
+        (b"GET /storage/v1/b/stage/o/data%2Fx.csv", b""),
+        (b"PATCH /storage/v1/b/stage/o/data%2Fx.csv", b'{"metadata": {"a": "b"}}'),
+        (b"DELETE /storage/v1/b/stage/o/nothing", b""),
+    )
+)
+_CONTENT = b"content"
+_MD5 = base64.b64encode(hashlib.md5(_CONTENT, usedforsecurity=False).digest())
+
+
+def examples(house: House, method: str, template: str) -> list[Call]:
+    """At least one request of each route."""
+    if template.startswith("/batch/"):
+        kind = ((b"content-type", b"multipart/mixed; boundary=foo"),)
+        return [Call("POST", template, "", kind, _BATCH + b"--foo--")]
+    if "/upload/" in template:
+        return _uploads(house, method, template)
+    targets = _targets(house, template)
+    headers = _headers(house, template)
+    if template == "/storage/v1/b/{bucket}/o/{name:path}" and method == "POST":
+        return _copies(targets[0], headers)
+    found = []
+    for target in targets:
+        for each in BODIES.get((method, unversioned(template)), [{}]):
+            query, call = _query(method, template), Call(method, target)
+            if method not in ("GET", "HEAD", "DELETE"):
+                call = replace(call, headers=JSON, body=json.dumps(each).encode())
+            found.append(replace(call, query=query, headers=(*headers, *call.headers)))
+    return found
+
+
+def unversioned(template: str) -> str:
+    """As ``BODIES`` has it: faces and versions of the API differ in nothing."""
+    return _VERSION.sub("", template)
+
+
+def _targets(house: House, template: str) -> list[str]:
+    fields = house.names | {"kind": "customJobs", "resource": house.names["custom"]}
+    kinds = {"customJobs": "custom", "hyperparameterTuningJobs": "tuning", "jobs": "job"}
+    for collection, key in kinds.items():
+        if f"/{collection}/" in template:
+            fields["job"] = house.names[key]
+    if "/storage/" in template:
+        return [_fill(template, fields | {"name": "data/x.csv"}, safe="")]
+    if "{name:path}" in template:
+        return [_fill(template, fields | {"name": name}, safe="/") for name in house.jobs]
+    return [_fill(template, fields, safe="")]
+
+
+def _fill(template: str, fields: dict[str, str], safe: str) -> str:
+    return _FIELD.sub(lambda match: quote(fields[match[1]], safe=safe), template)
+
+
+def _headers(house: House, template: str) -> Headers:
+    if template.startswith("/replica/"):
+        return ((b"authorization", f"Bearer {house.token}".encode()),)
+    return ()
+
+
+def _query(method: str, template: str) -> str:
+    if template == "/storage/v1/b":
+        return f"project={PROJECT}"
+    if method == "PATCH" and template.endswith("/jobs/{job}"):
+        return "updateMask=labels"
+    return ""
+
+
+def _copies(target: str, headers: Headers) -> list[Call]:
+    compose = {"sourceObjects": [{"name": "data/x.csv"}], "destination": {"contentType": "a/b"}}
+    copy = {"metadata": {"x": "y"}}
+    return [
+        Call("POST", f"{target}/compose", "", (*headers, *JSON), json.dumps(compose).encode()),
+        *(
+            Call(
+                "POST",
+                f"{target}/{verb}/b/{BUCKET}/o/to%2Fthere",
+                "",
+                (*headers, *JSON),
+                json.dumps(copy).encode(),
+            )
+            for verb in ("rewriteTo", "copyTo")
+        ),
+    ]
+
+
+def _uploads(house: House, method: str, template: str) -> list[Call]:
+    target = template.replace("{bucket}", BUCKET)
+    going = f"uploadType=resumable&upload_id={house.names['upload']}"
+    if method == "DELETE":
+        return [Call("DELETE", target, going)]
+    if method == "PUT":
+        span = ((b"content-range", b"bytes 0-3/10"),)
+        return [
+            Call("PUT", target, going, span, b"some"),
+            Call("PUT", target, going, ((b"content-range", b"bytes */*"),)),
+        ]
+    kind = ((b"content-type", b"multipart/related; boundary=foo"),)
+    described = json.dumps({"metadata": {"a": "b"}, "contentType": "a/b", "md5Hash": None}).encode()
+    typed = ((b"content-type", b"text/plain"), (b"x-goog-hash", b"md5=%s" % _MD5))
+    return [
+        Call("POST", target, "uploadType=media&name=up%2Fload", typed[:1], _CONTENT),
+        Call("POST", target, "uploadType=media&name=up%2Fload", typed, _CONTENT),
+        Call("POST", target, "uploadType=multipart", kind, _MULTIPART),
+        Call("POST", target, "uploadType=resumable&name=later", JSON, described),
+    ]

@@ -1,0 +1,243 @@
+"""A real service whose replicas never come: what hostile requests are sent to, and where they
+must leave no trace."""
+
+from __future__ import annotations
+
+import json
+import logging
+from contextlib import contextmanager
+from itertools import count
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from starlette.routing import Route
+from tests.hostile.caller import Call, Caller
+from tests.unit.wire.vertex_v1_bodies import body, study, tuning
+
+from footplate.control.suggesting import engine
+from footplate.control.tokens import ShellTokens
+from footplate.domain.names import TrainingJobName
+from footplate.server import service as composition
+from footplate.server.data_dir import DataDir
+from footplate.settings import Settings
+from footplate.testing.backend import FakeBackend
+from footplate.testing.supervised import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import pytest
+    from tests.hostile.caller import Answer
+
+    from footplate.ports.backend import AttemptStart
+    from footplate.wire.json_text import JsonObject
+
+SECRET = "what no request may ever bring to light"
+PROJECT, REGION, BUCKET = "demo", "us-central1", "stage"
+JSON = ((b"content-type", b"application/json"),)
+REPLICA = "master-replica-0"
+PACKAGE = f"gs://{BUCKET}/code/trainer.tar.gz"
+TRAINING: dict[str, Any] = {
+    "jobId": "job_1",
+    "trainingInput": {
+        "region": REGION,
+        "runtimeVersion": "2.21",
+        "pythonVersion": "3.11",
+        "packageUris": [PACKAGE],
+        "pythonModule": "trainer.task",
+    },
+}
+
+
+def here(document: JsonObject) -> dict[str, Any]:
+    """The document with the package that there is, and its outputs in the bucket that there is."""
+    text = json.dumps(document).replace("gs://b/trainer-0.1.tar.gz", PACKAGE)
+    found: dict[str, Any] = json.loads(text.replace("gs://b/", f"gs://{BUCKET}/"))
+    return found
+
+
+class Complaints(logging.Handler):
+    """What the service's log says that it mustn't: crashes, and passes that failed."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.told: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = self.format(record)
+        self.told.append(text)
+
+
+class House:
+    """``root`` holds the data directory, deep inside, and things beside it that aren't its own."""
+
+    def __init__(self, service: composition.Service, backend: FakeBackend, root: Path) -> None:
+        self.service = service
+        self.backend = backend
+        self.root = root
+        self.data = root / "a" / "b" / "c" / "data"
+        self.complaints = Complaints()
+        self.caller = Caller(service.app)
+        self.names: dict[str, str] = {}
+        """Of one thing of each kind that is there, by the word for it in paths of routes."""
+        self.jobs: list[str] = []
+        """Full names: of a job of each kind."""
+        self.numbers = count(1)
+        self.token = ""
+        """Of the first replica of the first job, as its supervisor has it."""
+
+    def call(self, call: Call) -> Answer:
+        return self.caller.call(call)
+
+    def json(self, method: str, path: str, body: object = None, **headers: str) -> dict[str, Any]:
+        """An honest request that is granted."""
+        raw = b"" if body is None else json.dumps(body).encode()
+        call = Call(method, *_split(path), JSON if raw else (), raw)
+        for name, value in headers.items():
+            call = call.with_header(name.replace("_", "-"), value)
+        answer = self.call(call)
+        assert answer.status == 200, (method, path, answer)
+        found: dict[str, Any] = json.loads(answer.body or b"{}")
+        return found
+
+    def renew(self, method: str, path: str, answer: Answer) -> None:
+        """Make again what the request has ended, so that the next one finds something."""
+        if answer.status not in (200, 204, 499) or method in ("GET", "HEAD"):
+            return
+        if method == "DELETE" and path.endswith("/studies/{study}"):
+            _furnish_study(self)
+        elif "/trials/{trial}" in path:
+            _furnish_trial(self)
+        elif "/storage/" in path:
+            _furnish_objects(self)
+        elif path.endswith((":cancel", "Jobs/{job}")):
+            _furnish_jobs(self)
+
+    def outside(self) -> dict[str, bytes]:
+        """What lies beside the data directory, and what of it is the service's alone."""
+        files = [p for p in sorted(self.root.rglob("*")) if not p.is_relative_to(self.data)]
+        found = {str(p): p.read_bytes() if p.is_file() else b"" for p in files}
+        found["secret"] = (self.data / "secret").read_bytes()
+        known = sorted(p.name for p in self.data.iterdir() if not p.name.startswith("footplate.db"))
+        return {**found, "data": " ".join(known).encode()}
+
+    def starts(self, uid: str) -> list[AttemptStart]:
+        return [r for r in self.backend.requests if r.attempt_id.startswith(uid)]
+
+
+def _split(path: str) -> tuple[str, str]:
+    target, _, query = path.partition("?")
+    return target, query
+
+
+@contextmanager
+def open_house(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
+    """The loops run: what was accepted is queued, admitted, started and cancelled in earnest."""
+    backend = FakeBackend()
+    monkeypatch.setattr(composition, "_local_backend", lambda *_: backend)
+    engine.load()
+    data_dir = DataDir(root / "a" / "b" / "c" / "data")
+    data_dir.make()
+    _plant(root)
+    settings = Settings(data_dir.root, isolation="best-effort")
+    service = composition.Service(settings, data_dir, "http://127.0.0.1:8470")
+    house = House(service, backend, root)
+    logging.getLogger().addHandler(house.complaints)
+    try:
+        service.start()
+        with house.caller:
+            _furnish(house)
+            yield house
+            service.wishes.close()
+    finally:
+        service.close()
+        logging.getLogger().removeHandler(house.complaints)
+
+
+def _plant(root: Path) -> None:
+    """Files beside the data directory, at every distance that ``..`` can go."""
+    for place in (root, root / "a", root / "a" / "b", root / "a" / "b" / "c"):
+        (place / "private.txt").write_text(SECRET)
+
+
+def _furnish(house: House) -> None:
+    """One of everything that requests can name."""
+    house.names |= _NAMES
+    house.json("POST", f"/storage/v1/b?project={PROJECT}", {"name": BUCKET})
+    _furnish_objects(house)
+    bucket = house.data / "buckets" / BUCKET
+    (bucket / "file-link").symlink_to(house.root / "private.txt")
+    (bucket / "near-link").symlink_to("../../../private.txt")
+    (bucket / "dir-link").symlink_to(house.root)
+    (bucket / "loop-link").symlink_to("loop-link")
+    house.json("POST", f"/v1/projects/{PROJECT}/jobs", TRAINING)
+    job = house.service.jobs.get(TrainingJobName(PROJECT, "job_1"))
+    wait_until(lambda: bool(house.starts(job.uid)), "the job to be started")
+    (start,) = house.starts(job.uid)
+    house.backend.admit(start.attempt_id)
+    house.token = start.tickets[0].token
+    shells = ShellTokens(DataDir(house.data).secret())
+    house.names["token"] = shells.issue(job.uid, REPLICA)
+    _furnish_jobs(house)
+    _furnish_study(house)
+
+
+_NAMES = {
+    "project": PROJECT,
+    "location": REGION,
+    "region": REGION,
+    "bucket": BUCKET,
+    "job": "job_1",
+    "index": "0",
+    "sha256": "a" * 64,
+    "id": "b" * 32,
+    "operation": "delete-v1-customJobs-1-1",
+    "verb": "cancel",
+    "tensorboard": "1",
+    "experiment": "1",
+    "number": "1",
+}
+
+
+def _furnish_objects(house: House) -> None:
+    uploads = f"/upload/storage/v1/b/{BUCKET}/o"
+    for name in ("code/trainer.tar.gz", "data/x.csv", "a b/ü.txt"):
+        query = f"uploadType=media&name={quote(name, safe='')}"
+        answer = house.call(Call("POST", uploads, query, (), b"some bytes"))
+        assert answer.status == 200, answer
+    begun = house.call(Call("POST", uploads, "uploadType=resumable&name=big", JSON))
+    house.names["upload"] = begun.header("x-guploader-uploadid")
+
+
+def _furnish_jobs(house: House) -> None:
+    parent = f"projects/{PROJECT}/locations/{REGION}"
+    custom = house.json("POST", f"/v1/{parent}/customJobs", here(body()))["name"]
+    search = house.json("POST", f"/v1/{parent}/hyperparameterTuningJobs", here(tuning()))["name"]
+    house.jobs = [f"projects/{PROJECT}/jobs/job_1", custom, search]
+    house.names |= {"custom": custom.rpartition("/")[2], "tuning": search.rpartition("/")[2]}
+
+
+def _furnish_study(house: House) -> None:
+    studies = f"/v1/projects/{PROJECT}/locations/{REGION}/studies"
+    name = f"study {next(house.numbers)}"
+    made = house.json("POST", studies, {"displayName": name, "studySpec": study()})["name"]
+    house.names["study"] = made.rpartition("/")[2]
+    _furnish_trial(house)
+
+
+def _furnish_trial(house: House) -> None:
+    parent = f"projects/{PROJECT}/locations/{REGION}/studies/{house.names['study']}"
+    who = {"suggestionCount": 1, "clientId": f"c{next(house.numbers)}"}
+    made = house.json("POST", f"/v1/{parent}/trials:suggest", who)
+    house.names["trial"] = made["response"]["trials"][0]["id"]
+
+
+def routes_of(service: composition.Service) -> list[tuple[str, str]]:
+    """Every method and path that the service answers, as its own table has them."""
+    app: Any = service.app._app
+    found = []
+    for route in app.routes:
+        if isinstance(route, Route):
+            found += [(method, route.path) for method in sorted(route.methods or ())]
+    return found

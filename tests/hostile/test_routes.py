@@ -1,0 +1,102 @@
+"""Every route of every face, with a real store, real buckets and real logs behind it.
+
+Whatever is sent: an answer in time, no 5xx, errors as Google's services say them, no file beside
+the data directory read or changed, and nothing that the loops then choke on.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+from tests.hostile.examples import BODIES, examples, unversioned
+from tests.hostile.house import open_house, routes_of
+from tests.hostile.mutations import attacks
+from tests.hostile.verdicts import check
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.hostile.caller import Answer, Call
+    from tests.hostile.house import House
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("hostile")]
+
+FACES = {
+    "training": ("/v1/projects/{project}/jobs", "/v1/projects/{project}/op", "/v1/projects/{p"),
+    "vertex": ("customJobs", "hyperparameterTuningJobs", "trainingPipelines", "tensorboards"),
+    "vizier": ("/studies",),
+    "storage": ("/storage/",),
+    "logging": ("/v2/", "/logs"),
+    "footplate": ("/footplate/",),
+    "replica": ("/replica/", "/shell/"),
+    "others": ("",),
+}
+"""Parts of the paths of each; a route is of the first that fits."""
+NUMBERS = count(100)
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    monkeypatch = pytest.MonkeyPatch()
+    with open_house(tmp_path_factory.mktemp("house"), monkeypatch) as house:
+        yield house
+    monkeypatch.undo()
+
+
+def face_of(path: str) -> str:
+    order = ("vizier", "storage", "logging", "footplate", "replica", "vertex", "training", "others")
+    return next(face for face in order if any(part in path for part in FACES[face]))
+
+
+def routes(house: House, face: str) -> list[tuple[str, str]]:
+    found = [route for route in routes_of(house.service) if face_of(route[1]) == face]
+    return [route for route in found if route != ("POST", "/footplate/v1/down")]
+
+
+def test_the_examples_are_of_routes_that_there_are(house: House) -> None:
+    """Else a route of another name would be tried with empty bodies alone."""
+    there = {(method, unversioned(path)) for method, path in routes_of(house.service)}
+    assert there.issuperset(BODIES)
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_honest_requests_are_understood(house: House, face: str) -> None:
+    """Or hostile ones made of them would be turned away at the first door."""
+    for method, path in routes(house, face):
+        for call in examples(house, method, path):
+            answer = send(house, method, path, call)
+            understood = answer.status in (200, 204, 308, 404, 409, 499, 501)
+            assert understood or b"FAILED_PRECONDITION" in answer.body, (call, answer.body)
+    assert house.complaints.told == []
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_hostile_requests_are_answered(house: House, face: str) -> None:
+    before = house.outside()
+    known = routes(house, face)
+
+    @settings(deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.data())
+    def attack(data: st.DataObject) -> None:
+        method, path = data.draw(st.sampled_from(known))
+        honest = data.draw(st.sampled_from(examples(house, method, path)))
+        answer = send(house, method, path, data.draw(attacks(honest, house.root)))
+        event(f"{face} {answer.status}")
+        assert house.outside() == before
+        assert house.complaints.told == []
+
+    attack()
+
+
+def send(house: House, method: str, path: str, call: Call) -> Answer:
+    """Each job gets an id of its own; what was deleted is made again."""
+    body = call.body.replace(b"job_2", b"job_%d" % next(NUMBERS), 1)
+    call = type(call)(call.method, call.target, call.query, call.headers, body, call.breaks_off)
+    answer = house.call(call)
+    check(call, answer)
+    house.renew(method, path, answer)
+    return answer
