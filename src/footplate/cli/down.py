@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from footplate.cli.interruption import at_interrupt
 from footplate.cli.session import Session, with_session
 from footplate.domain.errors import DeadlineExceeded, FailedPrecondition, Unavailable
 
@@ -35,6 +36,7 @@ def command(session: Session, timeout_s: float) -> None:
     try:
         with session.connect() as service:
             _say(service.down())
+            at_interrupt("Interrupted; the service stops by itself when its jobs have ended.")
             _wait(service, timeout_s)
     except Unavailable:
         if session.url:

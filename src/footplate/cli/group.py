@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
+from footplate.cli.interruption import INTERRUPTED, told
 from footplate.cli.terminal import colourless, disarm
+from footplate.cli.wide_flags import pushed_down
 from footplate.domain.errors import ServiceError
 
 if TYPE_CHECKING:
@@ -40,6 +43,10 @@ class Group(click.Group):
         self.entries = {entry.name: entry for entry in entries}
         self.aliases = aliases or {}
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """gcloud's wide flags may stand before the command."""
+        return super().parse_args(ctx, pushed_down(args))
+
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(self.entries)
 
@@ -68,9 +75,12 @@ class Group(click.Group):
 class Failure(click.ClickException):
     """An error that was said and explained; the process ends with 1."""
 
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self._colour = False if colourless() else None  # whoever shows it can't tell any more
+
     def show(self, file: object = None) -> None:  # noqa: ARG002 - click's signature
-        colour = False if colourless() else None  # the context that knows is closed by now
-        click.secho("Error: ", nl=False, err=True, fg="red", color=colour)
+        click.secho("Error: ", nl=False, err=True, fg="red", color=self._colour)
         click.echo(disarm(self.message), err=True)
 
 
@@ -82,8 +92,14 @@ class Root(Group):
             ctx.color = False
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo(told(ctx), err=True)
+            sys.exit(INTERRUPTED)
         except ServiceError as error:
-            raise Failure(_explained(error)) from error
+            # Imported here: who finds what was looked for needs no way out.
+            from footplate.cli.missing_job import way_out
+
+            raise Failure(_explained(error) + way_out(error, ctx)) from error
 
 
 def _explained(error: ServiceError) -> str:

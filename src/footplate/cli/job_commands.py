@@ -13,6 +13,7 @@ import click
 
 from footplate.cli.formats.grammar import read_format
 from footplate.cli.happenings import Narrator, restarts, timetable
+from footplate.cli.interruption import INTERRUPTED, at_interrupt, job_goes_on
 from footplate.cli.lists.listing import show_none
 from footplate.cli.session import job_commands
 from footplate.cli.show import cell, render, render_list
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
 
 PENDING = "pendingExplanation"
 """The field that says why a job waits, while it does."""
-_NOTE = {"NOTE": PENDING}
+_REASONS = (PENDING, "errorMessage", "error.message")
+_LONGEST_NOTE = 200
+_NOTE = {"NOTE": "noteToldOf"}
 _USAGE = {"REPLICA": "replica"}
 EVENTS = {
     "NUMBER": "number",
@@ -46,25 +49,21 @@ EVENTS = {
 
 NAMES = read_format("value(uri)")
 
-INTERRUPTED = 130
-"""What a shell says of a program that Ctrl-C ended."""
 
-
-def describe(session: Session, name: JobName, layout: Layout, columns: Mapping[str, str]) -> None:
+def describe(
+    session: Session, name: JobName, layout: Layout | None, columns: Mapping[str, str]
+) -> None:
     """The resource on stdout; on stderr its restarts, why it failed, or what it waits for.
 
-    The table of a tuning job says how many trials there are, and which is the best.
+    The table of a tuning job says how many trials there are, and which is the best. ``layout``
+    None: an overview in tables.
     """
     # Imported here, like all that pulls in httpx: start-up time.
     from footplate.cli.follow import verdict
-    from footplate.cli.trials.summary import is_tuning, summary
 
     with session.connect() as service:
         job = service.job(name)
-        if layout.is_plain_table and is_tuning(job.resource):
-            click.echo(summary(job.resource, columns, service.trials(name)))
-        else:
-            click.echo(render(job.resource, layout, columns))
+        _show_job(service, job, layout, columns)
         if _tell_wait(job):
             return
         happened = list(service.events(name))
@@ -76,6 +75,23 @@ def describe(session: Session, name: JobName, layout: Layout, columns: Mapping[s
             click.secho(disarm(Narrator().tell(event)), err=True, dim=True)
     elif job.state is not State.SUCCEEDED:
         click.secho(verdict(job), err=True, fg="red")
+
+
+def _show_job(
+    service: Service, job: Job, layout: Layout | None, columns: Mapping[str, str]
+) -> None:
+    # Imported here: start-up time of help texts.
+    from footplate.cli.ai_platform.jobs.overview import overview
+    from footplate.cli.trials.summary import is_tuning, summary
+
+    plain = layout is None or layout.is_plain_table
+    trials = service.trials(job.name) if plain and is_tuning(job.resource) else None
+    if layout is None:
+        click.echo(overview(job.resource, trials))
+    elif trials is not None:
+        click.echo(summary(job.resource, columns, trials))
+    else:
+        click.echo(render(job.resource, layout, columns))
 
 
 def show_events(session: Session, name: JobName, layout: Layout) -> None:
@@ -110,15 +126,23 @@ def print_jobs(
 
 
 def _listed(found: Sequence[Resource], layout: Layout, columns: Mapping[str, str]) -> str:
-    """In a table there is a last column for why jobs wait, if any does."""
-    wait = any(PENDING in resource for resource in found)
-    if wait:
+    """In a table there is a last column for why jobs wait or failed, if any does."""
+    if layout.takes_rows:
+        found = [{**resource, "noteToldOf": _note(resource)} for resource in found]
+    noted = layout.takes_rows and any(resource["noteToldOf"] for resource in found)
+    if noted:
         columns = {**columns, **_NOTE}
-    text = render_list(found, layout.without_flatten(), columns, fold=wait)
+    text = render_list(found, layout.without_flatten(), columns, fold=noted)
     if not layout.is_plain_table or not sys.stdout.isatty():
         return text
     width = shutil.get_terminal_size().columns
     return "\n".join(clip(line, width) for line in text.splitlines())
+
+
+def _note(resource: Resource) -> str:
+    """Why it waits, or the first line of why it failed."""
+    told = next(filter(None, (cell(resource, path) for path in _REASONS)), "")
+    return clip(told.partition("\n")[0], _LONGEST_NOTE)
 
 
 def cancel(session: Session, name: JobName) -> None:
@@ -211,6 +235,7 @@ def announce(session: Session, name: JobName, *, tuning: bool = False) -> None:
     ``tuning``: it has trials.
     """
     commands = job_commands(name, session.flags)
+    at_interrupt(job_goes_on(name.job_id, commands))
     click.echo(f"Job {name.job_id} submitted.", err=True)
     if tuning:
         click.echo(f"  trials:   {commands['trials']} --watch", err=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 import click
 from click.core import ParameterSource
 
+from footplate.cli.wide_flags import wide_flags
 from footplate.domain.errors import InvalidArgument, Unavailable
 from footplate.domain.names import CustomJobName, TrainingJobName, TuningJobName, parse_job_name
 
@@ -27,6 +28,9 @@ R = TypeVar("R")
 N = TypeVar("N", bound="JobName")
 
 _VERBS = ("describe", "stream-logs", "events", "trials", "cancel")
+
+LOOKED_FOR = "footplate.job"
+"""Where a context keeps the session and the name of the job that the command line names."""
 
 DEFAULT_PROJECT = "demo"
 DEFAULT_REGION = "us-central1"
@@ -66,30 +70,37 @@ class Session:
 
         return load_settings(os.environ, {"data_dir": self.data_dir})
 
-    def connect(self) -> Service:
+    def connect(self, timeout_s: float = 60.0) -> Service:
         # Imported here: httpx takes longer than everything else that a help text needs.
         from footplate.client.service import Service
 
         target = self.target()
-        return Service(target.url, target.token)
+        return Service(target.url, target.token, timeout_s)
 
     def training_job(self, text: str) -> TrainingJobName:
         """The job that ``text`` names: its id, or its whole resource name."""
         if "/" not in text:
-            return TrainingJobName(self.project, text)
-        return _of_kind(TrainingJobName, text)
+            return self._looking_for(TrainingJobName(self.project, text))
+        return self._looking_for(_of_kind(TrainingJobName, text))
 
     def custom_job(self, text: str, region: str) -> CustomJobName:
         """The job that ``text`` names: its id, or its whole resource name."""
         if "/" not in text:
-            return CustomJobName(self.project, region, text)
-        return _of_kind(CustomJobName, text)
+            return self._looking_for(CustomJobName(self.project, region, text))
+        return self._looking_for(_of_kind(CustomJobName, text))
 
     def tuning_job(self, text: str, region: str) -> TuningJobName:
         """The job that ``text`` names: its id, or its whole resource name."""
         if "/" not in text:
-            return TuningJobName(self.project, region, text)
-        return _of_kind(TuningJobName, text)
+            return self._looking_for(TuningJobName(self.project, region, text))
+        return self._looking_for(_of_kind(TuningJobName, text))
+
+    def _looking_for(self, name: N) -> N:
+        """Remembered, for the way out where there is no such job."""
+        ctx = click.get_current_context(silent=True)
+        if ctx is not None:
+            ctx.meta[LOOKED_FOR] = (self, name)
+        return name
 
 
 _GROUPS: dict[type[JobName], tuple[str, str]] = {
@@ -131,9 +142,25 @@ def job_commands(name: JobName, flags: str = "") -> dict[str, str]:
     return {verb: f"footplate {group} {verb} {operand}{tail}" for verb in _VERBS}
 
 
-def with_session(function: Callable[Concatenate[Session, P], R]) -> Callable[P, R]:
-    """Add --project, --url and --data-dir, and hand them over as a Session."""
+def list_command(name: JobName, flags: str = "") -> str:
+    """The command line that lists the jobs beside this one."""
+    _, group = _GROUPS[type(name)]
+    words = ["footplate", group, "list"]
+    given = [flag for flag in shlex.split(flags) if not flag.startswith("--project=")]
+    if name.project != DEFAULT_PROJECT or len(given) < len(shlex.split(flags)):
+        words.append(f"--project={name.project}")
+    if not isinstance(name, TrainingJobName) and name.location != DEFAULT_REGION:
+        words.append(f"--region={name.location}")
+    return " ".join([*words, *map(shlex.quote, given)])
 
+
+def with_session(function: Callable[Concatenate[Session, P], R]) -> Callable[P, R]:
+    """Add --project, --url and --data-dir, and hand them over as a Session.
+
+    gcloud's wide flags come with them.
+    """
+
+    @wide_flags
     @click.option(
         "--project",
         envvar=["FOOTPLATE_PROJECT", "CLOUDSDK_CORE_PROJECT", "GOOGLE_CLOUD_PROJECT"],

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Generic
 from urllib.parse import quote
 
 from footplate.client.resources import LocatedJob, N, TrainingJob
+from footplate.domain.errors import Aborted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
+
+    from pydantic import JsonValue
 
     from footplate.client.connection import Connection
     from footplate.domain.names import JobName, TrainingJobName
     from footplate.wire.json_text import JsonObject
+
+
+_TRIES = 5
 
 
 class TrainingJobs:
@@ -53,6 +60,43 @@ class TrainingJobs:
             "PATCH", job_path(name), params={"updateMask": mask}, body=body
         )
         return TrainingJob.read(name.project, answer)
+
+    def change_labels(
+        self,
+        name: TrainingJobName,
+        *,
+        put: Mapping[str, str],
+        remove: Collection[str] = (),
+        clear: bool = False,
+    ) -> TrainingJob:
+        """Take away ``remove``, or all, then put others; nobody else's change is lost.
+
+        Raises:
+            NotFound: there is no such job.
+            Aborted: others change its labels all the time.
+        """
+        for _ in range(_TRIES - 1):
+            with suppress(Aborted):
+                return self._change_labels(name, put, remove, clear=clear)
+        return self._change_labels(name, put, remove, clear=clear)
+
+    def _change_labels(
+        self,
+        name: TrainingJobName,
+        put: Mapping[str, str],
+        remove: Collection[str],
+        *,
+        clear: bool,
+    ) -> TrainingJob:
+        job = self.get(name)
+        kept = {} if clear else _labels(job.resource, remove)
+        return self.relabel(name, {**kept, **put}, str(job.resource.get("etag") or ""))
+
+
+def _labels(resource: Mapping[str, JsonValue], removed: Collection[str]) -> dict[str, str]:
+    found = resource.get("labels")
+    labels = found if isinstance(found, dict) else {}
+    return {key: str(value) for key, value in labels.items() if key not in removed}
 
 
 class LocatedJobs(Generic[N]):

@@ -78,6 +78,14 @@ class Service:
             return self.custom_jobs.get(name)
         return self.tuning_jobs.get(name)
 
+    def jobs_beside(self, name: JobName) -> Iterator[Job]:
+        """All of its kind and place, newest first."""
+        if isinstance(name, TrainingJobName):
+            return self.training_jobs.list(name.project)
+        if isinstance(name, CustomJobName):
+            return self.custom_jobs.list(name.project, name.location)
+        return self.tuning_jobs.list(name.project, name.location)
+
     def cancel(self, name: JobName) -> None:
         """A finished job: nothing happens. Raises NotFound."""
         if isinstance(name, TrainingJobName):

@@ -64,6 +64,8 @@ class FakeService:
         self.measurements: dict[tuple[str, int], list[dict[str, object]]] = {}
         self.studies: dict[str, list[dict[str, object]]] = {}
         """The trials of each study of Vizier."""
+        self.meddlers: dict[str, list[dict[str, object]]] = {}
+        """What others write into a job just before somebody changes it."""
         self.buckets: list[str] = []
         self.objects: dict[tuple[str, str], bytes] = {}
         self.refusals: dict[tuple[str, str], Answer] = {}
@@ -144,6 +146,17 @@ def _list(service: FakeService, request: Request, collection: str) -> Answer:
     if first + 2 < len(names):
         body["nextPageToken"] = str(first + 2)
     return Answer(body=body)
+
+
+def _relabel(service: FakeService, request: Request, name: str) -> Answer:
+    job = service.jobs[name]
+    if meddlers := service.meddlers.get(name):
+        job.update(meddlers.pop(0))
+    given = request.json()
+    if given.get("etag", job.get("etag")) != job.get("etag"):
+        return failure(409, "ABORTED", f"{name} has changed since")
+    job["labels"] = given["labels"]
+    return Answer(body=job)
 
 
 def _cancel(service: FakeService, _request: Request, name: str) -> Answer:
@@ -318,6 +331,7 @@ _ROUTES: list[tuple[str, str, Callable[..., Answer]]] = [
     ("POST", rf"{_API}/({_LOCATED})", _create_located),
     ("GET", f"{_API}/{_JOB}", _get),
     ("GET", f"{_API}/{_COLLECTION}", _list),
+    ("PATCH", rf"/v1/({_TRAINING})", _relabel),
     ("POST", f"{_API}/{_JOB}:cancel", _cancel),
     ("DELETE", rf"{_API}/({_LOCATED}/[^/:]+)", _delete),
     ("GET", f"/footplate/v1/{_JOB}/logs", _logs),

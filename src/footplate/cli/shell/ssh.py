@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from footplate.cli.group import Failure
-from footplate.cli.job_commands import INTERRUPTED
+from footplate.cli.interruption import INTERRUPTED
 from footplate.cli.trials.summary import is_tuning
 from footplate.domain.errors import FailedPrecondition, ServiceError
 from footplate.domain.replica_names import choose_replica

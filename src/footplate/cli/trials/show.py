@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli import job_commands
+from footplate.cli.interruption import INTERRUPTED
 from footplate.cli.session import job_commands as commands_of
 from footplate.cli.show import render_list
 from footplate.cli.table import table
@@ -131,7 +132,7 @@ def watch_trials(session: Session, name: JobName, chosen: Selection) -> None:
         click.echo(f"\nNo longer watching job {name.job_id}; it goes on.", err=True)
         click.echo(f"  watch it again: {commands['trials']} --watch", err=True)
         click.echo(f"  end it:         {commands['cancel']}", err=True)
-        sys.exit(job_commands.INTERRUPTED)
+        sys.exit(INTERRUPTED)
     job_commands.conclude(job)
 
 

@@ -29,6 +29,11 @@ def summary(resource: Mapping[str, JsonValue], columns: Mapping[str, str], view:
     return render(told, TABLE, {**columns, "TRIALS": "trialsToldOf", "BEST": "bestToldOf"})
 
 
+def trial_counts(view: TrialsView) -> tuple[str, str]:
+    """How many of how many have ended, and which is the best."""
+    return _counted(view), _best(view)
+
+
 def _counted(view: TrialsView) -> str:
     ended = sum(trial.ended for trial in view.trials)
     running = len(view.trials) - ended

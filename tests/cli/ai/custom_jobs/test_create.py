@@ -232,8 +232,9 @@ def test_the_other_commands(invoke: Callable[..., Result], fake: FakeService) ->
     }
     group = ("ai", "custom-jobs")
     assert invoke(*group, "list").stdout == (
-        f"NAME{' ' * 46}  DISPLAY_NAME  STATE             CREATED\n"
-        f"{NAME}  census        JOB_STATE_FAILED  {TIME}\n"
+        f"NAME{' ' * 46}  DISPLAY_NAME  STATE             {'CREATED':<{len(TIME)}}  NOTE\n"
+        f"{NAME}  census        JOB_STATE_FAILED  {TIME}  "
+        "workerpool0-0 exited with code 1: ValueError: no\n"
     )
     told = "Job 100 failed: workerpool0-0 exited with code 1: ValueError: no\n"
     assert invoke(*group, "describe", "100").stderr == told

@@ -141,15 +141,98 @@ def test_describe_of_a_job_that_is_not_there(invoke: Callable[..., Result]) -> N
     assert (result.exit_code, result.stdout, result.stderr) == (
         1,
         "",
-        "Error: projects/demo/jobs/nobody not found\n",
+        (
+            "Error: projects/demo/jobs/nobody not found\n"
+            "  list them: footplate ai-platform jobs list\n"
+        ),
     )
+
+
+def test_a_job_of_a_like_name_is_offered(invoke: Callable[..., Result]) -> None:
+    words = ("describe", "projects/demo/jobs/census_12", "--project=other")
+    assert invoke("ai-platform", "jobs", *words).stderr == (
+        "Error: projects/demo/jobs/census_12 not found\n"
+        "  did you mean census_1 or census_2 or census_3?\n"
+        "  list them: footplate ai-platform jobs list --project=demo\n"
+    )
+
+
+def test_where_there_are_no_jobs_another_project_is(invoke: Callable[..., Result]) -> None:
+    assert invoke("ai-platform", "jobs", "cancel", "x", "--project=empty").stderr == (
+        "Error: projects/empty/jobs/x not found\n"
+        "  there are no jobs in projects/empty/jobs; --project names another project\n"
+        "  list them: footplate ai-platform jobs list --project=empty\n"
+    )
+
+
+SUMMARY = """\
+┌────────────────────────────────────────────────────────────────────────┐
+│                              Job Overview                              │
+├──────────┬─────────┬─────────────────────┬─────────────────────┬───────┤
+│    JOB   │  STATUS │       CREATED       │       STARTED       │ ENDED │
+├──────────┼─────────┼─────────────────────┼─────────────────────┼───────┤
+│ census_1 │ RUNNING │ 2026-11-21T08:00:00 │ 2026-11-21T08:00:01 │       │
+└──────────┴─────────┴─────────────────────┴─────────────────────┴───────┘
+┌─────────────────────────────────────────────┐
+│            Training Input Summary           │
+├─────────────┬────────┬────────────┬─────────┤
+│    REGION   │ MODULE │ SCALE_TIER │ RUNTIME │
+├─────────────┼────────┼────────────┼─────────┤
+│ us-central1 │        │            │         │
+└─────────────┴────────┴────────────┴─────────┘
+"""
+
+
+def test_describe_summarized(invoke: Callable[..., Result], fake: FakeService) -> None:
+    fake.jobs[NAME]["startTime"] = "2026-11-21T08:00:01.5Z"
+    result = invoke("ai-platform", "jobs", "describe", "census_1", "--summarize")
+    assert result.stdout == SUMMARY
+
+
+def test_labels_are_changed(invoke: Callable[..., Result], fake: FakeService) -> None:
+    fake.jobs[NAME] |= {"labels": {"team": "vision", "x": "y"}, "etag": "b25l"}
+    update = ("ai-platform", "jobs", "update", "census_1", "--format=json(labels)")
+    result = invoke(*update, "--update-labels=rank=1,team=b", "--remove-labels=x,nope")
+    assert json.loads(result.stdout) == {"labels": {"rank": "1", "team": "b"}}
+    assert result.stderr == "Job census_1 is updated.\n"
+    sent = fake.last("PATCH")
+    assert sent.query == {"updateMask": "labels,etag"}
+    assert sent.json()["etag"] == "b25l"
+
+    invoke(*update, "--clear-labels", "--update-labels=new=1")
+    assert fake.jobs[NAME]["labels"] == {"new": "1"}
+
+
+def test_labels_that_another_changes_meanwhile_are_not_lost(
+    invoke: Callable[..., Result], fake: FakeService
+) -> None:
+    fake.jobs[NAME] |= {"labels": {}, "etag": "b25l"}
+    fake.meddlers[NAME] = [{"labels": {"theirs": "1"}, "etag": "dHdv"}]
+    invoke("ai-platform", "jobs", "update", "census_1", "--update-labels=mine=1")
+    assert fake.jobs[NAME]["labels"] == {"theirs": "1", "mine": "1"}
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ((), "give --update-labels, --remove-labels or --clear-labels"),
+        (("--clear-labels", "--remove-labels=a"),
+         "--clear-labels and --remove-labels exclude each other"),
+    ],
+)  # fmt: skip
+def test_update_wants_to_know_what(
+    words: tuple[str, ...], problem: str, invoke: Callable[..., Result]
+) -> None:
+    result = invoke("ai-platform", "jobs", "update", "census_1", *words)
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1] == f"Error: {problem}"
 
 
 def test_list_is_a_table(invoke: Callable[..., Result]) -> None:
     assert invoke("ai-platform", "jobs", "list").stdout == (
-        "JOB_ID    STATUS   CREATED\n"
+        "JOB_ID    STATUS   CREATED                      NOTE\n"
         f"census_1  RUNNING  {TIME}\n"
-        f"census_2  FAILED   {TIME}\n"
+        f"census_2  FAILED   {TIME}  {CAUSE}\n"
         f"census_3  QUEUED   {TIME}\n"
     )
 
@@ -159,9 +242,9 @@ def test_list_says_which_jobs_search(invoke: Callable[..., Result], fake: FakeSe
     job["trainingInput"] = {"hyperparameters": {"maxTrials": 3}}
     job["trainingOutput"] = {"hyperparameterMetricTag": "rmse"}
     assert invoke("ai-platform", "jobs", "list").stdout.splitlines()[:3] == [
-        f"{'JOB_ID':<10}STATUS   {'CREATED':<{len(TIME)}}  TUNES",
+        f"{'JOB_ID':<10}STATUS   {'CREATED':<{len(TIME)}}  TUNES  NOTE",
         f"census_1  RUNNING  {TIME}",
-        f"census_2  FAILED   {TIME}  rmse",
+        f"census_2  FAILED   {TIME}  rmse   {CAUSE}",
     ]
 
 
@@ -243,7 +326,7 @@ def test_list_says_why_jobs_wait(invoke: Callable[..., Result]) -> None:
     assert result.stdout == (
         "JOB_ID    STATUS   CREATED                      NOTE\n"
         f"census_1  RUNNING  {TIME}\n"
-        f"census_2  FAILED   {TIME}\n"
+        f"census_2  FAILED   {TIME}  {CAUSE}\n"
         f"census_3  QUEUED   {TIME}  {WAITS}\n"
     )
     listed = json.loads(invoke("ai-platform", "jobs", "list", "--format=json").stdout)

@@ -12,6 +12,7 @@ from footplate.cli.ai.custom_jobs.kind import KIND
 from footplate.cli.ai.custom_jobs.worker_pools import KEYS, check_pools, make_pool
 from footplate.cli.ai.located.create_options import create_options, display_name_option
 from footplate.cli.dry_run import finish
+from footplate.cli.interruption import at_interrupt
 from footplate.cli.kms_key import kms_key_name
 from footplate.cli.option_values import DictValue, ListValue
 from footplate.cli.session import Session, with_session
@@ -110,6 +111,7 @@ def command(
 
     content = read_config(Path(config)) if config else {}
     options["kms_key_name"] = kms_key_name(options, session.project)
+    at_interrupt("Interrupted; no job was created.")
     with session.connect() as service:
         service.health()
         if dry_run:

@@ -11,6 +11,7 @@ from footplate.cli import job_commands
 from footplate.cli.ai.hp_tuning_jobs.kind import KIND
 from footplate.cli.ai.located.create_options import create_options, display_name_option
 from footplate.cli.dry_run import finish
+from footplate.cli.interruption import at_interrupt
 from footplate.cli.kms_key import kms_key_name
 from footplate.cli.learn_from import learn_from_option
 from footplate.cli.session import Session, with_session
@@ -95,6 +96,7 @@ def command(
 
     options["kms_key_name"] = kms_key_name(options, session.project)
     request = make_job(display_name, read_config(Path(config)), options)
+    at_interrupt("Interrupted; no job was created.")
     with session.connect() as service:
         service.health()
         if dry_run:

@@ -18,6 +18,7 @@ command = Group(
         Entry("stacks", f"{_HERE}.stacks", "Show where a running job's processes stand."),
         Entry("usage", f"{_HERE}.usage", "Show what the replicas of a job use."),
         Entry("ssh", f"{_HERE}.ssh", "Open a shell in a replica of a running job."),
+        Entry("update", f"{_HERE}.update", "Change the labels of a job."),
         Entry("cancel", f"{_HERE}.cancel", "End a job."),
     ),
     help="Submit and follow training jobs.",

@@ -17,14 +17,19 @@ if TYPE_CHECKING:
 
 @click.command("describe")
 @click.argument("job")
+@click.option(
+    "--summarize", is_flag=True, help="Show it in small tables; --format is of no effect then."
+)
 @format_option("yaml")
 @with_session
-def command(session: Session, job: str, layout: Layout) -> None:
+def command(session: Session, job: str, layout: Layout, *, summarize: bool) -> None:
     """Show a job, and why it failed or what it waits for.
 
     \b
     Examples:
       footplate ai-platform jobs describe census_20261121_0900
       footplate ai-platform jobs describe census_20261121_0900 --format='value(state)'
+      footplate ai-platform jobs describe census_20261121_0900 --summarize
     """
-    job_commands.describe(session, session.training_job(job), layout, COLUMNS)
+    shown = None if summarize else layout
+    job_commands.describe(session, session.training_job(job), shown, COLUMNS)

@@ -17,6 +17,7 @@ from footplate.cli.ai_platform.jobs.submit.options import (
 )
 from footplate.cli.dry_run import dry_run_option, finish
 from footplate.cli.formats.layout import YAML, Layout
+from footplate.cli.interruption import at_interrupt
 from footplate.cli.kms_key import kms_key_name, kms_options
 from footplate.cli.learn_from import learn_from_option
 from footplate.cli.option_values import UserArgsCommand
@@ -102,6 +103,7 @@ def command(
     given = _Packages(
         job, package_path, packages, staging_bucket, str(job_dir) if job_dir else None
     )
+    at_interrupt("Interrupted; no job was submitted.")
     with session.connect() as service:
         service.health()
         uris = given.foretell() if dry_run else given.stage(service)

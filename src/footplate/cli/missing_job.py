@@ -1,0 +1,52 @@
+"""Where to look for a job that there isn't."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from footplate.cli.session import LOOKED_FOR, list_command
+from footplate.domain.errors import NotFound, ServiceError
+from footplate.domain.words import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import click
+
+    from footplate.cli.session import Session
+    from footplate.domain.names import JobName
+
+_LOOKED_AT = 500
+"""Jobs, newest first, among which one of a like name is sought."""
+_PATIENCE_S = 5.0
+
+
+def way_out(error: ServiceError, ctx: click.Context) -> str:
+    """Lines to add to ``error``, if it says that the job of the command line isn't there."""
+    looked_for = ctx.meta.get(LOOKED_FOR)
+    if looked_for is None or not isinstance(error, NotFound):
+        return ""
+    session, name = looked_for
+    if f"{name} " not in error.message:
+        return ""
+    lines = ["", *_guess(session, name), f"  list them: {list_command(name, session.flags)}"]
+    return "\n".join(lines)
+
+
+def _guess(session: Session, name: JobName) -> Iterator[str]:
+    try:
+        known = list(islice(_ids(session, name), _LOOKED_AT))
+    except ServiceError:
+        return
+    hint = nearest(name.job_id, known, "jobs") if known else ""
+    if hint.startswith("did you mean"):
+        yield f"  {hint}"
+    elif not known:
+        yield f"  there are no jobs in {name.collection}; --project names another project"
+
+
+def _ids(session: Session, name: JobName) -> Iterator[str]:
+    with session.connect(timeout_s=_PATIENCE_S) as service:
+        for job in service.jobs_beside(name):
+            yield job.name.job_id
