@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, Index, MetaData, insert, inspect, text, update
+from sqlalchemy import Connection, Engine, Index, MetaData, insert, inspect, select, text, update
 
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, Unavailable
 from footplate.domain.quotas import Quota
@@ -25,6 +25,7 @@ from footplate.store.codec import job_values
 from footplate.store.engines import make_engine, parse_url
 from footplate.store.migrations.running import configuration, migrate
 from footplate.store.opening import alone, stored_revision
+from footplate.store.studies.rows import study_values
 from footplate.store.tables import REVISION, REVISION_TABLE, jobs, metadata, revisions
 from footplate.testing.jobs import make_job
 from footplate.testing.postgresql import Postgresql
@@ -131,7 +132,42 @@ def test_a_database_of_the_first_version_keeps_its_jobs(engine: Engine, url: str
     store.close()
 
 
-@pytest.mark.parametrize("older", ["0001", "0002"])
+@pytest.mark.parametrize("older", ["0001", "0002", "0003", "0004"])
+def test_what_is_there_stays_upwards_and_downwards(engine: Engine, older: str) -> None:
+    """On the way up from each version, and down to it again."""
+    rows: dict[str, dict[str, Any]] = {"jobs": job_values(make_job())}
+    if older < "0003":
+        del rows["jobs"]["tuning_job"]
+    if older != "0001":
+        rows["quotas"] = {"project": "ads", "region": "*", "resource": "vcpus", "amount": 64}
+    if older >= "0003":
+        rows["studies"] = {**study_values(make_study()), "last_position": 0}
+    with alone(engine) as connection:
+        migrate(connection, older)
+        for table, values in rows.items():
+            connection.execute(insert(metadata.tables[table]).values(values))
+        before = _everything(connection, rows)
+    with alone(engine) as connection:
+        migrate(connection)
+        for table in ("leases", "servers", "home"):
+            assert inspect(connection).has_table(table)
+        assert _everything(connection, rows) == before
+    with alone(engine) as connection:
+        command.downgrade(configuration(connection), older)
+    with alone(engine) as connection:
+        assert _everything(connection, rows) == before
+
+
+def _everything(connection: Connection, tables: Iterable[str]) -> dict[str, list[Any]]:
+    """What is in these tables, without the columns that are younger than they are."""
+    found = {}
+    for table in tables:
+        rows = connection.execute(select(text("*")).select_from(text(table))).mappings()
+        found[table] = [{k: v for k, v in row.items() if k != "tuning_job"} for row in rows]
+    return found
+
+
+@pytest.mark.parametrize("older", ["0001", "0002", "0003", "0004"])
 def test_what_a_migration_made_can_be_taken_away_again(engine: Engine, older: str) -> None:
     with alone(engine) as connection:
         migrate(connection, older)
@@ -171,7 +207,12 @@ def test_alembic_costs_nothing_where_nothing_is_to_do(url: str) -> None:
         assert run.stdout.split() == []
 
 
-def test_processes_may_open_a_new_database_at_once(url: str) -> None:
+@pytest.mark.parametrize("older", [None, "0001", "0004"])
+def test_processes_may_open_a_database_at_once(url: str, engine: Engine, older: str | None) -> None:
+    """A new one, which one of them makes, or an old one, which one of them brings up to date."""
+    if older is not None:
+        with alone(engine) as connection:
+            migrate(connection, older)
     openers = [
         subprocess.Popen(
             (sys.executable, "-W", "error", "-c", OPEN_AND_CREATE, url, str(number)),

@@ -6,6 +6,8 @@ import logging
 import threading
 from typing import TYPE_CHECKING
 
+from footplate.domain.errors import NotLeading
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -53,6 +55,8 @@ class Loop:
     def _try(self) -> float:
         try:
             due = self._step()
+        except NotLeading:  # whoever took the lead goes on; this loop is about to be closed
+            return RECOVERY_S
         except Exception:
             _log.exception("a pass of the %s loop failed; it is tried again", self._name)
             return RECOVERY_S

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from footplate.ports.clock import SteadyClock
     from footplate.ports.store import Store
 
+MOST_CHANGED = 10_000
+"""Changes that nobody has asked for; after more of them all is seen anew."""
 _NOBODY = JobUid("")
 
 
@@ -56,24 +58,39 @@ class Queue:
         self._catalogue = catalogue
         self._clock = clock
         self._quotas = quotas
+        self._patience_s = patience_s
         self._lock = Lock()
-        capacity = {site.name: site.capacity for site in regions.sites()}
-        self._desk = Desk(capacity, Quotas(), patience_s)
+        self._empty()
+        self._ahead = timedelta()
+        """How far the clock had been set when all was seen."""
+        self._changed: set[JobUid] = set()
+        self._quotas_changed = True
+        self._anew = False
+        self._changed_lock = Lock()
+
+    def _empty(self) -> None:
+        """Know nothing."""
+        capacity = {site.name: site.capacity for site in self._regions.sites()}
+        self._desk = Desk(capacity, Quotas(), self._patience_s)
         self._devices: dict[str, dict[JobUid, tuple[str, ...]]] = {}
         """By site and job."""
         self._waits = Deadlines()
         self._new: dict[JobUid, None] = {}
         self._loaded = False
-        self._ahead = timedelta()
-        """How far the clock had been set when all was seen."""
-        self._changed: set[JobUid] = set()
-        self._quotas_changed = True
-        self._changed_lock = Lock()
 
     def changed(self, uid: JobUid) -> None:
         """The store's record of the job may be another now; never blocks for long."""
         with self._changed_lock:
             self._changed.add(uid)
+            if len(self._changed) > MOST_CHANGED:
+                self._anew = True
+                self._changed.clear()
+
+    def refresh(self) -> None:
+        """Any record may be another now, and quotas too; never blocks for long."""
+        with self._changed_lock:
+            self._anew = True
+            self._changed.clear()
 
     def quotas_changed(self) -> None:
         """Other quotas may be in force now; never blocks for long."""
@@ -174,8 +191,11 @@ class Queue:
         self._notice_jump()
         with self._changed_lock:
             changed, self._changed = self._changed, set()
-            quotas_changed, self._quotas_changed = self._quotas_changed, False
+            anew, self._anew = self._anew, False
+            quotas_changed, self._quotas_changed = self._quotas_changed or anew, False
         try:
+            if anew:
+                self._empty()
             if quotas_changed:
                 self._desk.set_quotas(self._quotas())
             if not self._loaded:

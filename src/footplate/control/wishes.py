@@ -28,6 +28,7 @@ MOST_OF_A_REPLICA = 8
 """Wishes that wait for the same replica."""
 _MANY_DIGITS = 19
 _CLOSED = WishAnswer(error="the server is being stopped; ask again when it is back")
+_MOVED = WishAnswer(error="another server leads now; ask again")
 _PHASES = {
     Phase.WAITING: "hasn't started yet",
     Phase.PREPARING: "is PREPARING: its program hasn't started yet",
@@ -166,9 +167,14 @@ class Wishes:
         """The server ends: everybody who waits, on either side, is let go."""
         with self._lock:
             self._closed = True
+        self.dismiss(_CLOSED)
+
+    def dismiss(self, answer: WishAnswer = _MOVED) -> None:
+        """Let everybody go who waits now: supervisors have another server to talk to."""
+        with self._lock:
             wishes, held = tuple(self._wishes.values()), tuple(self._held.values())
         for wish in wishes:
-            self._settle(wish, _CLOSED)
+            self._settle(wish, answer)
         for wake in held:
             wake()
 

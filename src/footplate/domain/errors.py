@@ -141,6 +141,10 @@ class Unavailable(ServiceError):
     http_status = 503
 
 
+class NotLeading(Unavailable):
+    """Only the server that leads does this, and this one doesn't, or doesn't any more."""
+
+
 class DataLoss(ServiceError):
     code = Code.DATA_LOSS
     http_status = 500

@@ -25,6 +25,18 @@ until the commit. (A transaction that begins by reading fails if another one wro
 
 NO_TRANSACTION = {BEGIN: ""}
 
+MOST_IDLE_S = 5
+"""A transaction of PostgreSQL in which nothing is said for so long is undone."""
+
+_PATIENCE = {
+    "connect_timeout": 10,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+"""With a host that has vanished from the network; the URL may say otherwise."""
+
 _POSTGRESQL = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
 
 
@@ -68,10 +80,28 @@ def make_engine(url: URL, lock_timeout_s: float) -> Engine:
         return _make_sqlite(url, lock_timeout_s)
     try:
         # The ping finds connections that died with an earlier life of the server.
-        return create_engine(url, pool_size=10, max_overflow=20, pool_pre_ping=True)
+        engine = create_engine(
+            url,
+            pool_size=10,
+            max_overflow=20,
+            pool_pre_ping=True,
+            connect_args={k: v for k, v in _PATIENCE.items() if k not in url.query},
+        )
     except (ModuleNotFoundError, NoSuchModuleError) as error:
         hint = "pip install 'footplate[postgresql]'"
         raise FailedPrecondition(f"{error}: PostgreSQL needs a driver; {hint}") from error
+    event.listen(engine, "connect", _bound_idleness)
+    return engine
+
+
+def _bound_idleness(connection: Any, _record: Any) -> None:
+    """A server that was stopped in the middle of a transaction must not hold up the others.
+
+    Any: psycopg's, which need not be installed.
+    """
+    before, connection.autocommit = connection.autocommit, True
+    connection.execute(f"SET idle_in_transaction_session_timeout = '{MOST_IDLE_S}s'")
+    connection.autocommit = before
 
 
 def _make_sqlite(url: URL, lock_timeout_s: float) -> Engine:

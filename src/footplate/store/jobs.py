@@ -10,26 +10,33 @@ from sqlalchemy.exc import IntegrityError
 
 from footplate.domain.errors import Aborted, AlreadyExists, DataLoss, NotFound
 from footplate.domain.states import State
+from footplate.ports.notices import NoticeKind
 from footplate.ports.store import ACTIVE, Page
 from footplate.store import codec
 from footplate.store.checks import storable
 from footplate.store.conditions import condition
 from footplate.store.documents import write_labels
 from footplate.store.events import append_events, select_events
+from footplate.store.leases import SoleLeases, SqlLeases, fence
+from footplate.store.listening import Listener
 from footplate.store.paging import Position
 from footplate.store.quotas import SqlQuotas
+from footplate.store.servers import SoleServer, SqlServers
 from footplate.store.studies.studies import SqlStudies
 from footplate.store.tables import job_labels, jobs, studies
 from footplate.store.transactions import Transactions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from sqlalchemy import ColumnElement, Connection, Engine
 
     from footplate.domain.filters import Filter
     from footplate.domain.jobs import Job, JobEvent
     from footplate.domain.names import JobName, JobUid
+    from footplate.ports.leases import Lease, Leases
+    from footplate.ports.notices import Notice
+    from footplate.ports.servers import Servers
     from footplate.ports.store import StoredEvent
     from footplate.store.codec import Record
 
@@ -44,10 +51,45 @@ class SqlStore:
     Any number of threads may call it; ``close`` comes after the last call.
     """
 
-    def __init__(self, engine: Engine) -> None:
-        self._transactions = Transactions(engine)
-        self.quotas = SqlQuotas(self._transactions)
-        self.studies = SqlStudies(self._transactions)
+    def __init__(self, engine: Engine, server: str = "") -> None:
+        """``server``: who writes, for the notices to others."""
+        self._engine = engine
+        self._server = server
+        self._use(Transactions(engine, server))
+
+    def _use(self, transactions: Transactions) -> None:
+        self._transactions = transactions
+        self.quotas = SqlQuotas(transactions)
+        self.studies = SqlStudies(transactions)
+
+    @property
+    def several(self) -> bool:
+        """Whether several servers may use the database at once."""
+        return self._transactions.several
+
+    def leases(self) -> Leases:
+        return SqlLeases(self._transactions) if self.several else SoleLeases()
+
+    def servers(self) -> Servers:
+        return SqlServers(self._transactions) if self.several else SoleServer()
+
+    def fenced(self, lease: Lease) -> SqlStore:
+        """The same store, which writes nothing any more once another lease was taken.
+
+        Writes then raise NotLeading. It is closed with this one.
+        """
+        if not self.several:
+            return self
+        store = SqlStore(self._engine, self._server)
+        store._use(self._transactions.guarded(fence(lease)))
+        return store
+
+    def listen(self, hear: Callable[[Notice], None], missed: Callable[[], None]) -> Listener | None:
+        """Hear what other servers write; None: there are none.
+
+        ``missed`` is called when anything may have been written unheard.
+        """
+        return Listener(self._engine, self._server, hear, missed) if self.several else None
 
     def create(self, job: Job, events: Sequence[JobEvent]) -> None:
         values = codec.job_values(job)
@@ -60,6 +102,8 @@ class SqlStore:
                 raise AlreadyExists(f"{job.name} already exists") from error
             _index_labels(connection, job)
             append_events(connection, job.uid, events)
+            kind = NoticeKind.JOB if job.spec.search is None else NoticeKind.SEARCH
+            self._transactions.tell(connection, kind, job.uid)
 
     def get(self, name: JobName) -> Job:
         return self._get(jobs.c.name, str(name))
@@ -77,19 +121,23 @@ class SqlStore:
                 connection.execute(delete(job_labels).where(job_labels.c.job_uid == job.uid))
                 _index_labels(connection, job)
             append_events(connection, job.uid, events)
+            self._transactions.tell(connection, NoticeKind.JOB, job.uid)
 
     def append(self, uid: JobUid, events: Sequence[JobEvent]) -> None:
         with self._transactions.writing() as connection:
             _lock(connection, jobs.c.uid, uid)
             append_events(connection, uid, events)
+            self._transactions.tell(connection, NoticeKind.EVENTS, uid)
 
     def delete(self, name: JobName, version: int) -> None:
         with self._transactions.writing() as connection:
             stored = _lock(connection, jobs.c.name, str(name))
             _guard(stored, version)
-            connection.execute(delete(jobs).where(jobs.c.tuning_job == stored.uid))
+            removed = delete(jobs).where(jobs.c.tuning_job == stored.uid).returning(jobs.c.uid)
+            runs = connection.scalars(removed).all()
             connection.execute(delete(studies).where(studies.c.uid == stored.uid))
             connection.execute(delete(jobs).where(jobs.c.uid == stored.uid))
+            self._transactions.tell(connection, NoticeKind.JOB, stored.uid, *runs)
 
     def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
         query = select(jobs).where(jobs.c.collection == collection, condition(where))

@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 _ADVISORY_LOCK = 0x666F6F74706C61  # "footpla": any number, the same for all of us
 
 
-def open_store(url: str, *, lock_timeout_s: float = 15.0) -> SqlStore:
+def open_store(url: str, *, lock_timeout_s: float = 15.0, server: str = "") -> SqlStore:
     """The store in this database; a new one is made, an old one is brought up to date.
 
     ``sqlite:////PATH/TO/FILE`` (its folder must be there) or ``postgresql://...``.
-    ``lock_timeout_s`` is how long a write to SQLite waits for other programs.
+    ``lock_timeout_s`` is how long a write to SQLite waits for other programs, ``server`` the id
+    of the server that writes.
 
     Raises:
         InvalidArgument: the URL names no database that can be used.
@@ -43,7 +44,7 @@ def open_store(url: str, *, lock_timeout_s: float = 15.0) -> SqlStore:
     except BaseException:
         engine.dispose()
         raise
-    return SqlStore(engine)
+    return SqlStore(engine, server)
 
 
 def bring_up_to_date(engine: Engine) -> None:
@@ -82,6 +83,7 @@ def alone(engine: Engine) -> Iterator[Connection]:
     """One transaction that no other opener of this database runs beside."""
     if engine.dialect.name == "postgresql":
         with engine.begin() as connection:
+            connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_ADVISORY_LOCK})"))
             yield connection
         return

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import delete, select
 
 from footplate.domain.quotas import Quota
+from footplate.ports.notices import NoticeKind
 from footplate.store.checks import check_quota_texts, storable
 from footplate.store.tables import quotas
 from footplate.store.upserting import upsert
@@ -48,12 +49,14 @@ class SqlQuotas:
                 else:
                     row = {"project": project, "region": region, "resource": resource}
                     upsert(connection, quotas, [{**row, "amount": amount}], to="amount")
+            self._transactions.tell(connection, NoticeKind.QUOTAS)
 
     def remove(self, project: str, region: str) -> None:
         if not (storable(project) and storable(region)):
             return
         with self._transactions.writing() as connection:
             connection.execute(delete(quotas).where(_at(project, region)))
+            self._transactions.tell(connection, NoticeKind.QUOTAS)
 
 
 def _at(project: str, region: str) -> ColumnElement[bool]:

@@ -17,7 +17,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-REVISION = "0004"
+REVISION = "0005"
 """The newest migration; a database at this revision needs none."""
 
 REVISION_TABLE = "footplate_revision"
@@ -169,6 +169,34 @@ trial_reports = Table(
     UniqueConstraint("study_uid", "number", "key_digest", name="trial_reports_once"),
     Index("trial_reports_by_trial", "study_uid", "number", "position"),
 )
+
+leases = Table(
+    "leases",
+    metadata,
+    Column("name", Bytewise, primary_key=True),
+    Column("holder", Bytewise, nullable=False),
+    Column("url", Bytewise, nullable=False),
+    Column("epoch", BigInteger, nullable=False),
+    Column("expires", Micros, nullable=False),
+)
+"""``holder`` is empty where a lease was given back. Times here are of the database's clock."""
+
+servers = Table(
+    "servers",
+    metadata,
+    Column("id", Bytewise, primary_key=True),
+    Column("seen", Micros, nullable=False),
+    Column("body", Text, nullable=False),
+)
+
+home = Table(
+    "home",
+    metadata,
+    Column("database_id", Bytewise, primary_key=True),
+    Column("data_dir_id", Bytewise, nullable=False),
+    Column("place", Text, nullable=False),
+)
+"""One row: the database's own identity, and the data directory that it belongs to."""
 
 revisions = Table(
     REVISION_TABLE,

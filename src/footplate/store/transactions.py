@@ -8,26 +8,44 @@ from typing import TYPE_CHECKING
 
 from footplate.store.engines import TO_WRITE
 from footplate.store.faults import translated
+from footplate.store.notifying import notify
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from sqlalchemy import Connection, Engine
 
+    from footplate.ports.notices import NoticeKind
+
 
 class Transactions:
-    """Each ``with`` block is one: committed at its end, undone when it raises."""
+    """Each ``with`` block is one: committed at its end, undone when it raises.
 
-    def __init__(self, engine: Engine) -> None:
+    Where several servers may use the database, the others are told of writes as ``server``'s.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        server: str = "",
+        guard: Callable[[Connection], None] | None = None,
+    ) -> None:
+        """``guard`` is called first in each transaction that writes, and may refuse it."""
         self._engine = engine
+        self._server = server
+        self._guard = guard
         self._writer = engine.execution_options(**TO_WRITE)
-        several = engine.dialect.name == "postgresql"
-        level = {"isolation_level": "REPEATABLE READ"} if several else {}
+        self.several = engine.dialect.name == "postgresql"
+        level = {"isolation_level": "REPEATABLE READ"} if self.several else {}
         self._snapshots = engine.execution_options(**level)
         # SQLite has one writer at a time, and lets others sleep and retry: threads of this
         # process queue up here instead, and each goes on the moment its turn has come.
         one_by_one = engine.dialect.name == "sqlite"
         self._turn: AbstractContextManager[object] = Lock() if one_by_one else nullcontext()
+
+    def guarded(self, guard: Callable[[Connection], None]) -> Transactions:
+        """The same with a guard; only where there may be several servers."""
+        return Transactions(self._engine, self._server, guard)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -43,7 +61,14 @@ class Transactions:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         with translated(self._writer.url), self._turn, self._writer.begin() as connection:
+            if self._guard is not None:
+                self._guard(connection)
             yield connection
+
+    def tell(self, connection: Connection, kind: NoticeKind, *keys: str) -> None:
+        """Have the other servers hear of it once the transaction is committed."""
+        if self.several:
+            notify(connection, self._server, kind, keys or ("",))
 
     def close(self) -> None:
         self._engine.dispose()

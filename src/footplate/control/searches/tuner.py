@@ -56,6 +56,11 @@ class Tuner:
             self._changed.add(uid)
         self._wake()
 
+    def refresh(self) -> None:
+        """There may be other tuning jobs, and all of them may have changed."""
+        self._loaded = False
+        self._wake()
+
     def changed(self, uid: JobUid) -> None:
         """Something was written to a job: a tuning job, one that runs a trial, or any other.
 
@@ -96,14 +101,21 @@ class Tuner:
 
     def _take(self) -> list[JobUid]:
         if not self._loaded:
-            found = {job.uid for job in self._store.active() if job.spec.search is not None}
-            with self._lock:
-                self._active |= found
-                self._changed |= found
             self._loaded = True
+            self._load()
         with self._lock:
             taken, self._changed = self._changed or set(self._active), set()
         return sorted(taken)
+
+    def _load(self) -> None:
+        try:
+            found = {job.uid for job in self._store.active() if job.spec.search is not None}
+        except BaseException:
+            self._loaded = False
+            raise
+        with self._lock:
+            self._active |= found
+            self._changed |= self._active
 
     def _look(self, uid: JobUid) -> None:
         try:

@@ -8,6 +8,7 @@ from sqlalchemy import delete, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
 from footplate.domain.errors import Aborted, AlreadyExists, NotFound
+from footplate.ports.notices import NoticeKind
 from footplate.ports.studies import MAX_REPORTS, KeptStudy, StudyPage
 from footplate.store.checks import countable, storable
 from footplate.store.paging import Position
@@ -50,6 +51,7 @@ class SqlStudies:
             if study.earlier:
                 document = {"study_uid": study.uid, "body": earlier}
                 connection.execute(insert(study_earlier).values(document))
+            self._tell(connection, study.uid)
 
     def load(self, uid: StudyUid) -> KeptStudy:
         return self._kept(studies.c.uid, uid)
@@ -99,6 +101,7 @@ class SqlStudies:
             upsert(connection, trial_rows, told, to="body")
             upsert(connection, study_models, fitted, to="body")
             _drop(connection, study.uid, dropped)
+            self._tell(connection, study.uid)
 
     def model(self, uid: StudyUid, finished: int) -> Mapping[str, object] | None:
         if not (storable(uid) and countable(finished)):
@@ -111,7 +114,9 @@ class SqlStudies:
     def report(self, uid: StudyUid, number: int, reports: Sequence[Report]) -> int:
         with self._transactions.writing() as connection:
             _lock(connection, uid)
-            return append_reports(connection, uid, number, reports, self._max_reports)
+            new = append_reports(connection, uid, number, reports, self._max_reports)
+            self._tell(connection, uid)
+        return new
 
     def reports(
         self, uid: StudyUid, number: int | None = None, after: int = 0, limit: int = 100_000
@@ -126,6 +131,10 @@ class SqlStudies:
             return
         with self._transactions.writing() as connection:
             connection.execute(delete(studies).where(studies.c.uid == uid))
+            self._tell(connection, uid)
+
+    def _tell(self, connection: Connection, uid: StudyUid) -> None:
+        self._transactions.tell(connection, NoticeKind.STUDY, uid)
 
     def _kept(self, column: ColumnElement[str | None], value: str) -> KeptStudy:
         if not storable(value):

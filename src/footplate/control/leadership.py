@@ -1,0 +1,136 @@
+"""Take the lead when it is free, keep it, and give it up in time when it can't be kept."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import ServiceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.ports.leases import Lease, Leases
+
+_RENEWALS = 3
+"""In the life of a lease."""
+_AGAIN = 20
+"""What part of a life passes before the database is asked again that was away."""
+_log = logging.getLogger(__name__)
+
+
+class Leadership:
+    """``step`` is for one thread; whether this server ``leads`` anybody may ask at any time.
+
+    By the monotonic clock it leads no longer than its lease lasts, whether or not there was time
+    to notice: a life is counted from before the question that was answered with it.
+    """
+
+    def __init__(
+        self,
+        leases: Leases,
+        server: str,
+        url: str,
+        life_s: float,
+        monotonic: Callable[[], float],
+        begin: Callable[[Lease], None],
+        end: Callable[[], None],
+        keep: Callable[[], None] = lambda: None,
+    ) -> None:
+        """``begin`` is called when a term of leading begins, ``keep`` after each renewal, ``end``
+        when the term is over; all within ``step`` or ``close``.
+        """
+        self._leases = leases
+        self._server = server
+        self._url = url
+        self._life_s = life_s
+        self._monotonic = monotonic
+        self._begin = begin
+        self._end = end
+        self._keep = keep
+        self._lease: Lease | None = None
+        self._until = 0.0
+        self._seen: Lease | None = None
+        """Another's lease as it was first seen so, and when."""
+        self._seen_at = 0.0
+
+    @property
+    def leads(self) -> bool:
+        return self._lease is not None and self._monotonic() < self._until
+
+    @property
+    def leader_url(self) -> str | None:
+        """Where the server that leads answers, as far as is known; None: none does."""
+        if self.leads:
+            return self._url
+        seen = self._seen
+        return seen.url if seen is not None and seen.holder else None
+
+    def step(self) -> float:
+        """Returns in how many seconds the next is due."""
+        try:
+            return self._hold() if self._lease is not None else self._try()
+        except ServiceError as error:
+            if self._lease is not None and not self.leads:
+                self._lose(f"the lease couldn't be renewed: {error.message}")
+            return self._life_s / _AGAIN
+
+    def close(self) -> None:
+        """Give the lead back, so that another may have it at once; after the last ``step``."""
+        lease, self._lease = self._lease, None
+        if lease is None:
+            return
+        self._end()
+        try:
+            self._leases.release(lease)
+        except ServiceError as error:
+            _log.warning("the lead can't be given back: %s", error.message)
+
+    def _hold(self) -> float:
+        if not self.leads:
+            self._lose("this server wasn't awake in time to renew the lease")
+            return 0.0
+        asked_at = self._monotonic()
+        assert self._lease is not None
+        renewed = self._leases.renew(self._lease, self._life_s)
+        if renewed is None:
+            self._lose("the lease is another server's")
+            return 0.0
+        self._lease, self._until = renewed, asked_at + self._life_s
+        self._keep()
+        return self._life_s / _RENEWALS
+
+    def _try(self) -> float:
+        asked_at = self._monotonic()
+        lease = self._leases.take(self._server, self._url, self._life_s, self._unrenewed())
+        if lease is None:
+            return self._watch(self._leases.look())
+        self._seen = None
+        self._lease, self._until = lease, asked_at + self._life_s
+        try:
+            self._begin(lease)
+        except BaseException:  # whatever it is: perhaps another server can
+            self._lease = None
+            self._leases.release(lease)
+            raise
+        return self._life_s / _RENEWALS
+
+    def _watch(self, lease: Lease | None) -> float:
+        """Until when the lease lasts, or is to be looked at again."""
+        now, seen = self._monotonic(), self._seen
+        before = None if seen is None else (seen.epoch, seen.expires)
+        if lease is not None and (lease.epoch, lease.expires) != before:
+            self._seen_at = now
+        self._seen = lease
+        left_s = 0.0 if lease is None else lease.left_s
+        return min(max(left_s, self._life_s / _AGAIN), self._life_s / _RENEWALS)
+
+    def _unrenewed(self) -> Lease | None:
+        """What was seen a whole life ago, and may be so still although nobody holds on to it."""
+        aged = self._monotonic() - self._seen_at > self._life_s
+        return self._seen if self._seen is not None and aged else None
+
+    def _lose(self, why: str) -> None:
+        _log.warning("this server doesn't lead any more: %s", why)
+        self._lease = None
+        self._end()

@@ -1,0 +1,27 @@
+"""What servers of one database tell each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class NoticeKind(Enum):
+    JOB = "job"
+    """Something was written to it."""
+    SEARCH = "search"
+    """There is a new tuning job."""
+    EVENTS = "events"
+    """Of a job only the events are more."""
+    STUDY = "study"
+    QUOTAS = "quotas"
+    LEASE = "lease"
+    """It was taken, or given back."""
+
+
+@dataclass(frozen=True)
+class Notice:
+    """``key`` is the uid of the job or the study; else empty."""
+
+    kind: NoticeKind
+    key: str = ""
