@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import secrets
-from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO
 
 from footplate.buckets.beneath import remove_empty_tree
@@ -19,7 +18,7 @@ from footplate.buckets.file_state import time_of
 from footplate.buckets.names import check_bucket_name, parse_object_name
 from footplate.buckets.objects import Objects
 from footplate.buckets.records import Records
-from footplate.buckets.staging import staged
+from footplate.buckets.staging import staged, sweep
 from footplate.buckets.uploads import Uploads
 from footplate.buckets.walk import Walk, Window
 from footplate.domain.errors import (
@@ -29,6 +28,7 @@ from footplate.domain.errors import (
     NotFound,
     Unavailable,
 )
+from footplate.file_lock import FileLock
 from footplate.ports.buckets import Bucket, Listing, ObjectInfo
 from footplate.ports.object_storage import Checksums, Conditions, Draft, Upload
 
@@ -47,9 +47,8 @@ def _new_id() -> str:
 
 
 class FolderBuckets:
-    """Implements ``ports.object_storage.ObjectStorage``. Safe to be used by many threads.
-
-    One at a time for one ``root``: it begins by removing what an earlier one left unfinished.
+    """Implements ``ports.object_storage.ObjectStorage``. Safe to be used by many threads, and by
+    several processes of one machine. It begins by removing what a dead one left unfinished.
     """
 
     def __init__(self, root: Path, clock: Clock, new_id: Callable[[], str] = _new_id) -> None:
@@ -59,18 +58,18 @@ class FolderBuckets:
         self._new_id = new_id
         self._staging = self._root / _OWN / "staging"
         self._staging.mkdir(parents=True, exist_ok=True)
-        for path in self._staging.iterdir():
-            with suppress(OSError):  # a program put a directory there: it is in nobody's way
-                path.unlink()
+        sweep(self._staging)
         uploads = self._root / _OWN / "uploads"
         uploads.mkdir(exist_ok=True)
         self._uploads = Uploads(uploads, new_id)
         self._uploads.sweep(clock.now())
         self._records = Records(self._root / _OWN / "objects.db")
-        self._objects = Objects(self._root, self._records, clock)
+        self._lock = FileLock(self._root / _OWN / "lock")
+        self._objects = Objects(self._root, self._records, clock, self._lock)
 
     def close(self) -> None:
         self._records.close()
+        self._lock.close()
 
     def buckets(self) -> tuple[Bucket, ...]:
         with told_to_clients():

@@ -6,7 +6,6 @@ import io
 import mimetypes
 import os
 import stat
-import threading
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, BinaryIO
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from footplate.buckets.digest import Digest
     from footplate.buckets.records import Records
+    from footplate.file_lock import FileLock
     from footplate.ports.clock import Clock
 
 _TYPES = mimetypes.MimeTypes()  # without the files of this machine
@@ -42,11 +42,12 @@ _UNKNOWN_BYTES = 256 << 20
 class Objects:
     """``root`` holds a folder per bucket. Safe to be used by many threads."""
 
-    def __init__(self, root: Path, records: Records, clock: Clock) -> None:
+    def __init__(self, root: Path, records: Records, clock: Clock, lock: FileLock) -> None:
+        """Whoever moves, removes or adopts a file holds ``lock``, in whichever process."""
         self._root = root
         self._records = records
         self._clock = clock
-        self._lock = threading.Lock()  # whoever moves, removes or adopts a file holds it
+        self._lock = lock
 
     def folder(self, bucket: str) -> Path:
         """Raises NotFound, InvalidArgument."""
@@ -88,7 +89,7 @@ class Objects:
         """Make the object of a file with its bytes, on the same file system, which moves away."""
         path = parse_object_name(draft.name)
         draft.checksums.check(digest.crc32c, digest.md5)
-        with told_to_clients(), self._lock:
+        with told_to_clients(), self._lock.held():
             folder = self.folder(draft.bucket)
             self._require(draft)
             state = FileState.of(source.stat())
@@ -102,7 +103,7 @@ class Objects:
         """Make an object whose name ends in a slash: the directory itself."""
         path = parse_object_name(draft.name)
         draft.checksums.check(digest.crc32c, digest.md5)
-        with told_to_clients(), self._lock:
+        with told_to_clients(), self._lock.held():
             folder = self.folder(draft.bucket)
             self._require(draft)
             with (
@@ -116,7 +117,7 @@ class Objects:
 
     def update(self, draft: Draft) -> ObjectInfo:
         """As the port says."""
-        with told_to_clients(), self._lock:
+        with told_to_clients(), self._lock.held():
             state, record, file = self._open_locked(draft.bucket, draft.name)
             file.close()
             _check(draft.conditions, _info(draft.bucket, draft.name, state, record))
@@ -134,7 +135,7 @@ class Objects:
     def remove(self, bucket: str, name: str, conditions: Conditions) -> None:
         """As the port says. Directories stay, even empty ones: programs may count on them."""
         path = parse_object_name(name)
-        with told_to_clients(), self._lock:
+        with told_to_clients(), self._lock.held():
             state, record, file = self._open_locked(bucket, name)
             file.close()
             _check(conditions, _info(bucket, name, state, record))
@@ -183,7 +184,7 @@ class Objects:
             records = self._records.find_all(bucket, states)
             unknown = [n for n in states if n not in records and not n.endswith("/")]
             if unknown:
-                with self._lock:
+                with self._lock.held():
                     fresh = dict(look_at(folder, unknown))
                     records |= self._adopt(bucket, fresh)
                 states |= fresh
@@ -196,7 +197,7 @@ class Objects:
             if record is not None:
                 return state, record, file
             file.close()
-            with self._lock:
+            with self._lock.held():
                 return self._open_locked(bucket, name)
 
     def _open_locked(self, bucket: str, name: str) -> tuple[FileState, Record, BinaryIO]:

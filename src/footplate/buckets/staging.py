@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from footplate.buckets.digest import Digest
@@ -18,20 +19,41 @@ if TYPE_CHECKING:
 def staged(path: Path, chunks: Iterable[bytes]) -> Iterator[Digest]:
     """The file ``path`` with these bytes, on the disk for good; afterwards it is gone.
 
+    Until then it is locked, so that no other server takes it for one that was left behind.
+
     Raises:
         Unavailable: the disk is full.
     """
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     with told_to_clients():
-        descriptor = os.open(path, flags, 0o666)
+        descriptor = _open(path)
     try:
-        try:
-            digest = _fill(descriptor, chunks)
-        finally:
-            os.close(descriptor)
-        yield digest
+        yield _fill(descriptor, chunks)
     finally:
+        os.close(descriptor)
         path.unlink(missing_ok=True)
+
+
+def sweep(directory: Path) -> None:
+    """Remove what nobody is at."""
+    for path in directory.iterdir():
+        with suppress(OSError):  # a program put a directory there: it is in nobody's way
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                path.unlink()
+            finally:
+                os.close(descriptor)
+
+
+def _open(path: Path) -> int:
+    """New and locked; whoever sweeps may come between the two."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    while True:
+        descriptor = os.open(path, flags, 0o666)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_nlink:
+            return descriptor
+        os.close(descriptor)
 
 
 def write_all(descriptor: int, chunk: bytes) -> None:

@@ -6,11 +6,12 @@ is the size of that file.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -109,16 +110,34 @@ class Uploads:
 
     @contextmanager
     def claimed(self, upload_id: str) -> Iterator[None]:
-        """Raises Aborted if another request is working on it."""
+        """Raises Aborted if another request, of whichever server, is working on it."""
+        busy = Aborted(f"another request is adding to upload {upload_id!r}; ask again")
         with self._lock:
             if upload_id in self._busy:
-                raise Aborted(f"another request is adding to upload {upload_id!r}; ask again")
+                raise busy
             self._busy.add(upload_id)
         try:
-            yield
+            with ExitStack() as claim:
+                if not self._lock_data(upload_id, claim):
+                    raise busy
+                yield
         finally:
             with self._lock:
                 self._busy.discard(upload_id)
+
+    def _lock_data(self, upload_id: str, claim: ExitStack) -> bool:
+        """False: another process has it. What has no bytes (any more) nobody can add to."""
+        if not _ID.fullmatch(upload_id):
+            return True
+        try:
+            descriptor = os.open(self.data(upload_id), os.O_RDONLY | os.O_CLOEXEC)
+            claim.callback(os.close, descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+        return True
 
     def data(self, upload_id: str) -> Path:
         return self._directory / f"{upload_id}.data"

@@ -69,7 +69,7 @@ class Leadership:
     def step(self) -> float:
         """Returns in how many seconds the next is due."""
         try:
-            return self._hold() if self._lease is not None else self._try()
+            return self._try() if self._lease is None else self._hold(self._lease)
         except ServiceError as error:
             if self._lease is not None and not self.leads:
                 self._lose(f"the lease couldn't be renewed: {error.message}")
@@ -86,13 +86,12 @@ class Leadership:
         except ServiceError as error:
             _log.warning("the lead can't be given back: %s", error.message)
 
-    def _hold(self) -> float:
+    def _hold(self, lease: Lease) -> float:
         if not self.leads:
             self._lose("this server wasn't awake in time to renew the lease")
             return 0.0
         asked_at = self._monotonic()
-        assert self._lease is not None
-        renewed = self._leases.renew(self._lease, self._life_s)
+        renewed = self._leases.renew(lease, self._life_s)
         if renewed is None:
             self._lose("the lease is another server's")
             return 0.0

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument, Unavailable
 from footplate.domain.log_lines import Reading
+from footplate.logs.growth import Growth
 from footplate.logs.journal import Journal
 from footplate.logs.records import Writer
 from footplate.logs.watchers import Watchers
@@ -56,9 +57,16 @@ class _Slot:
 
 
 class FileLogs:
-    """Logs in ``directory``, which this process alone writes to."""
+    """Logs in ``directory``, which several processes may write to."""
 
-    def __init__(self, directory: Path, now: Callable[[], datetime], open_files: int = 128) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        now: Callable[[], datetime],
+        open_files: int = 128,
+        elsewhere: Callable[[], bool] | None = None,
+    ) -> None:
+        """``elsewhere`` says whether other processes may append now; None: there are none."""
         self._directory = directory
         self._make_directory()
         self._now = now
@@ -66,6 +74,7 @@ class FileLogs:
         self._lock = threading.Lock()
         self._slots: OrderedDict[JobUid, _Slot] = OrderedDict()
         self._watchers = Watchers()
+        self._growth = None if elsewhere is None else Growth(self._size, self.wake, elsewhere)
         self._closed = False
 
     def append(
@@ -105,7 +114,14 @@ class FileLogs:
             return () if journal is None else journal.tail(Writer(attempt, replica, trial), count)
 
     def watch(self, uid: JobUid, changed: Callable[[], None]) -> Callable[[], None]:
-        return self._watchers.add(uid, changed)
+        remove = self._watchers.add(uid, changed)
+        return remove if self._growth is None else self._growth.watch(uid, remove)
+
+    def _size(self, uid: JobUid) -> int:
+        try:
+            return self._path(uid).stat().st_size
+        except OSError:
+            return 0
 
     def wake(self, uid: JobUid) -> None:
         self._watchers.wake(uid)
@@ -120,6 +136,8 @@ class FileLogs:
         with self._lock:
             self._closed = True
             self._trim(0)
+        if self._growth is not None:
+            self._growth.close()
         self._watchers.wake_all()
 
     def _make_directory(self) -> None:

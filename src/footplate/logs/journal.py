@@ -1,14 +1,18 @@
-"""The file of one job: appended to by one writer, read by many."""
+"""The file of one job: appended to by one process at a time, read by many."""
 
 from __future__ import annotations
 
+import errno
 import os
+from contextlib import contextmanager
 from datetime import timedelta
 from itertools import islice
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import DataLoss, InvalidArgument, Unavailable
 from footplate.domain.log_lines import Reading
+from footplate.file_lock import file_lock
 from footplate.logs import lines, records
 from footplate.logs.records import Checkpoint, Last, Writer
 
@@ -31,7 +35,8 @@ class Journal:
     """Opening it recovers: a torn end is cut off, and what appending must know is read back.
 
     ``append`` is for one thread at a time; everything else for any number, at any time: what
-    lies below ``size`` never changes.
+    lies below ``size`` never changes. Other processes may append as well: whoever does holds the
+    file's lock, and has read before what others have added.
     """
 
     def __init__(
@@ -50,9 +55,11 @@ class Journal:
         self._timestamp: datetime | None = None
         self._lasts: dict[Writer, Last] = {}
         self._checkpoint_offset = 0
+        self._lock = Lock()
         self.size = 0
         try:
-            self._recover()
+            with self._locked():
+                self._take_up()
         except BaseException:
             os.close(self._fd)
             raise
@@ -66,6 +73,11 @@ class Journal:
         Raises:
             Unavailable: it can't be kept; the file is as it was before.
         """
+        with self._locked():
+            self._take_up()
+            return self._append(writer, fresh, now)
+
+    def _append(self, writer: Writer, fresh: Sequence[Line], now: datetime) -> bool:
         last = self._lasts.get(writer, Last(0, -1))
         sequence, previous = last.sequence, last.offset
         timestamp, parts, offset = self._timestamp, self._due_checkpoint(), self.size
@@ -88,6 +100,7 @@ class Journal:
         return True
 
     def read(self, cursor: int, limit: int) -> Reading:
+        self._look()
         end = self.size
         self._check(cursor, end)
         entries: list[Entry] = []
@@ -102,6 +115,7 @@ class Journal:
         return Reading(tuple(entries), cursor)
 
     def read_back(self, cursor: int | None, limit: int) -> Reading:
+        self._look()
         end = self.size
         cursor = end if cursor is None else cursor
         self._check(cursor, end)
@@ -118,6 +132,7 @@ class Journal:
 
     def seek(self, time: datetime) -> int:
         """By bisection over offsets, each rounded up to the next entry."""
+        self._look()
         sought, end = records.spell_timestamp(time), self.size
         low, high = 0, end
         while low < high:
@@ -131,6 +146,7 @@ class Journal:
 
     def tail(self, writer: Writer, count: int) -> tuple[Entry, ...]:
         """By the offsets that each entry keeps of the one before it."""
+        self._look()
         return tuple(islice(self._chain(writer), count))[::-1]
 
     def _chain(self, writer: Writer) -> Iterator[Entry]:
@@ -173,21 +189,59 @@ class Journal:
             os.ftruncate(self._fd, self.size)
             raise Unavailable(f"log lines can't be kept: {error.strerror}") from error
 
-    def _recover(self) -> None:
-        size = os.fstat(self._fd).st_size
-        self.size = self._whole_size(size)
-        if self.size < size:
-            os.ftruncate(self._fd, self.size)
-        for offset, text in lines.lines_before(self._fd, self.size):
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """For one thread of one process. Raises Unavailable: another one holds it for too long."""
+        with self._lock, file_lock(self._fd):
+            yield
+
+    def _look(self) -> None:
+        """See what other processes have added, if none of them is just adding to it."""
+        if os.fstat(self._fd).st_size <= self.size or not self._lock.acquire(blocking=False):
+            return
+        try:
+            with file_lock(self._fd, wait=False):
+                self._take_up()
+        except Unavailable:
+            return
+        finally:
+            self._lock.release()
+
+    def _take_up(self) -> None:
+        """What was added since the last time, without a torn end; the lock is held.
+
+        Nobody writes now: whoever tore it is dead.
+        """
+        known, size = self.size, os.fstat(self._fd).st_size
+        if size == known:
+            return
+        if size < known:
+            raise OSError(errno.ESTALE, "it was cut off by somebody")
+        end = self._whole_size(size)
+        if end < size:
+            os.ftruncate(self._fd, end)
+        self._learn(known, end)
+        self.size = end
+
+    def _learn(self, known: int, end: int) -> None:
+        """What appending must know, from what lies between; back to a checkpoint at most."""
+        lasts: dict[Writer, Last] = {}
+        timestamp: datetime | None = None
+        before = self._lasts
+        for offset, text in lines.lines_before(self._fd, end):
+            if offset < known:
+                break
             if record := records.decode_record(text, offset):
                 entry = record.entry
                 last = Last(entry.line.sequence, offset)
-                self._lasts.setdefault(Writer(entry.attempt, entry.replica, entry.trial), last)
-                self._timestamp = self._timestamp or entry.timestamp
+                lasts.setdefault(Writer(entry.attempt, entry.replica, entry.trial), last)
+                timestamp = timestamp or entry.timestamp
             elif checkpoint := records.decode_checkpoint(text):
-                self._lasts = {**checkpoint.lasts, **self._lasts}
+                before = {**checkpoint.lasts}
                 self._checkpoint_offset = offset
-                return
+                break
+        self._lasts = {**before, **lasts}
+        self._timestamp = timestamp or self._timestamp
 
     def _whole_size(self, size: int) -> int:
         """Up to the end of the last whole entry: a write may have been cut anywhere."""

@@ -13,12 +13,14 @@ import re
 import shutil
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument, Unavailable
 from footplate.domain.log_lines import restart_of
 from footplate.domain.usage import Counters, condense, point_of
+from footplate.file_lock import file_lock
 from footplate.logs import usage_records
 from footplate.logs.lines import last_newline
 from footplate.logs.usage_records import Record
@@ -47,10 +49,12 @@ class _Tail:
     counters: Counters | None = None
     time: datetime | None = None
     count: int = 0
+    state: tuple[int, int] = (0, 0)
+    """The file's inode and size when this was true."""
 
 
 class FileUsage:
-    """Samples in ``directory``, which this process alone writes to."""
+    """Samples in ``directory``, which several processes may write to, one of them at a time."""
 
     def __init__(self, directory: Path, now: Callable[[], datetime], most: int = MOST) -> None:
         self._directory = directory
@@ -63,14 +67,18 @@ class FileUsage:
         path = self._path(uid, replica)
         with self._lock:
             try:
-                self._append(path, attempt, samples)
+                with self._locked(path):
+                    self._append(path, attempt, samples)
             except OSError as error:
                 self._tails.pop(path, None)
                 raise Unavailable(f"utilisation can't be kept: {error.strerror}") from error
 
     def last(self, uid: JobUid, attempt: int, replica: str) -> int:
-        with self._lock:
-            tail = self._tail(self._path(uid, replica))
+        path = self._path(uid, replica)
+        if not path.exists():
+            return 0
+        with self._lock, self._locked(path):
+            tail = self._tail(path)
             return tail.sequence if tail.attempt == attempt else 0
 
     def replicas(self, uid: JobUid) -> tuple[str, ...]:
@@ -101,10 +109,10 @@ class FileUsage:
         if tail.count + len(fresh) > self._most:
             self._replace(path, fresh)
         else:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             _write(path, b"".join(map(usage_records.encode, fresh)))
         newest = fresh[-1]
-        self._tails[path] = _tail_of(newest, self._count(path, tail.count + len(fresh)))
+        count = self._count(path, tail.count + len(fresh))
+        self._tails[path] = replace(_tail_of(newest, count), state=_state(path))
 
     def _count(self, path: Path, count: int) -> int:
         return count if count <= self._most else len(_read(path))
@@ -117,19 +125,31 @@ class FileUsage:
         records = [Record(newest.attempt, newest.sequence, p, newest.counters) for p in condensed]
         part = path.with_suffix(".part")
         part.unlink(missing_ok=True)
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         _write(part, b"".join(map(usage_records.encode, records)))
         part.replace(path)
 
     def _tail(self, path: Path) -> _Tail:
-        if path not in self._tails:
+        known = self._tails.get(path)
+        if known is None or known.state != _state(path):
             _cut(path)
             records = _read(path)
-            self._tails[path] = _tail_of(records[-1], len(records)) if records else _Tail()
+            tail = _tail_of(records[-1], len(records)) if records else _Tail()
+            self._tails[path] = replace(tail, state=_state(path))
             while len(self._tails) > _KNOWN:
                 self._tails.popitem(last=False)
         self._tails.move_to_end(path)
         return self._tails[path]
+
+    @contextmanager
+    def _locked(self, path: Path) -> Iterator[None]:
+        """For the files of one job; made where they aren't. Raises OSError, Unavailable."""
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            with file_lock(descriptor):
+                yield
+        finally:
+            os.close(descriptor)
 
     def _folder(self, uid: JobUid) -> Path:
         if not _NAME.fullmatch(uid):
@@ -140,6 +160,14 @@ class FileUsage:
         if not _NAME.fullmatch(replica):
             raise InvalidArgument(f"{replica!r} is not the name of a replica")
         return self._folder(uid) / f"{replica}.jsonl"
+
+
+def _state(path: Path) -> tuple[int, int]:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return 0, 0
+    return status.st_ino, status.st_size
 
 
 def _tail_of(record: Record, count: int) -> _Tail:

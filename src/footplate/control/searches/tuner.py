@@ -6,7 +6,7 @@ import logging
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from footplate.domain.errors import Aborted, NotFound, ServiceError
+from footplate.domain.errors import Aborted, NotFound, NotLeading, ServiceError
 from footplate.domain.names import JobUid, StudyUid, parse_run_uid
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class Tuner:
         self._reported.forget(StudyUid(uid))
 
     def _tell(self, uid: JobUid, error: Exception) -> None:
-        if isinstance(error, Aborted) or self._failed.get(uid, 0) >= _TOLD:
+        if isinstance(error, Aborted | NotLeading) or self._failed.get(uid, 0) >= _TOLD:
             return
         if isinstance(error, ServiceError):
             _log.error("tuning job %s: %s; it is looked at again", uid, error.message)

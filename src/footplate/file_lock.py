@@ -1,0 +1,61 @@
+"""A file that one process at a time adds to."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+PATIENCE_S = 2.0
+_LOOK_S = 0.01
+
+
+@contextmanager
+def file_lock(descriptor: int, *, wait: bool = True) -> Iterator[None]:
+    """Alone among processes; for one thread of this one, which sees to that itself.
+
+    Whoever holds it does so for microseconds, or was stopped in the middle: nobody waits for long.
+
+    Raises:
+        Unavailable: another process holds it.
+    """
+    end = time.monotonic() + PATIENCE_S if wait else 0.0
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except BlockingIOError:
+            if time.monotonic() >= end:
+                message = "another process holds the file for too long; is one of them stopped?"
+                raise Unavailable(message) from None
+            time.sleep(_LOOK_S)
+    try:
+        yield
+    finally:
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
+class FileLock:
+    """For one thread of one process at a time; ``path`` is made where it isn't."""
+
+    def __init__(self, path: Path) -> None:
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Raises Unavailable: another process has it for too long."""
+        with self._lock, file_lock(self._descriptor):
+            yield
+
+    def close(self) -> None:
+        os.close(self._descriptor)
