@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "cli.md"
 
-SHARED = ("--region", "--project", "--url", "--data-dir")
+SHARED = (
+    *("--region", "--project", "--url", "--data-dir", "--flatten"),
+    *("--filter", "--limit", "--page-size", "--sort-by"),
+)
 """Options that most commands have: described once, and named by each."""
 
 EXITS = {
@@ -29,8 +32,12 @@ EXITS = {
     "footplate run": "The program's own; 127 if there is no such program, 126 if it can't be run.",
     "footplate ai-platform jobs submit training": "With `--stream-logs` as the job ends: 0 if it "
     "succeeded, else 1. With `--dry-run` 0 if it would be accepted, else 1.",
-    "footplate ai custom-jobs create": "With `--dry-run` 0 if it would be accepted, else 1.",
-    "footplate ai hp-tuning-jobs create": "With `--dry-run` 0 if it would be accepted, else 1.",
+    "footplate ai custom-jobs create": "With `--stream-logs` as the job ends: 0 if it succeeded, "
+    "else 1. With `--dry-run` 0 if it would be accepted, else 1.",
+    "footplate ai hp-tuning-jobs create": "With `--stream-logs` as the job ends: 0 if it "
+    "succeeded, else 1. With `--dry-run` 0 if it would be accepted, else 1.",
+    "footplate ai custom-jobs local-run": "0 if the job succeeded, 1 if it failed, "
+    "130 if Ctrl-C cancelled it.",
     "footplate ai-platform local train": "0 if the job succeeded, 1 if it failed, "
     "130 if Ctrl-C cancelled it.",
     "footplate catalogue check": "0 if the file is right, else 1.",
@@ -56,14 +63,27 @@ This page is made from the commands themselves (`make reference`). `COMMAND --he
 ## What all have in common
 
 What is asked for goes to stdout, all else to stderr. Colours and progress appear on terminals only;
-`NO_COLOR` turns colours off there, too.
+`NO_COLOR`, `TERM=dumb` and `--no-color` turn colours off there, too.
+
+gcloud's wide flags may stand anywhere: `--project`, `--format`, `--flatten`, `--quiet`,
+`--no-user-output-enabled`. Those that say how to reach and bill Google are taken, of no effect:
+`--account`, `--billing-project`, `--configuration`, `--access-token-file`,
+`--impersonate-service-account`, `--trace-token`, `--log-http`, `--verbosity`.
+
+`--format` is in gcloud's grammar: `json`, `yaml`, `table`, `csv`, `value`, `list`, `flattened`,
+`none`, each with attributes and fields, such as `table[box,title=Jobs](jobId:label=JOB:sort=1,
+createTime.date(tz=LOCAL))`. `--filter` is in gcloud's, too: `FIELD=VALUE`, `!=`, `<`, `<=`, `>`,
+`>=`, `:` (contains), `~` and `!~` (regular expressions), `FIELD=(A B)`, `AND`, `OR`, `NOT`; times
+may be such as `-p1d` (a day ago). Other than with gcloud, `OR` needs no parentheses beside `AND`,
+before which it comes, times without a zone are in UTC, and `csv` alone has the columns of the
+table.
 
 | exit code | meaning |
 |---|---|
 | 0 | It is done. |
 | 1 | It couldn't be done: stderr says why, and what to do. |
 | 2 | The command line is wrong: an unknown option, a missing argument. |
-| 130 | Ctrl-C ended a command that followed a job. |
+| 130 | Ctrl-C ended it: stderr says what goes on without it. |
 
 What a command's own section says of exit codes comes first. Most commands have some of these
 options:

@@ -229,6 +229,15 @@ def conclude(job: Job, *, interrupted: bool = False) -> NoReturn:
     sys.exit(INTERRUPTED if interrupted else int(not succeeded))
 
 
+def go_on(session: Session, name: JobName, *, tuning: bool, follow: bool, detach: bool) -> None:
+    """After a submit: tell the job, and follow it to the end of the process if asked to."""
+    announce(session, name, tuning=tuning)
+    if follow:
+        stream_logs(session, name)
+    if not detach:
+        tell_why_it_waits(session, name)
+
+
 def announce(session: Session, name: JobName, *, tuning: bool = False) -> None:
     """After a submit: the id, and how to go on. On stderr: stdout is for the resource.
 

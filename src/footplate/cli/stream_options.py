@@ -37,3 +37,20 @@ def stream_options(function: Callable[P, R]) -> Callable[P, R]:
     ):
         function = option(function)
     return function
+
+
+def stream_logs_option(function: Callable[P, R]) -> Callable[P, R]:
+    """--stream-logs and --async, for commands that make a job."""
+    function = click.option(
+        "--async", "detach", is_flag=True, help="Don't follow the job (the default)."
+    )(function)
+    return click.option(
+        "--stream-logs",
+        is_flag=True,
+        help="Follow the job to its end; the exit code is 0 only if it succeeded.",
+    )(function)
+
+
+def check_following(*, follow: bool, detach: bool) -> None:
+    if follow and detach:
+        raise click.UsageError("--async and --stream-logs exclude each other")

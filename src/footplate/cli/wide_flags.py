@@ -55,6 +55,13 @@ def wide_flags(function: Callable[P, R]) -> Callable[P, R]:
     return function
 
 
+def wide_flags_alone(function: Callable[P, R]) -> Callable[P, R]:
+    """For commands that need no server: a project means nothing to them."""
+    for name in ("--project", "--region"):
+        function = click.option(name, hidden=True, expose_value=False)(function)
+    return wide_flags(function)
+
+
 def _silence(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's signature
     if not value:
         ctx.with_resource(_silent())

@@ -56,6 +56,8 @@ class LocalCode:
     requirements: tuple[str, ...] = ()
     extra_packages: tuple[str, ...] = ()
     extra_dirs: tuple[str, ...] = ()
+    option: str = "--worker-pool-spec: "
+    """What stands before the names of these values, as the command line has them."""
 
     @property
     def main(self) -> PurePosixPath:
@@ -73,7 +75,7 @@ def package_local_code(code: LocalCode) -> list[Archive]:
     """
     root = check_local_code(code)
     runner = make_sdist(PACKAGE, _files(code, root), _requirements(code, root))
-    extra = [_read(root, path) for path in code.extra_packages]
+    extra = [_read(code, root, path) for path in code.extra_packages]
     own = [build_sdist(root)] if is_project(root) else []
     return [runner, *own, *extra]
 
@@ -81,9 +83,10 @@ def package_local_code(code: LocalCode) -> list[Archive]:
 def check_local_code(code: LocalCode) -> Path:
     """The root of the code. Raises InvalidArgument: it, or its main file, isn't there."""
     root = code.root.expanduser()
-    main = _inside(root, str(code.main), "script" if code.script else "python-module")
+    key = "script" if code.script else "python-module"
+    main = _inside(code, root, str(code.main), key)
     if not main.is_file():
-        raise InvalidArgument(f"--worker-pool-spec: {main} is not there, or is no file")
+        raise InvalidArgument(f"{code.option}{key}: {main} is not there, or is no file")
     return root
 
 
@@ -95,9 +98,9 @@ def _files(code: LocalCode, root: Path) -> dict[str, Source]:
         f"{PACKAGE}/task.py": Source(_TASK.format(command=_command(code)).encode()),
     }
     for folder in taken:
-        path = _inside(root, folder, "extra-dirs")
+        path = _inside(code, root, folder, "extra-dirs")
         if not path.is_dir():
-            raise InvalidArgument(f"--worker-pool-spec: extra-dirs: {path} is not a folder")
+            raise InvalidArgument(f"{code.option}extra-dirs: {path} is not a folder")
         prefix = PurePosixPath(PACKAGE, "code", PurePosixPath(folder))
         files.update({str(prefix / name): source for name, source in read_tree(path).items()})
     return files
@@ -126,24 +129,20 @@ def _requirements(code: LocalCode, root: Path) -> list[str]:
     return found
 
 
-def _read(root: Path, path: str) -> Archive:
-    file = _inside(root, path, "extra-packages")
+def _read(code: LocalCode, root: Path, path: str) -> Archive:
+    file = _inside(code, root, path, "extra-packages")
     try:
         return Archive(file.name, file.read_bytes())
     except OSError as error:
-        raise InvalidArgument(
-            f"--worker-pool-spec: extra-packages: {file}: {error.strerror}"
-        ) from None
+        raise InvalidArgument(f"{code.option}extra-packages: {file}: {error.strerror}") from None
 
 
-def _inside(root: Path, path: str, key: str) -> Path:
+def _inside(code: LocalCode, root: Path, path: str, key: str) -> Path:
     if not root.is_dir():
-        raise InvalidArgument(f"--worker-pool-spec: local-package-path: {root} is not a folder")
+        raise InvalidArgument(f"{code.option}local-package-path: {root} is not a folder")
     chosen = root / path
     if not chosen.resolve().is_relative_to(root.resolve()):
-        raise InvalidArgument(
-            f"--worker-pool-spec: {key}: {path!r} lies outside of local-package-path"
-        )
+        raise InvalidArgument(f"{code.option}{key}: {path!r} lies outside of local-package-path")
     return chosen
 
 

@@ -50,3 +50,9 @@ def test_a_cache_that_is_named_is_shared(tmp_path: Path) -> None:
 def test_a_wrong_setting_of_the_user_is_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match="isolation: environment: 'x' given"):
         private_settings({"FOOTPLATE_ISOLATION": "x"}, tmp_path, 1, "t")
+
+
+def test_gpus_are_those_of_the_machine_if_they_are_asked_for(tmp_path: Path) -> None:
+    environ = {"FOOTPLATE_GPUS": "auto", "HOME": str(tmp_path)}
+    made = private_settings(environ, tmp_path, 1, "t", gpus=True)
+    assert (made.gpus, made.gpu_type) == ("auto", "NVIDIA_TESLA_T4")

@@ -10,6 +10,7 @@ command = Group(
     "custom-jobs",
     (
         Entry("create", f"{_HERE}.create", "Create a custom job."),
+        Entry("local-run", f"{_HERE}.local_run", "Run code here and now, as a custom job would."),
         Entry("describe", f"{_HERE}.describe", "Show a job, and why it failed."),
         Entry("list", f"{_HERE}.list", "List jobs, newest first."),
         Entry("stream-logs", f"{_HERE}.stream_logs", "Follow what a job prints, to its end."),

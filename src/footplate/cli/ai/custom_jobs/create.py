@@ -17,6 +17,7 @@ from footplate.cli.kms_key import kms_key_name
 from footplate.cli.option_values import DictValue, ListValue
 from footplate.cli.session import Session, with_session
 from footplate.cli.show import render
+from footplate.cli.stream_options import check_following
 from footplate.domain.errors import AlreadyExists
 from footplate.domain.names import GcsUri
 
@@ -77,6 +78,8 @@ def command(
     staging_bucket: str | None,
     *,
     dry_run: bool,
+    stream_logs: bool,
+    detach: bool,
     **options: object,
 ) -> None:
     """Create a custom job, which starts as soon as there is room for it.
@@ -101,6 +104,7 @@ def command(
     \b
       footplate ai custom-jobs create --display-name=census --config=job.yaml --dry-run
     """
+    check_following(follow=stream_logs, detach=detach)
     if not pools and config is None:
         raise click.UsageError("--worker-pool-spec or --config is needed")
     if pools:
@@ -124,8 +128,7 @@ def command(
         specs = _specs(service, session, display_name, pools, python_package_uris, staging_bucket)
         request = make_job(display_name, content, options, specs)
         created = service.custom_jobs.create(session.project, region, request)
-    job_commands.announce(session, created.name)
-    job_commands.tell_why_it_waits(session, created.name)
+    job_commands.go_on(session, created.name, tuning=False, follow=stream_logs, detach=detach)
     click.echo(render(created.resource, layout, KIND.columns))
 
 

@@ -16,6 +16,7 @@ from footplate.cli.kms_key import kms_key_name
 from footplate.cli.learn_from import learn_from_option
 from footplate.cli.session import Session, with_session
 from footplate.cli.show import render
+from footplate.cli.stream_options import check_following
 
 if TYPE_CHECKING:
     from footplate.cli.formats.layout import Layout
@@ -59,6 +60,8 @@ def command(
     config: str,
     *,
     dry_run: bool,
+    stream_logs: bool,
+    detach: bool,
     **options: object,
 ) -> None:
     """Create a tuning job: it runs your trainer again and again, and searches for the best
@@ -90,6 +93,7 @@ def command(
           --max-trial-count=40 --parallel-trial-count=4
       footplate ai hp-tuning-jobs create --display-name=census --config=hptuning.yaml --dry-run
     """
+    check_following(follow=stream_logs, detach=detach)
     # Imported here: help texts need no YAML.
     from footplate.cli.ai.hp_tuning_jobs.request import make_job
     from footplate.cli.config_file import read_config
@@ -102,6 +106,5 @@ def command(
         if dry_run:
             finish(service.validations.tuning_job(session.project, region, request), layout)
         created = service.tuning_jobs.create(session.project, region, request)
-    job_commands.announce(session, created.name, tuning=True)
-    job_commands.tell_why_it_waits(session, created.name)
+    job_commands.go_on(session, created.name, tuning=True, follow=stream_logs, detach=detach)
     click.echo(render(created.resource, layout, KIND.columns))

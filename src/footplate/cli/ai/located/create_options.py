@@ -11,6 +11,7 @@ from footplate.cli.kms_key import kms_options
 from footplate.cli.option_values import DictValue
 from footplate.cli.session import region_option
 from footplate.cli.show import format_option
+from footplate.cli.stream_options import stream_logs_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +25,7 @@ def create_options(function: Callable[P, R]) -> Callable[P, R]:
         region_option(),
         format_option("yaml"),
         dry_run_option,
+        stream_logs_option,
         kms_options,
         click.option("--enable-dashboard-access", is_flag=True, help="Kept, of no effect here."),
         click.option(

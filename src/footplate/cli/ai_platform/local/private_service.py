@@ -20,10 +20,14 @@ if TYPE_CHECKING:
 _COMMAND = (sys.executable, "-P", "-m", "footplate.cli.ai_platform.local.serving")
 """-P: nothing in the directory where the user stands is taken for a module of ours."""
 
+_GPUS = "gpus"
+
 
 @contextmanager
-def private_service(replicas: int) -> Iterator[Callable[[], Service]]:
+def private_service(replicas: int, *, gpus: bool = False) -> Iterator[Callable[[], Service]]:
     """Clients of a service with room for so many replicas.
+
+    ``gpus``: it hands out those of this machine, each as a GPU_TYPE.
 
     At the end of the block what still runs there is cancelled, and awaited; nothing is left.
 
@@ -32,7 +36,7 @@ def private_service(replicas: int) -> Iterator[Callable[[], Service]]:
     """
     folder = Path(tempfile.mkdtemp(prefix="footplate-local-"))
     process = subprocess.Popen(
-        [*_COMMAND, folder, str(replicas)],
+        [*_COMMAND, folder, str(replicas), *([_GPUS] if gpus else [])],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,  # Ctrl-C is for this process to understand

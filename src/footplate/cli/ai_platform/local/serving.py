@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from footplate.backends.local.removal import empty
+from footplate.cli.ai_platform.local.gpu_type import GPU_TYPE
 from footplate.client.service import Service
 from footplate.domain.errors import ServiceError
 from footplate.domain.sites import Mode
@@ -29,8 +30,11 @@ if TYPE_CHECKING:
     from footplate.domain.sites import Site
     from footplate.settings import Settings
 
+_WITH_GPUS = 3
+"""Words on the command line, beside which one more asks for GPUs."""
 
-def main(folder: Path, replicas: int | None = None) -> None:
+
+def main(folder: Path, replicas: int | None = None, *, gpus: bool = False) -> None:
     """Serve in ``folder``, or end what a service left there that was killed; then remove it."""
     os.environ["TMPDIR"] = str(folder)  # builds of packages leave their locks there
     token = secrets.token_urlsafe()
@@ -38,7 +42,7 @@ def main(folder: Path, replicas: int | None = None) -> None:
         if replicas is None:
             end_left_behind(private_settings(os.environ, folder, 1, token))
         else:
-            _serve(private_settings(os.environ, folder, replicas, token))
+            _serve(private_settings(os.environ, folder, replicas, token, gpus=gpus))
     except ServiceError as error:
         _say(error=error.message)
     finally:
@@ -47,11 +51,17 @@ def main(folder: Path, replicas: int | None = None) -> None:
 
 
 def private_settings(
-    environ: Mapping[str, str], data_dir: Path, replicas: int, token: str
+    environ: Mapping[str, str],
+    data_dir: Path,
+    replicas: int,
+    token: str,
+    *,
+    gpus: bool = False,
 ) -> Settings:
     """The user's own, but for what would share, ration or measure something.
 
-    Environments are kept where the user's service keeps them.
+    Environments are kept where the user's service keeps them. ``gpus``: those of this machine,
+    whatever they are, count as GPU_TYPE.
 
     Raises:
         InvalidArgument: a setting of the user is wrong.
@@ -64,8 +74,9 @@ def private_settings(
         database_url=None,
         token=token,
         mode=Mode.EMULATE,
-        gpus="none",  # those of this machine are the user's service's to hand out
-        gpu_type=None,
+        # Unless they are asked for, they are the user's service's to hand out.
+        gpus=own.gpus if gpus else "none",
+        gpu_type=GPU_TYPE if gpus else None,
         quotas=(),
     )
 
@@ -90,4 +101,4 @@ def _say(**told: str) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), *map(int, sys.argv[2:]))
+    main(Path(sys.argv[1]), *map(int, sys.argv[2:3]), gpus=len(sys.argv) > _WITH_GPUS)

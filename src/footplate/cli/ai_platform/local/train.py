@@ -2,81 +2,31 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
 
 from footplate.cli import job_commands
+from footplate.cli.ai_platform.local.options import cluster_options, program_options
 from footplate.cli.option_values import UserArgsCommand
+from footplate.cli.wide_flags import wide_flags_alone
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from footplate.cli.ai_platform.local.program import Program
-    from footplate.client.resources import Job
     from footplate.client.service import Service
-    from footplate.domain.names import GcsUri, JobName
+    from footplate.domain.names import GcsUri
 
 _PROJECT = "local"
 _STAGE = "footplate-local-train"
 """The private service's bucket for packages."""
 
-_COUNT = click.IntRange(min=0)
-
 
 @click.command("train", cls=UserArgsCommand)
-@click.option("--module-name", required=True, metavar="MODULE", help="Module to run: trainer.task.")
-@click.option(
-    "--package-path",
-    type=click.Path(file_okay=False),
-    default=".",
-    metavar="DIR",
-    help="Folder with the Python package; without it the current one.",
-)
-@click.option(
-    "--job-dir",
-    type=click.Path(),
-    metavar="DIR",
-    help="Folder for what the trainer makes, or gs://BUCKET/PATH, which is not kept; "
-    "handed to it as --job-dir.",
-)
-@click.option("--distributed", is_flag=True, help="Run a cluster of several replicas.")
-@click.option(
-    "--worker-count", type=_COUNT, metavar="N", help="Workers, with --distributed.  [default: 2]"
-)
-@click.option(
-    "--parameter-server-count",
-    type=_COUNT,
-    metavar="N",
-    help="Parameter servers, with --distributed.  [default: 2]",
-)
-@click.option(
-    "--evaluator-count",
-    type=_COUNT,
-    metavar="N",
-    help="Evaluators, with --distributed.  [default: 0]",
-)
-@click.option(
-    "--start-port",
-    type=click.IntRange(1, 65535),
-    metavar="PORT",
-    expose_value=False,
-    help="Taken for gcloud's sake, of no effect: replicas get ports that are free.",
-)
-@click.option(
-    "--runtime-version",
-    metavar="VERSION",
-    help="AI Platform runtime, such as 2.21 or 1.15; without it the newest. gcloud has no such "
-    "option here: it takes the Python that it finds.",
-)
-@click.option(
-    "--python-version",
-    metavar="VERSION",
-    help="Python of the runtime, such as 3.7. Not an option of gcloud's.",
-)
+@cluster_options
+@program_options
+@wide_flags_alone
 def command(
     *,
     module_name: str,
@@ -116,6 +66,7 @@ def command(
     """
     # Imported here: help texts need neither the packager nor a client.
     from footplate.cli.ai_platform.local.cluster import cluster, local_job
+    from footplate.cli.ai_platform.local.following import follow
     from footplate.cli.ai_platform.local.job_dir import read_job_dir
     from footplate.cli.ai_platform.local.private_service import private_service
     from footplate.cli.ai_platform.local.program import package_program
@@ -139,7 +90,7 @@ def command(
             uris = _stage(service, program, place)
             request = local_job(members, options, uris, user_args)
             name = service.training_jobs.create(_PROJECT, request).name
-        job, interrupted = _follow(connect, name, named=members.replicas > 1)
+        job, interrupted = follow(connect, name, named=members.replicas > 1)
     job_commands.conclude(job, interrupted=interrupted)
 
 
@@ -157,36 +108,3 @@ def _stage(service: Service, program: Program, place: str | GcsUri | None) -> li
     for bucket in dict.fromkeys(buckets):
         service.storage.create_bucket(_PROJECT, bucket)
     return stage(service.storage, GcsUri(_STAGE, ""), program.packages)
-
-
-def _follow(connect: Callable[[], Service], name: JobName, *, named: bool) -> tuple[Job, bool]:
-    """The job as it ended, and whether that was asked for by Ctrl-C."""
-    from footplate.cli.follow import Follower
-    from footplate.cli.screen import Screen
-
-    def cancel() -> None:
-        click.echo("\nCancelling the job, and waiting for its end.", err=True)
-        with connect() as service:
-            service.cancel(name)
-
-    with _at_interrupt(cancel) as interrupted:
-        job = Follower(connect, name, Screen(named=named)).run()
-    return job, interrupted.is_set()
-
-
-@contextmanager
-def _at_interrupt(act: Callable[[], None]) -> Iterator[threading.Event]:
-    """In the block the first Ctrl-C is ``act``'s, and sets the event; the next is one as ever."""
-    seen = threading.Event()
-
-    def handle(_number: int, _frame: object) -> None:
-        signal.signal(signal.SIGINT, before)
-        seen.set()
-        # In a thread: the line that is being printed holds the lock of its stream.
-        threading.Thread(target=act, name="cancel", daemon=True).start()
-
-    before = signal.signal(signal.SIGINT, handle)
-    try:
-        yield seen
-    finally:
-        signal.signal(signal.SIGINT, before)

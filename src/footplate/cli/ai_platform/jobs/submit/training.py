@@ -23,6 +23,7 @@ from footplate.cli.learn_from import learn_from_option
 from footplate.cli.option_values import UserArgsCommand
 from footplate.cli.session import Session, with_session
 from footplate.cli.show import format_option, render
+from footplate.cli.stream_options import check_following, stream_logs_option
 from footplate.domain.names import GcsUri, check_training_job_id
 
 if TYPE_CHECKING:
@@ -46,8 +47,7 @@ if TYPE_CHECKING:
 @account_options
 @kms_options
 @learn_from_option
-@click.option("--stream-logs", is_flag=True, help="Follow the job to its end.")
-@click.option("--async", "detach", is_flag=True, help="Don't follow the job (the default).")
+@stream_logs_option
 @dry_run_option
 @format_option("yaml")
 @with_session
@@ -89,8 +89,7 @@ def command(
       footplate ai-platform jobs submit training census_20261121_0902 \\
           --config config.yaml --dry-run
     """
-    if stream_logs and detach:
-        raise click.UsageError("--async and --stream-logs exclude each other")
+    check_following(follow=stream_logs, detach=detach)
     check_training_job_id(job)
     # Imported here: help texts need neither YAML nor the packager.
     from footplate.cli.ai_platform.jobs.submit.request import make_job
@@ -112,11 +111,8 @@ def command(
             uploads = given.uploads()
             finish(service.validations.training_job(session.project, request, uploads), layout)
         created = service.training_jobs.create(session.project, request)
-    job_commands.announce(session, created.name, tuning=is_tuning(created.resource))
-    if stream_logs:
-        job_commands.stream_logs(session, created.name)
-    if not detach:
-        job_commands.tell_why_it_waits(session, created.name)
+    tuning = is_tuning(created.resource)
+    job_commands.go_on(session, created.name, tuning=tuning, follow=stream_logs, detach=detach)
     if layout == YAML:
         click.echo(f"jobId: {created.name.job_id}\nstate: {created.state.value}")
     else:

@@ -1,0 +1,61 @@
+"""gcloud's options for a local run of a custom job."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+import click
+
+from footplate.cli.option_values import ListValue
+from footplate.cli.wide_flags import wide_flags_alone
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def local_run_options(function: Callable[P, R]) -> Callable[P, R]:
+    for option in (
+        wide_flags_alone,
+        click.option("--output-image-uri", metavar="IMAGE", help="Refused: no image is built."),
+        click.option(
+            "--service-account-key-file",
+            type=click.Path(exists=True, dir_okay=False, resolve_path=True),
+            metavar="FILE",
+            help="Credentials for Google's own services: GOOGLE_APPLICATION_CREDENTIALS of the "
+            "program.",
+        ),
+        click.option(
+            "--gpu", is_flag=True, help="Let it use a GPU of this machine, if there is one."
+        ),
+        _several("--extra-dirs", "DIR", "More folders of it that the program needs."),
+        _several("--extra-packages", "FILE", "Built packages (.tar.gz, .whl) in it."),
+        _several("--requirements", "REQUIREMENT", "What to install, such as pandas,tqdm>=4."),
+        click.option("--python-module", metavar="MODULE", help="Module in it to run."),
+        click.option(
+            "--script", metavar="FILE", help="Python or bash file in it to run, by its path."
+        ),
+        click.option(
+            "--local-package-path",
+            "--work-dir",
+            type=click.Path(file_okay=False),
+            default=".",
+            metavar="DIR",
+            help="Folder with the code; without it the current one.",
+        ),
+        click.option(
+            "--executor-image-uri",
+            "--base-image",
+            required=True,
+            metavar="IMAGE",
+            help="Prebuilt image of Vertex AI, which names the runtime.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def _several(name: str, thing: str, text: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    return click.option(name, type=ListValue(), default=[], metavar=f"{thing},...", help=text)

@@ -1,0 +1,79 @@
+"""gcloud's options for a local run, and two of our own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_COUNT = click.IntRange(min=0)
+
+
+def program_options(function: Callable[P, R]) -> Callable[P, R]:
+    """What runs, in what, and where its files lie."""
+    for option in (
+        click.option(
+            "--python-version",
+            metavar="VERSION",
+            help="Python of the runtime, such as 3.7. Not an option of gcloud's.",
+        ),
+        click.option(
+            "--runtime-version",
+            metavar="VERSION",
+            help="AI Platform runtime, such as 2.21 or 1.15; without it the newest. gcloud has no "
+            "such option here: it takes the Python that it finds.",
+        ),
+        click.option(
+            "--job-dir",
+            type=click.Path(),
+            metavar="DIR",
+            help="Folder for what the trainer makes, or gs://BUCKET/PATH, which is not kept; "
+            "handed to it as --job-dir.",
+        ),
+        click.option(
+            "--package-path",
+            type=click.Path(file_okay=False),
+            default=".",
+            metavar="DIR",
+            help="Folder with the Python package; without it the current one.",
+        ),
+        click.option(
+            "--module-name", required=True, metavar="MODULE", help="Module to run: trainer.task."
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def cluster_options(function: Callable[P, R]) -> Callable[P, R]:
+    """How many replicas there are."""
+    for option in (
+        click.option(
+            "--start-port",
+            type=click.IntRange(1, 65535),
+            metavar="PORT",
+            expose_value=False,
+            help="Taken for gcloud's sake, of no effect: replicas get ports that are free.",
+        ),
+        _count("evaluator", "Evaluators", 0),
+        _count("parameter-server", "Parameter servers", 2),
+        _count("worker", "Workers", 2),
+        click.option("--distributed", is_flag=True, help="Run a cluster of several replicas."),
+    ):
+        function = option(function)
+    return function
+
+
+def _count(role: str, many: str, default: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    return click.option(
+        f"--{role}-count",
+        type=_COUNT,
+        metavar="N",
+        help=f"{many}, with --distributed.  [default: {default}]",
+    )
