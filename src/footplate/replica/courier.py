@@ -77,7 +77,7 @@ class Courier:
         """When to begin again after a failure."""
         self._patience_end = 0.0
         self._paid_until = 0.0
-        """Each report of lines moves it ``PAUSE_S`` on."""
+        """Each report of lines moves it ``PAUSE_S`` on; what comes next waits no longer."""
         self._ask_at = NEVER
         self._questions = 0
 
@@ -161,7 +161,8 @@ class Courier:
 
     def _report(self, now: float) -> None:
         if self.unhurried:
-            self._paid_until = max(self._paid_until, now) + PAUSE_S
+            # Those of a flood go without a pause, and the lines behind it don't pay for them all.
+            self._paid_until = min(max(self._paid_until, now), now + HASTE_S) + PAUSE_S
         batch = self._spool.read(self._batch_bytes)
         self._sent = batch.last
         self._begin(now, "POST", REPORTS_PATH, b'{"records":[' + batch.body + b"]}")

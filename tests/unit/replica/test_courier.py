@@ -108,6 +108,14 @@ def test_much_goes_at_once(post: Post) -> None:
     assert post.reports[AT_ONCE:] == [[AT_ONCE + 1, AT_ONCE + 2]]
 
 
+def test_the_line_after_a_flood_waits_no_longer_than_any(post: Post) -> None:
+    for _ in range(200):
+        post.add(b'"k":"line","m":"' + b"x" * 65536 + b'"}')
+    assert len(post.reports) == 200
+    post.add()
+    assert post.courier.deadline() <= post.now + PAUSE_S + 1e-6
+
+
 def test_the_end_of_a_program_waits_for_nothing(post: Post) -> None:
     for _ in range(AT_ONCE + 1):
         post.add()
