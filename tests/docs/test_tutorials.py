@@ -8,6 +8,8 @@ import pytest
 import yaml
 from tests.docs.walk import ROOT, walk
 
+from footplate.testing.gcloud import find_gcloud
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -20,6 +22,13 @@ one_at_a_time = pytest.mark.xdist_group("service")
 @one_at_a_time
 def test_the_tester(tmp_path: Path) -> None:
     walk(TUTORIALS / "tester.md", tmp_path)
+
+
+@slow
+@one_at_a_time
+def test_the_leaver(tmp_path: Path) -> None:
+    find_gcloud()
+    walk(TUTORIALS / "leaver.md", tmp_path)
 
 
 def test_the_testers_workflow_runs_the_testers_commands() -> None:

@@ -139,9 +139,11 @@ def _type(steps: list[Step], folder: Path, environment: dict[str, str]) -> list[
 
 
 def _compare(step: Step, output: str) -> None:
-    lines = iter(output.splitlines())
+    """Blanks are one as good as several."""
+    lines = iter([" ".join(line.split()) for line in output.splitlines()])
     for wanted in step.shown:
-        pattern = re.compile(".*".join(re.escape(part) for part in wanted.split("...")))
-        assert any(pattern.fullmatch(line.strip()) for line in lines), (
+        parts = (re.escape(part) for part in " ".join(wanted.split()).split("..."))
+        pattern = re.compile(".*".join(parts))
+        assert any(pattern.fullmatch(line) for line in lines), (
             f"{step.said}\nwas to print\n{wanted}\nand printed\n{output}"
         )
