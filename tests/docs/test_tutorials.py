@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from tests.docs.walk import ROOT, walk
+from tests.docs.walk import ROOT, type_out, walk
 
+from footplate.server.machine import free_port
 from footplate.testing.gcloud import find_gcloud
 
 if TYPE_CHECKING:
@@ -29,6 +30,14 @@ def test_the_tester(tmp_path: Path) -> None:
 def test_the_leaver(tmp_path: Path) -> None:
     find_gcloud()
     walk(TUTORIALS / "leaver.md", tmp_path)
+
+
+@slow
+@one_at_a_time
+def test_the_owner(tmp_path: Path) -> None:
+    """On a machine whose port 8470 is taken."""
+    text, port = (TUTORIALS / "owner.md").read_text("utf-8"), str(free_port())
+    type_out(text.replace("8470", port), tmp_path, FOOTPLATE_PORT=port)
 
 
 def test_the_testers_workflow_runs_the_testers_commands() -> None:
