@@ -201,11 +201,15 @@ class ExitKind(Enum):
 
 @dataclass(frozen=True)
 class Exit:
-    """The end of a replica's program; ``cause`` is the last exception line or the reason."""
+    """The end of a replica's program; ``cause`` is the last exception line or the reason.
+
+    ``advice``: what is behind it, and the way out, where that is known.
+    """
 
     kind: ExitKind
     code: int = 0
     cause: str = ""
+    advice: str = ""
 
     @property
     def success(self) -> bool:

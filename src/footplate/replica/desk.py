@@ -49,6 +49,10 @@ class Desk:
         """Where the program is to be, if it has a network namespace of its own."""
         self.limits: Limits | None = None
         """Of memory, as far as it is really limited."""
+        self.environments: list[str] = []
+        """Where the program's packages lie, the user's own first."""
+        self.peak_bytes = 0
+        """The most memory that its program was seen to use; 0: nobody looked."""
         self.clean = True
         """Nothing is known to be left of what was started."""
 

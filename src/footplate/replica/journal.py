@@ -80,8 +80,9 @@ class Journal:
             head = '"t":%.6f,"k":"line","stream":"%s","m":' % (self._wall(), stream)
             self._add([(head + quote(line) + "}").encode("ascii") for line in lines])
 
-    def exit(self, kind: str, code: int, cause: str) -> None:
-        self._add([self._body({"k": "exit", "kind": kind, "code": code, "cause": cause})])
+    def exit(self, kind: str, code: int, cause: str, advice: str = "") -> None:
+        told = {"kind": kind, "code": code, "cause": cause}
+        self._add([self._body({"k": "exit", **told, **({"advice": advice} if advice else {})})])
 
     def retry(self, now: float) -> None:
         """Try the disk again, if it is time to."""

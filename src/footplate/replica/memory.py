@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from footplate.replica.desk import Desk
 
 VMSTAT = "/proc/vmstat"
+MEMINFO = "/proc/meminfo"
+_TELLING = 10
+"""Less than this part of all was seen long before it was too much: that tells nothing."""
 
 
 class Finding:
@@ -66,6 +69,33 @@ class OomWatch:
         if self._limits is None:
             return "this machine had no more"
         return f"its machine {self._limits.machine_type} has {self._limits.memory}"
+
+
+def describe_amounts(desk: Desk, meminfo: str = MEMINFO) -> str:
+    """What the program held at most, as far as that was seen, and what there is; or empty."""
+    limits = desk.limits
+    there = read_total(meminfo) if limits is None else limits.memory_bytes
+    words = []
+    if desk.peak_bytes * _TELLING >= there:
+        words.append(f"it held at least {_gib(desk.peak_bytes)}")
+    if limits is not None:
+        words.append(f"its machine {limits.machine_type} has {limits.memory}")
+    elif there:
+        words.append(f"this machine has {_gib(there)} for all that runs on it")
+    return "; ".join(words)
+
+
+def read_total(meminfo: str) -> int:
+    """The bytes that the machine has; 0 where it doesn't say."""
+    try:
+        with open(meminfo, encoding="ascii") as file:
+            return int(file.readline().split()[1]) << 10
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _gib(count: int) -> str:
+    return f"{count / 2**30:.1f} GiB" if count >= 2**30 else f"{count / 2**20:.0f} MiB"
 
 
 def join(cause: str, about: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from footplate.replica.cause import CauseFinder
+from footplate.replica.explaining import find_advice
 from footplate.replica.memory import Finding, OomWatch, join
 from footplate.replica.output import Stream
 from footplate.replica.stage import NEVER, Delivering, Stage
@@ -106,6 +107,7 @@ class Running(Stage):
             message = "something that the program started can't be killed; trying on"
             self.desk.journal.event("LEFTOVERS", message)
         end = End(status, self._ended_by, self._watch.judge(status))
+        self.desk.peak_bytes = self._sampler.peak_bytes
         return Draining(self.desk, self._output, end, self._metrics)
 
 
@@ -135,7 +137,7 @@ class End:
             number = os.WTERMSIG(self._status)
             if self._memory.fatal:
                 return "OUT_OF_MEMORY", number, self._memory.about
-            return "SIGNALLED", number, join(finder.exception, self._memory.about)
+            return "SIGNALLED", number, join(finder.fault, self._memory.about)
         code = os.WEXITSTATUS(self._status)
         return "EXITED", code, join(finder.cause, self._memory.about) if code else ""
 
@@ -199,7 +201,8 @@ class Draining(Stage):
     def _conclude(self) -> Stage:
         errors = self.streams[-1]
         finder = errors.finder if isinstance(errors, Errors) else CauseFinder()
-        return Delivering(self.desk, *self._end.judge(finder))
+        kind, code, cause = self._end.judge(finder)
+        return Delivering(self.desk, kind, code, cause, find_advice(self.desk, kind, code, cause))
 
     def stop(self) -> Stage:
         return self

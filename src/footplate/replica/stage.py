@@ -44,9 +44,9 @@ class Delivering(Stage):
 
     RETRY_S = 1.0
 
-    def __init__(self, desk: Desk, kind: str, code: int, cause: str) -> None:
+    def __init__(self, desk: Desk, kind: str, code: int, cause: str, advice: str = "") -> None:
         super().__init__(desk)
-        desk.journal.exit(kind, code, cause)
+        desk.journal.exit(kind, code, cause, advice)
         self.outcome = f"{kind} {code}{': ' if cause else ''}{cause}"
         self._kill_at = 0.0
 

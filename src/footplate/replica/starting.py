@@ -45,8 +45,8 @@ def make_program(desk: Desk, prepared: Prepared) -> Program:
     directories = make_directories(desk.task)
     prefix = os.path.dirname(os.path.dirname(prepared.python))
     base = os.path.dirname(os.path.dirname(os.path.realpath(prepared.python)))
-    environments = [os.path.dirname(path) for path in prepared.bins]
-    view, fault = make_view(desk, [prefix, base, *environments], [*directories, argv[0]])
+    desk.environments = [prefix, *(os.path.dirname(path) for path in prepared.bins)]
+    view, fault = make_view(desk, [*desk.environments, base], [*directories, argv[0]])
     tmp = "/tmp"  # noqa: S108  it is private
     places = {"TMPDIR": tmp, "CLOUD_ML_HP_METRIC_FILE": desk.home.metrics}
     program = Program(argv, prepared.bins, places, view)

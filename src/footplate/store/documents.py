@@ -85,6 +85,8 @@ def _replica_document(replica: Replica) -> Json:
         "phase": replica.phase.value,
         "exit": end and {"kind": end.kind.value, "code": end.code, "cause": end.cause},
     }
+    if end is not None and end.advice:
+        document["advice"] = end.advice
     if replica.devices:
         document["devices"] = replica.devices
     if replica.address is not None:
@@ -109,7 +111,7 @@ def _replica(document: Json) -> Replica:
     return Replica(
         name=document["name"],
         phase=Phase(document["phase"]),
-        exit=end and Exit(ExitKind(end["kind"]), end["code"], end["cause"]),
+        exit=end and _exit(end, document.get("advice", "")),
         devices=tuple(document.get("devices", ())),
         address=_address(document.get("address")),
         ended_at=from_micros_or_none(ended_at),
@@ -121,6 +123,10 @@ def _replica(document: Json) -> Replica:
         echoes=echoes,
         upset_at=from_micros_or_none(document.get("upset")),
     )
+
+
+def _exit(document: Json, advice: str) -> Exit:
+    return Exit(ExitKind(document["kind"]), document["code"], document["cause"], advice)
 
 
 def _address(document: list[Any] | None) -> Address | None:

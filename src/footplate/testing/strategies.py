@@ -84,7 +84,7 @@ specs = st.builds(
     network=st.none() | any_text,
     web_access=st.booleans(),
 )
-exits = st.builds(Exit, st.sampled_from(ExitKind), st.integers(-1000, 1000), any_text)
+exits = st.builds(Exit, st.sampled_from(ExitKind), st.integers(-1000, 1000), any_text, any_text)
 replicas = st.builds(
     Replica,
     any_text,

@@ -123,7 +123,10 @@ def test_a_signal_of_the_programs_own_is_a_failure(desk: Desk) -> None:
         name = desk.submit(TALKER)
         job = desk.wait_for(name, State.FAILED)
 
-    assert job.error_message == f"replica {MASTER} was killed by signal 11 (SIGSEGV)"
+    assert (
+        job.error_message == f"replica {MASTER} was killed by signal 11 (SIGSEGV), its own doing: "
+        "it touched memory that isn't its own"
+    )
 
 
 def test_a_fault_for_a_job_leaves_others_alone(desk: Desk) -> None:

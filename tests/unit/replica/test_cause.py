@@ -39,6 +39,80 @@ SYNTAX = """\
          ^
 SyntaxError: '(' was never closed
 """
+RICH = """\
+╭── Traceback (most recent call last) ──╮
+│ /w/trainer/task.py:2 in <module>      │
+│ ❱ 2 raise KeyError("lr")               │
+╰──────────────────────────────────────╯
+KeyError: 'lr'
+"""
+COLOURED = """\
+Traceback (most recent call last):
+  File \x1b[35m"<string>"\x1b[0m, line \x1b[35m1\x1b[0m, in \x1b[35m<module>\x1b[0m
+\x1b[1;35mValueError\x1b[0m: \x1b[35mbad\x1b[0m\u202e
+"""
+SEVERAL_LINES = """\
+Traceback (most recent call last):
+  File "/s/torch/nn/modules/module.py", line 2638, in load_state_dict
+    raise RuntimeError(
+RuntimeError: Error(s) in loading state_dict for Linear:
+\tMissing key(s) in state_dict: "weight", "bias".\x20
+\tUnexpected key(s) in state_dict: "bad".\x20
+"""
+MISSING_KEYS = (
+    "RuntimeError: Error(s) in loading state_dict for Linear: Missing key(s) in state_dict: "
+    '"weight", "bias".'
+)
+TENSORFLOW = """\
+Traceback (most recent call last):
+  File "/s/tensorflow/python/framework/ops.py", line 6027, in raise_from_not_ok_status
+    raise core._status_to_exception(e) from None  # pylint: disable=protected-access
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+tensorflow.python.framework.errors_impl.InvalidArgumentError: In[0]: [2,3], In[1]: [2,3] \
+[Op:MatMul] name:\x20
+"""
+TORCHRUN = """\
+Traceback (most recent call last):
+  File "/w/child.py", line 1, in <module>
+    raise ValueError("rank is bad")
+ValueError: rank is bad
+E1122 05:27:57.446000 1428 torch/distributed/elastic/api.py:1002] failed (exitcode: 1)
+Traceback (most recent call last):
+  File "/s/torch/distributed/launcher/api.py", line 383, in launch_agent
+    raise ChildFailedError(
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:\x20
+============================================================
+child.py FAILED
+"""
+LOADER = """\
+Traceback (most recent call last):
+  File "/s/torch/utils/data/dataloader.py", line 725, in __next__
+    data = self._next_data()
+ValueError: Caught ValueError in DataLoader worker process 0.
+Original Traceback (most recent call last):
+  File "/w/dl.py", line 6, in __getitem__
+    raise ValueError("bad item %d"%i)
+ValueError: bad item 0
+
+"""
+HANDLED = PLAIN + "epoch\n" * 300 + "the data has no rows\n"
+CPLUSPLUS = """\
+terminate called after throwing an instance of 'std::runtime_error'
+  what():  weights are broken
+"""
+RUST = """\
+thread 'main' (381) panicked at panic.rs:1:85:
+index out of bounds: the len is 0 but the index is 5
+stack backtrace:
+   0: __rustc::rust_begin_unwind
+"""
+GO = "panic: no weights\n\ngoroutine 1 [running]:\nmain.main()\n\t/w/main.go:4 +0x25\nexit status 2"
+FAULTHANDLER = """\
+Fatal Python error: Segmentation fault
+
+Current thread 0x00007f818ce56b80 (most recent call first):
+  File "/p/ctypes/__init__.py", line 519 in string_at
+"""
 LOGGED = "ERROR:root:failed\n" + PLAIN + "INFO:root:shutting down\n\n"
 
 
@@ -50,18 +124,37 @@ LOGGED = "ERROR:root:failed\n" + PLAIN + "INFO:root:shutting down\n\n"
         (RANKED, "ValueError: could not convert string to float: 'abc'", None),
         (GROUP, "ExceptionGroup: several (1 sub-exception)", None),
         (LOGGED, "ValueError: could not convert string to float: 'abc'", None),
-        (SYNTAX, "", "SyntaxError: '(' was never closed"),
+        (SYNTAX, "SyntaxError: '(' was never closed (trainer/task.py, line 1)", None),
         ("usage: task.py\ntask.py: error: no --x\n\n", "", "task.py: error: no --x"),
         ("/r/bin/python3.11: No module named a.b", "", "No module named a.b"),
         ("/r/bin/tool: No such thing", "", "/r/bin/tool: No such thing"),
         ("", "", ""),
+        (RICH, "KeyError: 'lr'", None),
+        (COLOURED, "ValueError: bad", None),
+        (SEVERAL_LINES, MISSING_KEYS, None),
+        (
+            TENSORFLOW,
+            (
+                "tensorflow.python.framework.errors_impl.InvalidArgumentError: In[0]: [2,3], "
+                "In[1]: [2,3]"
+            ),
+            None,
+        ),
+        (TORCHRUN, "ValueError: rank is bad", None),
+        (LOADER, "ValueError: bad item 0", None),
+        (HANDLED, "", "the data has no rows"),
+        (PLAIN + "usage: x\ntask.py: error: no --x\n", None, "task.py: error: no --x"),
+        (GO, "", "panic: no weights"),
+        ("\x1b]0;title\x07\x1b[31mno\u200b data\x1b[0m\x08", "", "no data"),
+        ("lines\r of \x9b2J progress", "", "lines of 2J progress"),
     ],
 )
-def test_cause(text: str, exception: str, cause: str | None) -> None:
+def test_cause(text: str, exception: str | None, cause: str | None) -> None:
     finder = CauseFinder()
     for line in text.split("\n"):
         finder.see(line)
-    assert finder.exception == exception
+    if exception is not None:
+        assert finder.exception == exception
     assert finder.cause == (exception if cause is None else cause)
 
 
@@ -70,3 +163,29 @@ def test_memory_is_bounded() -> None:
     finder.see("Traceback (most recent call last):")
     finder.see("ValueError: " + "x" * 65536)
     assert len(finder.cause) == 1000
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        (CPLUSPLUS, "std::runtime_error: weights are broken"),
+        (RUST, "thread 'main' (381) panicked at panic.rs:1:85: index out of bounds: the len is 0"),
+        (FAULTHANDLER, "Fatal Python error: Segmentation fault"),
+        ("free(): double free detected in tcache 2\n", "free(): double free detected in tcache 2"),
+        ("a: a.c:3: main: Assertion `0' failed.\n", "a: a.c:3: main: Assertion `0' failed."),
+        (
+            "F0000 00:00:1 a.cc:9] Check failed: n > 0 (0 vs. 0)\n",
+            "F0000 00:00:1 a.cc:9] Check failed",
+        ),
+        (PLAIN + CPLUSPLUS, "std::runtime_error: weights are broken"),
+        (CPLUSPLUS + PLAIN, "ValueError: could not convert string to float: 'abc'"),
+        (PLAIN, "ValueError: could not convert string to float: 'abc'"),
+        ("step 3 of 9\n", ""),
+    ],
+)
+def test_what_a_program_said_before_it_ended_itself(text: str, fault: str) -> None:
+    finder = CauseFinder()
+    for line in text.split("\n"):
+        finder.see(line)
+    assert finder.fault.startswith(fault)
+    assert bool(finder.fault) == bool(fault)

@@ -6,7 +6,6 @@ left who could be lost.
 
 from __future__ import annotations
 
-import signal
 from typing import TYPE_CHECKING, assert_never
 
 from footplate.domain.errors import Code
@@ -19,6 +18,7 @@ from footplate.domain.lifecycle.losses import (
     is_evaluator,
     matters,
 )
+from footplate.domain.lifecycle.signals import describe_sender, name_signal, read_code
 from footplate.domain.states import Phase, State
 
 if TYPE_CHECKING:
@@ -87,7 +87,13 @@ def verdict(job: Job, failure: Replica, end: Exit) -> Ending:
     ending = ending_of(failure.name, end)
     if ending.state is not State.FAILED:
         return ending
-    return Ending(ending.state, ending.code, ending.message + what_followed(job, failure))
+    message = ending.message + what_followed(job, failure)
+    return Ending(ending.state, ending.code, with_advice(message, end))
+
+
+def with_advice(message: str, end: Exit) -> str:
+    """What happened comes first; then what may be done about it."""
+    return f"{message.rstrip('.')}. {end.advice.rstrip('.')}" if end.advice else message
 
 
 def cause_of_loss(job: Job, loss: Replica) -> str:
@@ -109,8 +115,9 @@ def what_followed(job: Job, cause: Replica) -> str:
     if not ends:
         return ""
     name, end = ends[0]
-    brief = Exit(end.kind, end.code)
-    return f"; then {describe(name, brief)}{_and_others(end, [other for _, other in ends[1:]])}"
+    return (
+        f"; then {describe_briefly(name, end)}{_and_others(end, [other for _, other in ends[1:]])}"
+    )
 
 
 def _and_others(end: Exit, rest: Sequence[Exit]) -> str:
@@ -138,14 +145,24 @@ def ending_of(replica: str, end: Exit) -> Ending:
             assert_never(end.kind)
 
 
+def describe_briefly(replica: str, end: Exit) -> str:
+    """Without its cause."""
+    if end.kind is ExitKind.SIGNALLED:
+        return f"replica {replica} was killed by signal {name_signal(end.code)}"
+    return describe(replica, Exit(end.kind, end.code))
+
+
 def describe(replica: str, end: Exit) -> str:
     """The end of a replica's program in one sentence."""
     because = f": {end.cause}" if end.cause else ""
     match end.kind:
         case ExitKind.EXITED:
-            return f"replica {replica} exited with code {end.code}{because}"
+            return f"replica {replica} exited with code {end.code}{read_code(end.code)}{because}"
         case ExitKind.SIGNALLED:
-            return f"replica {replica} was killed by signal {_named(end.code)}{because}"
+            sender = describe_sender(end.code)
+            return (
+                f"replica {replica} was killed by signal {name_signal(end.code)}, {sender}{because}"
+            )
         case ExitKind.UNPREPARED:
             return f"replica {replica} could not be prepared{because}"
         case ExitKind.TIME_LIMIT:
@@ -156,11 +173,3 @@ def describe(replica: str, end: Exit) -> str:
             return f"replica {replica} was stopped{because}"
         case _:
             assert_never(end.kind)
-
-
-def _named(number: int) -> str:
-    """``9 (SIGKILL)``; some have no name here."""
-    try:
-        return f"{number} ({signal.Signals(number).name})"
-    except ValueError:
-        return str(number)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.domain.jobs import ExitKind
+from footplate.domain.lifecycle.signals import OWN_SIGNALS
 from footplate.domain.parts import Part, part_of
 from footplate.domain.states import Phase
 
@@ -26,9 +27,6 @@ ECHO_S = 5.0
 MOST_ECHOES = 3
 """How often a replica may fail as an echo between two losses: peers that keep failing because of
 each other must come to an end."""
-
-OWN_SIGNALS = frozenset({4, 5, 6, 7, 8, 11, 31})
-"""ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS (Linux numbers): a program brings these on itself."""
 
 _DOWN = (Phase.WAITING, Phase.PREPARING, Phase.READY)
 

@@ -44,6 +44,8 @@ class Sampler:
             desk.home.metrics, places, desk.seconds("hang_s", 0.0), desk.monotonic, time.time
         )
         self._meter = self._make_meter()
+        self.peak_bytes = 0
+        """The most memory that was seen in use."""
 
     def _make_meter(self) -> Meter | None:
         desk = self._desk
@@ -101,7 +103,9 @@ class Sampler:
     def _sample(self, meter: Meter) -> dict[str, Any]:
         passed_s = self._desk.monotonic() - self._began
         quiet_s = self._silence.seconds()
-        return {"s": round(passed_s, 3), **meter.read(), "quiet_s": round(quiet_s, 3)}
+        used = meter.read()
+        self.peak_bytes = max(self.peak_bytes, used.get("memory_bytes") or 0)
+        return {"s": round(passed_s, 3), **used, "quiet_s": round(quiet_s, 3)}
 
     def _ask_on(self, query: gpus.Query, now: float) -> None:
         """It is asked no further once it has answered, or its time is over."""

@@ -21,6 +21,11 @@ MAX_TEXT_LENGTH = 4096
 """Of an event's message or an exit's cause; the rest is cut off."""
 MAX_OPEN_PORTS = 16
 _MAX_TIME = 253_402_300_799.0
+_SPACES = re.compile(r"[\t\n\r]+")
+_UNSEEN = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]"
+    r"|[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
+)
 _EVENT_KIND = re.compile(r"[A-Z][A-Z_]{0,63}")
 _WORD = re.compile(r"[A-Za-z0-9-]{1,64}")
 _HOST = re.compile(r"[A-Za-z0-9.:_-]{1,253}")
@@ -144,6 +149,10 @@ class Fields:
         if len(value) > MAX_TEXT_LENGTH:
             value = f"{value[: MAX_TEXT_LENGTH - 3]}..."
         return clean(value)
+
+    def line_text(self, name: str) -> str:
+        """As ``cut_text``, in one line, without what can't be seen or makes a terminal act."""
+        return _UNSEEN.sub("", _SPACES.sub(" ", self.cut_text(name)))
 
     def kind(self, name: str) -> str:
         value = self._record.get(name)

@@ -163,7 +163,8 @@ def _decode(fields: Fields, sequence: int) -> Record:
         case _:
             kind = ExitKind(fields.choice("kind", tuple(kind.value for kind in ExitKind)))
             code = fields.integer("code", -(1 << 31), (1 << 31) - 1, default=0)
-            return ExitRecord(sequence, time, Exit(kind, code, fields.cut_text("cause")))
+            cause, advice = fields.line_text("cause"), fields.line_text("advice")
+            return ExitRecord(sequence, time, Exit(kind, code, cause, advice))
 
 
 def _decode_metric(fields: Fields, sequence: int, time: datetime) -> MetricRecord:

@@ -146,7 +146,8 @@ def test_whoever_fails_around_a_loss_is_its_echo(echo: Exit, order: tuple[str, .
     assert (gang.job.state, gang.job.attempt, gang.job.ending) == (State.PREPARING, 2, None)
     [retry] = gang.events("RETRY")
     assert retry.startswith(
-        f"replica {lost} was killed by signal 9 (SIGKILL); then replica {before} "
+        f"replica {lost} was killed by signal 9 (SIGKILL), which Footplate did not send; "
+        f"then replica {before} "
     )
     assert retry.endswith("; starting all replicas again, as attempt 2")
 
@@ -177,7 +178,7 @@ def test_the_last_attempt_ends_with_its_loss_and_not_with_an_echo() -> None:
     assert gang.job.ending is not None
     assert gang.job.ending.code is Code.ABORTED
     assert gang.message == (
-        f"replica {SECOND} was killed by signal 9 (SIGKILL); "
+        f"replica {SECOND} was killed by signal 9 (SIGKILL), which Footplate did not send; "
         f"then replica {MASTER} exited with code 1, as did 1 other "
         "(no restart is allowed)"
     )

@@ -102,7 +102,10 @@ def test_the_end_waits_until_nothing_is_left() -> None:
             SEGFAULT,
             State.FAILED,
             Code.UNKNOWN,
-            f"replica {MASTER} was killed by signal 11 (SIGSEGV)",
+            (
+                f"replica {MASTER} was killed by signal 11 (SIGSEGV), its own doing: it touched "
+                "memory that isn't its own"
+            ),
         ),
         (
             Exit(ExitKind.UNPREPARED, 0, "no"),

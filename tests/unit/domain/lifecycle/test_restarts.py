@@ -126,7 +126,7 @@ def test_a_lost_replica_starts_again_in_place(lost: str) -> None:
     assert (after.address, after.devices) == (before.address, before.devices)
     [told] = gang.events("RESTART")
     assert told == (
-        f"replica {lost} was killed by signal 9 (SIGKILL); "
+        f"replica {lost} was killed by signal 9 (SIGKILL), which Footplate did not send; "
         "starting it again in place, restart 1 of 5"
     )
 

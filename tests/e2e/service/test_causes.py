@@ -1,0 +1,148 @@
+"""Broken trainers as users send them, and the whole sentence that each of them gets."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.e2e.service.conftest import BUCKET, CACHE, Desk
+
+from footplate.domain.names import GcsUri, TrainingJobName
+from footplate.testing.service import running_service
+from footplate.testing.trainers import pack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from footplate.domain.names import JobName
+
+MASTER = "replica master-replica-0"
+OWN = "its own doing"
+FAILED = f"{MASTER} exited with code 1: "
+REQUIRING = """\
+from setuptools import find_packages, setup
+setup(name="trainer", version="0.1.0", packages=find_packages(), install_requires={requires!r})
+"""
+
+PROGRAMS = {
+    "exception": (
+        "print('step 1')\nraise ValueError('no \\x1b[31mrows\\x1b[0m')",
+        FAILED + "ValueError: no rows",
+    ),
+    "several_lines": (
+        "raise RuntimeError('the shapes differ:\\n  (2, 3)\\n  (4, 5)')",
+        FAILED + "RuntimeError: the shapes differ: (2, 3)",
+    ),
+    "leaving": ("raise SystemExit('no data in /gcs/x')", FAILED + "no data in /gcs/x"),
+    "code": (
+        (
+            "import subprocess, sys\n"
+            "sys.exit(128 - subprocess.run(['sh', '-c', 'kill -9 $$']).returncode)"
+        ),
+        f"{MASTER} exited with code 137 (a process below it was ended by SIGKILL)",
+    ),
+    "syntax": (
+        "def f(:\n  pass\n",
+        FAILED + "SyntaxError: invalid syntax (trainer/syntax.py, line 1)",
+    ),
+    "segfault": (
+        "import ctypes\nctypes.string_at(0)",
+        f"{MASTER} was killed by signal 11 (SIGSEGV), {OWN}: it touched memory that isn't its own",
+    ),
+    "abort": (
+        (
+            "import os, sys\nprint('free(): double free detected in tcache 2', file=sys.stderr)\n"
+            "os.abort()"
+        ),
+        (
+            f"{MASTER} was killed by signal 6 (SIGABRT), {OWN}: it aborted itself: "
+            "free(): double free detected in tcache 2"
+        ),
+    ),
+    "limit": (
+        "import resource\nresource.setrlimit(resource.RLIMIT_CPU, (1, 2))\nwhile True: pass",
+        f"{MASTER} was killed by signal 24 (SIGXCPU), {OWN}: it used up its limit of CPU time",
+    ),
+    "memory": (
+        "bytearray(1 << 60)",
+        FAILED + "MemoryError. It ran out of memory (this machine has N GiB for all that runs on "
+        "it): smaller batches, less data at once, or a machine type with more memory are ways out",
+    ),
+    "importing": (
+        "import transformers",
+        FAILED + "ModuleNotFoundError: No module named 'transformers'. Runtime RUNTIME has no "
+        "transformers. It has WHAT. Ways out: install_requires=['transformers'] in your setup.py, "
+        "or a runtime that has it",
+    ),
+    "name": (
+        "from numpy import boolx",
+        FAILED + "ImportError: cannot import name 'boolx' from 'numpy' (WHERE). numpy VERSION is "
+        "installed (runtime RUNTIME), and the code seems to be for another version: "
+        "install_requires=['numpy==...'] in your setup.py, or another runtime version are ways out",
+    ),
+    "bucket": (
+        "open('gs://stage/data/a.csv')",
+        FAILED + "FileNotFoundError: [Errno 2] No such file or directory: 'gs://stage/data/a.csv'. "
+        "Buckets of this service are folders: a program finds this at /gcs/stage/data/a.csv, and "
+        "the job's directories in its variables and --job-dir",
+    ),
+}
+_VARIED = (
+    (r"has [\d.]+ GiB for", "has N GiB for"),
+    (r"(?<=[Rr]untime )\S*\d[\w.-]*(?=[ ),])", "RUNTIME"),
+    (r"It has (?:(?!\. Ways).)+", "It has WHAT"),
+    (r"\(/[^)]*\)", "(WHERE)"),
+    (r"numpy [\d.]+", "numpy VERSION"),
+)
+
+
+SETUP = REQUIRING.format(requires=[])
+
+
+class Broken:
+    """All programs are modules of one package, and were sent at once."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        modules = {f"trainer/{name}.py": source for name, (source, _) in PROGRAMS.items()}
+        self.send("trainer", {"setup.py": SETUP, "trainer/__init__.py": "", **modules})
+        self.names = {name: self.start(name, "trainer") for name in PROGRAMS}
+
+    def send(self, package: str, members: dict[str, str]) -> None:
+        packed = pack({f"{package}-0.1.0/{path}": text for path, text in members.items()})
+        with self.desk.client() as client:
+            client.storage.upload(GcsUri(BUCKET, f"{package}.tar.gz"), packed)
+
+    def start(self, job_id: str, package: str, module: str = "", **fields: object) -> JobName:
+        """The job's id is also the module's, unless that is named."""
+        body = {
+            "scaleTier": "BASIC",
+            "region": "us-central1",
+            "packageUris": [f"gs://{BUCKET}/{package}.tar.gz"],
+            "pythonModule": module or f"trainer.{job_id}",
+            **fields,
+        }
+        with self.desk.client() as client:
+            job = {"jobId": job_id, "trainingInput": body}
+            client.training_jobs.create("demo", job)  # type: ignore[arg-type]  # JSON by hand
+        return TrainingJobName("demo", job_id)
+
+    def message(self, name: JobName) -> str:
+        """What all machines and runtimes say alike of how it ended."""
+        text = self.desk.wait_for(name).error_message
+        for pattern, word in _VARIED:
+            text = re.sub(pattern, word, text)
+        return text
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broken]:
+    data = tmp_path_factory.mktemp("causes") / "data"
+    with running_service(data, CACHE, stop_grace_s=1, max_replicas=3) as service:
+        yield Broken(Desk(service))
+
+
+@pytest.mark.parametrize("name", list(PROGRAMS))
+def test_a_program_that_fails_is_explained(broken: Broken, name: str) -> None:
+    assert broken.message(broken.names[name]) == PROGRAMS[name][1]

@@ -1,0 +1,170 @@
+"""What is said beside a cause: each is what a real program, or Python itself, printed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.replica.diagnosis import Facts, advise
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TORCH_CPU = (
+    "RuntimeError: [enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't "
+    "allocate memory: you tried to allocate 140737488355328 bytes. "
+    "Error code 12 (Cannot allocate memory)"
+)
+TF_CPU = (
+    "tensorflow.python.framework.errors_impl.ResourceExhaustedError: {{function_node "
+    "__wrapped__Fill_device_/job:localhost/replica:0/task:0/device:CPU:0}} OOM when allocating "
+    "tensor with shape[16777216,1048576] and type float on "
+    "/job:localhost/replica:0/task:0/device:CPU:0 by allocator mklcpu"
+)
+NUMPY = (
+    "numpy._core._exceptions._ArrayMemoryError: Unable to allocate 256. TiB for an array with "
+    "shape (35184372088832,) and data type float64"
+)
+CUDA = (
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total "
+    "capacity of 14.58 GiB of which 14.4 GiB is free."
+)
+SHM = (
+    "RuntimeError: DataLoader worker (pid 1142) is killed by signal: Bus error. It is possible "
+    "that dataloader's workers are out of shared memory. "
+    "Please try to raise your shared memory limit."
+)
+HELD = "it held at least 3.0 GiB; this machine has 4.0 GiB for all that runs on it"
+
+
+@pytest.fixture
+def facts(tmp_path: Path) -> Facts:
+    """The user's layer with his package trainer, above a runtime."""
+    layer, base = tmp_path / "layer", tmp_path / "base"
+    sites = [root / "lib" / "python3.11" / "site-packages" for root in (layer, base)]
+    for site, distributions, modules in (
+        (sites[0], ["trainer-0.1"], ["trainer/__init__.py", "trainer/task.py", "trainer/model.py"]),
+        (
+            sites[1],
+            ["tensorflow_cpu-2.21.0", "numpy-2.1.3", "keras-3.12.0", "wrapt-2.0"],
+            ["tensorflow/__init__.py", "numpy/__init__.py", "numpy/fft.py", "six.py"],
+        ),
+    ):
+        for name in distributions:
+            (site / f"{name}.dist-info").mkdir(parents=True)
+        for module in modules:
+            (site / module).parent.mkdir(exist_ok=True)
+            (site / module).touch()
+    return Facts(
+        "2.21", "trainer.task", [str(layer), str(base)], HELD, {"/tmp": str(tmp_path / "tmp")}
+    )
+
+
+@pytest.mark.parametrize(
+    ("cause", "words"),
+    [
+        ("MemoryError", f"It ran out of memory ({HELD}): smaller batches"),
+        (TORCH_CPU, f"It ran out of memory ({HELD}): "),
+        (TF_CPU, f"It ran out of memory ({HELD}): "),
+        (NUMPY, f"It ran out of memory ({HELD}): "),
+        ("std::bad_alloc: std::bad_alloc", f"It ran out of memory ({HELD}): "),
+        ("OSError: [Errno 12] Cannot allocate memory", f"It ran out of memory ({HELD}): "),
+        (CUDA, "It ran out of the memory of its GPU: "),
+        (SHM, "It ran out of shared memory, /dev/shm"),
+        (
+            "RuntimeError: DataLoader worker (pid(s) 1142) exited unexpectedly",
+            f"One of its own processes was killed, often for want of memory ({HELD}): if so, fewer",
+        ),
+        (
+            "ModuleNotFoundError: No module named 'transformers'",
+            (
+                "Runtime 2.21 has no transformers. It has keras 3.12.0, numpy 2.1.3 and 3 others. "
+                "Ways out: install_requires=['transformers'] in your setup.py, or a runtime that "
+                "has it"
+            ),
+        ),
+        ("ModuleNotFoundError: No module named 'sklearn.svm'", "['scikit-learn'] in your setup.py"),
+        (
+            "ModuleNotFoundError: No module named 'nunpy'",
+            "has no nunpy; did you mean numpy? It has",
+        ),
+        (
+            "No module named trainer.tsak",
+            "Your package trainer has model, task; did you mean trainer.task?",
+        ),
+        ("No module named trainer.run", "Your package trainer has model, task. Is all of it in"),
+        (
+            (
+                "No module named trainer.__main__; 'trainer' is a package and cannot be directly "
+                "executed"
+            ),
+            "trainer is a package: name the module in it that is to run",
+        ),
+        (
+            "ImportError: cannot import name 'boolx' from 'numpy' (/e/numpy/__init__.py)",
+            "numpy 2.1.3 is installed (runtime 2.21), and the code seems to be for another version",
+        ),
+        (
+            (
+                "AttributeError: module 'tensorflow' has no attribute 'Session'. Did you "
+                "mean: 'version'?"
+            ),
+            "tensorflow-cpu 2.21.0 is installed (runtime 2.21)",
+        ),
+        ("ModuleNotFoundError: No module named 'numpy.char2'", "numpy 2.1.3 is installed"),
+        (
+            "ImportError: libGL.so.1: cannot open shared object file: No such file or directory",
+            "libGL.so.1 is no Python package but a library of the system",
+        ),
+        (
+            "FileNotFoundError: [Errno 2] No such file or directory: 'gs://data/census/a.csv'",
+            "a program finds this at /gcs/data/census/a.csv",
+        ),
+        (
+            (
+                "tensorflow.python.framework.errors_impl.FailedPreconditionError: "
+                "Error executing an HTTP request: libcurl code 6 meaning 'Could not resolve "
+                "hostname' when reading metadata "
+                "of gs://bkt/o"
+            ),
+            "at /gcs/bkt/o",
+        ),
+        (
+            "PermissionError: [Errno 13] Permission denied: '/etc/x'",
+            "run as the user of the service",
+        ),
+        (
+            "OSError: [Errno 30] Read-only file system: '/d/secret'",
+            "no files of the service itself",
+        ),
+        ("OSError: [Errno 24] Too many open files: 'x'", "`ulimit -n`"),
+        ("OSError: [Errno 28] No space left on device", "is full: make room there"),
+        (
+            "OSError: [Errno 28] No space left on device: '/tmp/a'",
+            "The disk of /tmp/a (on the host /",
+        ),
+        ("ValueError: bad", ""),
+        ("AttributeError: module 'trainer.model' has no attribute 'x'", ""),
+        ("AttributeError: 'NoneType' object has no attribute 'x'", ""),
+        ("", ""),
+    ],
+)
+def test_advice(facts: Facts, cause: str, words: str) -> None:
+    assert words in advise(cause, facts)
+    assert bool(words) == bool(advise(cause, facts))
+
+
+def test_a_package_that_is_missing_altogether_is_told_with_what_is_there(facts: Facts) -> None:
+    other = Facts("2.21", "training.task", facts.environments)
+    told = advise("No module named training.task", other)
+    assert told.startswith("Your packages don't have training: they have trainer. Is the module")
+
+
+def test_nothing_is_said_of_what_nobody_looked_into() -> None:
+    assert advise("ModuleNotFoundError: No module named 'x'", Facts()) == ""
+
+
+def test_advice_has_bounds(facts: Facts) -> None:
+    name = "a" * 5000
+    assert len(advise(f"No module named '{name}'", facts)) <= 1000
