@@ -10,6 +10,8 @@ _SHELLS: dict[str, type[ShellComplete]] = {
     "zsh": ZshComplete,
     "fish": FishComplete,
 }
+_BEFORE = {"bash": "COMP_WORDBREAKS=${COMP_WORDBREAKS//:}  # gs:// is one word\n"}
+"""What the script of a shell needs besides."""
 
 
 @click.command("completion")
@@ -25,4 +27,4 @@ def command(ctx: click.Context, shell: str) -> None:
     """
     complete = _SHELLS[shell](ctx.find_root().command, {}, "footplate", "_FOOTPLATE_COMPLETE")
     # Not .source(): for bash that starts one to learn its version, also where there is none.
-    click.echo(complete.source_template % complete.source_vars())
+    click.echo(_BEFORE.get(shell, "") + complete.source_template % complete.source_vars())

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 import click
 from click.core import ParameterSource
 
+from footplate.cli.offering import offered
 from footplate.cli.wide_flags import wide_flags
 from footplate.domain.errors import InvalidArgument, Unavailable
 from footplate.domain.names import CustomJobName, TrainingJobName, TuningJobName, parse_job_name
@@ -33,6 +34,7 @@ LOOKED_FOR = "footplate.job"
 """Where a context keeps the session and the name of the job that the command line names."""
 
 DEFAULT_PROJECT = "demo"
+PROJECT_VARIABLES = ["FOOTPLATE_PROJECT", "CLOUDSDK_CORE_PROJECT", "GOOGLE_CLOUD_PROJECT"]
 DEFAULT_REGION = "us-central1"
 
 
@@ -163,7 +165,8 @@ def with_session(function: Callable[Concatenate[Session, P], R]) -> Callable[P, 
     @wide_flags
     @click.option(
         "--project",
-        envvar=["FOOTPLATE_PROJECT", "CLOUDSDK_CORE_PROJECT", "GOOGLE_CLOUD_PROJECT"],
+        envvar=PROJECT_VARIABLES,
+        shell_complete=offered("projects"),
         default=DEFAULT_PROJECT,
         show_default=True,
         metavar="PROJECT",
@@ -202,6 +205,7 @@ def region_option() -> Callable[[Callable[P, R]], Callable[P, R]]:
         "--region",
         envvar=["CLOUDSDK_AI_REGION", "CLOUDSDK_COMPUTE_REGION"],
         default=DEFAULT_REGION,
+        shell_complete=offered("regions"),
         show_default=True,
         metavar="REGION",
         help="Region; `footplate catalogue regions` lists them.",

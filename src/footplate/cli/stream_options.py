@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
+from footplate.cli.offering import offered
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -19,6 +21,7 @@ def trial_option(function: Callable[P, R]) -> Callable[P, R]:
         "--trial",
         type=click.IntRange(min=1),
         metavar="NUMBER",
+        shell_complete=offered("trials"),
         help="Of a tuning job: only the lines of this trial, to its end.",
     )(function)
 
@@ -32,6 +35,7 @@ def stream_options(function: Callable[P, R]) -> Callable[P, R]:
             "--task-name",
             default="",
             metavar="REPLICA",
+            shell_complete=offered("replicas"),
             help="Only the lines of this one, such as worker-0.",
         ),
     ):

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
+from footplate.cli.offering import offered
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -22,5 +24,9 @@ def usage_options(function: Callable[P, R]) -> Callable[P, R]:
         help="Into how many parts the time is divided, for charts.",
     )(function)
     return click.option(
-        "--replica", default="", metavar="REPLICA", help="Only this one, such as worker-0."
+        "--replica",
+        default="",
+        metavar="REPLICA",
+        shell_complete=offered("replicas"),
+        help="Only this one, such as worker-0.",
     )(function)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from footplate.domain.errors import UnknownError
 from footplate.domain.names import (
     CustomJobName,
+    GcsUri,
     TrainingJobName,
     TuningJobName,
     parse_job_name,
@@ -175,8 +176,12 @@ class StoredObject:
     update_time: str
 
     @property
+    def place(self) -> GcsUri:
+        return GcsUri(self.bucket, self.name)
+
+    @property
     def uri(self) -> str:
-        return f"gs://{self.bucket}/{self.name}"
+        return str(self.place)
 
     @classmethod
     def read(cls, resource: Mapping[str, JsonValue]) -> StoredObject:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -12,10 +13,23 @@ from footplate.client.resources import Bucket, StoredObject
 from footplate.domain.errors import DataLoss
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from footplate.client.connection import Connection
     from footplate.domain.names import GcsUri
+    from footplate.wire.json_text import JsonObject
+
+
+_PART_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Level:
+    """``prefixes`` end with a slash."""
+
+    prefixes: tuple[str, ...]
+    objects: tuple[StoredObject, ...]
 
 
 class Storage:
@@ -45,6 +59,89 @@ class Storage:
             NotFound: the bucket isn't there.
             DataLoss: what arrived is not what was sent.
         """
+        stored = self._upload(uri, content, content_type)
+        if stored.crc32c != checksum(content):
+            raise DataLoss(f"{uri} arrived with another checksum than it was sent with")
+        return stored
+
+    def objects(self, uri: GcsUri) -> Iterator[StoredObject]:
+        """All whose names begin with the path of ``uri``."""
+        params = {"prefix": uri.path} if uri.path else {}
+        for answer in self._listings(uri.bucket, params):
+            yield from _objects(answer)
+
+    def level(self, bucket: str, prefix: str) -> Level:
+        """What lies below ``prefix``, up to the next slash."""
+        prefixes: list[str] = []
+        objects: list[StoredObject] = []
+        for answer in self._listings(bucket, {"prefix": prefix, "delimiter": "/"}):
+            found = answer.get("prefixes")
+            prefixes += [str(one) for one in found] if isinstance(found, list) else []
+            objects += _objects(answer)
+        return Level(tuple(prefixes), tuple(objects))
+
+    def _listings(self, bucket: str, params: dict[str, str]) -> Iterator[JsonObject]:
+        path = f"/storage/v1/b/{quote(bucket, safe='')}/o"
+        while True:
+            answer = self._connection.call("GET", path, params=params)
+            yield answer
+            token = answer.get("nextPageToken")
+            if not token:
+                return
+            params = {**params, "pageToken": str(token)}
+
+    def delete(self, uri: GcsUri) -> None:
+        """Raises NotFound."""
+        bucket, name = quote(uri.bucket, safe=""), quote(uri.path, safe="")
+        self._connection.call("DELETE", f"/storage/v1/b/{bucket}/o/{name}")
+
+    def delete_bucket(self, name: str) -> None:
+        """Raises NotFound, or FailedPrecondition: it isn't empty."""
+        self._connection.call("DELETE", f"/storage/v1/b/{quote(name, safe='')}")
+
+    def upload_file(self, uri: GcsUri, path: Path) -> StoredObject:
+        """Make or replace an object, a part of the file at a time.
+
+        Raises:
+            NotFound: the bucket isn't there.
+            DataLoss: what arrived is not what was sent.
+        """
+        sent = 0
+
+        def parts() -> Iterator[bytes]:
+            nonlocal sent
+            with path.open("rb") as file:
+                while part := file.read(_PART_BYTES):
+                    sent = google_crc32c.extend(sent, part)
+                    yield part
+
+        stored = self._upload(uri, parts(), "application/octet-stream")
+        if stored.crc32c != _encoded(sent):
+            raise DataLoss(f"{uri} arrived with another checksum than it was sent with")
+        return stored
+
+    def download_file(self, uri: GcsUri, path: Path) -> None:
+        """Into ``path``, which is whole or not there. Raises NotFound."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(f".{path.name}.part")
+        try:
+            with part.open("wb") as file:
+                for chunk in self.download(uri):
+                    file.write(chunk)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+
+    def copy(self, source: GcsUri, target: GcsUri) -> None:
+        """By the service itself. Raises NotFound."""
+        there = (quote(text, safe="") for text in (source.bucket, source.path))
+        here = (quote(text, safe="") for text in (target.bucket, target.path))
+        path = "/storage/v1/b/{}/o/{}/copyTo/b/{}/o/{}".format(*there, *here)
+        self._connection.call("POST", path, body={})
+
+    def _upload(
+        self, uri: GcsUri, content: bytes | Iterable[bytes], content_type: str
+    ) -> StoredObject:
         answer = self._connection.send(
             "POST",
             f"/upload/storage/v1/b/{quote(uri.bucket, safe='')}/o",
@@ -52,25 +149,7 @@ class Storage:
             content=content,
             content_type=content_type,
         )
-        stored = StoredObject.read(answer)
-        if stored.crc32c != checksum(content):
-            raise DataLoss(f"{uri} arrived with another checksum than it was sent with")
-        return stored
-
-    def objects(self, uri: GcsUri) -> Iterator[StoredObject]:
-        """All whose names begin with the path of ``uri``."""
-        path = f"/storage/v1/b/{quote(uri.bucket, safe='')}/o"
-        params = {"prefix": uri.path} if uri.path else {}
-        while True:
-            answer = self._connection.call("GET", path, params=params)
-            items = answer.get("items")
-            for item in items if isinstance(items, list) else []:
-                if isinstance(item, dict):
-                    yield StoredObject.read(item)
-            token = answer.get("nextPageToken")
-            if not token:
-                return
-            params["pageToken"] = str(token)
+        return StoredObject.read(answer)
 
     def download(self, uri: GcsUri) -> Iterator[bytes]:
         """Raises NotFound."""
@@ -81,5 +160,14 @@ class Storage:
 
 def checksum(content: bytes) -> str:
     """CRC32C as the API writes it."""
-    number: int = google_crc32c.value(content)
+    return _encoded(google_crc32c.value(content))
+
+
+def _encoded(number: int) -> str:
     return base64.b64encode(number.to_bytes(4, "big")).decode("ascii")
+
+
+def _objects(answer: JsonObject) -> list[StoredObject]:
+    items = answer.get("items")
+    found = items if isinstance(items, list) else []
+    return [StoredObject.read(item) for item in found if isinstance(item, dict)]

@@ -285,9 +285,33 @@ def _parts(request: Request) -> tuple[str, bytes]:
 
 
 def _list_objects(service: FakeService, request: Request, bucket: str) -> Answer:
-    prefix = request.query.get("prefix", "")
+    if bucket not in service.buckets:
+        return failure(404, "NOT_FOUND", f"the bucket {bucket} isn't there")
+    prefix, delimiter = request.query.get("prefix", ""), request.query.get("delimiter")
     names = sorted(n for b, n in service.objects if b == bucket and n.startswith(prefix))
-    return Answer(body={"items": [_object(service, bucket, name) for name in names]})
+    folders = [n for n in names if delimiter and delimiter in n[len(prefix) :]]
+    items = [_object(service, bucket, name) for name in names if name not in folders]
+    ends = {prefix + n[len(prefix) :].partition("/")[0] + "/" for n in folders}
+    return Answer(body={"items": items, "prefixes": sorted(ends)})
+
+
+def _delete_object(service: FakeService, _request: Request, bucket: str, name: str) -> Answer:
+    if service.objects.pop((bucket, name), None) is None:
+        return failure(404, "NOT_FOUND", f"gs://{bucket}/{name} isn't there")
+    return Answer()
+
+
+def _copy_object(service: FakeService, _request: Request, *names: str) -> Answer:
+    bucket, name, target, new = names
+    service.objects[target, new] = service.objects[bucket, name]
+    return Answer(body=_object(service, target, new))
+
+
+def _delete_bucket(service: FakeService, _request: Request, name: str) -> Answer:
+    if any(bucket == name for bucket, _ in service.objects):
+        return failure(409, "FAILED_PRECONDITION", f"the bucket {name} isn't empty")
+    service.buckets.remove(name)
+    return Answer()
 
 
 def _download(service: FakeService, _request: Request, bucket: str, name: str) -> Answer:
@@ -346,6 +370,9 @@ _ROUTES: list[tuple[str, str, Callable[..., Answer]]] = [
     ("GET", "/storage/v1/b", _list_buckets),
     ("GET", "/storage/v1/b/([^/]+)", _get_bucket),
     ("GET", "/storage/v1/b/([^/]+)/o", _list_objects),
+    ("DELETE", "/storage/v1/b/([^/]+)", _delete_bucket),
+    ("POST", "/storage/v1/b/([^/]+)/o/(.+)/copyTo/b/([^/]+)/o/(.+)", _copy_object),
+    ("DELETE", "/storage/v1/b/([^/]+)/o/(.+)", _delete_object),
     ("POST", "/upload/storage/v1/b/([^/]+)/o", _upload),
     ("GET", "/download/storage/v1/b/([^/]+)/o/(.+)", _download),
 ]
@@ -362,7 +389,7 @@ class _Handler(BaseHTTPRequestHandler):
             path=unquote(split.path),
             query={name: values[-1] for name, values in parse_qs(split.query).items()},
             headers={name.lower(): value for name, value in self.headers.items()},
-            body=self.rfile.read(int(self.headers.get("content-length") or 0)),
+            body=self._body(),
         )
         answer = self.service.answer(request)
         if answer.stream is None:
@@ -371,6 +398,16 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(answer.status, raw)
         else:
             self._stream(iter(answer.stream))
+
+    def _body(self) -> bytes:
+        if self.headers.get("transfer-encoding") != "chunked":
+            return self.rfile.read(int(self.headers.get("content-length") or 0))
+        found = b""
+        while size := int(self.rfile.readline(), 16):
+            found += self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
+        return found
 
     def _send(self, status: int, body: bytes) -> None:
         self.send_response(status)

@@ -40,7 +40,7 @@ def test_a_test_has_a_service_of_its_own(footplate: Workbench, tmp_path: Path) -
     )
     footplate.run("python", "-c", script, cwd=tmp_path)
     assert (bucket / "a" / "b").read_text() == "hello"
-    assert footplate.command("storage", "ls", "gs://stage").split() == ["gs://stage/a/b"]
+    assert footplate.command("storage", "ls", "-r", "gs://stage").split() == ["gs://stage/a/b"]
 
     with pytest.raises(ProgramFailed, match=r"(?s)^python -c .* ended with 3:\nsorry"):
         footplate.run("python", "-c", "print('sorry'); raise SystemExit(3)")

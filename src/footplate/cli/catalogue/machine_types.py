@@ -8,6 +8,7 @@ import click
 
 from footplate.cli.catalogue.known import accelerator_name, catalogue, entries, show, texts
 from footplate.cli.lists.listing import Listing, list_options
+from footplate.cli.offering import offered
 from footplate.cli.session import Session, with_session
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def accelerator_option(function: Callable[P, R]) -> Callable[P, R]:
     return click.option(
         "--accelerator",
         metavar="TYPE",
+        shell_complete=offered("accelerators"),
         help="Only those that take this accelerator, or include it, such as nvidia-tesla-t4.",
     )(function)
 

@@ -8,6 +8,7 @@ import click
 
 from footplate.cli.catalogue.known import accelerator_name, catalogue, entries, show, texts
 from footplate.cli.lists.listing import Listing, list_options
+from footplate.cli.offering import offered
 from footplate.cli.session import Session, with_session
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ _COLUMNS = {"NAME": "name", "ZONES": "zones", "ACCELERATORS": "accelerators"}
     "accelerators",
     multiple=True,
     metavar="TYPE",
+    shell_complete=offered("accelerators"),
     help="Only regions with a zone that has this; given several times, one zone has them all.",
 )
 @list_options

@@ -108,6 +108,10 @@ class Listing:
             click.echo(f"Note: --filter: nothing here has the field {names}.", err=True)
         return kept
 
+    def printed(self, layout: Layout) -> Listing:
+        """The same, in another layout."""
+        return replace(self, layout=replace(layout, flatten=self.layout.flatten))
+
     def with_states(self, states: States) -> Listing:
         """With states as a face spells them. Raises InvalidArgument: there is no such state."""
         if self.condition is None:

@@ -7,9 +7,11 @@ from footplate.cli.group import Entry, Group
 command = Group(
     "storage",
     (
-        Entry("buckets", "footplate.cli.storage.buckets", "Create and list buckets."),
-        Entry("ls", "footplate.cli.storage.ls", "List objects."),
+        Entry("buckets", "footplate.cli.storage.buckets", "Create, list and delete buckets."),
+        Entry("ls", "footplate.cli.storage.ls", "List buckets, or what lies in one."),
+        Entry("cp", "footplate.cli.storage.cp", "Copy files to and from buckets."),
         Entry("cat", "footplate.cli.storage.cat", "Print an object."),
+        Entry("rm", "footplate.cli.storage.rm", "Delete objects."),
     ),
     help="""Buckets and what lies in them.
 

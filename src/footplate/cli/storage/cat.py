@@ -6,12 +6,19 @@ import sys
 
 import click
 
+from footplate.cli.offering import offered
 from footplate.cli.session import Session, with_session
 from footplate.domain.names import GcsUri
 
 
 @click.command("cat")
-@click.argument("urls", nargs=-1, required=True, metavar="gs://BUCKET/OBJECT...")
+@click.argument(
+    "urls",
+    nargs=-1,
+    required=True,
+    metavar="gs://BUCKET/OBJECT...",
+    shell_complete=offered("places"),
+)
 @with_session
 def command(session: Session, urls: tuple[str, ...]) -> None:
     """Print objects, as they are.

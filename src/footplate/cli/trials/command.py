@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
+from footplate.cli.offering import offered
 from footplate.cli.show import format_option
 
 if TYPE_CHECKING:
@@ -54,7 +55,11 @@ def trials_options(function: Callable[P, R]) -> Callable[P, R]:
             help="Everything that trials have reported, not their results; as JSON one a line.",
         ),
         click.option(
-            "--trial", type=click.IntRange(min=1), metavar="N", help="Only this one, in full."
+            "--trial",
+            type=click.IntRange(min=1),
+            metavar="N",
+            shell_complete=offered("trials"),
+            help="Only this one, in full.",
         ),
         click.option(
             "--limit", type=click.IntRange(min=1), metavar="N", help="Show at most N trials."

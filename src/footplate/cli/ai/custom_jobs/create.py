@@ -14,6 +14,7 @@ from footplate.cli.ai.located.create_options import create_options, display_name
 from footplate.cli.dry_run import finish
 from footplate.cli.interruption import at_interrupt
 from footplate.cli.kms_key import kms_key_name
+from footplate.cli.offering import offered
 from footplate.cli.option_values import DictValue, ListValue
 from footplate.cli.session import Session, with_session
 from footplate.cli.show import render
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
 @click.option(
     "--staging-bucket",
     metavar="gs://BUCKET",
+    shell_complete=offered("places"),
     help="Where local code is uploaded; else gs://PROJECT-footplate-staging, made at need.",
 )
 @click.option("--persistent-resource-id", metavar="ID", help="Kept, of no effect here.")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
+from footplate.cli.offering import offered
 from footplate.cli.session import Session, region_option, with_session
 from footplate.cli.shell.ssh import ssh, ssh_options
 
 
 @click.command("ssh")
-@click.argument("job", metavar="CUSTOM_JOB")
+@click.argument("job", metavar="CUSTOM_JOB", shell_complete=offered("jobs"))
 @ssh_options
 @region_option()
 @with_session

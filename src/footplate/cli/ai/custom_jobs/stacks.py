@@ -5,12 +5,13 @@ from __future__ import annotations
 import click
 
 from footplate.cli import job_commands
+from footplate.cli.offering import offered
 from footplate.cli.session import Session, region_option, with_session
 from footplate.cli.stacks_options import stacks_options
 
 
 @click.command("stacks")
-@click.argument("job", metavar="CUSTOM_JOB")
+@click.argument("job", metavar="CUSTOM_JOB", shell_complete=offered("jobs"))
 @stacks_options
 @region_option()
 @with_session

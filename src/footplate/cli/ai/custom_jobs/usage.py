@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli import job_commands
+from footplate.cli.offering import offered
 from footplate.cli.session import Session, region_option, with_session
 from footplate.cli.show import format_option
 from footplate.cli.usage_options import usage_options
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command("usage")
-@click.argument("job", metavar="CUSTOM_JOB")
+@click.argument("job", metavar="CUSTOM_JOB", shell_complete=offered("jobs"))
 @usage_options
 @format_option("table")
 @region_option()

@@ -8,12 +8,13 @@ import click
 
 from footplate.cli.ai.hp_tuning_jobs.kind import KIND
 from footplate.cli.ai.located.kind import EXAMPLE_ID
+from footplate.cli.offering import offered
 from footplate.cli.session import Session, region_option, with_session
 from footplate.cli.trials.command import run_trials, trials_help, trials_options
 
 
 @click.command("trials", help=trials_help("footplate ai hp-tuning-jobs trials", EXAMPLE_ID))
-@click.argument("job", metavar=KIND.metavar)
+@click.argument("job", metavar=KIND.metavar, shell_complete=offered("jobs"))
 @trials_options
 @region_option()
 @with_session

@@ -8,6 +8,7 @@ import click
 
 from footplate.cli import job_commands
 from footplate.cli.ai.located.kind import EXAMPLE_ID, N
+from footplate.cli.offering import offered
 from footplate.cli.session import Session, region_option, with_session
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ def cancel_command(
     kind: Kind[N], text: str = "End a job. One that has ended already is left as it is."
 ) -> click.Command:
     @click.command("cancel", help=kind.help(text, "cancel", EXAMPLE_ID))
-    @click.argument("job", metavar=kind.metavar)
+    @click.argument("job", metavar=kind.metavar, shell_complete=offered("jobs"))
     @region_option()
     @with_session
     def command(session: Session, job: str, region: str) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.ai.located.kind import EXAMPLE_ID, N
+from footplate.cli.offering import offered
 from footplate.cli.session import Session, region_option, with_session
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 def delete_command(kind: Kind[N], text: str) -> click.Command:
     @click.command("delete", help=kind.help(text, "delete", EXAMPLE_ID))
-    @click.argument("job", metavar=kind.metavar)
+    @click.argument("job", metavar=kind.metavar, shell_complete=offered("jobs"))
     @region_option()
     @with_session
     def command(session: Session, job: str, region: str) -> None:

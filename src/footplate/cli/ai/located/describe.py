@@ -8,6 +8,7 @@ import click
 
 from footplate.cli import job_commands
 from footplate.cli.ai.located.kind import EXAMPLE_ID, N
+from footplate.cli.offering import offered
 from footplate.cli.session import Session, region_option, with_session
 from footplate.cli.show import format_option
 
@@ -22,7 +23,7 @@ def describe_command(
     examples = (EXAMPLE_ID, f"{EXAMPLE_ID} --format='value(state)'")
 
     @click.command("describe", help=kind.help(text, "describe", *examples))
-    @click.argument("job", metavar=kind.metavar)
+    @click.argument("job", metavar=kind.metavar, shell_complete=offered("jobs"))
     @format_option("yaml")
     @region_option()
     @with_session

@@ -8,6 +8,7 @@ import click
 
 from footplate.cli import job_commands
 from footplate.cli.ai.located.kind import EXAMPLE_ID, N
+from footplate.cli.offering import offered
 from footplate.cli.session import Session, region_option, with_session
 from footplate.cli.show import format_option
 
@@ -21,7 +22,7 @@ def events_command(kind: Kind[N], text: str) -> click.Command:
     examples = (EXAMPLE_ID, f"{EXAMPLE_ID} --format='value(kind,replica,message)'")
 
     @click.command("events", help=kind.help(text, "events", *examples))
-    @click.argument("job", metavar=kind.metavar)
+    @click.argument("job", metavar=kind.metavar, shell_complete=offered("jobs"))
     @format_option("table")
     @region_option()
     @with_session

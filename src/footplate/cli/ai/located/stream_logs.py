@@ -8,6 +8,7 @@ import click
 
 from footplate.cli import job_commands
 from footplate.cli.ai.located.kind import EXAMPLE_ID, N
+from footplate.cli.offering import offered
 from footplate.cli.session import Session, region_option, with_session
 from footplate.cli.stream_options import stream_options, trial_option
 
@@ -28,7 +29,7 @@ def stream_logs_command(kind: Kind[N], text: str, *examples: str) -> click.Comma
     words = (EXAMPLE_ID, *(f"{EXAMPLE_ID} {option}" for option in examples))
 
     @click.command("stream-logs", help=kind.help(f"{text}\n\n{_ENDS}", "stream-logs", *words))
-    @click.argument("job", metavar=kind.metavar)
+    @click.argument("job", metavar=kind.metavar, shell_complete=offered("jobs"))
     @stream_options
     @(trial_option if kind.has_trials else _no_trials)
     @region_option()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 
 from footplate.cli import job_commands
+from footplate.cli.offering import offered
 from footplate.cli.session import Session, with_session
 
 
 @click.command("cancel")
-@click.argument("job")
+@click.argument("job", shell_complete=offered("jobs"))
 @with_session
 def command(session: Session, job: str) -> None:
     """End a job. One that has ended already is left as it is.

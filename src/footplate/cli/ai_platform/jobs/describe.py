@@ -8,6 +8,7 @@ import click
 
 from footplate.cli import job_commands
 from footplate.cli.ai_platform.jobs.columns import COLUMNS
+from footplate.cli.offering import offered
 from footplate.cli.session import Session, with_session
 from footplate.cli.show import format_option
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command("describe")
-@click.argument("job")
+@click.argument("job", shell_complete=offered("jobs"))
 @click.option(
     "--summarize", is_flag=True, help="Show it in small tables; --format is of no effect then."
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli import job_commands
+from footplate.cli.offering import offered
 from footplate.cli.session import Session, with_session
 from footplate.cli.show import format_option
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command("events")
-@click.argument("job")
+@click.argument("job", shell_complete=offered("jobs"))
 @format_option("table")
 @with_session
 def command(session: Session, job: str, layout: Layout) -> None:

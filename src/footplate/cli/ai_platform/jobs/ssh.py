@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
+from footplate.cli.offering import offered
 from footplate.cli.session import Session, with_session
 from footplate.cli.shell.ssh import ssh, ssh_options
 
 
 @click.command("ssh")
-@click.argument("job")
+@click.argument("job", shell_complete=offered("jobs"))
 @ssh_options
 @with_session
 def command(session: Session, job: str, replica: str, commands: str | None) -> None:

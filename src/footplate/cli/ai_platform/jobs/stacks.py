@@ -5,12 +5,13 @@ from __future__ import annotations
 import click
 
 from footplate.cli import job_commands
+from footplate.cli.offering import offered
 from footplate.cli.session import Session, with_session
 from footplate.cli.stacks_options import stacks_options
 
 
 @click.command("stacks")
-@click.argument("job")
+@click.argument("job", shell_complete=offered("jobs"))
 @stacks_options
 @with_session
 def command(session: Session, job: str, replicas: tuple[str, ...], layout: str) -> None:

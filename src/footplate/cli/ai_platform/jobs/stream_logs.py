@@ -5,12 +5,13 @@ from __future__ import annotations
 import click
 
 from footplate.cli import job_commands
+from footplate.cli.offering import offered
 from footplate.cli.session import Session, with_session
 from footplate.cli.stream_options import stream_options, trial_option
 
 
 @click.command("stream-logs")
-@click.argument("job")
+@click.argument("job", shell_complete=offered("jobs"))
 @stream_options
 @trial_option
 @with_session

@@ -6,12 +6,13 @@ from typing import Any
 
 import click
 
+from footplate.cli.offering import offered
 from footplate.cli.session import Session, with_session
 from footplate.cli.trials.command import run_trials, trials_help, trials_options
 
 
 @click.command("trials", help=trials_help("footplate ai-platform jobs trials", "census_1"))
-@click.argument("job")
+@click.argument("job", shell_complete=offered("jobs"))
 @trials_options
 @with_session
 def command(session: Session, /, job: str, **options: Any) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.ai_platform.jobs.columns import COLUMNS
+from footplate.cli.offering import offered
 from footplate.cli.option_values import DictValue, ListValue
 from footplate.cli.session import Session, with_session
 from footplate.cli.show import format_option, render
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command("update")
-@click.argument("job")
+@click.argument("job", shell_complete=offered("jobs"))
 @click.option(
     "--update-labels",
     type=DictValue(),

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
+from footplate.cli.offering import offered
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -26,6 +28,7 @@ def program_options(function: Callable[P, R]) -> Callable[P, R]:
         click.option(
             "--runtime-version",
             metavar="VERSION",
+            shell_complete=offered("runtime_versions"),
             help="AI Platform runtime, such as 2.21 or 1.15; without it the newest. gcloud has no "
             "such option here: it takes the Python that it finds.",
         ),

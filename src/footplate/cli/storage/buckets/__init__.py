@@ -10,7 +10,8 @@ command = Group(
     "buckets",
     (
         Entry("create", f"{_HERE}.create", "Create a bucket."),
+        Entry("delete", f"{_HERE}.delete", "Delete an empty bucket."),
         Entry("list", f"{_HERE}.list", "List buckets."),
     ),
-    help="Create and list buckets.",
+    help="Create, list and delete buckets.",
 )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
+from footplate.cli.offering import offered
 from footplate.cli.option_values import DictValue, ListValue
 
 if TYPE_CHECKING:
@@ -41,16 +42,19 @@ def program_options(function: Callable[P, R]) -> Callable[P, R]:
         click.option(
             "--runtime-version",
             metavar="VERSION",
+            shell_complete=offered("runtime_versions"),
             help="AI Platform runtime, such as 2.21 or 1.15; without it the newest.",
         ),
         click.option(
             "--staging-bucket",
             metavar="gs://BUCKET",
+            shell_complete=offered("places"),
             help="Where packages are uploaded; without it JOB_DIR/packages.",
         ),
         click.option(
             "--job-dir",
             metavar="gs://BUCKET/PATH",
+            shell_complete=offered("places"),
             help="Directory for what the job makes; also handed to it as --job-dir.",
         ),
         click.option(
@@ -95,7 +99,12 @@ def cluster_options(function: Callable[P, R]) -> Callable[P, R]:
                 metavar="type=TYPE,count=N",
                 help=f"Accelerators of {text}, such as type=nvidia-tesla-t4,count=1.",
             ),
-            click.option(f"--{role}-machine-type", metavar="TYPE", help=f"Machine of {text}."),
+            click.option(
+                f"--{role}-machine-type",
+                metavar="TYPE",
+                shell_complete=offered("machine_types"),
+                help=f"Machine of {text}.",
+            ),
         ]
         if role != "master":
             number = click.IntRange(min=0)

@@ -20,6 +20,7 @@ from footplate.cli.formats.layout import YAML, Layout
 from footplate.cli.interruption import at_interrupt
 from footplate.cli.kms_key import kms_key_name, kms_options
 from footplate.cli.learn_from import learn_from_option
+from footplate.cli.offering import offered
 from footplate.cli.option_values import UserArgsCommand
 from footplate.cli.session import Session, with_session
 from footplate.cli.show import format_option, render
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     "--region",
     envvar="CLOUDSDK_COMPUTE_REGION",
     metavar="REGION",
+    shell_complete=offered("regions"),
     help="Region of the job; without it the file's, or us-central1.",
 )
 @account_options

@@ -1,0 +1,67 @@
+"""Progress of work that takes a while: a line that moves on terminals, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from footplate.cli.terminal import clip, colourless, disarm
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from rich.progress import Progress as Bar
+    from rich.progress import TaskID
+
+
+class Progress:
+    """Use it in a ``with`` block; each ``step`` begins a part of the work.
+
+    Nothing of it stays on a terminal; elsewhere every step is a line on stderr.
+    """
+
+    def __init__(self, verb: str, steps: int) -> None:
+        self._verb = verb
+        self._steps = steps
+        self._done = -1
+        self._bar: Bar | None = None
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Progress:
+        if not sys.stderr.isatty() or colourless():
+            return self
+        # Imported here: it takes longer than most commands.
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Bar
+
+        self._bar = Bar(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=20),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._bar.start()
+        self._task = self._bar.add_task(self._verb, total=self._steps)
+        return self
+
+    def step(self, text: str) -> None:
+        self._done += 1
+        if self._bar is None or self._task is None:
+            click.secho(disarm(text), err=True, dim=True)
+            return
+        room = max(20, self._bar.console.width - 45)
+        self._bar.update(self._task, description=clip(disarm(text), room), completed=self._done)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()

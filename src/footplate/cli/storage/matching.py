@@ -1,0 +1,82 @@
+"""Objects that a URL on a command line names: one, a folder, or a pattern."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from footplate.cli.group import Failure
+from footplate.domain.names import GcsUri
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from footplate.client.resources import StoredObject
+    from footplate.client.storage import Level, Storage
+
+_WILD = re.compile(r"[*?\[]")
+_TOKENS = re.compile(r"\*\*|\*|\?|\[[^\]]+\]")
+
+
+def is_pattern(path: str) -> bool:
+    return _WILD.search(path) is not None
+
+
+def matching(storage: Storage, uri: GcsUri, *, recursive: bool) -> list[StoredObject]:
+    """The objects; below a folder only if ``recursive``, which a pattern then may match too.
+
+    Raises:
+        Failure: there are none.
+    """
+    found = [*_below(storage, uri)] if recursive else [*_exact(storage, uri)]
+    if not found:
+        hint = "" if recursive else "; --recursive takes what is below a folder"
+        raise Failure(f"no objects match {uri}{hint}")
+    return found
+
+
+def _exact(storage: Storage, uri: GcsUri) -> Iterator[StoredObject]:
+    names = expression(uri.path)
+    return (o for o in storage.objects(_literal(uri)) if names.fullmatch(o.name))
+
+
+def _below(storage: Storage, uri: GcsUri) -> Iterator[StoredObject]:
+    names = re.compile(f"(?:{expression(uri.path.rstrip('/')).pattern})(?:/.*)?", re.DOTALL)
+    everything = not uri.path
+    objects = storage.objects(_literal(GcsUri(uri.bucket, uri.path.rstrip("/"))))
+    return (o for o in objects if everything or names.fullmatch(o.name))
+
+
+def level(storage: Storage, uri: GcsUri) -> Level | None:
+    """What lies in a folder; None: there is no such folder."""
+    prefix = f"{uri.path.rstrip('/')}/" if uri.path else ""
+    found = storage.level(uri.bucket, prefix)
+    return found if found.prefixes or found.objects or not prefix else None
+
+
+def expression(path: str) -> re.Pattern[str]:
+    """gcloud's wildcards: ``*`` and ``?`` stay within a folder, ``**`` doesn't."""
+    parts: list[str] = []
+    end = 0
+    for found in _TOKENS.finditer(path):
+        parts += [re.escape(path[end : found.start()]), _token(found[0])]
+        end = found.end()
+    return re.compile("".join([*parts, re.escape(path[end:])]), re.DOTALL)
+
+
+def _token(text: str) -> str:
+    known = {"**": ".*", "*": "[^/]*", "?": "[^/]"}
+    if text in known:
+        return known[text]
+    inner = text[1:-1].replace("\\", "\\\\").replace("[", "\\[")
+    return f"[^{inner[1:]}]" if inner.startswith("!") and len(inner) > 1 else f"[{inner}]"
+
+
+def _literal(uri: GcsUri) -> GcsUri:
+    """Up to the first wildcard: what the service can look for."""
+    return GcsUri(uri.bucket, _WILD.split(uri.path, maxsplit=1)[0])
+
+
+def parse_urls(texts: Sequence[str], field: str = "url") -> list[GcsUri]:
+    """Raises InvalidArgument."""
+    return [GcsUri.parse(text, field) for text in texts]
