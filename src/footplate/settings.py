@@ -42,6 +42,7 @@ class Settings:
     token: str | None = None
     database_url: str | None = None
     cache_dir: Path | None = None
+    cache_limit_gb: int = 50
     allowed_hosts: tuple[str, ...] = ()
     isolation: str = "auto"
     network: str = "shared"
@@ -73,6 +74,11 @@ class Settings:
     def cache(self) -> Path:
         """Where environments are kept; several services of one user may share it."""
         return self.cache_dir or self.data_dir / "cache"
+
+    @property
+    def cache_limit_bytes(self) -> int:
+        """Of the environments in the cache; 0: there is none."""
+        return self.cache_limit_gb * 10**9
 
 
 def load_settings(
@@ -251,6 +257,7 @@ _READERS: dict[str, Callable[[object], object]] = {
     "token": _text,
     "database_url": _text,
     "cache_dir": _path,
+    "cache_limit_gb": _whole(0, 1_000_000),
     "allowed_hosts": _texts,
     "isolation": _one_of(ISOLATIONS),
     "network": _one_of(NETWORKS),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from functools import cached_property
+from pathlib import Path as File
 from typing import TYPE_CHECKING, Any
 
 from footplate.catalogue.positions import Path, lines_of
@@ -12,7 +13,6 @@ from footplate.domain.errors import InvalidArgument, Violation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path as File
 
 _MAX_BYTES = 1 << 20
 _WHERE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)")
@@ -22,9 +22,13 @@ _BARE = re.compile(r"[A-Za-z0-9_-]{1,80}")
 class Document:
     """What a TOML file says; collects what is wrong with it, to be told all at once."""
 
-    def __init__(self, name: str, text: str) -> None:
-        """``name`` is what errors call the file. Raises InvalidArgument: it isn't TOML."""
+    def __init__(self, name: str, text: str, folder: File = File()) -> None:
+        """``name`` is what errors call the file, ``folder`` where it lies.
+
+        Raises InvalidArgument: it isn't TOML.
+        """
         self.name = name
+        self.folder = folder
         self._text = text
         self._faults: dict[tuple[int, Violation], None] = {}
         self._origins: dict[Path, Path] = {}
@@ -42,7 +46,7 @@ class Document:
         if len(raw) > _MAX_BYTES:
             raise _refusal(name, f"is larger than {_MAX_BYTES >> 20} MiB")
         try:
-            return cls(name, raw.decode())
+            return cls(name, raw.decode(), file.parent)
         except UnicodeDecodeError:
             raise _refusal(name, "is not UTF-8 text") from None
 

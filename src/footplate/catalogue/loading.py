@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from footplate.catalogue import runtimes
 from footplate.catalogue.document import Document
 from footplate.catalogue.merging import lay_over, sized
+from footplate.catalogue.own_runtimes import with_own
 from footplate.catalogue.parts import Parts
 from footplate.catalogue.reading import read_draft
 from footplate.domain.catalogue import Catalogue
@@ -17,6 +18,8 @@ from footplate.domain.catalogue.consistency import inconsistencies
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from footplate.domain.runtimes import Runtimes
 
 _BUILT_IN_HINT = " (built in: describe it anew, or remove it)"
 _BUILT_IN = ("accelerators.toml", "machine_types.toml", "regions.toml", "scale_tiers.toml")
@@ -31,10 +34,13 @@ def load_catalogue(extra: Path | None = None) -> Catalogue:
     """
     built_in = _built_in()
     if extra is None:
-        return _catalogue(built_in)
+        return _catalogue(built_in, runtimes.load())
     document = Document.read(extra)
-    parts = lay_over(built_in, read_draft(document), document)
-    catalogue = _catalogue(parts, own=_names(parts) - _names(built_in))
+    draft = read_draft(document)
+    parts = lay_over(built_in, draft, document)
+    known = with_own(runtimes.load(), draft.runtimes, draft.removals.runtimes, document)
+    names = {*_names(parts), *(offer.runtime.name for offer in draft.runtimes.offers)}
+    catalogue = _catalogue(parts, known, frozenset(names - _names(built_in)))
     for found in inconsistencies(catalogue):
         own = document.has(found.path[:2]) or document.has(found.path)
         document.fault(found.path, found.description + ("" if own else _BUILT_IN_HINT))
@@ -53,13 +59,13 @@ def _built_in() -> Parts:
     return parts
 
 
-def _catalogue(parts: Parts, own: frozenset[str] = frozenset()) -> Catalogue:
+def _catalogue(parts: Parts, known: Runtimes, own: frozenset[str] = frozenset()) -> Catalogue:
     return Catalogue(
         machine_types=sized(parts.machine_types),
         accelerators=parts.accelerators,
         regions=parts.regions,
         scale_tiers=parts.scale_tiers,
-        runtimes=runtimes.load(),
+        runtimes=known,
         own=own,
     )
 

@@ -16,4 +16,9 @@ SCALE_TIERS = ("BASIC", "STANDARD_1", "PREMIUM_1", "BASIC_GPU", "BASIC_TPU")
 """Those that a job of ml v1 can name, but for CUSTOM."""
 SCALE_TIER = re.compile("|".join(SCALE_TIERS))
 SCALE_TIER_FORM = f"a tier that jobs can name and that isn't CUSTOM: {', '.join(SCALE_TIERS)}"
+RUNTIME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,62}")
+RUNTIME_FORM = "letters, digits, blanks, ., - and _, such as 2.30"
+RUNTIME_VERSION = re.compile(r"\d{1,4}\.\d{1,4}")
+IMAGE = re.compile(r"[a-z][a-z-]{0,62}\.\d{1,4}-\d{1,4}(\.py\d{2,4})?")
+PYTHON = re.compile(r"\d\.\d{1,3}")
 VCPUS = re.compile(r"[1-9][0-9]{0,5}")

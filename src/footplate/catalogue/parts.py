@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from footplate.catalogue.positions import Path
     from footplate.domain.catalogue import Accelerator, MachineType, Region, ScaleTier
+    from footplate.domain.runtimes import Offer
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,16 @@ class Removals:
     accelerators: tuple[str, ...] = ()
     regions: tuple[str, ...] = ()
     scale_tiers: tuple[str, ...] = ()
+    runtimes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class OwnRuntimes:
+    """Runtimes of an operator; ``locks`` are texts by their SHA-256, ``default`` a version."""
+
+    offers: tuple[Offer, ...] = ()
+    locks: Mapping[str, str] = field(default_factory=dict, repr=False)
+    default: str = ""
 
 
 @dataclass(frozen=True)
@@ -49,3 +60,4 @@ class Draft:
     parts: Parts = field(default_factory=Parts)
     attachments: tuple[Attachment, ...] = ()
     removals: Removals = field(default_factory=Removals)
+    runtimes: OwnRuntimes = field(default_factory=OwnRuntimes)

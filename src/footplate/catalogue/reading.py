@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.catalogue import machine_types, names
+from footplate.catalogue.own_runtimes import read_own_runtimes
 from footplate.catalogue.parts import Draft, Parts, Removals
 from footplate.catalogue.table import MAX_VCPUS, Table
 from footplate.domain.catalogue import (
@@ -34,6 +35,7 @@ def read_draft(document: Document) -> Draft:
         ),
         attachments=machine_types.read_attachments(root),
         removals=_removals(root.table("remove")),
+        runtimes=read_own_runtimes(root, document.folder),
     )
     root.close()
     return draft
@@ -45,6 +47,7 @@ def _removals(table: Table) -> Removals:
         accelerators=table.texts("accelerators"),
         regions=table.texts("regions"),
         scale_tiers=table.texts("scale_tiers"),
+        runtimes=table.texts("runtimes"),
     )
     table.close()
     return removals

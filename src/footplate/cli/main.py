@@ -20,6 +20,7 @@ main = Root(
         Entry("storage", "footplate.cli.storage", "Buckets and what lies in them."),
         Entry("quotas", "footplate.cli.quotas", "What projects may hold at once."),
         Entry("catalogue", "footplate.cli.catalogue", "What jobs can ask for."),
+        Entry("runtimes", "footplate.cli.runtimes", "Environments of runtimes on this machine."),
         Entry("completion", "footplate.cli.completion", "Print the tab completion of a shell."),
     ),
     aliases={"ml-engine": "ai-platform"},

@@ -20,6 +20,8 @@ _IMAGE = re.compile(
 )
 _IMAGE_NAME = re.compile(r"(?P<family>[a-z-]+)\.(?P<version>\d+-\d+)(?:\.py(?P<python>\d+))?")
 _ALLOWED_IMAGES = "{us,europe,asia}-docker.pkg.dev/vertex-ai/training/NAME:TAG"
+_VERSION = re.compile(r"\d+\.\d+")
+_PREFIX = "us-docker.pkg.dev/vertex-ai/training/"
 _NEAREST = 3
 
 
@@ -85,6 +87,16 @@ class Runtimes:
             return self.for_image(name, _inside(field, "executorImageUri"))
         version, _, python = name.partition("/")
         return self.for_version(version, python, _inside(field, "runtimeVersion"))
+
+    def find(self, text: str, field: str) -> Runtime:
+        """The runtime of a version like 2.21, or of an image, with or without what is before it.
+
+        Raises:
+            InvalidArgument: naming ``field`` and what there is.
+        """
+        if _VERSION.fullmatch(text):
+            return self.for_version(text, "", field)
+        return self.for_image(text if "/" in text else f"{_PREFIX}{text}", field)
 
     def for_version(self, version: str, python: str, field: str) -> Runtime:
         """The runtime of a version; empty but for a Python version: the first that has this.

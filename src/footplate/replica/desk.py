@@ -6,6 +6,7 @@ import os
 
 from footplate.replica.isolation import ladder
 from footplate.replica.isolation.proofs import Proofs
+from footplate.replica.leases import Leases
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -53,12 +54,17 @@ class Desk:
         """Where the program's packages lie, the user's own first."""
         self.peak_bytes = 0
         """The most memory that its program was seen to use; 0: nobody looked."""
+        self.leases = Leases()
         self.clean = True
         """Nothing is known to be left of what was started."""
 
     @property
     def task(self) -> dict[str, Any]:
         return self.courier.task or {}
+
+    @property
+    def cache(self) -> str:
+        return os.path.realpath(str(self.ticket.get("cache") or ""))
 
     def seconds(self, name: str, default: float) -> float:
         value = self.task.get(name)
@@ -86,6 +92,7 @@ class Desk:
 
     def clear_up(self) -> None:
         """Give back what was taken for a program of which nothing is left."""
+        self.leases.end()
         if self.cage is not None:
             self.cage.close()
         if self.place is not None:

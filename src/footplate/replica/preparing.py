@@ -67,8 +67,10 @@ class Preparing(Stage):
             return Delivering(self.desk, "OUT_OF_MEMORY", os.WTERMSIG(status or 0), cause)
         try:
             prepared = self._preparation.conclude(status or 0, self.desk.home / _LOG)
+            if not self.desk.leases.take(self.desk.cache, prepared.uses):
+                return Preparing(self.desk)  # somebody has removed it since: make it again
             return follow(self.desk, prepared)
-        except (TaskError, SpawnFailed) as error:
+        except (TaskError, SpawnFailed, ValueError) as error:
             return fail(self.desk, join(str(error), memory.about))
         except OSError as error:
             return fail(self.desk, f"the program can't be started: {error}")

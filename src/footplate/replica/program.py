@@ -13,7 +13,7 @@ from footplate.replica.isolation.processes import MARK_VARIABLE
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any, Mapping
+    from typing import Any, Mapping, Sequence
 
 _HOST_NAMES = frozenset(
     (
@@ -32,13 +32,17 @@ class TaskError(Exception):
 
 
 class Prepared:
-    """An environment: its interpreter, and directories that come first in PATH."""
+    """An environment: its interpreter, and directories that come first in PATH.
 
-    __slots__ = ("bins", "python")
+    ``uses``: the parts of the cache that it consists of.
+    """
 
-    def __init__(self, python: str, bins: list[str]) -> None:
+    __slots__ = ("bins", "python", "uses")
+
+    def __init__(self, python: str, bins: list[str], uses: Sequence[str] = ()) -> None:
         self.python = python
         self.bins = bins
+        self.uses = uses
 
     @classmethod
     def parse(cls, value: dict[str, Any]) -> Prepared:
@@ -46,7 +50,9 @@ class Prepared:
         python, bins = value.get("python"), value.get("bin")
         if not isinstance(python, str) or not isinstance(bins, list):
             raise TaskError(f"the environment was answered as {str(value)[:200]}")
-        return cls(python, [str(path) for path in bins])
+        uses = value.get("uses")
+        found = [str(use) for use in uses] if isinstance(uses, list) else []
+        return cls(python, [str(path) for path in bins], found)
 
 
 def compose_argv(task: dict[str, Any], python: str) -> list[str]:

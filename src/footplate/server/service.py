@@ -250,6 +250,7 @@ def _local_backend(settings: Settings, data_dir: DataDir) -> LocalBackend:
         pythons=settings.pythons,
         private=(data_dir.root,),
         spool_limit_bytes=settings.spool_limit_mb << 20,
+        cache_limit_bytes=settings.cache_limit_bytes,
     )
 
 

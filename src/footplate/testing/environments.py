@@ -208,6 +208,7 @@ class Bench:
     variables: dict[str, str] = field(default_factory=dict)
     pythons: list[str] = field(default_factory=list)
     interpreter: str = sys.executable
+    cache_limit_bytes: int = 0
 
     def describe(self, *slices: Slice) -> list[dict[str, Any]]:
         return [
@@ -237,6 +238,7 @@ class Bench:
             "server_file": str(self.server.file),
             "token": "a.b.c",
             "cache": str(self.cache),
+            "cache_limit_bytes": self.cache_limit_bytes,
             "uv": self.uv,
             "pythons": self.pythons,
         }

@@ -46,7 +46,10 @@ def encode_catalogue(catalogue: Catalogue) -> JsonObject:
             {**_scale_tier(name, tier), **_own(name, catalogue)}
             for name, tier in catalogue.scale_tiers.items()
         ],
-        "runtimes": [_runtime(offer) for offer in catalogue.runtimes.offers],
+        "runtimes": [
+            {**_runtime(offer), **_own(offer.runtime.name, catalogue)}
+            for offer in catalogue.runtimes.offers
+        ],
     }
 
 

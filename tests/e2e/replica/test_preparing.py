@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.replica.environment.cache import Cache
+from footplate.replica.environment.eviction import Wish
 from footplate.testing.replica_api import Reply
 from footplate.testing.supervised import Supervised, find_living, python_task, wait_until
 
@@ -43,6 +45,29 @@ def showing(task):
 
 def good_end():
     say(python=sys.executable, bin=[])
+    return 0
+
+USE = "runtimes/" + "0" * 32
+
+def cached(task):
+    home = sys.argv[-1]
+    path = json.load(open(home + "/ticket.json"))["cache"] + "/" + USE
+    os.makedirs(path, exist_ok=True)
+    open(path + "/complete.json", "w").write("{}")
+    say(python=sys.executable, bin=[], uses=[USE])
+    return 0
+
+def vanishing(task):
+    path = sys.argv[-1] + "/seen"
+    if os.path.exists(path):
+        return cached(task)
+    open(path, "w").close()
+    say(m="first")
+    say(python="/nowhere", bin=[], uses=[USE])
+    return 0
+
+def reaching(task):
+    say(python=sys.executable, bin=[], uses=["../home/ticket.json"])
     return 0
 
 def refusing(task):
@@ -84,8 +109,9 @@ def acting_archive(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> P
 
 @pytest.fixture
 def play(make_replica: Make, acting_archive: Path) -> Make:
-    def make(role: str, **fields: object) -> Supervised:
-        code = "import os; print(os.environ['PATH'])"
+    def make(
+        role: str, code: str = "import os; print(os.environ['PATH'])", **fields: object
+    ) -> Supervised:
         task = python_task(code, runtime={"role": role}, **fields)
         return make_replica(task, archive=acting_archive)
 
@@ -108,6 +134,7 @@ def test_progress_is_told_and_the_program_starts_in_what_was_made(play: Make) ->
         ("killed", "preparing the environment was ended by signal 9"),
         ("lying", "the environment was answered as {'python': 7}"),
         ("silent", "the environment was answered as {}"),
+        ("reaching", "'../home/ticket.json' names no environment"),
     ],
 )
 def test_what_cannot_be_prepared_says_why(play: Make, role: str, cause: str) -> None:
@@ -175,3 +202,32 @@ def test_a_server_that_is_none_of_ours_is_asked_again(make_replica: Make) -> Non
     replica.api.script = answers.get
 
     assert replica.supervise()["kind"] == "EXITED"
+
+
+def test_what_a_program_runs_in_is_kept_while_its_supervisor_lives(play: Make) -> None:
+    code = "import time; print('up', flush=True); time.sleep(600)"
+    replica = play("cached", code)
+    cache = Cache(str(replica.directory / "cache"))
+    replica.api.start()
+    replica.run()
+    wait_until(lambda: replica.api.lines() == ["up"], "the program")
+    assert [found.entry.in_use for found in cache.look()] == [True]
+    assert cache.prune(Wish(everything=True)).removed == []
+    replica.process.send_signal(signal.SIGKILL)
+    replica.process.wait()
+    assert [found.entry.in_use for found in cache.look()] == [False]
+    assert len(cache.prune(Wish(everything=True)).removed) == 1
+
+
+def test_a_program_that_ended_uses_nothing(play: Make) -> None:
+    replica = play("cached")
+    assert replica.supervise()["code"] == 0
+    (found,) = Cache(str(replica.directory / "cache")).look()
+    assert not found.entry.in_use
+
+
+def test_an_environment_that_is_removed_before_it_is_held_is_made_again(play: Make) -> None:
+    replica = play("vanishing")
+    assert replica.supervise()["code"] == 0
+    assert replica.api.events("PREPARING") == ["first"]
+    assert replica.api.phases() == ["PREPARING", "RUNNING"]

@@ -100,6 +100,21 @@ def test_scikit_learn_and_xgboost(bench: Bench, runtimes: Runtimes, tmp_path: Pa
     assert run(outcome, XGBOOST, tmp_path) == "(8,)"
 
 
+def test_an_image_that_google_no_longer_has(
+    bench: Bench, runtimes: Runtimes, tmp_path: Path
+) -> None:
+    trainer = make_sdist(
+        tmp_path, "trainer", files={"trainer.py": SKLEARN}, requires=["scikit-learn<1.1", "xgboost"]
+    )
+    image = f"image:{PREFIX}scikit-learn-cpu.1-0:latest"
+    outcome = prepare(bench, runtimes.resolve(image, "image"), trainer)
+    assert run(outcome, "import trainer", tmp_path) == "1.0"
+    assert run(outcome, XGBOOST, tmp_path) == "(8,)"
+    run(outcome, STORAGE_AND_HYPERTUNE, tmp_path)
+    versions = "import sklearn, sys, xgboost; print(sklearn.__version__, xgboost.__version__)"
+    assert run(outcome, versions, tmp_path) == "1.0.2 1.6.2"
+
+
 def test_a_trainer_that_needs_no_tensorflow_gets_the_small_slice(
     bench: Bench, runtimes: Runtimes, tmp_path: Path
 ) -> None:

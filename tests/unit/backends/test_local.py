@@ -69,6 +69,7 @@ def test_the_ticket_says_all_that_a_supervisor_needs(rig: LocalRig) -> None:
         "token": f"u-1.{CHIEF}.token",
         "restart": 0,
         "cache": str(data / "cache"),
+        "cache_limit_bytes": 0,
         "buckets": str(data / "buckets"),
         "isolation": "auto",
         "network": "shared",

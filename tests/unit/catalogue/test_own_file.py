@@ -335,7 +335,7 @@ BOX = "[machine_types.box]\nvcpus = 4\nmemory_gb = 16\n"
             "16: remove.regions: with replace = true nothing is there that could be removed",
         ),
         ("replace = true", " machine_types: none is left; a catalogue needs at least one"),
-        ("[runtimes.mine]", "1: runtimes: unknown key; "),
+        ("[runtime.mine]", "1: runtime: unknown key; did you mean runtimes?"),
     ],
 )
 def test_what_is_refused_and_where(own: File, text: str, expected: str) -> None:

@@ -14,7 +14,7 @@ from footplate import catalogue
 from footplate.domain.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from footplate.domain.runtimes import Runtime, Slice
+    from footplate.domain.runtimes import Offer, Runtime, Slice
 
 RUNTIMES = catalogue.load()
 OFFERED = [offer.runtime for offer in RUNTIMES.offers]
@@ -102,6 +102,18 @@ def test_every_lock_is_used() -> None:
         (f"image:{PREFIX}pytorch-cpu.2-13.py311:latest", "3.11", "torch", "2.13.0"),
         (f"image:{PREFIX}pytorch-gpu.2-13.py311:latest", "3.11", "torch", "2.13.0"),
         (f"image:{PREFIX}tf-cpu.1-15:latest", "3.7", "tensorflow", "1.15.5"),
+        ("version:2.1", "3.7", "tensorflow-cpu", "2.1.4"),
+        ("version:2.11", "3.7", "tensorflow-cpu", "2.11.0"),
+        ("version:2.11", "3.7", "scikit-learn", "1.0.2"),
+        ("version:2.11", "3.7", "xgboost", "1.6.2"),
+        ("version:/3.7", "3.7", "tensorflow-cpu", "2.11.0"),
+        (f"image:{PREFIX}tf-cpu.2-11:latest", "3.7", "tensorflow-cpu", "2.11.0"),
+        (f"image:{PREFIX}tf-gpu.2-11.py310:latest", "3.10", "tensorflow-cpu", "2.11.1"),
+        (f"image:{PREFIX}tf-gpu.2-17.py310:latest", "3.10", "tensorflow", "2.17.1"),
+        (f"image:{PREFIX}pytorch-gpu.1-13.py310:latest", "3.10", "torch", "1.13.1"),
+        (f"image:{PREFIX}pytorch-cpu.1-4:latest", "3.7", "torch", "1.4.0"),
+        (f"image:{PREFIX}scikit-learn-cpu.0-23:latest", "3.7", "scikit-learn", "0.23.2"),
+        (f"image:{PREFIX}xgboost-cpu.1-1:latest", "3.7", "xgboost", "1.1.1"),
     ],
 )
 def test_names_mean_what_they_say(requested: str, python: str, package: str, version: str) -> None:
@@ -110,6 +122,30 @@ def test_names_mean_what_they_say(requested: str, python: str, package: str, ver
     for variant in slices(runtime):
         known = pins(full(variant))
         assert {version} in (known.get(package), known.get(package.removesuffix("-cpu")))
+
+
+@pytest.mark.parametrize("offer", RUNTIMES.offers, ids=lambda offer: offer.runtime.name)
+def test_images_have_what_their_names_say(offer: Offer) -> None:
+    packages = {"tf": "tensorflow", "pytorch": "torch", "xgboost": "xgboost"}
+    known = pins(full(offer.runtime.cpu))
+    for image in offer.images:
+        family, version, python = re.split(r"-[cg]pu\.|\.py", image)
+        assert python == offer.runtime.python.replace(".", "")
+        package = packages.get(family, "scikit-learn")
+        (pinned,) = known.get(package) or known[f"{package}-cpu"]
+        assert pinned.split(".")[:2] == version.split("-")
+    for version in offer.versions:
+        (pinned,) = known.get("tensorflow") or known["tensorflow-cpu"]
+        assert pinned.split(".")[:2] == version.split(".")
+
+
+def test_no_name_is_given_twice() -> None:
+    names = [name for offer in RUNTIMES.offers for name in (*offer.versions, *offer.images)]
+    assert len(set(names)) == len(names)
+
+
+def test_locks_are_small_enough_for_a_repository() -> None:
+    assert sum(map(len, RUNTIMES.locks.values())) < 3 << 20
 
 
 def test_protobuf_of_the_old_runtime_still_reads_old_code() -> None:

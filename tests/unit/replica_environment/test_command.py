@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.domain.runtimes import Runtime, Slice
+from footplate.replica.environment.cache import Cache
 from footplate.testing.environments import (
     BACKEND,
     digest,
@@ -161,6 +163,65 @@ def test_a_build_that_was_killed_is_made_anew(
         os.killpg(killed.pid, signal.SIGKILL)
         killed.communicate()
     assert finish(second).run("import trainer.task") == "1.0"
+
+
+def test_a_cache_that_is_reached_by_another_path(
+    bench: Bench, runtime: Runtime, tmp_path: Path
+) -> None:
+    """Environments contain their own paths: a layer must find its base by both."""
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.mkdir()
+    link.symlink_to(real)
+    trainer = make_sdist(tmp_path, "trainer", files=TRAINER)
+    bench.cache = link
+    first = bench.prepare(bench.make_home(runtime, trainer))
+    assert first.run("import trainer.task") == "1.0"
+    link.unlink()
+    bench.cache = real
+    second = bench.prepare(bench.make_home(runtime, trainer))
+    assert second.result == first.result
+    assert second.run("import trainer.task") == "1.0"
+    real.rename(tmp_path / "moved")
+    bench.cache = tmp_path / "moved"
+    third = bench.prepare(bench.make_home(runtime, trainer))
+    assert third.run("import trainer.task") == "1.0"
+
+
+def test_a_build_makes_room_for_itself(bench: Bench, wheels: Path, runtime: Runtime) -> None:
+    """The least recently used goes; what was just built stays, however small the limit is."""
+    first = bench.prepare(bench.make_home(runtime))
+    gamma = make_wheel(wheels, "gamma", "1.0", files={"gamma.py": ""})
+    other = make_runtime(bench, ("whole", lock(gamma), ()))
+    bench.cache_limit_bytes = 1
+    second = bench.prepare(bench.make_home(other))
+    assert second.messages[-1].startswith("removed 1 environment that nothing uses")
+    assert second.run("import gamma") == ""
+    assert not os.path.exists(first.python)  # noqa: PTH110
+    again = bench.prepare(bench.make_home(other))
+    assert again.messages == []
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="mounting needs root")
+def test_a_full_disk(bench: Bench, wheels: Path, tmp_path: Path) -> None:
+    """It says so, and leaves nothing behind."""
+    large = make_wheel(wheels, "large", "1.0", files={"large.py": f"x = '{'x' * (3 << 20)}'"})
+    runtime = make_runtime(bench, ("whole", lock(large), ()))
+    bench.cache = tmp_path / "disk"
+    bench.cache.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "footplate-test", str(bench.cache)]
+    subprocess.run(mount, check=True)
+    try:
+        outcome = bench.prepare(bench.make_home(runtime))
+        left = [found.path for found in Cache(str(bench.cache)).look()]
+        used = sum(path.stat().st_size for path in bench.cache.rglob("*") if path.is_file())
+    finally:
+        subprocess.run(["umount", "-l", str(bench.cache)], check=True)
+    assert "runtime 9.9 can't be made for Python" in outcome.error
+    assert "the disk is full; make room, for instance with `footplate runtimes prune`" in (
+        outcome.error
+    )
+    assert left == []
+    assert used < 100_000
 
 
 def wait_for(path: Path) -> None:

@@ -364,7 +364,7 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
     "a Python version that no runtime has": (
         [{"runtimeVersion": None, "pythonVersion": "2.7"}],
         "pythonVersion",
-        '"2.7" given; allowed: 3.11, 3.7',
+        '"2.7" given; allowed: 3.11, 3.10, 3.7',
     ),
     "a command without an image": (
         [{"workerConfig": {"containerCommand": ["sh"]}}],

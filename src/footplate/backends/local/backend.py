@@ -57,12 +57,14 @@ class LocalBackend:
         pythons: Sequence[str] = (),
         private: Sequence[Path] = (),
         spool_limit_bytes: int = DEFAULT_SPOOL_LIMIT_BYTES,
+        cache_limit_bytes: int = 0,
         exits: Callable[[], Exits] = make_exits,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._facts = {
             "server_file": str(server_file.absolute()),
             "cache": str(cache.absolute()),
+            "cache_limit_bytes": cache_limit_bytes,
             "buckets": str(buckets.absolute()),
             "isolation": isolation,
             "network": network,

@@ -19,6 +19,7 @@ _KINDS = {
     "accelerators": "accelerator",
     "regions": "region",
     "scaleTiers": "scale tier",
+    "runtimes": "runtime",
 }
 _DERIVED = frozenset({("accelerators", "regions"), ("regions", "accelerators")})
 """Fields that repeat what entries of other kinds, or other fields, say."""

@@ -28,11 +28,15 @@ _LAYOUT = "1"
 
 
 class Environment:
-    """An interpreter, and directories with commands that come first in PATH."""
+    """An interpreter, and directories with commands that come first in PATH.
 
-    def __init__(self, python: str, bins: list[str]) -> None:
+    ``uses`` are the parts of the cache that it consists of, such as ``layers/KEY``.
+    """
+
+    def __init__(self, python: str, bins: list[str], uses: list[str]) -> None:
         self.python = python
         self.bins = bins
+        self.uses = uses
 
 
 class Assembly:
@@ -54,7 +58,7 @@ class Assembly:
         self._uv = uv
         self._teller = teller
 
-    def assemble(self, packages: list[Package], cache: str) -> Environment:
+    def assemble(self, packages: list[Package], builds: Builds) -> Environment:
         """Raises Unpreparable."""
         words = Words(word for piece in self._slices for word in piece.unless)
         words.see(self._task.module, "the module to run")
@@ -63,24 +67,24 @@ class Assembly:
             base = self._get_base(choice)
             for note in self._describe(choice, base):
                 self._teller.tell(note)
-            return Environment(base.python, [base.bin])
-        return self._get_layer(packages, words, os.path.join(cache, "layers"))
+            return Environment(base.python, [base.bin], [base.use])
+        return self._get_layer(packages, words, builds)
 
-    def _get_layer(self, packages: list[Package], words: Words, root: str) -> Environment:
+    def _get_layer(self, packages: list[Package], words: Words, builds: Builds) -> Environment:
         def make(path: str, lock: int) -> dict[str, Any]:
             return self._make_layer(path, self._uv.holding(lock), packages, words)
 
         def wait() -> None:
             self._teller.tell("waiting for another job that makes the same environment")
 
-        builds = Builds(root)
-        key = self._make_key(packages, root)
+        key = self._make_key(packages, builds.root)
         built = builds.get(key, make, wait)
         base = self._reopen_base(built)
         for note in built.record["notes"]:
             self._teller.tell(note)
         layer_bin = os.path.join(built.path, "bin")
-        return Environment(os.path.join(layer_bin, "python"), [layer_bin, base.bin])
+        uses = [built.use, base.use]
+        return Environment(os.path.join(layer_bin, "python"), [layer_bin, base.bin], uses)
 
     def _make_key(self, packages: list[Package], root: str) -> str:
         """All that a layer depends on; what its requirements came to then, holds from then on."""
@@ -111,7 +115,13 @@ class Assembly:
         choice, base, plan = self._plan(layers, wheels, words)
         layers.make(path, plan, base)
         notes = [*self._describe(choice, base), *plan.notes]
-        return {"base": base.lock_sha256, "notes": notes}
+        names = [package.name for package in packages]
+        return {
+            "base": base.lock_sha256,
+            "notes": notes,
+            "runtime": self._task.runtime,
+            "packages": names,
+        }
 
     def _look_into(self, package: Package, words: Words) -> None:
         def read(name: str, stream: IO[bytes]) -> None:

@@ -6,20 +6,24 @@ import os
 import re
 
 from footplate.replica.environment import failures
-from footplate.replica.environment.builds import Builds, make_key
+from footplate.replica.environment.builds import Builds, Built, make_key
 from footplate.replica.environment.distributions import add_stand_ins
 from footplate.replica.environment.errors import Unpreparable
 from footplate.replica.environment.uv import UvFailed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Protocol
 
     from footplate.replica.environment.interpreters import Interpreter
-    from footplate.replica.environment.packages import Server
     from footplate.replica.environment.slices import Slice
     from footplate.replica.environment.telling import Teller
     from footplate.replica.environment.uv import Uv
+
+    class Locks(Protocol):
+        def fetch_lock(self, sha256: str, directory: str) -> str:
+            """The path of a lock, which may be kept in the directory. Raises Unpreparable."""
+
 
 _LAYOUT = "1"
 _LOCAL_BUILD = re.compile(r"^[A-Za-z0-9._-]+==[^\s;]+\+", re.MULTILINE)
@@ -33,26 +37,42 @@ class _Unobtainable(Exception):
 class Base:
     """An environment that programs use, or that layers are put on."""
 
-    def __init__(self, path: str, site: str, lock_sha256: str, note: str) -> None:
+    def __init__(self, built: Built, site: str, lock_sha256: str, note: str) -> None:
+        self.use = built.use
+        self.size_bytes = int(built.record.get("bytes") or 0)
         self.lock_sha256 = lock_sha256
         self.site = site
-        self.bin = os.path.join(path, "bin")
+        self.bin = os.path.join(built.path, "bin")
         self.python = os.path.join(self.bin, "python")
         self.note = note
 
 
 class Bases:
     def __init__(
-        self, cache: str, interpreter: Interpreter, uv: Uv, server: Server, teller: Teller
+        self, cache: str, interpreter: Interpreter, uv: Uv, locks: Locks, teller: Teller
     ) -> None:
         root = os.path.join(cache, "runtimes")
         self._root = root
-        self._locks = os.path.join(cache, "locks")
+        self._folder = os.path.join(cache, "locks")
         self._builds = Builds(root)
         self._interpreter = interpreter
         self._uv = uv
-        self._server = server
+        self._locks = locks
         self._teller = teller
+
+    @property
+    def made(self) -> int:
+        """How many were built here, rather than found."""
+        return self._builds.made
+
+    def find(self, piece: Slice) -> Base | None:
+        """The environment of a slice, if it is there."""
+        built = self._builds.hold(self._key(piece))
+        return None if built is None else self._open(built, piece)
+
+    def close(self) -> None:
+        """Use none any more: until then they are kept from removal."""
+        self._builds.close()
 
     def get(self, runtime: str, choice: list[Slice]) -> Base:
         """The environment of the first slice; of the next one where that can't be had.
@@ -61,9 +81,9 @@ class Bases:
             Unpreparable: none can be had; saying why.
         """
         for piece in choice:
-            built = self._builds.find(self._key(piece))
-            if built is not None:
-                return self._open(built.path, piece)
+            base = self.find(piece)
+            if base is not None:
+                return base
         missing: list[str] = []
         for piece in choice:
             try:
@@ -80,23 +100,24 @@ class Bases:
         def wait() -> None:
             self._teller.tell(f"waiting for another job that builds runtime {runtime}")
 
-        return self._open(self._builds.get(self._key(piece), make, wait).path, piece)
+        return self._open(self._builds.get(self._key(piece), make, wait), piece)
 
     def _key(self, piece: Slice) -> str:
         root = os.path.realpath(self._root)
         return make_key(_LAYOUT, root, piece.lock_sha256, self._interpreter.identity)
 
-    def _open(self, path: str, piece: Slice) -> Base:
+    def _open(self, built: Built, piece: Slice) -> Base:
         note = ""
         if piece.fallback:
             note = (
                 f"{piece.name} is used, which is larger, for this machine's indexes lack the "
                 "build for the CPU; name one that has it in UV_FIND_LINKS or UV_INDEX"
             )
-        return Base(path, find_site(path, self._interpreter), piece.lock_sha256, note)
+        site = find_site(built.path, self._interpreter)
+        return Base(built, site, piece.lock_sha256, note)
 
     def _make(self, runtime: str, piece: Slice, path: str, uv: Uv) -> dict[str, Any]:
-        lock = self._server.fetch_lock(piece.lock_sha256, self._locks)
+        lock = self._locks.fetch_lock(piece.lock_sha256, self._folder)
         try:
             uv.run(["venv", "--quiet", "--no-project", "--python", self._interpreter.path, path])
             self._install(runtime, path, lock, uv)
@@ -106,7 +127,12 @@ class Bases:
                 f"{failures.explain(failure.output)}"
             ) from failure
         add_stand_ins(find_site(path, self._interpreter))
-        return {"runtime": runtime, "slice": piece.name, "lock_sha256": piece.lock_sha256}
+        return {
+            "runtime": runtime,
+            "slice": piece.name,
+            "lock_sha256": piece.lock_sha256,
+            "python": self._interpreter.version,
+        }
 
     def _install(self, runtime: str, path: str, lock: str, uv: Uv) -> None:
         python = os.path.join(path, "bin", "python")

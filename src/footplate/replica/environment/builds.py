@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
-import shutil
-from contextlib import contextmanager
+
+from footplate.replica import leases
+from footplate.replica.environment.removal import discard
+from footplate.replica.environment.sizes import measure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator
-
-_MARKER = "complete.json"
+    from typing import Any, Callable
 
 
 def make_key(*parts: str) -> str:
@@ -28,24 +27,36 @@ class Built:
         self.path = path
         self.record = record
 
+    @property
+    def use(self) -> str:
+        """Its name within the cache, such as ``layers/KEY``."""
+        return "/".join(self.path.split(os.sep)[-2:])
+
 
 class Builds:
     """Built in place, for environments contain their own paths; complete with their marker.
 
     A build that was ended halfway has no marker, and is built anew by the next who wants it.
     The lock is inherited by the processes that build: while one is left, nobody else begins.
+    What is given out is kept from removal as long as this process lives, or until ``close``.
     """
 
     def __init__(self, root: str) -> None:
-        self._root = root
+        self.root = root
+        self._held: dict[str, int] = {}
+        self.made = 0
+        """How many were built here, rather than found."""
 
-    def find(self, key: str) -> Built | None:
-        path = os.path.join(self._root, key)
-        try:
-            with open(os.path.join(path, _MARKER), encoding="utf-8") as file:
-                return Built(path, json.load(file))
-        except (FileNotFoundError, ValueError):
+    def hold(self, key: str) -> Built | None:
+        """The directory of ``key``, if it is there."""
+        if self._find(key) is None:  # what isn't there needs no lock
             return None
+        descriptor = self._open(key)
+        leases.share(descriptor)
+        built = self._keep(key, descriptor)
+        if built is None:
+            os.close(descriptor)
+        return built
 
     def get(
         self, key: str, make: Callable[[str, int], dict[str, Any]], wait: Callable[[], None]
@@ -56,41 +67,68 @@ class Builds:
         ``lock`` is a descriptor for its processes to inherit. ``wait`` is called before waiting
         for another process that makes the same.
         """
-        built = self.find(key)
-        if built is not None:
-            return built
-        with self._locked(key, wait) as lock:
-            built = self.find(key)
-            if built is None:
-                path = os.path.join(self._root, key)
-                shutil.rmtree(path, ignore_errors=True)
-                try:
-                    record = make(path, lock)
-                    _complete(path, record)
-                except BaseException:
-                    shutil.rmtree(path, ignore_errors=True)
-                    raise
-                built = Built(path, record)
+        os.makedirs(self.root, exist_ok=True)
+        descriptor = self._open(key)
+        try:
+            while True:
+                if self._find(key) is None and leases.try_alone(descriptor):
+                    self._build(key, make, descriptor)
+                leases.share(descriptor, wait)
+                built = self._keep(key, descriptor)
+                if built is not None:
+                    return built
+                leases.release(descriptor)  # its builder failed, or it was removed just now
+        except BaseException:
+            os.close(descriptor)
+            raise
+
+    def close(self) -> None:
+        """Use nothing any more."""
+        while self._held:
+            os.close(self._held.popitem()[1])
+
+    def _find(self, key: str) -> Built | None:
+        """What was built under another path, and then moved here, isn't it: it has that in it."""
+        path = os.path.join(self.root, key)
+        try:
+            with open(os.path.join(path, leases.MARKER), encoding="utf-8") as file:
+                record = json.load(file)
+            return Built(path, record) if record.get("path", path) == path else None
+        except (FileNotFoundError, ValueError, AttributeError):
+            return None
+
+    def _open(self, key: str) -> int:
+        return leases.open_lock(os.path.join(self.root, key))
+
+    def _keep(self, key: str, descriptor: int) -> Built | None:
+        """Its lock is shared by now: if it is there, it can't be removed."""
+        built = self._find(key)
+        if built is None:
+            return None
+        leases.touch(descriptor)
+        before = self._held.pop(key, None)
+        if before is not None:
+            os.close(before)
+        self._held[key] = descriptor
         return built
 
-    @contextmanager
-    def _locked(self, key: str, wait: Callable[[], None]) -> Iterator[int]:
-        os.makedirs(self._root, exist_ok=True)
-        name = os.path.join(self._root, f"{key}.lock")
-        descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    def _build(self, key: str, make: Callable[[str, int], dict[str, Any]], lock: int) -> None:
+        """Alone with the lock; somebody else may have come first all the same."""
+        if self._find(key) is not None:
+            return
+        path = os.path.join(self.root, key)
+        discard(path)
         try:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                wait()
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield descriptor
-        finally:
-            os.close(descriptor)
+            record = make(path, lock)
+            _complete(path, {**record, "path": path, "bytes": measure(path)})
+        except BaseException:
+            discard(path)
+            raise
+        self.made += 1
 
 
 def _complete(path: str, record: dict[str, Any]) -> None:
-    marker = os.path.join(path, _MARKER)
+    marker = os.path.join(path, leases.MARKER)
     with open(f"{marker}.part", "w", encoding="utf-8") as file:
         json.dump(record, file)
         file.flush()

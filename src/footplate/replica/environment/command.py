@@ -8,7 +8,11 @@ import os
 from footplate.replica.connection import Connection
 from footplate.replica.environment.assembly import Assembly
 from footplate.replica.environment.bases import Bases
+from footplate.replica.environment.builds import Builds
+from footplate.replica.environment.cache import Cache
 from footplate.replica.environment.errors import Unpreparable
+from footplate.replica.environment.eviction import Wish
+from footplate.replica.environment.failures import explain_os_error
 from footplate.replica.environment.interpreters import Interpreters
 from footplate.replica.environment.packages import Server
 from footplate.replica.environment.seclusion import seclude
@@ -31,9 +35,9 @@ def main(home: str) -> int:
         say({"error": str(error)})
         return 1
     except OSError as error:
-        say({"error": f"the environment can't be made: {error}"})
+        say({"error": f"the environment can't be made: {explain_os_error(error)}"})
         return 1
-    say({"python": environment.python, "bin": environment.bins})
+    say({"python": environment.python, "bin": environment.bins, "uses": environment.uses})
     return 0
 
 
@@ -41,7 +45,8 @@ def prepare(home: str, teller: Teller) -> Environment:
     """The environment for the task in ``home``. Raises Unpreparable, OSError."""
     ticket = _read_json(os.path.join(home, "ticket.json"))
     task = Task(_read_json(os.path.join(home, "task.json")))
-    cache, host = str(ticket["cache"]), dict(os.environ)
+    # Environments contain their own paths: there is one way to write that of the cache.
+    cache, host = os.path.realpath(str(ticket["cache"])), dict(os.environ)
     uv = Uv(str(ticket.get("uv") or ""), host, view=seclude(home, ticket))
     server = Server(Connection(str(ticket["server_file"]), str(ticket["token"])), teller)
     packages = server.fetch_packages(task.packages, os.path.join(home, "packages"))
@@ -52,7 +57,33 @@ def prepare(home: str, teller: Teller) -> Environment:
     interpreters = Interpreters(globs, host, cache, uv)
     interpreter = interpreters.find(task.python, f"runtime {task.runtime}")
     bases = Bases(cache, interpreter, uv, server, teller)
-    return Assembly(task, slices, interpreter, bases, uv, teller).assemble(packages, cache)
+    layers = Builds(os.path.join(cache, "layers"))
+    assembly = Assembly(task, slices, interpreter, bases, uv, teller)
+    environment = assembly.assemble(packages, layers)
+    if bases.made or layers.made:
+        bound(cache, int(ticket.get("cache_limit_bytes") or 0), teller)
+    return environment
+
+
+def bound(cache: str, limit_bytes: int, teller: Teller) -> None:
+    """Make room again for what was built, if the cache has more than its limit; 0: it has none.
+
+    What can't be removed now is tried again after the next build.
+    """
+    if limit_bytes <= 0:
+        return
+    try:
+        pruned = Cache(cache).prune(Wish(below_bytes=limit_bytes))
+    except OSError as error:
+        teller.tell(f"the cache of environments can't be kept below its limit: {error}")
+        return
+    if pruned.removed:
+        count = len(pruned.removed)
+        what = "1 environment" if count == 1 else f"{count} environments"
+        teller.tell(
+            f"removed {what} that nothing uses, {pruned.freed_bytes / 1e9:.1f} GB: the cache is "
+            f"to stay below {limit_bytes / 1e9:g} GB (setting cache_limit_gb)"
+        )
 
 
 def _read_json(path: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 
 TYPE_CHECKING = False
@@ -24,6 +25,11 @@ _PREAMBLE = re.compile(r"^No solution found when resolving dependencies:+ ")
 _CONCLUSION = re.compile(
     r"(?: And because only \S+ is available(?: and you require [^,]*, we can conclude that|,)"
     r"|, we can conclude that) your requirements are unsatisfiable$"
+)
+_NO_SPACE = re.compile(r"No space left on device|Disk quota exceeded|\(os error (?:28|122)\)")
+FULL = (
+    "the disk is full; make room, for instance with `footplate runtimes prune`, or put the cache "
+    "elsewhere (setting cache_dir; UV_CACHE_DIR for uv's own)"
 )
 _BUILD_LINES = 8
 _WORDS_LENGTH = 1500
@@ -68,8 +74,19 @@ def reason(output: str) -> str:
     return words if len(words) <= _WORDS_LENGTH else f"{words[:_WORDS_LENGTH]}..."
 
 
+def is_full(output: str) -> bool:
+    """Whether there was no room on a disk: uv says so in the system's words."""
+    return _NO_SPACE.search(output) is not None
+
+
+def explain_os_error(error: OSError) -> str:
+    return FULL if error.errno in (errno.ENOSPC, errno.EDQUOT) else str(error)
+
+
 def explain(output: str) -> str:
     """Why an installation failed; with what was to be built, where that is it."""
+    if is_full(output):
+        return FULL
     if failed_to_build(output):
         return f"{find_missing(output)} doesn't build: {explain_build(output)}"
     return reason(output)

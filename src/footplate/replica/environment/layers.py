@@ -150,6 +150,8 @@ class Layers:
         what = f"the requirement {missing} of {by or archives}" if missing else ""
         python = f"Python {self._interpreter.version} (runtime {self._runtime})"
         reason = failures.reason(output)
+        if failures.is_full(output):
+            return Unpreparable(f"what {archives} requires can't be installed: {failures.FULL}")
         if failures.failed_to_build(output):
             return Unpreparable(
                 f"{what or archives} has no wheel for {python} and doesn't build: "

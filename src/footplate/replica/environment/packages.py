@@ -112,6 +112,8 @@ def make_wheel(package: Package, interpreter: Interpreter, uv: Uv) -> Wheel:
         made = [name for name in os.listdir(directory) if name.endswith(".whl")]
         return Wheel(os.path.join(directory, made[0]), package)
     except UvFailed as failure:
+        if failures.is_full(failure.output):
+            raise Unpreparable(f"{package.name} can't be built: {failures.FULL}") from failure
         said = failures.explain_build(failure.output)
         raise Unpreparable(
             f"{package.name} doesn't build for Python {interpreter.version}: "

@@ -141,7 +141,12 @@ class Uv:
             raise
         finally:
             os.close(slave)
-        output = _follow(master, progress)
+        try:
+            output = _follow(master, progress)
+        except BaseException:  # it must not go on to build what its caller clears away
+            process.kill()
+            process.wait()
+            raise
         if process.wait() != 0:
             raise UvFailed(output)
         return output

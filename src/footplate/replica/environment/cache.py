@@ -1,0 +1,132 @@
+"""All environments of a cache: how large each is, when it was used; and their removal."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+
+from footplate.replica import leases
+from footplate.replica.environment.eviction import Entry, Wish, choose
+from footplate.replica.environment.removal import empty_trash, remove, set_aside
+from footplate.replica.environment.sizes import measure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+KINDS = ("layers", "runtimes")
+_KEY = re.compile(r"[0-9a-f]{32}")
+
+
+class Found:
+    """An environment as it lies there; ``record``: what its builder wrote down, empty if none."""
+
+    def __init__(self, path: str, record: dict[str, Any], entry: Entry) -> None:
+        self.path = path
+        self.record = record
+        self.entry = entry
+
+
+class Pruned:
+    """What a removal came to."""
+
+    def __init__(self) -> None:
+        self.removed: list[Found] = []
+        self.kept: list[Found] = []
+        """Somebody began to use these meanwhile."""
+
+    @property
+    def freed_bytes(self) -> int:
+        return sum(found.entry.size_bytes for found in self.removed)
+
+
+class Cache:
+    """Works beside any number of processes that build, use and remove the same environments."""
+
+    def __init__(self, root: str) -> None:
+        self.root = os.path.realpath(root)
+
+    def look(self) -> list[Found]:
+        """All that is there now, by the sizes that were written down when they were built."""
+        return [
+            found
+            for kind in KINDS
+            for name in _names(os.path.join(self.root, kind))
+            if (found := self._look(kind, name)) is not None
+        ]
+
+    def clear_up(self) -> None:
+        """Remove the rest of what others began to remove."""
+        for kind in KINDS:
+            empty_trash(os.path.join(self.root, kind))
+
+    def plan(self, wish: Wish, clock: Callable[[], float] = time.time) -> list[Found]:
+        """What ``prune`` would remove now."""
+        found = {(f.entry.kind, f.entry.key): f for f in self.look()}
+        chosen = choose([f.entry for f in found.values()], wish, clock())
+        return [found[entry.kind, entry.key] for entry in chosen]
+
+    def prune(self, wish: Wish, clock: Callable[[], float] = time.time) -> Pruned:
+        """Raises OSError."""
+        self.clear_up()
+        pruned = Pruned()
+        for found in self.plan(wish, clock):
+            (pruned.removed if self._remove(found) else pruned.kept).append(found)
+        return pruned
+
+    def _look(self, kind: str, key: str) -> Found | None:
+        path = os.path.join(self.root, kind, key)
+        record = _read(path)
+        useless = record is None or record.get("path", path) != path
+        try:
+            used_at, in_use = _use_of(path)
+        except OSError:
+            return None
+        written = (record or {}).get("bytes")
+        size_bytes = written if isinstance(written, int) else measure(path)
+        entry = Entry(kind, key, size_bytes, used_at, in_use=in_use, useless=useless)
+        return Found(path, record or {}, entry)
+
+    def _remove(self, found: Found) -> bool:
+        descriptor = leases.open_lock(found.path)
+        try:
+            if not leases.try_alone(descriptor):
+                return False
+            aside = set_aside(found.path)
+        finally:
+            os.close(descriptor)
+        remove(aside)
+        return True
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            found = [e.name for e in entries if e.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []
+    return sorted(name for name in found if _KEY.fullmatch(name))
+
+
+def _read(path: str) -> dict[str, Any] | None:
+    """None: nobody has finished it."""
+    try:
+        with open(os.path.join(path, leases.MARKER), encoding="utf-8") as file:
+            record = json.load(file)
+    except (OSError, ValueError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def _use_of(path: str) -> tuple[float, bool]:
+    """When it was used last, and whether it is now. Raises OSError."""
+    try:
+        descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:  # nobody who uses it can do without
+        return os.stat(path).st_mtime, False
+    try:
+        return os.fstat(descriptor).st_mtime, not leases.try_alone(descriptor)
+    finally:
+        os.close(descriptor)

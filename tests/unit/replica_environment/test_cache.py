@@ -1,0 +1,266 @@
+"""The cache of environments, beside processes that use it, and die."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.replica.environment.builds import Builds, make_key
+from footplate.replica.environment.cache import Cache
+from footplate.replica.environment.eviction import Wish
+from footplate.replica.environment.sizes import measure
+from footplate.replica.leases import Leases
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import Any
+
+ALL = Wish(everything=True)
+HOLDER = """
+import sys
+from footplate.replica.leases import Leases
+leases = Leases()
+assert leases.take(sys.argv[1], sys.argv[2:])
+print("held", flush=True)
+sys.stdin.read()
+"""
+REMOVER = """
+import sys, time
+from footplate.replica.environment.removal import set_aside
+set_aside(sys.argv[1])
+print("aside", flush=True)
+time.sleep(600)
+"""
+BUILDER = """
+import os, sys, time
+from footplate.replica.environment.builds import Builds
+def make(path, lock):
+    os.mkdir(path)
+    open(path + "/half", "w").close()
+    print("begun", flush=True)
+    time.sleep(600)
+Builds(sys.argv[1]).get(sys.argv[2], make, lambda: None)
+"""
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Cache:
+    return Cache(str(tmp_path / "cache"))
+
+
+def never() -> None:
+    raise AssertionError("nobody else builds")
+
+
+def build(cache: Cache, name: str, kind: str = "runtimes", size: int = 10_000) -> str:
+    """The use of an environment that nobody holds."""
+    builds = Builds(f"{cache.root}/{kind}")
+
+    def make(path: str, _: int) -> dict[str, Any]:
+        os.mkdir(path)  # noqa: PTH102
+        with open(f"{path}/content", "wb") as file:
+            file.write(bytes(size))
+        return {"runtime": name}
+
+    try:
+        return builds.get(make_key(name), make, never).use
+    finally:
+        builds.close()
+
+
+def use_at(cache: Cache, use: str, when: float) -> None:
+    os.utime(f"{cache.root}/{use}.lock", (when, when))
+
+
+@contextmanager
+def process(code: str, *args: str, says: str) -> Iterator[subprocess.Popen[str]]:
+    """One that has said its word."""
+    popen = subprocess.Popen(
+        [sys.executable, "-c", code, *args],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert popen.stdout is not None
+        assert popen.stdout.readline().strip() == says
+        yield popen
+    finally:
+        popen.kill()
+        popen.communicate()
+
+
+def uses(cache: Cache) -> set[str]:
+    return {f"{found.entry.kind}/{found.entry.key}" for found in cache.look()}
+
+
+def test_it_tells_sizes_and_last_use(cache: Cache) -> None:
+    use = build(cache, "a", size=50_000)
+    use_at(cache, use, 1234.0)
+    (found,) = cache.look()
+    assert found.entry.used_at == 1234.0
+    assert found.record["runtime"] == "a"
+    assert 50_000 <= found.entry.size_bytes <= measure(f"{cache.root}/{use}")
+    assert not found.entry.in_use
+    assert not found.entry.useless
+
+
+def test_the_least_recently_used_go_first(cache: Cache) -> None:
+    made = [build(cache, name) for name in "abc"]
+    for when, use in enumerate((made[1], made[2], made[0])):
+        use_at(cache, use, 1000.0 + when)
+    sizes = [found.entry.size_bytes for found in cache.look()]
+    pruned = cache.prune(Wish(below_bytes=sum(sizes) - 1))
+    assert [found.path for found in pruned.removed] == [f"{cache.root}/{made[1]}"]
+    assert pruned.freed_bytes == sizes[0]
+    assert uses(cache) == {made[0], made[2]}
+
+
+def test_what_is_used_stays_until_its_user_dies(cache: Cache) -> None:
+    base, layer, other = build(cache, "a"), build(cache, "l", "layers"), build(cache, "b")
+    with process(HOLDER, cache.root, base, layer, says="held") as holder:
+        assert {found.entry.key for found in cache.look() if found.entry.in_use} == {
+            base.partition("/")[2],
+            layer.partition("/")[2],
+        }
+        cache.prune(ALL)
+        assert uses(cache) == {base, layer}
+        holder.send_signal(signal.SIGKILL)
+        holder.wait()
+    assert other not in uses(cache)
+    cache.prune(ALL)
+    assert uses(cache) == set()
+
+
+def test_using_counts_as_use(cache: Cache) -> None:
+    use = build(cache, "a")
+    use_at(cache, use, 1000.0)
+    before = time.time() - 10
+    assert build(cache, "a") == use
+    assert cache.look()[0].entry.used_at >= before
+    use_at(cache, use, 1000.0)
+    leases = Leases()
+    assert leases.take(cache.root, [use])
+    leases.end()
+    assert cache.look()[0].entry.used_at >= before
+
+
+def test_a_lease_on_what_was_removed_meanwhile(cache: Cache) -> None:
+    use = build(cache, "a")
+    cache.prune(ALL)
+    leases = Leases()
+    assert not leases.take(cache.root, [use])
+    assert build(cache, "a") == use
+    assert leases.take(cache.root, [use])
+    leases.end()
+
+
+def test_nobody_waits_for_a_builder_to_take_a_lease(cache: Cache) -> None:
+    """A supervisor has but one thread."""
+    key = make_key("a")
+    with process(BUILDER, f"{cache.root}/runtimes", key, says="begun"):
+        assert not Leases().take(cache.root, [f"runtimes/{key}"])
+
+
+@pytest.mark.parametrize(
+    "use", ["runtimes/../../x", "/etc/passwd", "", "runtimes/abc", f"locks/{'0' * 32}"]
+)
+def test_a_lease_is_on_environments_only(cache: Cache, use: str) -> None:
+    build(cache, "a")
+    with pytest.raises(ValueError, match="names no environment"):
+        Leases().take(cache.root, [use])
+
+
+def test_killed_while_it_builds(cache: Cache) -> None:
+    key = make_key("a")
+    with process(BUILDER, f"{cache.root}/runtimes", key, says="begun"):
+        (found,) = cache.look()
+        assert found.entry.in_use
+        cache.prune(ALL)
+        assert os.path.exists(f"{found.path}/half")  # noqa: PTH110
+    (found,) = cache.look()
+    assert found.entry.useless
+    cache.prune(Wish())
+    assert cache.look() == []
+    assert build(cache, "a") == f"runtimes/{key}"
+
+
+def test_killed_while_it_removes(cache: Cache) -> None:
+    use = build(cache, "a")
+    path = f"{cache.root}/{use}"
+    with process(REMOVER, path, says="aside"):
+        pass
+    assert cache.look() == []
+    assert measure(f"{cache.root}/runtimes/.trash") >= 10_000
+    assert build(cache, "a") == use
+    cache.prune(Wish())
+    assert measure(f"{cache.root}/runtimes/.trash") == 0
+    assert uses(cache) == {use}
+
+
+def test_two_prune_at_once(cache: Cache) -> None:
+    made = [build(cache, str(number)) for number in range(20)]
+    code = (
+        "import sys\n"
+        "from footplate.replica.environment.cache import Cache\n"
+        "from footplate.replica.environment.eviction import Wish\n"
+        "print('ready', flush=True); sys.stdin.readline()\n"
+        "print(len(Cache(sys.argv[1]).prune(Wish(everything=True)).removed))\n"
+    )
+    with (
+        process(code, cache.root, says="ready") as one,
+        process(code, cache.root, says="ready") as two,
+    ):
+        outputs = [popen.communicate("\n")[0] for popen in (one, two)]
+        assert [popen.returncode for popen in (one, two)] == [0, 0]
+    assert sum(map(int, outputs)) >= len(made)
+    assert cache.look() == []
+
+
+def test_what_was_moved_here_is_useless(cache: Cache, tmp_path: Path) -> None:
+    use = build(cache, "a")
+    os.rename(cache.root, tmp_path / "elsewhere")  # noqa: PTH104
+    moved = Cache(str(tmp_path / "elsewhere"))
+    assert [found.entry.useless for found in moved.look()] == [True]
+    assert Builds(f"{moved.root}/runtimes").hold(use.partition("/")[2]) is None
+    assert build(moved, "a") == use
+    assert [found.entry.useless for found in moved.look()] == [False]
+
+
+def test_read_only_folders_go_too(cache: Cache) -> None:
+    use = build(cache, "a")
+    folder = f"{cache.root}/{use}/locked"
+    os.makedirs(f"{folder}/below")  # noqa: PTH103
+    os.chmod(folder, 0o500)  # noqa: PTH101
+    cache.prune(ALL)
+    assert measure(cache.root) < 100_000
+    assert not os.listdir(f"{cache.root}/runtimes/.trash")  # noqa: PTH208
+
+
+def test_strangers_in_the_cache_are_left_alone(cache: Cache, tmp_path: Path) -> None:
+    build(cache, "a")
+    (tmp_path / "cache" / "runtimes" / "notes").mkdir()
+    (tmp_path / "cache" / "runtimes" / ("0" * 32)).symlink_to(tmp_path)
+    cache.prune(ALL)
+    assert (tmp_path / "cache" / "runtimes" / "notes").is_dir()
+    assert tmp_path.is_dir()
+    assert (tmp_path / "cache" / "runtimes" / ("0" * 32)).is_symlink()
+
+
+def test_records_of_an_older_version_count_by_what_lies_there(cache: Cache) -> None:
+    use = build(cache, "a")
+    marker = f"{cache.root}/{use}/complete.json"
+    with open(marker, "w", encoding="utf-8") as file:
+        json.dump({"lock_sha256": "0"}, file)
+    (found,) = cache.look()
+    assert found.entry.size_bytes >= 10_000
+    assert not found.entry.useless
