@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 class Progress:
     """Use it in a ``with`` block; each ``step`` begins a part of the work.
 
-    Nothing of it stays on a terminal; elsewhere every step is a line on stderr.
+    Nothing of it stays on a terminal; elsewhere every step is a line on stderr, unless ``plain``
+    is False: then there is nothing.
     """
 
-    def __init__(self, verb: str, steps: int) -> None:
+    def __init__(self, verb: str, steps: int, *, plain: bool = True) -> None:
         self._verb = verb
         self._steps = steps
+        self._plain = plain
         self._done = -1
         self._bar: Bar | None = None
         self._task: TaskID | None = None
@@ -52,7 +54,9 @@ class Progress:
     def step(self, text: str) -> None:
         self._done += 1
         if self._bar is None or self._task is None:
-            click.secho(disarm(text), err=True, dim=True)
+            if self._plain:
+                colour = False if colourless() else None
+                click.secho(disarm(text), err=True, dim=True, color=colour)
             return
         room = max(20, self._bar.console.width - 45)
         self._bar.update(self._task, description=clip(disarm(text), room), completed=self._done)

@@ -92,6 +92,8 @@ def test_files_are_copied_there_and_back(
     out = tmp_path / "out"
     assert invoke("storage", "cp", "-r", "gs://one/data", str(out)).exit_code == 0
     assert (out / "data" / "sub" / "b.csv").read_text() == "3"
+    invoke("storage", "cp", "gs://one/copy", f"{tmp_path}/made/")
+    assert (tmp_path / "made" / "copy").read_text() == "1,2"
     invoke("storage", "cp", "gs://one/**.csv", str(tmp_path / "flat"))
     assert sorted(p.name for p in (tmp_path / "flat").iterdir()) == ["a.csv", "b.csv"]
 

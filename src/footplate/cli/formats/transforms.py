@@ -185,19 +185,19 @@ _KIB = 1024.0
 
 
 def _size(value: JsonValue, given: Given) -> JsonValue:
-    """Of bytes, in the largest unit in which it is 1 at least."""
-    zero = given.text("zero", "0")
     try:
         number = float(text_of(value))
     except ValueError:
         return given.text("undefined")
-    if number == 0:
-        return zero
+    return size_text(number, given.number("precision", 1)) if number else given.text("zero", "0")
+
+
+def size_text(number: float, precision: int = 1) -> str:
+    """Of bytes, in the largest unit in which it is 1 at least."""
     units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"]
     while abs(number) >= _KIB and len(units) > 1:
         number /= _KIB
         units.pop(0)
-    precision = given.number("precision", 1)
     text = f"{number:.{precision}f}"
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text} {units[0]}"
 

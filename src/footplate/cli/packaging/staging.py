@@ -6,7 +6,9 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from footplate.cli.formats.transforms import size_text
 from footplate.cli.packaging.archive import Archive
+from footplate.cli.progress import Progress
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.names import GcsUri
 
@@ -46,14 +48,18 @@ def check_names(archives: Iterable[Archive]) -> None:
 def stage(storage: Storage, location: GcsUri, archives: Sequence[Archive]) -> list[str]:
     """Upload each to a folder named by its content; their URIs, in order.
 
+    A terminal shows how far it is.
+
     Raises:
         NotFound: the bucket isn't there; the server says how to make it.
     """
     uris = []
-    for archive in archives:
-        uri = staged_uri(location, archive)
-        storage.upload(uri, archive.content, "application/gzip")
-        uris.append(str(uri))
+    with Progress("Uploading", len(archives), plain=False) as progress:
+        for archive in archives:
+            uri = staged_uri(location, archive)
+            progress.step(f"Uploading {archive.name} ({size_text(len(archive.content))})")
+            storage.upload(uri, archive.content, "application/gzip")
+            uris.append(str(uri))
     return uris
 
 

@@ -39,7 +39,7 @@ def command(session: Session, sources: tuple[str, ...], target: str, *, recursiv
 
     with session.connect() as service:
         places = [place(source) for source in sources]
-        transfers = plan(service.storage, places, place(target), recursive=recursive)
+        transfers = plan(service.storage, places, target, recursive=recursive)
         with Progress("Copying", len(transfers)) as progress:
             for transfer in transfers:
                 progress.step(f"Copying {transfer.source} to {transfer.target}")

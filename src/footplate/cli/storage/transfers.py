@@ -30,7 +30,7 @@ def place(text: str) -> Place:
 
 
 def plan(
-    storage: Storage, sources: Sequence[Place], target: Place, *, recursive: bool
+    storage: Storage, sources: Sequence[Place], target: str, *, recursive: bool
 ) -> list[Transfer]:
     """As gcloud: into a folder if the target is one, ends with a slash, or several come.
 
@@ -39,8 +39,9 @@ def plan(
         Failure: no objects match.
     """
     pairs = [pair for one in sources for pair in _files(storage, one, recursive=recursive)]
-    within = len(pairs) > 1 or recursive or _is_folder(target)
-    return [Transfer(source, _below(target, name) if within else target) for source, name in pairs]
+    to = place(target)
+    within = len(pairs) > 1 or recursive or target.endswith("/") or _is_folder(to)
+    return [Transfer(source, _below(to, name) if within else to) for source, name in pairs]
 
 
 def _files(storage: Storage, source: Place, *, recursive: bool) -> Iterator[tuple[Place, str]]:
@@ -67,7 +68,7 @@ def _files(storage: Storage, source: Place, *, recursive: bool) -> Iterator[tupl
 def _is_folder(target: Place) -> bool:
     if isinstance(target, Path):
         return target.is_dir()
-    return not target.path or target.path.endswith("/")
+    return not target.path
 
 
 def _below(target: Place, name: str) -> Place:
