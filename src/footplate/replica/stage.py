@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+from footplate.replica.room import make_room
+
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Sequence
@@ -46,6 +48,9 @@ class Delivering(Stage):
 
     def __init__(self, desk: Desk, kind: str, code: int, cause: str, advice: str = "") -> None:
         super().__init__(desk)
+        if make_room(desk.home):
+            message = "the disk is full: the program's working directory and /tmp were removed"
+            desk.journal.event("DISK_FULL", message)
         desk.journal.exit(kind, code, cause, advice)
         self.outcome = f"{kind} {code}{': ' if cause else ''}{cause}"
         self._kill_at = 0.0

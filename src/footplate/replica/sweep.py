@@ -11,6 +11,7 @@ from footplate.replica.courier import FIRST_REST_S, LONGEST_REST_S, REPORTS_PATH
 from footplate.replica.home import DEFAULT_SPOOL_LIMIT_BYTES, Home, Locked
 from footplate.replica.isolation import ladder
 from footplate.replica.journal import Journal
+from footplate.replica.room import make_room
 from footplate.replica.run import RESTART_SPAN
 from footplate.replica.spool import Spool
 
@@ -42,6 +43,7 @@ def main(path: str) -> int:
     if not os.path.isdir(home.spool):
         home.finish("its supervisor died before it began")
         return OK
+    make_room(home)
     return _deliver(home)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.e2e.service.conftest import CACHE, Desk
+from tests.e2e.service.searching import REPORTER, curve, leftovers, search, starts, trials
 from tests.e2e.service.test_fault_injector import MASTER, PAIR, TALKER, WORKER
 
 from footplate.domain.errors import Unavailable
@@ -93,3 +94,63 @@ def test_a_job_that_can_not_be_kept_is_refused_and_can_come_again(desk: Desk, di
     name = desk.submit("print('hello')")
     desk.wait_for(name, State.SUCCEEDED)
     assert desk.messages(name) == ["hello"]
+
+
+EATER = """
+with open("/tmp/much", "wb", buffering=0) as file:
+    while True:
+        file.write(bytes(1 << 16))
+"""
+
+
+def test_a_program_that_fills_its_tmp_says_so_and_gives_it_back(desk: Desk, disk: Path) -> None:
+    name = desk.submit(EATER)
+    job = desk.wait_for(name, State.FAILED)
+    assert "OSError: [Errno 28] No space left on device" in job.error_message
+    desk.until(lambda: leftovers(desk) == [])
+
+    other = desk.submit("open('/tmp/much', 'wb').write(bytes(8 << 20))")
+    desk.wait_for(other, State.SUCCEEDED)
+
+
+TRIALS = 4
+PATIENT = REPORTER + (
+    """
+print(json.dumps({"trial": trial}), flush=True)
+while not (given.job_dir.parent / "go").exists():
+    time.sleep(0.05)
+reporter = HyperTune()
+for step in (1, 2):
+    while True:
+        try:
+            reporter.tell("loss", given.x / step, step)
+            break
+        except OSError:
+            time.sleep(0.05)
+    print("told", step, flush=True)
+"""
+)
+
+
+def test_a_search_waits_for_room(desk: Desk, disk: Path) -> None:
+    """Its programs know how to wait; what else there is of it has to."""
+    name = desk.submit(PATIENT, hyperparameters=search(TRIALS, 2))
+    desk.out(name).mkdir(parents=True, exist_ok=True)
+    desk.until(lambda: len(starts(desk, name)) == 2)
+    (desk.out(name) / "go").touch()
+    fill(disk)
+    for _ in range(20):
+        fill(disk)
+        assert not desk.job(name).state.terminal
+    assert desk.service.alive
+    (disk / "ballast").unlink()
+
+    desk.wait_for(name, State.SUCCEEDED)
+    numbers = list(range(1, TRIALS + 1))
+    assert [(t.number, t.state) for t in trials(desk, name)] == [(n, "SUCCEEDED") for n in numbers]
+    assert {number: len(said) for number, said in starts(desk, name).items()} == {
+        str(number): 1 for number in numbers
+    }
+    for number in numbers:
+        assert [point.step for point in curve(desk, name, number)][-1:] == [2]
+    desk.until(lambda: leftovers(desk) == [])

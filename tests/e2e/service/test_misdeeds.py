@@ -130,3 +130,13 @@ def check_cancel(desk: Desk, name: JobName) -> None:
         client.cancel(name)
     desk.wait_for(name, State.CANCELLED)
     desk.until(lambda: leftovers(desk) == [])
+
+
+def test_a_stopped_supervisor_keeps_no_job_beyond_its_running_time(caged: Desk) -> None:
+    source = "import time\nprint('up', flush=True)\ntime.sleep(600)"
+    name = caged.submit(source, scheduling={"maxRunningTime": "4s"})
+    caged.until(lambda: caged.messages(name) == ["up"])
+    os.kill(supervisor_of(caged), signal.SIGSTOP)
+    job = caged.wait_for(name)
+    print(job.state, job.error_message)
+    caged.until(lambda: leftovers(caged) == [])

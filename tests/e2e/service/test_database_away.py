@@ -1,0 +1,73 @@
+"""PostgreSQL is stopped and started again under a service: it says so meanwhile, and goes on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.e2e.service.conftest import CACHE, Desk
+from tests.e2e.service.searching import leftovers
+
+from footplate.domain.errors import Unavailable
+from footplate.domain.states import State
+from footplate.testing.postgresql import find_binaries, private_postgresql
+from footplate.testing.service import running_service
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from footplate.testing.postgresql import Postgresql
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
+
+TALKER = """
+import pathlib, sys, time
+out = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1])
+number = 0
+while not (out / "enough").exists():
+    print("line", number, flush=True)
+    number += 1
+    time.sleep(0.02)
+(out / "ended").write_text(str(number))
+"""
+
+
+@pytest.fixture(scope="module")
+def postgresql() -> Iterator[Postgresql]:
+    binaries = find_binaries()
+    if binaries is None:
+        pytest.skip("PostgreSQL isn't installed")
+    with private_postgresql(binaries) as server:
+        yield server
+
+
+@pytest.fixture
+def desk(tmp_path: Path, postgresql: Postgresql) -> Iterator[Desk]:
+    url = postgresql.create_database()
+    with running_service(tmp_path / "data", CACHE, stop_grace_s=1, database_url=url) as service:
+        yield Desk(service)
+
+
+def test_a_program_ends_while_the_database_is_away(desk: Desk, postgresql: Postgresql) -> None:
+    name = desk.submit(TALKER)
+    desk.until(lambda: len(desk.messages(name)) > 20)
+    postgresql.stop()
+    try:
+        with pytest.raises(Unavailable):
+            desk.job(name)
+        with pytest.raises(Unavailable):
+            desk.submit("print('refused')")
+        desk.out(name).mkdir(parents=True, exist_ok=True)
+        (desk.out(name) / "enough").touch()
+        desk.until(lambda: (desk.out(name) / "ended").exists())
+        assert desk.service.alive
+    finally:
+        postgresql.start()
+
+    desk.wait_for(name, State.SUCCEEDED)
+    count = int((desk.out(name) / "ended").read_text())
+    assert desk.messages(name) == [f"line {number}" for number in range(count)]
+    again = desk.submit("print('taken')")
+    desk.wait_for(again, State.SUCCEEDED)
+    desk.until(lambda: leftovers(desk) == [])
