@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import re
 
+from footplate.replica.environment.troubles import recognise, summarise_build
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Iterator
@@ -19,7 +21,7 @@ _MISSING = (
 _FAILED_BUILD = re.compile(r"Failed to (?:build|download and build) `([^`]+)`")
 _OUTPUT = re.compile(r"^\s*\[(?:stderr|stdout)\]\s*$")
 _TRACEBACK = "Traceback (most recent call last):"
-_PROGRESS = "Building wheel from source distribution..."
+_PROGRESS = ("Building wheel...", "Building wheel from source distribution...")
 _FRAME = " \u2502^~"
 _PREAMBLE = re.compile(r"^No solution found when resolving dependencies:+ ")
 _CONCLUSION = re.compile(
@@ -47,6 +49,12 @@ def find_missing(output: str) -> str:
     return ""
 
 
+def find_source(output: str) -> str:
+    """The address in a requirement that could not be fetched or built; or empty."""
+    failed = _FAILED_BUILD.search(output)
+    return failed.group(1) if failed and "Failed to download and build" in failed.group(0) else ""
+
+
 def is_unavailable(output: str) -> bool:
     """Whether the indexes lack something, as against not being reached or breaking."""
     return "No solution found" in output
@@ -57,6 +65,11 @@ def failed_to_build(output: str) -> bool:
 
 
 def reason(output: str) -> str:
+    """Why, in words of ours where that is known, else what uv gives as the reason."""
+    return recognise(output) or read_reason(output)
+
+
+def read_reason(output: str) -> str:
     """What uv gives as the reason, without its hints about itself."""
     clauses: list[str] = []
     keeping = False
@@ -95,6 +108,8 @@ def explain(output: str) -> str:
 def explain_build(output: str) -> str:
     """Why something doesn't build: the build's own last words, unless uv found fault itself."""
     why = reason(output)
+    if "://" in find_source(output):  # it was never fetched
+        return why
     return build_output(output) or why if "build backend" in why.lower() else why
 
 
@@ -105,10 +120,13 @@ def build_output(output: str) -> str:
     if starts:
         said = lines[starts[-1] + 1 :]
     else:
-        error = (i for i, line in enumerate(lines) if _ERROR.match(line))
-        said = lines[: next(error, len(lines))]
+        errors = [i for i, line in enumerate(lines) if _ERROR.match(line)]
+        said = lines[: errors[-1] if errors else len(lines)]  # builds print such lines, too
     hint = (i for i, line in enumerate(said) if line.startswith("hint:"))
     said = said[: next(hint, len(said))]
+    known = summarise_build(said)
+    if known:
+        return known[:_WORDS_LENGTH]
     kept = [line.strip() for line in _without_noise(said) if line.strip(_FRAME)]
     return " | ".join(kept[-_BUILD_LINES:])[-_WORDS_LENGTH:]
 
@@ -116,7 +134,7 @@ def build_output(output: str) -> str:
 def _without_noise(lines: list[str]) -> Iterator[str]:
     margin, in_traceback = 0, False
     for line in lines:
-        if line.strip() == _PROGRESS:
+        if line.strip() in _PROGRESS:
             continue
         if line.strip() == _TRACEBACK:
             margin, in_traceback = line.index(_TRACEBACK), True
