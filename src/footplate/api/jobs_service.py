@@ -34,8 +34,11 @@ class JobsService(Protocol):
         """Raises InvalidArgument for an ``after`` that was never given."""
         ...
 
-    def cancel(self, name: JobName) -> None:
-        """Ask for the end of a job; a finished one is left as it is. Raises NotFound."""
+    def cancel(self, name: JobName, by: str = "") -> None:
+        """Ask for the end of a job; a finished one is left as it is. Raises NotFound.
+
+        ``by``: who asks, for its message.
+        """
         ...
 
     def delete(self, name: JobName) -> None:

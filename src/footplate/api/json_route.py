@@ -10,6 +10,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from footplate.api.bodies import MAX_JSON_BYTES, read_body, require_json
+from footplate.api.callers import name_caller
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.wire.json_text import parse_object
 
@@ -33,6 +34,8 @@ class Call:
     raw_body: bytes = b""
     origin: str = ""
     """The server, as the caller reaches it: ``http://HOST:PORT``."""
+    caller: str = ""
+    """Who calls, as far as he says it."""
 
     def body(self) -> JsonObject:
         """The body; ``{}`` where there is none. Raises InvalidArgument."""
@@ -58,7 +61,13 @@ def json_route(path: str, handlers: Mapping[str, Callable[[Call], JsonObject]]) 
             if raw:
                 require_json(request)
         origin = str(request.base_url).rstrip("/")
-        call = Call(_texts(request.path_params), _texts(request.query_params), raw, origin)
+        call = Call(
+            _texts(request.path_params),
+            _texts(request.query_params),
+            raw,
+            origin,
+            name_caller(request),
+        )
         return JSONResponse(await run_in_threadpool(handlers[method], call))
 
     return Route(path, endpoint, methods=list(handlers))

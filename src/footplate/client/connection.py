@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from footplate import __version__
 from footplate.client.failures import ConnectionBroke, NoServer, read_failure
 from footplate.domain.errors import InvalidArgument, UnknownError
 from footplate.wire.json_text import parse_object
@@ -29,7 +30,8 @@ class Connection:
         split = urlsplit(self.url)
         if split.scheme not in {"http", "https"} or not split.hostname:
             raise InvalidArgument(f"{url!r} is not a URL; allowed: such as http://127.0.0.1:8470")
-        headers = {"authorization": f"Bearer {token}"} if token else {}
+        headers = {"user-agent": f"footplate/{__version__}"}
+        headers |= {"authorization": f"Bearer {token}"} if token else {}
         self._http = httpx.Client(
             base_url=self.url,
             headers=headers,

@@ -123,10 +123,10 @@ class Jobs:
     def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
         return self._store.list(collection, where=where, limit=limit, after=after)
 
-    def cancel(self, name: JobName) -> None:
-        """Ask for the job's end; a finished one is left as it is."""
+    def cancel(self, name: JobName, by: str = "") -> None:
+        """Ask for the job's end; a finished one is left as it is. ``by``: who asks."""
         job = self._store.get(name)
-        apply(self._store, job.uid, CancelRequested(self._clock.now()))
+        apply(self._store, job.uid, CancelRequested(self._clock.now(), by))
         self._wake()
 
     def delete(self, name: JobName) -> None:

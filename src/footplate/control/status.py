@@ -37,6 +37,6 @@ class Status:
 
     def _cancel(self, uid: JobUid) -> None:
         try:
-            apply(self._store, uid, CancelRequested(self._clock.now()))
+            apply(self._store, uid, CancelRequested(self._clock.now(), "footplate down"))
         except NotFound:
             return

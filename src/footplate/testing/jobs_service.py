@@ -111,9 +111,9 @@ class MemoryJobs:
     def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
         return self._store.list(collection, where=where, limit=limit, after=after)
 
-    def cancel(self, name: JobName) -> None:
+    def cancel(self, name: JobName, by: str = "") -> None:
         job = self.get(name)
-        after = react(job, CancelRequested(self.clock.now())).job
+        after = react(job, CancelRequested(self.clock.now(), by)).job
         if after is not job:
             self._store.update(after, ())
 

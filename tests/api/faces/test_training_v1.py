@@ -46,7 +46,10 @@ def test_create_get_cancel(http: httpx.Client) -> None:
     assert http.get(f"{JOBS}/job_1").json() == created
     assert http.post(f"{JOBS}/job_1:cancel").json() == {}
     cancelled = http.get(f"{JOBS}/job_1").json()
-    assert (cancelled["state"], cancelled["errorMessage"]) == ("CANCELLED", "cancelled by request")
+    assert (cancelled["state"], cancelled["errorMessage"]) == (
+        "CANCELLED",
+        "cancelled by request of python-httpx at 127.0.0.1",
+    )
     assert http.post(f"{JOBS}/job_1:cancel", json={}).json() == {}
 
 

@@ -58,7 +58,10 @@ def test_create_get_cancel_delete(http: httpx.Client, version: str) -> None:
     assert http.post(f"/{version}/{name}:cancel").json() == {}
     cancelled = http.get(f"/{version}/{name}").json()
     assert cancelled["state"] == "JOB_STATE_CANCELLED"
-    assert cancelled["error"] == {"code": 1, "message": "cancelled by request"}
+    assert cancelled["error"] == {
+        "code": 1,
+        "message": "cancelled by request of python-httpx at 127.0.0.1",
+    }
     operation = http.delete(f"/{version}/{name}").json()
     assert operation["done"] is True
     assert http.get(f"/{version}/{name}").status_code == 404

@@ -143,7 +143,9 @@ def test_ctrl_c_cancels_the_job_waits_for_its_end_and_leaves_nothing(user: User)
         process.send_signal(signal.SIGINT)
         rest, told = process.communicate(timeout=LIMIT_S)
     assert (process.returncode, rest) == (130, "saved\n")
-    assert told.splitlines()[-1] == "Job local_train was cancelled: cancelled by request"
+    assert told.splitlines()[-1] == (
+        "Job local_train was cancelled: cancelled by request of footplate at 127.0.0.1"
+    )
     assert find_living(MARK) == []
     assert user.traces() == []
 

@@ -201,7 +201,7 @@ def test_one_run_is_cancelled_and_the_search_goes_on(desk: Desk) -> None:
 
     found = trials(desk, name)
     assert [t.state for t in found] == ["SUCCEEDED", "INFEASIBLE", "SUCCEEDED"]
-    assert found[1].infeasible_reason == "cancelled by request"
+    assert found[1].infeasible_reason == "cancelled by request of footplate at 127.0.0.1"
     assert [run.state for run in (desk.job(run_of(name, n)) for n in (1, 2, 3))] == [
         State.SUCCEEDED,
         State.CANCELLED,

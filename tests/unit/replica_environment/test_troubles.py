@@ -74,7 +74,7 @@ error: command '/usr/bin/gcc' failed with exit code 1
     [
         (REFUSED, "http://127.0.0.1:9 can't be reached (Connection refused); if this machine has"),
         (NO_NAME, "http://127.0.0.1:9 can't be reached (Name or service not known); if this"),
-        (HASH, "the index has another file for numpy==1.26.4 than the one whose hash is pinned"),
+        (HASH, "hash mismatch: the index has another file for numpy==1.26.4 than the one whose"),
         (GIT, "git says: unable to access 'https://127.0.0.1:9/x.git/': Failed to connect"),
         ("error: x\n  cause: No space left on device (os error 28)\n", "the disk of the cache"),
     ],
@@ -90,8 +90,8 @@ def test_known_troubles_are_said_in_own_words(output: str, words: str) -> None:
         (
             HEADER,
             (
-                "it has to be compiled, and the header no_such.h isn't on the machine of the service: "
-                "a package of its system is missing"
+                "it has to be compiled, and the header no_such.h isn't on the machine of the "
+                "service: a package of its system is missing"
             ),
         ),
         (

@@ -57,7 +57,7 @@ class TrainingJobs:
 
     def cancel(self, call: Call) -> JsonObject:
         """The body says nothing, and may be missing; a finished job stays as it is."""
-        self._jobs.cancel(_name(call))
+        self._jobs.cancel(_name(call), call.caller)
         return {}
 
     def patch(self, call: Call) -> JsonObject:

@@ -48,7 +48,7 @@ class LocatedJobs:
 
     def cancel(self, call: Call) -> JsonObject:
         """The body says nothing, and may be missing; a finished job stays as it is."""
-        self._jobs.cancel(self._name(call))
+        self._jobs.cancel(self._name(call), call.caller)
         return {}
 
     def delete(self, call: Call) -> JsonObject:

@@ -96,7 +96,14 @@ class GraceExpired:
 
 @dataclass(frozen=True)
 class CancelRequested:
+    """``by``: the program that asks, and where it is; empty where nobody says."""
+
     at: datetime
+    by: str = ""
+
+    @property
+    def message(self) -> str:
+        return f"cancelled by request of {self.by}" if self.by else "cancelled by request"
 
 
 @dataclass(frozen=True)

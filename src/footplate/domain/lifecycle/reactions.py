@@ -143,7 +143,7 @@ def _happen(job: Job, event: Event) -> Change:
         case GraceExpired():
             return _dismiss(job), ()
         case CancelRequested():
-            return _cancel(job)
+            return _cancel(job, event)
         case WaitExpired() | RunExpired() | HangExpired():
             return _expire(job, event)
         case StartRefused():
@@ -164,11 +164,11 @@ def _admit(job: Job, event: Admitted) -> Change:
     return restarts.next_attempt(job, replicas), tuple(notes)
 
 
-def _cancel(job: Job) -> Change:
+def _cancel(job: Job, event: CancelRequested) -> Change:
     """Before the end is decided; after that it leaves no evaluator running."""
     if job.ending is not None:
         return _dismiss(job), ()
-    return _end(job, Ending(State.CANCELLED, Code.CANCELLED, "cancelled by request"))
+    return _end(job, Ending(State.CANCELLED, Code.CANCELLED, event.message))
 
 
 def _dismiss(job: Job) -> Job:

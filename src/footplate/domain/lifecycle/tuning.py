@@ -32,7 +32,7 @@ def apply(job: Job, event: Event) -> Job:
                 return _begin(job, State.RUNNING)
             return _end(job, event.ending)
         case CancelRequested() if job.ending is None or job.ending.state is not State.CANCELLED:
-            ending = Ending(State.CANCELLED, Code.CANCELLED, "cancelled by request")
+            ending = Ending(State.CANCELLED, Code.CANCELLED, event.message)
             return _end(job, ending)
         case TrialsGone() if job.ending is not None:
             return replace(job, state=job.ending.state)

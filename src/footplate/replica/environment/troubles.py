@@ -35,8 +35,8 @@ def recognise(output: str) -> str:
     hashed = _HASH.search(output)
     if hashed is not None:
         return (
-            f"the index has another file for {hashed.group(1)} than the one whose hash is pinned: "
-            "a mirror that rebuilds packages, or one that was tampered with"
+            f"hash mismatch: the index has another file for {hashed.group(1)} than the one whose "
+            "hash is pinned: a mirror that rebuilds packages, or one that was tampered with"
         )
     if _FULL.search(output):
         return "the disk of the cache, or of uv's own one, is full: make room there"
