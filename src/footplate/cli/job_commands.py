@@ -17,6 +17,7 @@ from footplate.cli.interruption import INTERRUPTED, at_interrupt, job_goes_on
 from footplate.cli.lists.listing import show_none
 from footplate.cli.session import job_commands
 from footplate.cli.show import cell, render, render_list
+from footplate.cli.table import LEAST, total_width
 from footplate.cli.terminal import clip, disarm
 from footplate.domain.errors import NotFound, ServiceError
 from footplate.domain.names import trial_run_name
@@ -37,6 +38,7 @@ PENDING = "pendingExplanation"
 """The field that says why a job waits, while it does."""
 _REASONS = (PENDING, "errorMessage", "error.message")
 _LONGEST_NOTE = 200
+_SECONDS = len("2026-11-21T08:00:00")
 _NOTE = {"NOTE": "noteToldOf"}
 _USAGE = {"REPLICA": "replica"}
 EVENTS = {
@@ -127,16 +129,35 @@ def print_jobs(
 
 def _listed(found: Sequence[Resource], layout: Layout, columns: Mapping[str, str]) -> str:
     """In a table there is a last column for why jobs wait or failed, if any does."""
-    if layout.takes_rows:
-        found = [{**resource, "noteToldOf": _note(resource)} for resource in found]
-    noted = layout.takes_rows and any(resource["noteToldOf"] for resource in found)
+    if not layout.takes_rows:
+        return render_list(found, layout.without_flatten(), columns)
+    found = [{**resource, "noteToldOf": _note(resource)} for resource in found]
+    noted = any(resource["noteToldOf"] for resource in found)
+    on_terminal = layout.is_plain_table and sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns
+    if on_terminal and _width(found, columns, noted=noted) > width:
+        columns = {"ID" if path == "name" else head: path for head, path in columns.items()}
+        found = [{**resource, **_shortened(resource)} for resource in found]
     if noted:
         columns = {**columns, **_NOTE}
     text = render_list(found, layout.without_flatten(), columns, fold=noted)
-    if not layout.is_plain_table or not sys.stdout.isatty():
+    if not on_terminal:
         return text
-    width = shutil.get_terminal_size().columns
     return "\n".join(clip(line, width) for line in text.splitlines())
+
+
+def _width(found: Sequence[Resource], columns: Mapping[str, str], *, noted: bool) -> int:
+    rows = [[cell(resource, path) for path in columns.values()] for resource in found]
+    return total_width([*columns], rows) + (LEAST + 2 if noted else 0)
+
+
+def _shortened(resource: Resource) -> dict[str, str]:
+    """For narrow terminals: what tells jobs of a list apart."""
+    return {
+        "name": cell(resource, "name").rpartition("/")[2],
+        "state": cell(resource, "state").removeprefix("JOB_STATE_"),
+        "createTime": cell(resource, "createTime")[:_SECONDS],
+    }
 
 
 def _note(resource: Resource) -> str:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _GAP = 2
-_LEAST = 35
+LEAST = 35
 """A narrower column is no place for sentences."""
 _INDENT = 4
 
@@ -42,7 +42,7 @@ def folded_rows(
     left = sum(widths[:-1]) + _GAP * (len(widths) - 1)
     if left + widths[-1] <= width:
         return [[_line(line, widths)] for line in lines]
-    beside = width - left >= _LEAST
+    beside = width - left >= LEAST
     return [list(_folded(line, widths, left if beside else None, width)) for line in lines]
 
 
