@@ -27,7 +27,7 @@ class JobsService(Protocol):
         ...
 
     def explain(self, job: Job) -> Explanation | None:
-        """Why a queued job waits; None: it doesn't."""
+        """Why a queued job waits, or what another is being prepared for; None: neither."""
         ...
 
     def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:

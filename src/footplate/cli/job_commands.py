@@ -277,7 +277,9 @@ def announce(session: Session, name: JobName, *, tuning: bool = False) -> None:
 def tell_why_it_waits(session: Session, name: JobName) -> None:
     """Once, after a submit, if the job waits; the submit has succeeded, whatever comes of this."""
     with suppress(ServiceError), session.connect() as service:
-        _tell_wait(service.job(name))
+        job = service.job(name)
+        if job.state is State.QUEUED:
+            _tell_wait(job)
 
 
 def _tell_wait(job: Job) -> bool:

@@ -16,6 +16,7 @@ from footplate.domain.names import (
     TrainingJobName,
     TuningJobName,
 )
+from footplate.domain.preparing import explain_preparing
 from footplate.domain.states import State
 
 if TYPE_CHECKING:
@@ -114,7 +115,13 @@ class Jobs:
         return self._store.get(name)
 
     def explain(self, job: Job) -> Explanation | None:
-        """Of a tuning job that hasn't begun: what its first trial waits for."""
+        """Why it waits, or what it is being prepared for; None: neither.
+
+        Of a tuning job that hasn't begun: what its first trial waits for.
+        """
+        if job.state is State.PREPARING and job.spec.search is None:
+            events = (stored.event for stored in self._store.events(job.uid))
+            return explain_preparing(job, events, self._clock.now())
         if job.spec.search is None or job.state is not State.QUEUED:
             return self._queue.explain(job)
         runs = self._trials.runs(job)

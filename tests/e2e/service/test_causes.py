@@ -146,3 +146,37 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broken]:
 @pytest.mark.parametrize("name", list(PROGRAMS))
 def test_a_program_that_fails_is_explained(broken: Broken, name: str) -> None:
     assert broken.message(broken.names[name]) == PROGRAMS[name][1]
+
+
+def test_a_module_that_is_misspelt_is_told_with_those_there_are(broken: Broken) -> None:
+    told = broken.message(broken.start("misspelt", "trainer", "trainer.segfalt"))
+    assert told.startswith(
+        f"{FAILED}No module named trainer.segfalt. Your package trainer has abort"
+    )
+    assert "; did you mean trainer.segfault?" in told
+
+
+def test_what_a_setup_raises_is_told(broken: Broken) -> None:
+    broken.send("raising", {"setup.py": "raise RuntimeError('needs CUDA_HOME')\n"})
+    told = broken.message(broken.start("setup", "raising", "raising.task"))
+    assert told.startswith(
+        f"{MASTER} could not be prepared: raising.tar.gz doesn't build for Python"
+    )
+    assert told.endswith(": RuntimeError: needs CUDA_HOME")
+
+
+def test_who_cancelled_a_job_is_told_and_what_it_was_prepared_for(broken: Broken) -> None:
+    slow = "import time\nprint('building', flush=True)\ntime.sleep(60)\n"
+    broken.send("slow", {"setup.py": slow})
+    name = broken.start("slow", "slow", "slow.task")
+    with broken.desk.client() as client:
+        broken.desk.until(
+            lambda: (
+                "building slow.tar.gz" in str(client.job(name).resource.get("pendingExplanation"))
+            )
+        )
+        why = str(client.job(name).resource["pendingExplanation"])
+        client.cancel(name)
+    assert re.fullmatch(r"Being prepared for \d+ s: building slow.tar.gz.", why)
+    told = broken.message(name)
+    assert told == "cancelled by request of footplate at 127.0.0.1"
