@@ -52,6 +52,7 @@ Commands:
   storage      Buckets and what lies in them.
   quotas       What projects may hold at once.
   catalogue    What jobs can ask for.
+  runtimes     Environments of runtimes on this machine.
   completion   Print the tab completion of a shell.
 """
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,14 +24,10 @@ from footplate.cli.option_values import UserArgsCommand
 from footplate.cli.session import Session, with_session
 from footplate.cli.show import format_option, render
 from footplate.cli.stream_options import check_following, stream_logs_option
-from footplate.domain.names import GcsUri, check_training_job_id
+from footplate.domain.names import check_training_job_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from footplate.cli.packaging.archive import Archive
-    from footplate.client.service import Service
-    from footplate.client.validation import Uploads
 
 
 @click.command("training", cls=UserArgsCommand)
@@ -94,6 +89,7 @@ def command(
     check_following(follow=stream_logs, detach=detach)
     check_training_job_id(job)
     # Imported here: help texts need neither YAML nor the packager.
+    from footplate.cli.ai_platform.jobs.submit.given_packages import GivenPackages
     from footplate.cli.ai_platform.jobs.submit.request import make_job
     from footplate.cli.config_file import read_config
     from footplate.cli.trials.summary import is_tuning
@@ -101,13 +97,13 @@ def command(
     content = read_config(Path(config)) if config else {}
     options["kms_key_name"] = kms_key_name(options, session.project)
     job_dir = options.get("job_dir")
-    given = _Packages(
+    given = GivenPackages(
         job, package_path, packages, staging_bucket, str(job_dir) if job_dir else None
     )
     at_interrupt("Interrupted; no job was submitted.")
     with session.connect() as service:
         service.health()
-        uris = given.foretell() if dry_run else given.stage(service)
+        uris = given.foretell() if dry_run else given.stage(service.storage)
         request = make_job(job, content, options, package_uris=uris, user_args=user_args)
         if dry_run:
             uploads = given.uploads()
@@ -119,71 +115,3 @@ def command(
         click.echo(f"jobId: {created.name.job_id}\nstate: {created.state.value}")
     else:
         click.echo(render(created.resource, layout, COLUMNS))
-
-
-@dataclass(frozen=True)
-class _Packages:
-    """What the options say of packages, and where local ones are put."""
-
-    job: str
-    package_path: str | None
-    packages: list[str]
-    staging_bucket: str | None
-    job_dir: str | None
-
-    def stage(self, service: Service) -> list[str]:
-        """Build and upload what is local; the URIs of all packages, the built one first."""
-        from footplate.cli.packaging.progress import build_shown
-        from footplate.cli.packaging.staging import check_names, stage
-
-        local, location = self._local(), self._location()
-        if location is None:
-            return self._remote()
-        built = [build_shown(self.package_path)] if self.package_path is not None else []
-        check_names([*built, *local])
-        return [*stage(service.storage, location, [*built, *local]), *self._remote()]
-
-    def foretell(self) -> list[str]:
-        """The URIs that there would be, as far as they are known before anything is built."""
-        from footplate.cli.packaging.staging import check_names, staged_uri
-        from footplate.cli.packaging.trainer import check_package
-
-        local, location = self._local(), self._location()
-        if location is None:
-            return self._remote()
-        check_names(local)
-        built = []
-        if self.package_path is not None:
-            name = check_package(Path(self.package_path).expanduser()).name
-            built = [f"{location}/{name}.tar.gz"]
-        uris = [*built, *(str(staged_uri(location, archive)) for archive in local)]
-        click.secho(f"Not built and uploaded now: {', '.join(uris)}", err=True, dim=True)
-        return [*uris, *self._remote()]
-
-    def uploads(self) -> Uploads | None:
-        """Where the server need not look for packages yet."""
-        from footplate.client.validation import Uploads
-
-        location = self._location()
-        return None if location is None else Uploads(GcsUri(location.bucket, f"{location.path}/"))
-
-    def _remote(self) -> list[str]:
-        return [package for package in self.packages if package.startswith("gs://")]
-
-    def _local(self) -> list[Archive]:
-        from footplate.cli.packaging.staging import read_package
-
-        return [read_package(name) for name in self.packages if not name.startswith("gs://")]
-
-    def _location(self) -> GcsUri | None:
-        """Where local packages go; None: there are none."""
-        from footplate.cli.packaging.staging import staging_location
-
-        if self.package_path is None and len(self._remote()) == len(self.packages):
-            return None
-        location = staging_location(self.job, self.staging_bucket, self.job_dir)
-        if location is None:
-            raise click.UsageError(
-                "local packages want --staging-bucket or --job-dir, to be uploaded to"
-            )
-        return location

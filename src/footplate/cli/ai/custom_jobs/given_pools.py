@@ -1,0 +1,112 @@
+"""The worker pools of a command line, and the local code that they run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import click
+
+from footplate.cli.ai.custom_jobs.worker_pools import check_pools, make_pool
+from footplate.cli.packaging.local_code import (
+    MODULE,
+    PACKAGE,
+    check_local_code,
+    package_local_code,
+    read_local_code,
+)
+from footplate.cli.packaging.staging import check_names, stage, staging_location
+from footplate.client.validation import Uploads
+from footplate.domain.errors import AlreadyExists
+from footplate.domain.names import GcsUri
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from footplate.client.storage import Storage
+    from footplate.wire.json_text import JsonObject
+
+
+@dataclass(frozen=True)
+class GivenPools:
+    """``pools`` as --worker-pool-spec has them; none: the config file says all.
+
+    Raises:
+        InvalidArgument: one of them is wrong.
+        click.UsageError: they don't go with --python-package-uris.
+    """
+
+    project: str
+    display_name: str
+    pools: Sequence[dict[str, str]]
+    package_uris: Sequence[str]
+    staging_bucket: str | None
+
+    def __post_init__(self) -> None:
+        if self.pools:
+            check_pools(self.pools)
+        if self._local and self.package_uris:
+            raise click.UsageError("--python-package-uris doesn't go with local-package-path")
+
+    def stage(self, storage: Storage) -> list[JsonObject]:
+        """The pools' specs, with local code packaged and uploaded."""
+        if not self._local:
+            return self._made(self.package_uris)
+        self._tell_of_images()
+        archives = package_local_code(read_local_code(self.pools[0]))
+        check_names(archives)
+        if self.staging_bucket is None:
+            self._make_bucket(storage)
+        return self._made(stage(storage, self._location, archives))
+
+    def foretell(self) -> list[JsonObject]:
+        """The specs as far as they are known before anything is built."""
+        if not self._local:
+            return self._made(self.package_uris)
+        self._tell_of_images()
+        check_local_code(read_local_code(self.pools[0]))
+        uri = f"{self._location}/{PACKAGE}.tar.gz"
+        click.secho(f"Not built and uploaded now: {uri}", err=True, dim=True)
+        return self._made([uri])
+
+    def uploads(self) -> Uploads | None:
+        """Where the server need not look for packages yet."""
+        if not self._local:
+            return None
+        prefix = GcsUri(self._location.bucket, f"{self._location.path}/")
+        return Uploads(prefix, makes_bucket=self.staging_bucket is None)
+
+    @property
+    def _local(self) -> bool:
+        """Whether they run code of this machine."""
+        return bool(self.pools) and "local-package-path" in self.pools[0]
+
+    def _made(self, uris: Sequence[str]) -> list[JsonObject]:
+        if not self._local:
+            return [make_pool(pool, uris) for pool in self.pools]
+        image = self.pools[0]["executor-image-uri"]
+        return [make_pool(pool, uris, MODULE, image) for pool in self.pools]
+
+    @cached_property
+    def _location(self) -> GcsUri:
+        bucket = self.staging_bucket or self._default_bucket
+        return staging_location(self.display_name, bucket, None) or GcsUri(bucket, "")
+
+    @property
+    def _default_bucket(self) -> str:
+        name = self.project.lower().replace(":", "-").replace(".", "-")
+        return f"{name}-footplate-staging"
+
+    def _make_bucket(self, storage: Storage) -> None:
+        try:
+            storage.create_bucket(self.project, self._default_bucket)
+        except AlreadyExists:
+            return
+        text = f"Created gs://{self._default_bucket}/ for packages."
+        click.secho(text, err=True, dim=True)
+
+    def _tell_of_images(self) -> None:
+        if "output-image-uri" in self.pools[0]:
+            text = "Note: no image is built; output-image-uri is left out."
+            click.secho(text, err=True, fg="yellow")
