@@ -1,0 +1,111 @@
+"""The page on deviations: what it says of refusals is what the service answers."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+from tests.docs.walk import ROOT
+
+if TYPE_CHECKING:
+    from footplate.testing.workbench import Workbench
+
+PAGE = (ROOT / "docs" / "reference" / "coverage.md").read_text("utf-8")
+LOCATION = "/v1/projects/demo/locations/us-central1"
+IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-9.py311:latest"
+POOL = {
+    "machineSpec": {"machineType": "n1-standard-4"},
+    "replicaCount": "1",
+    "pythonPackageSpec": {
+        "executorImageUri": IMAGE,
+        "packageUris": ["gs://stage/trainer.tar.gz"],
+        "pythonModule": "trainer.task",
+    },
+}
+OWN_IMAGE = {
+    "machineSpec": {"machineType": "n1-standard-4"},
+    "replicaCount": "1",
+    "containerSpec": {"imageUri": "gcr.io/mine/image"},
+}
+BATCH = "\r\n".join(
+    [
+        "--b",
+        "Content-Type: application/http",
+        "",
+        "GET /storage/v1/b/stage/o/x?alt=media HTTP/1.1",
+        "",
+        "",
+        "--b--",
+        "",
+    ]
+)
+
+pytestmark = pytest.mark.slow
+
+
+def custom_job(pool: dict[str, Any], **more: object) -> dict[str, Any]:
+    return {"displayName": "x", "jobSpec": {"workerPoolSpecs": [pool], **more}}
+
+
+REFUSED = [
+    ("containers of your own", "POST", f"{LOCATION}/customJobs", custom_job(OWN_IMAGE), 501),
+    (
+        "all runtimes there ever were",
+        "POST",
+        "/v1/projects/demo/jobs",
+        {"jobId": "old", "trainingInput": {"region": "us-central1", "runtimeVersion": "1.2"}},
+        400,
+    ),
+    ("models, versions, prediction", "GET", "/v1/projects/demo/models", None, 404),
+    (
+        "models, versions, prediction",
+        "POST",
+        "/v1/projects/demo/jobs",
+        {"jobId": "predict", "predictionInput": {}},
+        400,
+    ),
+    ("training pipelines", "POST", f"{LOCATION}/trainingPipelines", {}, 501),
+    ("models, TensorBoards, pipelines", "GET", f"{LOCATION}/tensorboards", None, 404),
+    ("models, TensorBoards, pipelines", "POST", f"{LOCATION}/pipelineJobs", {}, 404),
+    ("versions, lifecycles, access control", "GET", "/storage/v1/b/stage/acl", None, 404),
+    ("versions, lifecycles, access control", "PATCH", "/storage/v1/b/stage", {}, 405),
+    ("`entries:list` of anything", "POST", "/v2/entries:list", {"filter": "severity>=ERROR"}, 400),
+    ("writing entries, sinks, metrics", "POST", "/v2/entries:write", {}, 404),
+]
+
+
+@pytest.fixture
+def footplate_settings() -> dict[str, object]:
+    return {"token": "sesame"}
+
+
+def test_what_is_refused(footplate: Workbench) -> None:
+    with httpx.Client(base_url=footplate.url) as client:
+        assert client.get("/v1/projects/demo/jobs").status_code == 403
+        client.headers["authorization"] = "Bearer sesame"
+        client.post("/storage/v1/b", json={"name": "stage"})
+        for row, method, path, body, status in REFUSED:
+            assert f"| {row}" in PAGE
+            answer = client.request(method, path, json=body)
+            assert answer.status_code == status, f"{row}: {answer.text}"
+            assert answer.json()["error"]["message"]
+        kind = {"content-type": "multipart/mixed; boundary=b"}
+        batch = client.post("/batch/storage/v1", content=BATCH, headers=kind)
+        assert batch.status_code == 400
+        assert client.get(f"{LOCATION}/trainingPipelines").json() == {}
+
+
+def test_what_is_kept_of_no_effect(footplate: Workbench) -> None:
+    kept = {
+        "serviceAccount": "a@b.iam.gserviceaccount.com",
+        "network": "projects/1/global/networks/n",
+        "persistentResourceId": "mine",
+    }
+    job = custom_job(POOL | {"bogus": 1}, **kept)
+    path = f"/footplate{LOCATION}/customJobs:validate"
+    headers = {"authorization": "Bearer sesame"}
+    answer = httpx.post(f"{footplate.url}{path}", json=job, headers=headers).json()
+    warned = {re.split(r"[. ]", text.removeprefix("jobSpec."))[0] for text in answer["warnings"]}
+    assert {*kept, "workerPoolSpecs[0]"} <= warned
