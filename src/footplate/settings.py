@@ -64,6 +64,7 @@ class Settings:
     usage_s: float = 10.0
     hang_s: float = 600.0
     hang_limit_s: float = 0.0
+    lease_s: float = 10.0
 
     @property
     def database(self) -> str:
@@ -203,6 +204,16 @@ def _seconds(value: object) -> float:
     return number
 
 
+def _lease_seconds(value: object) -> float:
+    try:
+        number = float(str(value))
+    except ValueError:
+        number = 0.0
+    if not 1 <= number <= 3600:
+        raise ValueError("a number of seconds from 1 to 3600")
+    return number
+
+
 def _one_of(allowed: tuple[str, ...]) -> Callable[[object], str]:
     def read(value: object) -> str:
         if value not in allowed:
@@ -279,4 +290,5 @@ _READERS: dict[str, Callable[[object], object]] = {
     "usage_s": _seconds,
     "hang_s": _seconds,
     "hang_limit_s": _seconds,
+    "lease_s": _lease_seconds,
 }

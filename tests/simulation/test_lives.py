@@ -35,7 +35,7 @@ def attempt_of(supervisor: Supervisor) -> int:
 
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_lives(batch: int) -> None:
-    crashes = 0
+    crashes = takeovers = 0
     for seed in range(batch, LIVES, BATCHES):
         world = live(seed)
         try:
@@ -44,6 +44,8 @@ def test_lives(batch: int) -> None:
             error.add_note(f"seed {seed}")
             raise
         crashes += world.fuse.crashes
+        takeovers += world.takeovers
+    assert takeovers > LIVES // BATCHES, "servers have woken up late often enough, too"
     assert crashes > LIVES // BATCHES, "the service has died often enough to prove anything"
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -31,6 +34,63 @@ def test_one_owner_at_a_time(data_dir: DataDir) -> None:
         pass
     with DataDir(data_dir.root).claimed():
         pass
+
+
+def test_owners_that_share_it_share_it_with_nobody_else(data_dir: DataDir) -> None:
+    others = DataDir(data_dir.root)
+    with (
+        data_dir.claimed(shared=True),
+        others.claimed(shared=True),
+        pytest.raises(FailedPrecondition),
+        DataDir(data_dir.root).claimed(),
+    ):
+        pass
+    refusal = pytest.raises(FailedPrecondition, match="another server")
+    with data_dir.claimed(), refusal, others.claimed(shared=True):
+        pass
+
+
+def test_only_the_announcer_withdraws(data_dir: DataDir) -> None:
+    data_dir.announce("http://127.0.0.1:1")
+    others = json.loads(data_dir.server_file.read_bytes()) | {"pid": 1}
+    data_dir.server_file.write_text(json.dumps(others))
+    data_dir.withdraw()
+    assert data_dir.server_file.exists()
+
+
+def test_servers_are_listed_while_they_live(data_dir: DataDir) -> None:
+    folder = data_dir.root / "servers"
+    (folder / "dead.json").write_text('{"url": "http://127.0.0.1:1", "pid": 4194305}')
+    (folder / "spoilt.json").write_text("{")
+    data_dir.enlist("one", "http://127.0.0.1:2")
+    data_dir.enlist("two", "http://127.0.0.1:3")
+    assert sorted(path.name for path in folder.iterdir()) == ["one.json", "two.json"]
+    data_dir.strike("one")
+    data_dir.strike("one")
+    assert [path.name for path in folder.iterdir()] == ["two.json"]
+
+
+def test_its_identity_and_secret_are_the_same_for_all_who_come_first(data_dir: DataDir) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        ids = set(pool.map(lambda _: DataDir(data_dir.root).identity(), range(32)))
+        secrets = set(pool.map(lambda _: DataDir(data_dir.root).secret(), range(32)))
+    assert len(ids) == len(secrets) == 1
+    assert [path.name for path in data_dir.root.iterdir() if path.name.startswith(".")] == []
+
+
+def test_it_remembers_its_database(data_dir: DataDir) -> None:
+    identity = data_dir.identity()
+    assert identity.database is None
+    data_dir.settle(identity, "one")
+    assert data_dir.identity() == replace(identity, database="one")
+    (data_dir.root / "identity.json").write_text("{")
+    with pytest.raises(FailedPrecondition, match="is spoilt"):
+        data_dir.identity()
+
+
+def test_one_with_a_database_of_sqlite_belongs_to_that(data_dir: DataDir) -> None:
+    (data_dir.root / "footplate.db").touch()
+    assert data_dir.identity().database == "sqlite"
 
 
 def test_the_announcement_is_there_or_not_and_never_half(data_dir: DataDir) -> None:

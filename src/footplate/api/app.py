@@ -29,10 +29,14 @@ def create_app(
     routes: Sequence[BaseRoute],
     access: Access,
     *,
+    inner: Sequence[Middleware] = (),
     lifespan: Lifespan[Starlette] | None = None,
     new_id: Callable[[], str] = _crash_id,
 ) -> Starlette:
-    """``routes`` in the order in which they are tried; ``new_id`` names crashes in the log."""
+    """``routes`` in the order in which they are tried; ``new_id`` names crashes in the log.
+
+    ``inner`` sees only calls of those who may call.
+    """
     app = Starlette(
         routes=routes,
         middleware=[
@@ -40,6 +44,7 @@ def create_app(
             Middleware(SameOrigin, host_names=access.host_names),
             Middleware(MethodOverride),
             Middleware(TokenCheck, token=access.token),
+            *inner,
         ],
         exception_handlers={
             ServiceError: answer_service_error,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +13,8 @@ from footplate.cli.session import Session, with_session
 from footplate.domain.errors import DeadlineExceeded, FailedPrecondition, Unavailable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from footplate.client.service import Service
 
 PAUSE_S = 0.1
@@ -29,19 +32,32 @@ PAUSE_S = 0.1
 )
 @with_session
 def command(session: Session, timeout_s: float) -> None:
-    """Cancel all jobs, wait for their end, and stop the service.
+    """Cancel all jobs, wait for their end, and stop the service, with all of its servers.
 
     Where no server runs, its jobs that go on without it are ended.
     """
     try:
         with session.connect() as service:
-            _say(service.down())
+            ending = service.end()
+            _say(ending.cancelled)
             at_interrupt("Interrupted; the service stops by itself when its jobs have ended.")
-            _wait(service, timeout_s)
+            others = _end_others(session, ending.others)
+            for each in (service, *others):
+                _wait(each, timeout_s)
+            click.echo("The service has stopped.", err=True)
     except Unavailable:
         if session.url:
             raise
         _end_left_behind(session)
+
+
+def _end_others(session: Session, urls: Sequence[str]) -> list[Service]:
+    """They end by themselves when no job is left; one that is dead needs no end."""
+    others = [session.connect_to(url) for url in urls]
+    for other in others:
+        with suppress(Unavailable):
+            other.down()
+    return others
 
 
 def _say(count: int) -> None:
@@ -54,7 +70,6 @@ def _wait(service: Service, timeout_s: float) -> None:
         try:
             service.health()
         except (Unavailable, FailedPrecondition):
-            click.echo("The service has stopped.", err=True)
             return
         time.sleep(PAUSE_S)
     raise DeadlineExceeded(

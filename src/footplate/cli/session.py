@@ -19,6 +19,7 @@ from footplate.domain.names import CustomJobName, TrainingJobName, TuningJobName
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from footplate.client.service import Service
     from footplate.domain.names import JobName
@@ -62,8 +63,11 @@ class Session:
             Unavailable: no server runs there.
         """
         if self.url:
-            return Target(self.url.rstrip("/"), os.environ.get("FOOTPLATE_TOKEN") or None)
+            return Target(self.url.rstrip("/"), self._token())
         return _find(self.settings())
+
+    def _token(self) -> str | None:
+        return (os.environ.get("FOOTPLATE_TOKEN") or None) if self.url else self.settings().token
 
     def settings(self) -> Settings:
         """Those of the server that the data directory belongs to, whether it runs or not."""
@@ -78,6 +82,12 @@ class Session:
 
         target = self.target()
         return Service(target.url, target.token, timeout_s)
+
+    def connect_to(self, url: str) -> Service:
+        """To another server of the same service."""
+        from footplate.client.service import Service
+
+        return Service(url, self._token())
 
     def training_job(self, text: str) -> TrainingJobName:
         """The job that ``text`` names: its id, or its whole resource name."""
@@ -122,15 +132,35 @@ def _of_kind(kind: type[N], text: str) -> N:
 
 
 def _find(settings: Settings) -> Target:
-    try:
-        text = (settings.data_dir / "server.json").read_text(encoding="utf-8")
-        url = str(json.loads(text)["url"])
-    except (OSError, ValueError, KeyError, TypeError):
+    """The server that leads; where that one was killed, another one that lives."""
+    files = [settings.data_dir / "server.json", *settings.data_dir.glob("servers/*.json")]
+    found = [server for server in map(_announced, files) if server is not None]
+    if not found:
         raise Unavailable(
             f"no Footplate server runs with the data directory {settings.data_dir}; "
             "start one with `footplate up`, or say where it is with --url or --data-dir"
-        ) from None
+        )
+    url, _ = next((server for server in found if _lives(server[1])), found[0])
     return Target(url, settings.token)
+
+
+def _announced(path: Path) -> tuple[str, int] | None:
+    """Where a server says that it answers, and its process."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        return str(document["url"]), int(document.get("pid") or 0)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True
 
 
 def job_commands(name: JobName, flags: str = "") -> dict[str, str]:

@@ -46,6 +46,13 @@ def _ask(session: Session) -> JsonObject:
 
 
 def _running(status: Status) -> JsonObject:
+    shown = _one(status)
+    if len(status.servers) > 1:
+        shown["servers"] = [{"url": s.url, "pid": s.pid, "leads": s.leads} for s in status.servers]
+    return shown
+
+
+def _one(status: Status) -> JsonObject:
     return {
         "version": status.version,
         "url": status.url,
@@ -74,6 +81,11 @@ def _show(document: JsonObject) -> None:
         click.echo(f"  process  {document['pid']}")
     click.echo(f"  data     {document['dataDir']}")
     click.echo(f"  jobs     {counts}")
+    servers = document.get("servers")
+    for server in servers if isinstance(servers, list) else []:
+        if isinstance(server, dict):
+            role = "leads" if server["leads"] else "follows"
+            click.echo(f"  server   {server['url']} (process {server['pid']}) {role}")
 
 
 def _counts(jobs: Mapping[str, object]) -> str:

@@ -48,8 +48,8 @@ def command(port: int | None, data_dir: str | None, host: str | None) -> None:
     options = {"port": port, "data_dir": data_dir, "host": host}
     settings = load_settings(os.environ, options)
 
-    def greet(url: str, site: Site) -> None:
-        _greet(url, str(settings.data_dir), describe_machine(site, settings))
+    def greet(url: str, site: Site, leader: str | None) -> None:
+        _greet(url, str(settings.data_dir), leader, describe_machine(site, settings))
 
     left = serve(settings, on_ready=greet)
     click.echo("\nThe service has stopped.", err=True)
@@ -58,8 +58,10 @@ def command(port: int | None, data_dir: str | None, host: str | None) -> None:
         click.echo(f"{noun} on without it; the next `footplate up` takes over again.", err=True)
 
 
-def _greet(url: str, data_dir: str, machine: Sequence[str]) -> None:
+def _greet(url: str, data_dir: str, leader: str | None, machine: Sequence[str]) -> None:
     click.echo(f"Footplate answers at {url} (data in {data_dir}).")
+    if leader is not None:
+        click.echo(f"It follows {leader}, which leads; if that one ends, a follower leads.")
     for line in machine:
         click.echo(line)
     click.echo(

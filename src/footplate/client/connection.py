@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -20,6 +21,16 @@ if TYPE_CHECKING:
     from footplate.wire.json_text import JsonObject
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+
+
+def leader(status: int, location: str | None, asked: str) -> str | None:
+    """Where the server sends us that doesn't lead; None: it doesn't.
+
+    Nowhere but to the same host: our token is nobody else's business.
+    """
+    if status != HTTPStatus.TEMPORARY_REDIRECT or not location:
+        return None
+    return location if urlsplit(location).hostname == urlsplit(asked).hostname else None
 
 
 class Connection:
@@ -70,6 +81,8 @@ class Connection:
             answer = self._http.request(
                 method, path, params=params, content=content, headers=headers
             )
+            if there := leader(answer.status_code, answer.headers.get("location"), self.url):
+                answer = self._http.request(method, there, content=content, headers=headers)
         if not answer.is_success:
             raise read_failure(answer.status_code, answer.content, self.url)
         try:

@@ -132,6 +132,31 @@ class Event:
 
 
 @dataclass(frozen=True)
+class Ending:
+    """``cancelled`` jobs were active; ``others``: where the other servers of the service are."""
+
+    cancelled: int
+    others: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, resource: Mapping[str, JsonValue]) -> Ending:
+        others = resource.get("otherServers")
+        return cls(
+            cancelled=_number(resource, "cancelledJobs"),
+            others=tuple(map(str, others)) if isinstance(others, list) else (),
+        )
+
+
+@dataclass(frozen=True)
+class ServerInfo:
+    """One of the servers that share a database."""
+
+    url: str
+    pid: int
+    leads: bool
+
+
+@dataclass(frozen=True)
 class Status:
     """A service at a glance; ``active_jobs`` counts the jobs that haven't ended, by state."""
 
@@ -140,9 +165,13 @@ class Status:
     pid: int
     data_dir: str
     active_jobs: Mapping[str, int]
+    servers: tuple[ServerInfo, ...] = ()
+    """All that share the database, this one with them."""
 
     @classmethod
     def read(cls, resource: Mapping[str, JsonValue]) -> Status:
+        servers = resource.get("servers")
+        listed = servers if isinstance(servers, list) else []
         active = resource.get("activeJobs")
         counts = active if isinstance(active, dict) else {}
         return cls(
@@ -151,6 +180,11 @@ class Status:
             pid=_number(resource, "pid"),
             data_dir=_text(resource, "dataDir"),
             active_jobs={state: _number(counts, state) for state in counts},
+            servers=tuple(
+                ServerInfo(_text(each, "url"), _number(each, "pid"), each.get("leads") is True)
+                for each in listed
+                if isinstance(each, dict)
+            ),
         )
 
 

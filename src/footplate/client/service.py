@@ -8,7 +8,7 @@ from footplate.client.catalogue import Offers
 from footplate.client.connection import Connection
 from footplate.client.jobs import LocatedJobs, TrainingJobs, job_path
 from footplate.client.quotas import Quotas
-from footplate.client.resources import Event, Job, LogLine, Status
+from footplate.client.resources import Ending, Event, Job, LogLine, Status
 from footplate.client.stacks import Stacks
 from footplate.client.storage import Storage
 from footplate.client.studies import Studies
@@ -65,10 +65,14 @@ class Service:
         """The service at a glance. Raises NoServer."""
         return Status.read(self._connection.call("GET", "/footplate/v1/status"))
 
-    def down(self) -> int:
-        """Cancel every active job, and stop the server when the last has ended; their number."""
+    def end(self) -> Ending:
+        """Cancel every active job, and stop this server when the last has ended."""
         answer = self._connection.call("POST", "/footplate/v1/down", body={})
-        return int(str(answer.get("cancelledJobs", 0)))
+        return Ending.read(answer)
+
+    def down(self) -> int:
+        """As ``end``; how many jobs were active."""
+        return self.end().cancelled
 
     def job(self, name: JobName) -> Job:
         """The job of either face. Raises NotFound."""

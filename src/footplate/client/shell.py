@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
 from websockets.sync.client import connect
 
-from footplate.client.connection import LOOPBACK
+from footplate.client.connection import LOOPBACK, leader
 from footplate.client.failures import ConnectionBroke, NoServer, read_failure
 from footplate.domain.errors import InvalidArgument
 from footplate.wire.shell_v1 import (
@@ -23,6 +23,8 @@ from footplate.wire.shell_v1 import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from websockets.sync.client import ClientConnection
 
     from footplate.wire.shell_v1 import Answer, Request, Size
 
@@ -46,19 +48,8 @@ class RemoteShell:
         split = urlsplit(uri)
         self._server = f"{split.scheme}://{split.netloc}"
         self._exit = ExitStack()
-        scheme = {"http": "ws", "https": "wss"}.get(split.scheme, split.scheme)
         try:
-            opened = connect(
-                split._replace(scheme=scheme).geturl(),
-                additional_headers={"authorization": f"Bearer {token}"} if token else None,
-                compression=None,
-                proxy=None if split.hostname in LOOPBACK else True,
-                max_size=MAX_MESSAGE_BYTES,
-                open_timeout=_OPEN_S,
-                close_timeout=_CLOSE_S,
-                ping_interval=None,  # the server pings
-            )
-            self._socket = self._exit.enter_context(opened)
+            self._socket = self._exit.enter_context(_connect(uri, token))
         except InvalidStatus as error:
             answer = error.response
             raise read_failure(
@@ -102,6 +93,33 @@ class RemoteShell:
         except ConnectionClosed:  # whoever reads hears why
             return False
         return True
+
+
+def _connect(uri: str, token: str | None) -> ClientConnection:
+    """Also where the server sends us, if another one leads."""
+    try:
+        return _connect_there(uri, token)
+    except InvalidStatus as error:
+        answer = error.response
+        there = leader(answer.status_code, answer.headers.get("location"), uri)
+        if there is None:
+            raise
+        return _connect_there(there, token)
+
+
+def _connect_there(uri: str, token: str | None) -> ClientConnection:
+    split = urlsplit(uri)
+    scheme = {"http": "ws", "https": "wss"}.get(split.scheme, split.scheme)
+    return connect(
+        split._replace(scheme=scheme).geturl(),
+        additional_headers={"authorization": f"Bearer {token}"} if token else None,
+        compression=None,
+        proxy=None if split.hostname in LOOPBACK else True,
+        max_size=MAX_MESSAGE_BYTES,
+        open_timeout=_OPEN_S,
+        close_timeout=_CLOSE_S,
+        ping_interval=None,  # the server pings
+    )
 
 
 def _describe(error: ConnectionClosed) -> str:

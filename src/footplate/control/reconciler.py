@@ -16,7 +16,7 @@ from footplate.ports.backend import AttemptStart, Ticket
 from footplate.ports.store import ACTIVE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from datetime import datetime
 
     from footplate.control.hangs import HangWatch
@@ -153,7 +153,7 @@ class Reconciler:
             case Start():
                 return self._start(job, backend) if observation.is_behind(job, sightings) else None
             case Stop(replicas):
-                backend.stop(job.attempt_id, replicas)
+                backend.stop(job.attempt_id, _meant(job, replicas))
                 return None
             case _:
                 assert_never(command)
@@ -189,3 +189,10 @@ class Reconciler:
                     backend.forget(attempt_id)
                 else:
                     backend.stop(attempt_id)
+
+
+def _meant(job: Job, replicas: Collection[str] | None) -> dict[str, int] | None:
+    """Those starts that the record knows: another server may have begun a later one by now."""
+    if replicas is None:
+        return None
+    return {each.name: each.restart for each in job.replicas if each.name in replicas}

@@ -126,6 +126,10 @@ class FileLogs:
     def wake(self, uid: JobUid) -> None:
         self._watchers.wake(uid)
 
+    def wake_all(self) -> None:
+        """Whoever follows any job looks again."""
+        self._watchers.wake_all()
+
     def delete(self, uid: JobUid) -> None:
         with self._held(uid) as slot:
             self._path(uid).unlink(missing_ok=True)

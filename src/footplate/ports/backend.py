@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Mapping
 
     from footplate.domain.names import AttemptId
 
@@ -74,9 +74,10 @@ class Backend(Protocol):
         """
         ...
 
-    def stop(self, attempt_id: AttemptId, replicas: Collection[str] | None = None) -> None:
+    def stop(self, attempt_id: AttemptId, replicas: Mapping[str, int] | None = None) -> None:
         """Request that every replica of the attempt ends, or only those of these names.
 
+        By each name stands the number of its restart that is meant: a later one isn't.
         Unknown or gone: nothing happens. A replica that hasn't started yet never will.
         """
         ...

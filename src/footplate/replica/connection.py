@@ -162,6 +162,7 @@ class Connection:
                 raise
             raise ServerAway(f"{method} {path}: {error}") from error
         if head.status >= 500:
+            self.close()  # it may be another server by now that we should talk to
             raise ServerAway(f"{method} {path}: HTTP {head.status}")
 
     def _exchange(

@@ -190,6 +190,9 @@ class Courier:
         """Whether the answer makes sense, and was followed."""
         if answer.status == _HTTP_TOO_LARGE:
             self._batch_bytes = max(1024, self._batch_bytes // 2)
+        if answer.status >= 500:  # it may be another server by now that we should talk to
+            self._exchange.abort()
+            return False
         if answer.status != 200:
             self.fault = "" if self._path == REPORTS_PATH else find_fault(answer.body)
             return bool(self.fault)

@@ -102,6 +102,9 @@ class Wishes:
             self._telling, self._due = False, now
         elif answer.status == 200:
             self._take(now, parse_object(answer.body) or {})
+        elif answer.status >= 500:  # it may be another server by now that we should talk to
+            self._exchange.abort()
+            self._rest(now, LONGEST_REST_S)
         else:
             self._rest(now, LONGEST_REFUSED_REST_S)
 

@@ -43,7 +43,7 @@ def end_left_behind(settings: Settings) -> None:
         FailedPrecondition: a server runs; ask that one.
     """
 
-    def end_all(url: str, _: Site) -> None:
+    def end_all(url: str, _site: Site, _leader: str | None) -> None:
         threading.Thread(target=call, args=(url,), name="down", daemon=True).start()
 
     def call(url: str) -> None:

@@ -1,4 +1,4 @@
-"""The data directory: who owns it, where its server is, and where everything lies in it."""
+"""The data directory: who owns it, where its servers are, and where everything lies in it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,24 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+SQLITE = "sqlite"
+"""What a directory belongs to whose server keeps its jobs in SQLite."""
+
+
 @dataclass(frozen=True)
 class Announcement:
     """Where the running server answers. It is stale if that process was killed."""
 
     url: str
     pid: int
+
+
+@dataclass(frozen=True)
+class Identity:
+    """``id`` goes where the directory goes; ``database``: which one it belongs to, None: none."""
+
+    id: str
+    database: str | None
 
 
 class DataDir:
@@ -37,6 +49,8 @@ class DataDir:
         self.replicas = root / "replicas"
         self.server_file = root / "server.json"
         self.clock_file = root / "clock.json"
+        self._servers = root / "servers"
+        self._identity_file = root / "identity.json"
         self._lock_file = root / "footplate.lock"
         self._secret_file = root / "secret"
 
@@ -48,7 +62,7 @@ class DataDir:
         """
         try:
             self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
-            for folder in (self.buckets, self.logs, self.usage, self.replicas):
+            for folder in (self.buckets, self.logs, self.usage, self.replicas, self._servers):
                 folder.mkdir(exist_ok=True, mode=0o700)
         except OSError as error:
             reason = f"{error.filename}: {error.strerror}"
@@ -57,15 +71,17 @@ class DataDir:
             ) from None
 
     @contextmanager
-    def claimed(self) -> Iterator[None]:
+    def claimed(self, *, shared: bool = False) -> Iterator[None]:
         """Own the directory for a while; the kernel ends it with the process at the latest.
+
+        ``shared``: together with others who say so, too.
 
         Raises:
             FailedPrecondition: another server owns it; says which and the way out.
         """
         descriptor = os.open(self._lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(descriptor)
             raise FailedPrecondition(self._taken()) from None
@@ -84,19 +100,40 @@ class DataDir:
 
     def secret(self) -> bytes:
         """The key of the replica tokens, made at first use."""
+        return _once(self._secret_file, secrets.token_bytes(32))
+
+    def identity(self) -> Identity:
+        """Made at first use. A directory with SQLite's file in it belongs to that.
+
+        Raises:
+            FailedPrecondition: the file that says it can't be read.
+        """
+        database = SQLITE if (self.root / "footplate.db").exists() else None
+        fresh = json.dumps({"id": secrets.token_hex(10), "database": database})
         try:
-            return self._secret_file.read_bytes()
-        except FileNotFoundError:
-            _replace(self._secret_file, secrets.token_bytes(32))
-            return self._secret_file.read_bytes()
+            kept = json.loads(_once(self._identity_file, fresh.encode()))
+            return Identity(str(kept["id"]), kept["database"])
+        except (ValueError, KeyError, TypeError):
+            raise FailedPrecondition(
+                f"{self._identity_file} is spoilt: put it back from a copy, or remove it if no "
+                "other server uses this directory"
+            ) from None
+
+    def settle(self, identity: Identity, database: str) -> None:
+        """From now on the directory belongs to this database."""
+        if identity.database != database:
+            text = json.dumps({"id": identity.id, "database": database})
+            _replace(self._identity_file, text.encode())
 
     def announce(self, url: str) -> None:
-        """Tell supervisors and clients of this machine where the server is now."""
-        text = json.dumps({"url": url, "pid": os.getpid(), "version": __version__})
-        _replace(self.server_file, text.encode())
+        """Tell supervisors and clients of this machine where the server is that leads now."""
+        _replace(self.server_file, _announcement(url))
 
     def withdraw(self) -> None:
-        self.server_file.unlink(missing_ok=True)
+        """Unless another server has announced itself since."""
+        found = self.announcement()
+        if found is None or found.pid == os.getpid():
+            self.server_file.unlink(missing_ok=True)
 
     def announcement(self) -> Announcement | None:
         try:
@@ -104,6 +141,46 @@ class DataDir:
             return Announcement(str(document["url"]), int(document["pid"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None
+
+    def enlist(self, server: str, url: str) -> None:
+        """Tell clients of this machine that there is this server; forget those that are dead."""
+        for path in self._servers.glob("*.json"):
+            if not _lives(path):
+                path.unlink(missing_ok=True)
+        _replace(self._servers / f"{server}.json", _announcement(url))
+
+    def strike(self, server: str) -> None:
+        (self._servers / f"{server}.json").unlink(missing_ok=True)
+
+
+def _announcement(url: str) -> bytes:
+    return json.dumps({"url": url, "pid": os.getpid(), "version": __version__}).encode()
+
+
+def _lives(path: Path) -> bool:
+    try:
+        os.kill(int(json.loads(path.read_bytes())["pid"]), 0)
+    except PermissionError:
+        return True
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
+        return False
+    return True
+
+
+def _once(path: Path, fresh: bytes) -> bytes:
+    """What the file holds: ``fresh`` if it wasn't there. Of several who ask at once all get it."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        part = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+        _replace(part, fresh)
+        try:
+            os.link(part, path)
+        except FileExistsError:
+            pass
+        finally:
+            part.unlink()
+        return path.read_bytes()
 
 
 def _replace(path: Path, content: bytes) -> None:

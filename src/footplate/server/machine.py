@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.names import JobUid
 from footplate.replica.isolation.hierarchies import find_hierarchies
+from footplate.replica.isolation.processes import boot_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +29,13 @@ class RandomIds:
     def number(self) -> int:
         """19 digits, first not 0: what the real service's ids look like."""
         return secrets.randbelow(9 * 10**18) + 10**18
+
+
+def machine_id() -> str:
+    """The same for all who see each other's processes: of this boot, in this PID namespace."""
+    with suppress(OSError):
+        return f"{boot_id()}/{Path('/proc/self/ns/pid').readlink()}"
+    return boot_id() or socket.gethostname()
 
 
 def memory_bytes() -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import socket
 import sys
 import threading
 import time
@@ -13,10 +14,11 @@ from typing import TYPE_CHECKING
 
 import uv
 from prometheus_client import CollectorRegistry, Gauge, ProcessCollector
+from starlette.middleware import Middleware
 
 from footplate import __version__
 from footplate.api.app import create_app
-from footplate.api.footplate_v1 import About, footplate_routes
+from footplate.api.footplate_v1 import About, ServerView, footplate_routes
 from footplate.api.footplate_v1.catalogue import catalogue_routes
 from footplate.api.footplate_v1.quotas import quota_routes
 from footplate.api.footplate_v1.stacks import stacks_routes
@@ -24,6 +26,7 @@ from footplate.api.footplate_v1.trials import trials_routes
 from footplate.api.footplate_v1.usage import usage_routes
 from footplate.api.footplate_v1.validation import validation_routes
 from footplate.api.health import health_routes
+from footplate.api.led_elsewhere import LedElsewhere
 from footplate.api.locations import location_routes
 from footplate.api.logging_v2 import EndOfStream, Followers, logging_routes
 from footplate.api.operations import operation_routes
@@ -40,7 +43,6 @@ from footplate.control.admission import Admission
 from footplate.control.gate import Gate
 from footplate.control.hangs import HangLimits, HangWatch
 from footplate.control.jobs import Jobs
-from footplate.control.loop import Loop
 from footplate.control.queue import Queue
 from footplate.control.quotas import QuotaBook
 from footplate.control.reconciler import HEARING_S, Reconciler
@@ -56,25 +58,34 @@ from footplate.control.validation import Validation
 from footplate.control.wishes import Wishes
 from footplate.domain.errors import Unavailable
 from footplate.domain.jobs import RestartBounds
+from footplate.domain.names import JobUid
 from footplate.domain.states import State
 from footplate.logs.files import FileLogs
 from footplate.logs.usage import FileUsage
 from footplate.logs.watchers import Watchers
+from footplate.ports.notices import NoticeKind
+from footplate.ports.servers import Member
 from footplate.replica.archive import build_archive
 from footplate.server.clock import SystemClock
-from footplate.server.machine import RandomIds, free_port, most_connections
+from footplate.server.company import Company
+from footplate.server.machine import RandomIds, free_port, machine_id, most_connections
+from footplate.server.no_backend import NoBackend
 from footplate.server.py_spy import find_py_spy
 from footplate.server.site import local_site
+from footplate.server.term import Term
 from footplate.server.tuning import TuningParts
 from footplate.server.vizier import make_vizier
 from footplate.store import TellingStore, open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from footplate.domain.names import JobUid
+    from footplate.control.tokens import Bearer
+    from footplate.ports.leases import Lease
+    from footplate.ports.notices import Notice
     from footplate.server.data_dir import DataDir
     from footplate.settings import Settings
+    from footplate.wire.replica_v1 import Record
 
 _IDLE_CHECK_S = 0.1
 
@@ -86,14 +97,21 @@ class Service:
         self._clock = clock = SystemClock(data_dir.clock_file)
         self._catalogue = catalogue = load_catalogue(settings.catalogue)
         self.site = local_site(settings, catalogue)
-        self.logs = FileLogs(data_dir.logs, clock.now)
+        self._settings = settings
+        self._data_dir = data_dir
+        me = _member(data_dir, url)
+        self._kept = kept = open_store(settings.database, server=me.id)
+        self.company = Company(kept, me, data_dir, settings.lease_s)
+        self.company.join()
+        self._term: Term | None = None
+        elsewhere = (lambda: not self.company.leads) if kept.several else None
+        self.logs = FileLogs(data_dir.logs, clock.now, elsewhere=elsewhere)
         self.usage = FileUsage(data_dir.usage, clock.now)
         self._changes = Watchers()
-        kept = open_store(settings.database)
         self.store = TellingStore(kept, self._see, self.logs.wake)
         self.buckets = FolderBuckets(data_dir.buckets, clock)
-        self.backend = _local_backend(settings, data_dir)
-        self._regions = regions = Regions(Binding(self.backend, self.site))
+        self._archive = build_archive(settings.cache)
+        self._regions = regions = Regions(Binding(NoBackend(), self.site))
         self._tokens = Tokens(secret := data_dir.secret())
         self.queue = Queue(
             self.store,
@@ -108,11 +126,9 @@ class Service:
         )
         self.wishes = Wishes(partial(secrets.token_hex, 16), most_connections() // 2)
         self.stacks = Stacks(self.wishes)
-        self.hangs = self._make_hang_watch(settings)
-        self.loop = Loop(self._make_round(settings).step, "control")
-        wake = self.loop.wake
+        wake = self._wake
         bounds = RestartBounds(settings.max_restarts, settings.max_retries)
-        self.tuning = TuningParts(self.store, kept.studies, clock, wake)
+        self.tuning = TuningParts(self.store, kept.studies, clock, self._measured)
         self.vizier = make_vizier(kept.studies, self.tuning, clock)
         self._gate = Gate(
             self.buckets, catalogue, regions, self.quotas.quotas, bounds, self.tuning.resolver
@@ -128,9 +144,9 @@ class Service:
             clock,
             RandomIds(),
             wake,
-            self.tuning.tuner.begin,
+            self._begin_search,
         )
-        hear, measure = self.hangs.hear, self.tuning.measuring.keep
+        hear, measure = self._hear_report, self.tuning.measuring.keep
         self.reports = Reports(self.store, self.logs, self.usage, clock, wake, hear, measure)
         self.shells = Shells(self.store, self.wishes, ShellTokens(secret), clock)
         self._drained: Callable[[], None] = lambda: None
@@ -142,7 +158,7 @@ class Service:
             *health_routes(__version__, _registry(self.status), dict),
             *replica_routes(self._make_tasks(settings), self.reports, self._tokens, self.wishes),
             *shell_routes(self.shells, self._tokens, self._changes.add),
-            *footplate_routes(self.status, self.store, about, self._drain),
+            *footplate_routes(self.status, self.store, about, self._drain, self._servers),
             *usage_routes(self.usage, self.jobs.get),
             *catalogue_routes(catalogue),
             *quota_routes(self.quotas),
@@ -158,22 +174,30 @@ class Service:
             *location_routes(catalogue),
         ]
         access = Access(settings.token, frozenset(settings.allowed_hosts))
-        return EndOfStream(create_app(routes, access), followers)
+        company = self.company
+        led = Middleware(LedElsewhere, leads=lambda: company.leads, url=lambda: company.leader_url)
+        return EndOfStream(create_app(routes, access, inner=[led]), followers)
 
-    def _make_round(self, settings: Settings) -> Round:
-        store, regions, clock = self.store, self._regions, self._clock
-        grace_s = settings.evaluator_grace_s
-        return Round(
-            Admission(store, self.queue, regions, self._catalogue, clock),
-            Reconciler(store, regions, clock, self._tokens, grace_s, self.hangs),
-        )
-
-    def _make_hang_watch(self, settings: Settings) -> HangWatch:
+    def _make_term(self, lease: Lease) -> Term:
+        """All that leads, made anew: what it writes is written only under this lease."""
+        settings, clock, catalogue = self._settings, self._clock, self._catalogue
+        fenced = self._kept.fenced(lease)
+        store = TellingStore(fenced, self._see, self.logs.wake)
+        backend = _local_backend(settings, self._data_dir, self._archive)
+        regions = Regions(Binding(backend, self.site))
+        term = Term(backend, lambda: self.company.leads)
         limits = HangLimits(
             settings.usage_s, settings.heartbeat_s, settings.hang_s, settings.hang_limit_s
         )
-        wake, tell = (lambda: self.loop.wake()), self.stacks.tell
-        return HangWatch(self.store, self._clock, limits, HEARING_S, tell, wake)
+        hangs = HangWatch(store, clock, limits, HEARING_S, self.stacks.tell, term.wake)
+        grace_s = settings.evaluator_grace_s
+        control = Round(
+            Admission(store, self.queue, regions, catalogue, clock),
+            Reconciler(store, regions, clock, self._tokens, grace_s, hangs),
+        )
+        tuner = self.tuning.make_tuner(store, fenced.studies, term.wake, term.wake_tuner)
+        term.join(control, hangs, tuner)
+        return term
 
     def _make_tasks(self, settings: Settings) -> Tasks:
         limits = Limits(
@@ -193,23 +217,95 @@ class Service:
     def _see(self, uid: JobUid) -> None:
         """Something was written to a job."""
         self.queue.changed(uid)
-        self.tuning.tuner.changed(uid)
+        self._measured(uid)
         self.logs.wake(uid)
         self._changes.wake(uid)
 
+    def _measured(self, uid: JobUid) -> None:
+        if (term := self._term) is not None:
+            term.changed(uid)
+
     def _see_quotas(self) -> None:
         self.queue.quotas_changed()
-        self.loop.wake()
+        self._wake()
+
+    def _wake(self) -> None:
+        if (term := self._term) is not None:
+            term.wake()
+
+    def _begin_search(self, uid: JobUid) -> None:
+        if (term := self._term) is not None:
+            term.begin_search(uid)
+
+    def _hear_report(self, bearer: Bearer, records: Sequence[Record]) -> None:
+        if (term := self._term) is not None:
+            term.hangs.hear(bearer, records)
+
+    def _hear(self, notice: Notice) -> None:
+        """Another server has written something."""
+        uid = JobUid(notice.key)
+        match notice.kind:
+            case NoticeKind.EVENTS:
+                self.logs.wake(uid)
+            case NoticeKind.STUDY:
+                self._measured(uid)
+            case NoticeKind.QUOTAS:
+                self._see_quotas()
+            case NoticeKind.SEARCH:
+                self._see(uid)
+                self._begin_search(uid)
+                self._wake()
+            case _:
+                self._see(uid)
+                self._wake()
+
+    def _miss(self) -> None:
+        """Other servers may have written anything."""
+        self.queue.refresh()
+        if (term := self._term) is not None:
+            term.refresh()
+        self.logs.wake_all()
+        self._changes.wake_all()
+
+    def _begin_term(self, lease: Lease) -> None:
+        self.queue.refresh()
+        term = self._make_term(lease)
+        self._term = term
+        term.start()
+        self._data_dir.announce(lease.url)
+
+    def _end_term(self) -> None:
+        """Supervisors that talk to this server are sent to look for the next one."""
+        term, self._term = self._term, None
+        self._data_dir.withdraw()
+        self.wishes.dismiss()
+        if term is not None:
+            term.close()
 
     def start(self) -> None:
-        """Take up what is there, then follow every change."""
-        self.backend.watch(lambda _: self.loop.wake())
-        self.loop.start()
-        self.tuning.start()
+        """Take up what is there if this server leads, then follow every change."""
+        self.company.start(self._begin_term, self._end_term, self._hear, self._miss)
+
+    def has_company(self) -> bool:
+        """Whether other servers go on when this one ends, as far as is known."""
+        try:
+            return len(self.company.members()) > 1
+        except Unavailable:
+            return False
+
+    def _servers(self) -> tuple[ServerView, ...]:
+        leader = self.company.leader_url
+        return tuple(
+            ServerView(m.url, m.pid, m.version, leads=m.url == leader)
+            for m in self.company.members()
+        )
 
     def on_drained(self, drained: Callable[[], None]) -> None:
-        """``drained`` is called when the end was asked for and no job is active any more."""
+        """``drained`` is called when the end was asked for and no job is active any more, or this
+        server may not go on.
+        """
         self._drained = drained
+        self.company.put_out = drained
 
     def _drain(self) -> None:
         threading.Thread(target=self._wait_until_idle, name="drain", daemon=True).start()
@@ -227,18 +323,30 @@ class Service:
 
     def close(self) -> None:
         """Stop following. Jobs go on."""
-        self.tuning.close()
-        self.loop.close()
-        self.backend.close()
+        self.tuning.models.close()  # what waits for one of them doesn't hold up the end
+        self.company.close()
         self.buckets.close()
         self.logs.close()
         self.store.close()
 
 
-def _local_backend(settings: Settings, data_dir: DataDir) -> LocalBackend:
+def _member(data_dir: DataDir, url: str) -> Member:
+    return Member(
+        id=secrets.token_hex(6),
+        url=url,
+        pid=os.getpid(),
+        version=__version__,
+        machine=machine_id(),
+        host=socket.gethostname(),
+        data_dir=str(data_dir.root),
+        data_dir_id=data_dir.identity().id,
+    )
+
+
+def _local_backend(settings: Settings, data_dir: DataDir, archive: Path) -> LocalBackend:
     return LocalBackend(
         root=data_dir.replicas,
-        archive=build_archive(settings.cache),
+        archive=archive,
         python=Path(sys.executable),
         server_file=data_dir.server_file,
         cache=settings.cache,

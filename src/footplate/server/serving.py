@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from footplate.domain.sites import Site
     from footplate.settings import Settings
 
+    Ready = Callable[[str, Site, str | None], None]
+
 _ENDINGS = (signal.SIGINT, signal.SIGTERM)
 _GRACE_S = 2
 """How long open connections (followers of logs) may hold up the end of the server."""
@@ -38,27 +40,32 @@ _PING_S = 20.0
 """So often a shell that says nothing is pinged, lest something between here and there forget it."""
 
 
-def serve(settings: Settings, on_ready: Callable[[str, Site], None]) -> int:
+def serve(settings: Settings, on_ready: Ready) -> int:
     """Run the service in this process until SIGINT, SIGTERM or `footplate down`.
 
-    ``on_ready`` is called with the URL and this machine's site once requests are answered.
+    ``on_ready`` is called once requests are answered: with the URL, this machine's site, and the
+    URL of the server that leads if that is another one.
 
     Returns:
-        The number of jobs that go on without the server.
+        The number of jobs that go on without any server.
 
     Raises:
         FailedPrecondition: another server has the data directory, or the port is taken.
     """
     data_dir = DataDir(settings.data_dir)
     data_dir.make()
-    with data_dir.claimed(), closing(_listen(settings.host, settings.port)) as listener:
+    shared = not settings.database.startswith("sqlite:")
+    with (
+        data_dir.claimed(shared=shared),
+        closing(_listen(settings.host, settings.port)) as listener,
+    ):
         url = _url(listener)
         with closing(_make_service(settings, data_dir, url)) as service:
             try:
-                _Server(service, data_dir, url, on_ready).serve_on(listener)
+                _Server(service, url, on_ready).serve_on(listener)
             finally:
                 data_dir.withdraw()
-            return sum(service.status.active().values())
+            return 0 if service.has_company() else sum(service.status.active().values())
 
 
 def _make_service(settings: Settings, data_dir: DataDir, url: str) -> Service:
@@ -72,9 +79,7 @@ def _make_service(settings: Settings, data_dir: DataDir, url: str) -> Service:
 class _Server(uvicorn.Server):
     """uvicorn, which says when it is ready and can be asked to stop from another thread."""
 
-    def __init__(
-        self, service: Service, data_dir: DataDir, url: str, on_ready: Callable[[str, Site], None]
-    ) -> None:
+    def __init__(self, service: Service, url: str, on_ready: Ready) -> None:
         config = uvicorn.Config(
             service.app,
             lifespan="off",
@@ -92,7 +97,6 @@ class _Server(uvicorn.Server):
         )
         super().__init__(config)
         self._service = service
-        self._data_dir = data_dir
         self._url = url
         self._on_ready = on_ready
 
@@ -110,9 +114,9 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)
-        self._data_dir.announce(self._url)
         self._service.start()
-        self._on_ready(self._url, self._service.site)
+        leader = self._service.company.leader_url
+        self._on_ready(self._url, self._service.site, None if leader == self._url else leader)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._service.wishes.close()  # or its open questions would hold up the end

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.control.loop import Loop
 from footplate.control.searches.advance import Advance
 from footplate.control.searches.earlier import EarlierStudies
 from footplate.control.searches.measuring import Measuring
@@ -20,46 +19,49 @@ from footplate.control.suggesting.models import Models
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from footplate.domain.names import JobUid
     from footplate.ports.clock import Clock
     from footplate.ports.store import Store
     from footplate.ports.studies import StudyStore
 
 
 class TuningParts:
-    """``tuner`` is told of every write to a job."""
+    """What every server has: for its clients, and for the tuner of the one that leads."""
 
     def __init__(
-        self, store: Store, studies: StudyStore, clock: Clock, wake: Callable[[], None]
+        self, store: Store, studies: StudyStore, clock: Clock, told: Callable[[JobUid], None]
     ) -> None:
-        """``wake`` is called when jobs are to be looked at: those that run trials."""
+        """``told`` is called with a tuning job that has new measurements."""
         self.models = Models(studies)
         self.suggester = Suggester(studies, self.models, clock)
         self.reported = Reported(studies)
         self.stopping = EarlyStopping(self.reported)
         self.trials = Trials(store, studies)
-        earlier = EarlierStudies(store, studies)
-        self.resolver = SearchResolver(store, earlier)
+        self.earlier = EarlierStudies(store, studies)
+        self.resolver = SearchResolver(store, self.earlier)
+        self.measuring = Measuring(store, studies, clock, told)
+        self._clock = clock
+
+    def make_tuner(
+        self,
+        store: Store,
+        studies: StudyStore,
+        wake_jobs: Callable[[], None],
+        wake: Callable[[], None],
+    ) -> Tuner:
+        """One that knows nothing yet, and writes to these stores.
+
+        ``wake_jobs`` is called when jobs are to be looked at: those that run trials; ``wake`` when
+        the tuner has something to do.
+        """
         advance = Advance(
             store,
             studies,
-            self.suggester,
-            Runs(store, clock, wake),
+            Suggester(studies, self.models, self._clock),
+            Runs(store, self._clock, wake_jobs),
             self.reported,
-            self.stopping,
-            earlier,
-            clock,
+            EarlyStopping(self.reported),
+            self.earlier,
+            self._clock,
         )
-        self.tuner = Tuner(store, advance, self.models, self.reported, self._wake)
-        self._loop = Loop(self.tuner.step, "tuning")
-        self.measuring = Measuring(store, studies, clock, self.tuner.changed)
-
-    def _wake(self) -> None:
-        self._loop.wake()
-
-    def start(self) -> None:
-        self._loop.start()
-
-    def close(self) -> None:
-        """Models first: what waits for one of them doesn't hold up the end."""
-        self.models.close()
-        self._loop.close()
+        return Tuner(store, advance, self.models, self.reported, wake)

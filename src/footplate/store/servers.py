@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from footplate.store.transactions import Transactions
 
 _JOINING = 0x666F6F746A6F696E  # "footjoin": any number, the same for all of us
+SQLITE = "sqlite"
+"""The identity of every SQLite database: its directory's lock tells them apart."""
 _ELSE = "or choose another database (FOOTPLATE_DATABASE_URL)"
 
 
@@ -68,10 +70,16 @@ class SoleServer:
         self,
         member: Member,
         silent_s: float,  # noqa: ARG002
-        database: str | None = None,  # noqa: ARG002
+        database: str | None = None,
     ) -> str:
+        if database not in (None, SQLITE):
+            raise FailedPrecondition(
+                f"the data directory {member.data_dir} belongs to a PostgreSQL database, whose "
+                "jobs may still run there; name that one (FOOTPLATE_DATABASE_URL), or choose "
+                "another --data-dir"
+            )
         self._member = member
-        return "sqlite"
+        return SQLITE
 
     def beat(self, member: Member, silent_s: float) -> bool:  # noqa: ARG002
         return self._member is not None

@@ -10,7 +10,7 @@ from footplate.ports.backend import Presence, Sighting
 
 if TYPE_CHECKING:
     import builtins
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Mapping
 
     from footplate.domain.errors import ServiceError
     from footplate.domain.names import AttemptId
@@ -58,9 +58,13 @@ class FakeBackend:
         self._seen.setdefault(attempt_id, {})[name] = asked
         self.stopping.get(attempt_id, set()).discard(name)
 
-    def stop(self, attempt_id: AttemptId, replicas: Collection[str] | None = None) -> None:
+    def stop(self, attempt_id: AttemptId, replicas: Mapping[str, int] | None = None) -> None:
         known = self._seen.get(attempt_id, {})
-        named = known.keys() if replicas is None else known.keys() & set(replicas)
+        named = {
+            name
+            for name, sighting in known.items()
+            if replicas is None or sighting.restart <= replicas.get(name, -1)
+        }
         if not named:
             return
         self.stopping.setdefault(attempt_id, set()).update(named)

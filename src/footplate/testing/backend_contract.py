@@ -104,10 +104,10 @@ class BackendContract:
     def test_stop_ends_only_the_replicas_that_it_names(self, rig: BackendRig) -> None:
         request = make_request("u-1", WORKERS)
         self.start_live(rig, request)
-        rig.backend.stop(request.attempt_id, (*WORKERS[:2], "no-such-replica"))
+        rig.backend.stop(request.attempt_id, dict.fromkeys((*WORKERS[:2], "no-such-replica"), 0))
         expected = [Presence.GONE, Presence.GONE, Presence.LIVE]
         rig.settle(lambda: [s.presence for s in see(rig.backend, request)] == expected)
-        rig.backend.stop(request.attempt_id, ())
+        rig.backend.stop(request.attempt_id, {})
         assert [s.presence for s in see(rig.backend, request)] == expected
         rig.backend.stop(request.attempt_id)
         self.expect(rig, request, Presence.GONE)
@@ -213,11 +213,26 @@ class BackendContract:
     def test_a_replica_that_was_stopped_may_start_again(self, rig: BackendRig) -> None:
         request = make_request("u-1")
         self.start_live(rig, request)
-        rig.backend.stop(request.attempt_id, WORKERS[:1])
+        rig.backend.stop(request.attempt_id, dict.fromkeys(WORKERS[:1], 0))
         self.expect(rig, request, Presence.GONE)
         rig.backend.start(make_restart(request, WORKERS[0]))
         rig.admit()
         self.expect(rig, request, Presence.LIVE)
+
+    def test_a_stop_of_an_earlier_start_leaves_the_later_one(self, rig: BackendRig) -> None:
+        """It may come from a server that isn't responsible any more."""
+        request = make_request("u-1")
+        self.start_live(rig, request)
+        earlier = dict.fromkeys(WORKERS[:1], 0)
+        rig.backend.stop(request.attempt_id, earlier)
+        self.expect(rig, request, Presence.GONE)
+        rig.hold()
+        rig.backend.start(make_restart(request, WORKERS[0]))
+        rig.backend.stop(request.attempt_id, earlier)
+        rig.admit()
+        self.expect(rig, request, Presence.LIVE)
+        rig.backend.stop(request.attempt_id, earlier)
+        assert see_restarts(rig.backend, request) == {WORKERS[0]: (1, Presence.LIVE)}
 
     def test_a_restart_outlives_the_server(self, rig: BackendRig) -> None:
         request = make_request("u-1", WORKERS[:2])

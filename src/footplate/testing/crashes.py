@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
-from footplate.domain.errors import Unavailable
+from footplate.domain.errors import NotLeading, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,3 +78,24 @@ def _between(method: Callable[P, R], fuse: Fuse) -> Callable[P, R]:
         return result
 
     return call
+
+
+class Fenced:
+    """``port``, whose methods named ``writes`` work only while the epoch is that of its maker."""
+
+    def __init__(
+        self, port: object, epoch: int, epoch_now: Callable[[], int], *writes: str
+    ) -> None:
+        self._port = port
+        self._epoch = epoch
+        self._epoch_now = epoch_now
+        self._writes = frozenset(writes)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._writes and self._epoch != self._epoch_now():
+            return _refuse
+        return getattr(self._port, name)
+
+
+def _refuse(*_args: object, **_kwargs: object) -> None:
+    raise NotLeading("another server leads by now")

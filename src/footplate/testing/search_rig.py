@@ -51,24 +51,25 @@ class SearchRig:
         studies = mortal(self.store.studies, self.fuse, *_STUDY_WRITES)
         told = TellingStore(jobs, self._changed, self._changed)
         self.woken = 0
-        self.parts = TuningParts(told, studies, self.clock, self._wake)
+        self.parts = TuningParts(told, studies, self.clock, self._changed)
+        self.tuner = self.parts.make_tuner(told, studies, self._wake, lambda: None)
 
     def _wake(self) -> None:
         self.woken += 1
 
     def _changed(self, uid: JobUid) -> None:
-        self.parts.tuner.changed(uid)
+        self.tuner.changed(uid)
 
     def submit(self, search: Search | None = None, name: str = "projects/demo/jobs/search") -> Job:
         self.job = make_tuning_job(name, search, uid=name.rpartition("/")[2])
         self.store.create(self.job, (JobEvent(self.clock.now(), "QUEUED", ""),))
-        self.parts.tuner.begin(self.job.uid)
+        self.tuner.begin(self.job.uid)
         return self.job
 
     def step(self) -> bool:
         """One pass of the tuner; False: the service died over it."""
         try:
-            self.parts.tuner.step()
+            self.tuner.step()
         except Crash:
             self.be_reborn()
             return False
@@ -135,7 +136,7 @@ class SearchRig:
         key = report_key(metric, source, step, now.timestamp(), value)
         report = Report(key, {metric: value}, step, float(step), now, source)
         self.store.studies.report(StudyUid(self.job.uid), number, [report])
-        self.parts.tuner.changed(self.job.uid)
+        self.tuner.changed(self.job.uid)
 
     def finish(self, number: int, value: float) -> None:
         """The run begins, reports once, and ends well; what follows is done."""
@@ -146,17 +147,17 @@ class SearchRig:
 
     def cancel(self) -> None:
         apply(self.store, self.job.uid, CancelRequested(self.clock.now()))
-        self.parts.tuner.changed(self.job.uid)
+        self.tuner.changed(self.job.uid)
 
     def delete(self) -> None:
         """The job has ended, and is removed with all that is kept of it."""
         job = self.store.get_by_uid(self.job.uid)
         self.store.delete(job.name, job.version)
-        self.parts.tuner.changed(job.uid)
+        self.tuner.changed(job.uid)
 
     def _run(self, number: int) -> Job:
         return self.store.get_by_uid(run_uid(self.job.uid, number))
 
     def _put(self, run: Job) -> None:
         self.store.update(replace(run, version=run.version + 1), ())
-        self.parts.tuner.changed(run.uid)
+        self.tuner.changed(run.uid)

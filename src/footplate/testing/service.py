@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 from urllib.request import urlopen
 
@@ -112,11 +112,13 @@ class RunningService:
         raise RuntimeError(f"the service didn't start: {self.log.read_text()}")
 
     def _announced(self) -> str | None:
-        try:
-            document = json.loads((self.data_dir / "server.json").read_bytes())
-        except FileNotFoundError:
-            return None
-        return str(document["url"]) if document["pid"] == self.pid else None
+        """Where it answers, whether or not it leads."""
+        for path in (self.data_dir / "servers").glob("*.json"):
+            with suppress(FileNotFoundError):
+                document = json.loads(path.read_bytes())
+                if document["pid"] == self.pid:
+                    return str(document["url"])
+        return None
 
 
 def outside(environ: Mapping[str, str]) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
@@ -14,7 +14,7 @@ from footplate.domain.names import parse_job_name
 from footplate.wire.timestamps import format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from starlette.requests import Request
 
@@ -37,11 +37,25 @@ class About:
     data_dir: str
 
 
+@dataclass(frozen=True)
+class ServerView:
+    """One of those that share the database."""
+
+    url: str
+    pid: int
+    version: str
+    leads: bool
+
+
 def footplate_routes(
-    status: Status, store: Store, about: About, end: Callable[[], None]
+    status: Status,
+    store: Store,
+    about: About,
+    end: Callable[[], None],
+    servers: Callable[[], Sequence[ServerView]] = tuple,
 ) -> list[Route]:
     """``end`` stops the server as soon as no job is active any more."""
-    api = _FootplateApi(status, store, about, end)
+    api = _FootplateApi(status, store, about, end, servers)
     return [
         json_route("/footplate/v1/status", {"GET": api.status}),
         json_route("/footplate/v1/down", {"POST": api.down}),
@@ -50,11 +64,19 @@ def footplate_routes(
 
 
 class _FootplateApi:
-    def __init__(self, status: Status, store: Store, about: About, end: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        status: Status,
+        store: Store,
+        about: About,
+        end: Callable[[], None],
+        servers: Callable[[], Sequence[ServerView]],
+    ) -> None:
         self._status = status
         self._store = store
         self._about = about
         self._end = end
+        self._servers = servers
 
     def status(self, _call: Call) -> JsonObject:
         about = self._about
@@ -65,13 +87,17 @@ class _FootplateApi:
             "pid": about.pid,
             "dataDir": about.data_dir,
             "activeJobs": jobs,
+            "servers": [asdict(server) for server in self._servers()],
         }
 
     def down(self, _call: Call) -> JsonObject:
         """Cancel every active job, and stop when the last one has ended."""
         cancelled = self._status.cancel_all()
+        others: JsonObject = {}
+        if urls := [s.url for s in self._servers() if s.url != self._about.url]:
+            others["otherServers"] = [*urls]
         self._end()
-        return {"cancelledJobs": cancelled}
+        return {"cancelledJobs": cancelled, **others}
 
     def events(self, request: Request) -> Response:
         job = self._store.get(parse_job_name(request.path_params["name"]))

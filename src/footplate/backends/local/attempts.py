@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import secrets
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
 """Names of our own folders begin with a dot."""
+_MAKING = ".making"
 _RESTART = "~"
 """Stands between the name of a replica and the number of its restart."""
 _HOME_NAME = re.compile(rf"{_NAME.pattern}(?:{_RESTART}[0-9]{{1,9}})?")
@@ -32,13 +34,15 @@ class Attempts:
     def __init__(self, root: Path, write_ticket: Callable[[Ticket], str]) -> None:
         self._root = root
         self._write_ticket = write_ticket
-        self._making = root / ".making"
+        # Of its own: another server that still thinks it is responsible may be making the same.
+        self._making = root / f"{_MAKING}{secrets.token_hex(8)}"
         self._trash = Trash(root / ".trash")
 
     def open(self) -> None:
         """Throw away what an earlier server left half-made or half-removed."""
         self._make_root()
-        self._trash.throw(self._making)
+        for path in self._root.glob(f"{_MAKING}*"):
+            self._trash.throw(path)
         self._trash.open()
 
     def close(self) -> None:

@@ -17,7 +17,7 @@ from footplate.ports.backend import Presence
 
 if TYPE_CHECKING:
     import builtins
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from footplate.backends.local.exits import Exits
@@ -30,8 +30,9 @@ DEFAULT_SPOOL_LIMIT_BYTES = 64 * 1024 * 1024
 
 
 class LocalBackend:
-    """Runs the replicas of one ``root`` directory, which no other process may use meanwhile.
+    """Runs the replicas of one ``root`` directory, for whom one process at a time is responsible.
 
+    Another one, that was and doesn't know yet that it isn't any more, does no harm.
     ``python`` runs the supervisors' ``archive``; the other paths and values go into the tickets:
     where the server says its address, the shared caches and buckets, the rung of the isolation
     ladder (``auto``: the best there is), the network that gangs get (``shared`` or
@@ -118,7 +119,7 @@ class LocalBackend:
         sightings = self._keeper.sightings(self._attempts.of(attempt_id))
         return {s.replica: s for s in sightings if s.attempt_id == attempt_id}
 
-    def stop(self, attempt_id: AttemptId, replicas: Collection[str] | None = None) -> None:
+    def stop(self, attempt_id: AttemptId, replicas: Mapping[str, int] | None = None) -> None:
         with self._mutex:
             try:
                 self._open()
@@ -126,7 +127,8 @@ class LocalBackend:
                 log.warning("can't stop %s: %s", attempt_id, error.message)
                 return
             for home in self._attempts.of(attempt_id):
-                self._keeper.tend(home, stop=replicas is None or home.replica in replicas)
+                meant = replicas is None or home.restart <= replicas.get(home.replica, -1)
+                self._keeper.tend(home, stop=meant)
             self._exits.wake()
 
     def list(self) -> tuple[Sighting, ...]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from footplate.domain.names import AttemptId
+    from footplate.testing.crashes import Fuse
     from footplate.testing.simulator.world import Service
 
 ENDS = (
@@ -80,6 +81,7 @@ class _Life:
         self.limits = Limits(self.world)
         self.sites = (SITE, *OTHER_SITES) if rng.random() < 0.3 else (SITE,)
         self.jobs = 0
+        self.world.meanwhile = self._meanwhile
 
     def step(self) -> None:
         """One random thing; the service may die over it."""
@@ -92,13 +94,28 @@ class _Life:
         self.rng.choice(self._things())()
         self._check()
 
+    def _fuses(self) -> tuple[Fuse, ...]:
+        world = self.world
+        return world.fuse, world.away, world.visit, world.takeover
+
+    def _meanwhile(self) -> None:
+        """Another server leads, while the one before it stands still in the middle of something."""
+        for fuse in self._fuses():
+            fuse.disarm()
+        for _ in range(self.rng.randrange(4)):
+            self.pass_()
+            if self.rng.random() < 0.5:
+                self.world.clock.advance(self.rng.choice([0.0, 1.0, 20.0]))
+            self.work()
+        check_room(self.world)
+
     def _check(self) -> None:
         check_room(self.world)
         self.graces.check()
         self.limits.check()
 
     def _things(self) -> list[Callable[[], object]]:
-        ordinary = [self.submit, self.work, self.work, self.work, self.pass_, self.pass_]
+        ordinary = [self.submit, self.work, self.work, self.work, self.lead, self.lead]
         rare = [self.cancel, self.lose, self.echo, self.time_passes, self.kill]
         return [*ordinary, *ordinary, *rare]
 
@@ -107,7 +124,7 @@ class _Life:
 
         Half of the worlds are told to cancel everything; in the others every job gets its turn.
         """
-        for fuse in (self.world.fuse, self.world.away, self.world.visit):
+        for fuse in self._fuses():
             fuse.disarm()
         if self.world.site is not SITE:
             self.world.be_reborn(SITE)
@@ -172,6 +189,13 @@ class _Life:
         job = make_job(name, uid=f"job{self.jobs}", created=self.world.clock.now(), spec=spec)
         queued = JobEvent(self.world.clock.now(), "QUEUED", "")
         self.world.attempt(lambda service: service.store.create(job, (queued,)))
+
+    def lead(self) -> None:
+        """A pass, in the middle of which another server may take the lead."""
+        if self.rng.random() < 0.2:
+            self.world.takeover.arm(self.rng.randrange(24))
+        self.pass_()
+        self.world.takeover.disarm()
 
     def pass_(self) -> None:
         self.world.attempt(lambda service: service.round.step())
@@ -338,7 +362,7 @@ class _Life:
         return [other for other in gang if other.runs and not other.evaluates and not other.echo]
 
     def _deliver_for_certain(self, supervisor: Supervisor) -> None:
-        for fuse in (self.world.fuse, self.world.away, self.world.visit):
+        for fuse in self._fuses():
             fuse.disarm()
         self._deliver(supervisor)
 

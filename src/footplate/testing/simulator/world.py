@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from footplate.control.admission import Admission
 from footplate.control.queue import Queue
@@ -21,7 +21,7 @@ from footplate.store import TellingStore
 from footplate.testing.backend import FakeBackend
 from footplate.testing.catalogue import built_in
 from footplate.testing.clock import FakeClock
-from footplate.testing.crashes import Crash, Fuse, be_away, mortal
+from footplate.testing.crashes import Crash, Fenced, Fuse, be_away, mortal
 from footplate.testing.logs import MemoryLogs
 from footplate.testing.sites import make_site
 from footplate.testing.store import MemoryStore
@@ -30,7 +30,7 @@ from footplate.testing.usage import MemoryUsage
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from footplate.domain.names import AttemptId
+    from footplate.domain.names import AttemptId, JobUid
     from footplate.testing.simulator.supervisor import Supervisor
 
 SITE = make_site(gpus=2)
@@ -47,7 +47,11 @@ PATIENCE_S = 600.0
 GRACE_S = 60.0
 """Of evaluators, after the success of the primary."""
 PROJECTS = ("demo", "ads", "narrow")
+WRITES = ("create", "update", "append", "delete")
 QUOTAS = Quotas((Quota("narrow", "*", {"jobs": 1}),))
+
+
+def _ignore(_: JobUid) -> None: ...
 
 
 @dataclass
@@ -71,6 +75,8 @@ class World:
     """Where it is armed for, the database is away, and the service lives on."""
     site: Site = SITE
     """What the settings of the service's next life make of its machine."""
+    takeovers: int = 0
+    queues: list[Queue] = field(default_factory=list)
     has_other_settings: bool = False
     """Whether they ever were others than at first."""
     supervisors: dict[tuple[AttemptId, str], Supervisor] = field(default_factory=dict)
@@ -82,6 +88,12 @@ class World:
         self.usage = MemoryUsage()
         self.visit = Fuse(self._meddle)
         """Where it is armed for, users label a job, and ask why others wait."""
+        self.takeover = Fuse(self._take_over)
+        """Where it is armed for, the leader stands still, another server leads and works, and then
+        the old leader goes on as if nothing had happened."""
+        self.meanwhile: Callable[[], object] = lambda: None
+        """What happens while the old leader stands still."""
+        self.epoch = 0
         self.be_reborn()
 
     def be_reborn(self, site: Site | None = None) -> None:
@@ -94,16 +106,19 @@ class World:
         self.service = self._make()
 
     def _make(self) -> Service:
-        writes = ("create", "update", "append", "delete")
-        kept = mortal(mortal(self.store, self.fuse, *writes), self.visit, *writes)
-        kept = mortal(kept, self.away, *writes, "get", "get_by_uid", "active", "events")
-        store = TellingStore(kept, lambda uid: queue.changed(uid), lambda _: None)
+        self.epoch += 1
+        store = TellingStore(self._stored(self.store), self._changed, _ignore)
+        fenced = Fenced(self.store, self.epoch, lambda: self.epoch, *WRITES)
+        kept = mortal(cast("MemoryStore", fenced), self.takeover, *WRITES, "active", "get_by_uid")
+        leads = TellingStore(self._stored(kept), self._changed, _ignore)
         logs = mortal(self.logs, self.fuse, "append")
-        backend = mortal(self.backend, self.fuse, "start", "stop", "forget")
+        effects = ("start", "stop", "forget")
+        backend = mortal(mortal(self.backend, self.fuse, *effects), self.takeover, *effects)
         regions = Regions(Binding(backend, self.site))
         queue = Queue(store, regions, built_in(), PATIENCE_S, self.clock, lambda: QUOTAS)
-        admission = Admission(store, queue, regions, built_in(), self.clock)
-        reconciler = Reconciler(store, regions, self.clock, Tokens(b"key"), GRACE_S)
+        self.queues.append(queue)
+        admission = Admission(leads, queue, regions, built_in(), self.clock)
+        reconciler = Reconciler(leads, regions, self.clock, Tokens(b"key"), GRACE_S)
         return Service(
             Round(admission, reconciler),
             queue,
@@ -111,6 +126,20 @@ class World:
             Reports(store, logs, self.usage, self.clock, lambda: None),
             Status(store, self.clock, lambda: None),
         )
+
+    def _stored(self, store: MemoryStore) -> MemoryStore:
+        kept = mortal(mortal(store, self.fuse, *WRITES), self.visit, *WRITES)
+        return mortal(kept, self.away, *WRITES, "get", "get_by_uid", "active", "events")
+
+    def _changed(self, uid: JobUid) -> None:
+        """Every server hears of it; those that don't lead any more, too."""
+        for queue in self.queues[-2:]:
+            queue.changed(uid)
+
+    def _take_over(self) -> None:
+        self.takeovers += 1
+        self.be_reborn()
+        self.meanwhile()
 
     def attempt(self, action: Callable[[Service], object]) -> bool:
         """Let the service do something; False: it died over it, and was born again, or failed."""

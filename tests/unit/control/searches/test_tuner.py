@@ -299,7 +299,7 @@ def test_a_job_that_was_deleted_is_forgotten(rig: SearchRig) -> None:
     rig.finish(1, 0.5)
     job = rig.store.get_by_uid(rig.job.uid)
     rig.store.delete(job.name, job.version)
-    rig.parts.tuner.changed(job.uid)
+    rig.tuner.changed(job.uid)
 
     assert rig.step()
 
@@ -318,7 +318,7 @@ def test_an_unreadable_job_holds_up_no_other(
 
     monkeypatch.setattr(rig.store.studies, "load", failing)
 
-    assert rig.parts.tuner.step() is not None, "it is tried again"
+    assert rig.tuner.step() is not None, "it is tried again"
     rig.step()
 
     assert len(rig.trials()) == 2
@@ -346,14 +346,14 @@ def test_a_job_that_fails_again_and_again_is_tried_less_often_and_logged_no_more
         raise DataLoss(f"the record of {uid} can't be read")
 
     monkeypatch.setattr(rig.store.studies, "load", failing)
-    rests = [rig.parts.tuner.step() for _ in range(40)]
+    rests = [rig.tuner.step() for _ in range(40)]
     assert rests == sorted(rests, key=lambda rest: rest or 0)
     assert rests[0] == AGAIN_S
     assert rests[-1] == MOST_AGAIN_S
     assert 0 < len(caplog.records) < 10
 
     monkeypatch.setattr(rig.store.studies, "load", load)
-    assert rig.parts.tuner.step() is None
+    assert rig.tuner.step() is None
     assert len(rig.trials()) == 2
 
 

@@ -82,7 +82,7 @@ def private_settings(
 
 
 def _serve(settings: Settings) -> None:
-    def ready(url: str, _: Site) -> None:
+    def ready(url: str, _: Site, _leader: str | None) -> None:
         _say(url=url, token=settings.token or "")
         threading.Thread(target=end, args=(url,), name="end", daemon=True).start()
 

@@ -1,0 +1,66 @@
+"""This server's place among those that share its database."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import FailedPrecondition, Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.ports.servers import Member, Servers
+    from footplate.server.data_dir import DataDir
+
+SILENT_LIVES = 3
+"""A server counts as dead that gave no sign of life for so many lives of a lease."""
+_SIGNS = 3
+"""Of life, in the life of a lease."""
+_log = logging.getLogger(__name__)
+
+
+class Membership:
+    def __init__(
+        self,
+        servers: Servers,
+        member: Member,
+        data_dir: DataDir,
+        lease_s: float,
+        put_out: Callable[[], None],
+    ) -> None:
+        """``put_out`` is called when this server can't be one of them any more."""
+        self._servers = servers
+        self._member = member
+        self._data_dir = data_dir
+        self._silent_s = SILENT_LIVES * lease_s
+        self._pause_s = lease_s / _SIGNS
+        self._put_out = put_out
+
+    def join(self) -> None:
+        """Raises FailedPrecondition: it may not, with the way out."""
+        identity = self._data_dir.identity()
+        database = self._servers.join(self._member, self._silent_s, identity.database)
+        self._data_dir.settle(identity, database)
+
+    def step(self) -> float:
+        """Give a sign of life; returns in how many seconds the next is due."""
+        try:
+            if not self._servers.beat(self._member, self._silent_s):
+                self.join()  # it slept for so long that it was taken for dead
+        except Unavailable as error:
+            _log.warning("no sign of life to the other servers: %s", error.message)
+        except FailedPrecondition as error:
+            _log.error("this server ends: %s", error.message)
+            self._put_out()
+        return self._pause_s
+
+    def living(self) -> tuple[Member, ...]:
+        """Who shares the database, this one with them."""
+        return self._servers.living(self._silent_s)
+
+    def leave(self) -> None:
+        try:
+            self._servers.leave(self._member.id)
+        except Unavailable as error:
+            _log.warning("the other servers can't be told of this one's end: %s", error.message)

@@ -1,0 +1,74 @@
+"""What only the server has that leads, for as long as it does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.control.loop import Loop
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.control.hangs import HangWatch
+    from footplate.control.round import Round
+    from footplate.control.searches.tuner import Tuner
+    from footplate.domain.names import JobUid
+    from footplate.ports.backend import Backend
+
+
+class Term:
+    """Everything in it was made for it: it knows nothing of earlier terms, whosever they were.
+
+    ``close`` comes once, and after ``start``.
+    """
+
+    def __init__(self, backend: Backend, leads: Callable[[], bool]) -> None:
+        """``leads``: whether the term lasts still. No pass begins after it."""
+        self._backend = backend
+        self._leads = leads
+        self._control: Loop
+        self._tuning: Loop
+        self._tuner: Tuner
+        self.hangs: HangWatch
+
+    def join(self, control: Round, hangs: HangWatch, tuner: Tuner) -> None:
+        """The parts, which have to know the term that they are of."""
+        self.hangs = hangs
+        self._tuner = tuner
+        self._control = Loop(self._while_leading(control.step), "control")
+        self._tuning = Loop(self._while_leading(tuner.step), "tuning")
+
+    def start(self) -> None:
+        """Take up what is there, then follow every change."""
+        self._backend.watch(lambda _: self.wake())
+        self._control.start()
+        self._tuning.start()
+
+    def close(self) -> None:
+        """Stop following. Jobs go on."""
+        self._tuning.close()
+        self._control.close()
+        self._backend.close()
+
+    def wake(self) -> None:
+        """There is something to do with jobs."""
+        self._control.wake()
+
+    def wake_tuner(self) -> None:
+        self._tuning.wake()
+
+    def begin_search(self, uid: JobUid) -> None:
+        """There is a new tuning job."""
+        self._tuner.begin(uid)
+
+    def changed(self, uid: JobUid) -> None:
+        """Something was written to a job."""
+        self._tuner.changed(uid)
+
+    def refresh(self) -> None:
+        """Anything may have been written unheard."""
+        self._tuner.refresh()
+        self.wake()
+
+    def _while_leading(self, step: Callable[[], float | None]) -> Callable[[], float | None]:
+        return lambda: step() if self._leads() else None
