@@ -16,6 +16,7 @@ from footplate.store import open_store
 from footplate.store.engines import make_engine, parse_url
 from footplate.store.leases import SoleLeases
 from footplate.testing.jobs import make_job
+from footplate.testing.leases import MemoryLeases
 from footplate.testing.leases_contract import LIFE_S, LeasesContract
 from footplate.testing.studies_contract import make_study
 
@@ -33,6 +34,12 @@ class TestSoleLeases(LeasesContract):
     @pytest.fixture
     def leases(self) -> Leases:
         return SoleLeases()
+
+
+class TestMemoryLeases(LeasesContract):
+    @pytest.fixture
+    def leases(self) -> Leases:
+        return MemoryLeases()
 
 
 @pytest.fixture

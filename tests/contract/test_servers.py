@@ -86,6 +86,13 @@ def test_the_silent_are_forgotten_and_learn_of_it(servers: Servers) -> None:
     assert not servers.beat(ONE, LONG_S)
 
 
+def test_a_directory_of_postgresql_is_refused_with_sqlite(tmp_path: Path) -> None:
+    with closing(open_store(f"sqlite:///{tmp_path}/db")) as store:
+        with pytest.raises(FailedPrecondition, match="belongs to a PostgreSQL database"):
+            store.servers().join(ONE, LONG_S, "one of PostgreSQL")
+        store.servers().join(ONE, LONG_S, "sqlite")
+
+
 def test_a_server_with_sqlite_is_alone(tmp_path: Path) -> None:
     with closing(open_store(f"sqlite:///{tmp_path}/db")) as store:
         servers = store.servers()

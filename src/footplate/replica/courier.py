@@ -25,6 +25,8 @@ FIRST_QUESTION_S = 0.1
 LONGEST_QUESTION_S = 1.0
 """Seconds from one question whether to start to the next, at first and at last."""
 _PATIENCE_S = 30.0
+LOOK_S = 2.0
+"""A server that takes so long may have been stopped, and another have come in its place."""
 _BATCH_BYTES = 262144
 _PLENTY_BYTES = 65536
 """So much goes at once: a larger request would hardly cost less for each line."""
@@ -76,6 +78,7 @@ class Courier:
         self._due = 0.0
         """When to begin again after a failure."""
         self._patience_end = 0.0
+        self._look_at = 0.0
         self._paid_until = 0.0
         """Each report of lines moves it ``PAUSE_S`` on; what comes next waits no longer."""
         self._ask_at = NEVER
@@ -95,7 +98,7 @@ class Courier:
     def deadline(self) -> float:
         """When ``tick`` has something to do, if nothing happens before."""
         if self._exchange.busy:
-            return self._patience_end
+            return min(self._patience_end, self._look_at)
         if self._spool.waiting:
             return max(self._due, self._report_at())
         if self.task is None:
@@ -110,9 +113,7 @@ class Courier:
         if self.refused:
             return
         if self._exchange.busy:
-            if now >= self._patience_end:
-                self._exchange.abort()
-                self._rest(now)
+            self._watch(now)
             return
         if self._contact is None:
             self._contact = now
@@ -126,6 +127,15 @@ class Courier:
             self._ask(now)
         elif now >= self._contact + self.heartbeat_s:
             self._report(now)
+
+    def _watch(self, now: float) -> None:
+        """Give a request up that takes too long, or has gone where our server is no more."""
+        late = now >= self._look_at
+        if now >= self._patience_end or (late and self._exchange.moved()):
+            self._exchange.abort()
+            self._rest(now)
+        elif late:
+            self._look_at = now + LOOK_S
 
     def step(self, now: float) -> None:
         """Something happened on ``fileno``."""
@@ -176,6 +186,7 @@ class Courier:
     def _begin(self, now: float, method: str, path: str, body: bytes | None) -> None:
         self._path = path
         self._patience_end = now + _PATIENCE_S
+        self._look_at = now + LOOK_S
         try:
             self._exchange.begin(method, path, body)
         except ServerAway:

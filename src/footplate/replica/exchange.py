@@ -83,6 +83,13 @@ class Exchange:
         """Whether an answer can be our server's; a server of others knows nothing of us."""
         return is_server_there(self._server_file)
 
+    def moved(self) -> bool:
+        """Whether our server is said to be elsewhere than where the request has gone."""
+        try:
+            return self.busy and format_host(*read_address(self._server_file)) != self._host
+        except ServerAway:
+            return False
+
     def abort(self) -> None:
         """Give up the request and the connection."""
         if self._socket is not None:

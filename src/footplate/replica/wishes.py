@@ -17,11 +17,14 @@ if TYPE_CHECKING:
 WISHES_PATH = "/replica/v1/wishes"
 PATIENCE_S = 40.0
 """Longer than the server lets a question without an answer stand."""
+LOOK_S = 10.0
+"""So often it is looked whether another server has come in the place of the one that was asked."""
 LONGEST_REST_S = 5.0
 LONGEST_REFUSED_REST_S = 60.0
 """From a server that doesn't know the question, or doesn't want it."""
 SOON_S = 1.0
 """Whoever answers sooner that there is nothing would be asked again without end."""
+_HTTP_UNAVAILABLE = 503
 _MOST = 64
 NEVER = float("inf")
 
@@ -45,6 +48,7 @@ class Wishes:
         self._telling = False
         self._failures = 0
         self._begun_at = 0.0
+        self._look_at = 0.0
         self._due = 0.0
 
     def fileno(self) -> int:
@@ -67,7 +71,7 @@ class Wishes:
         """When ``tick`` has something to do, if nothing happens before."""
         if not self._opened:
             return NEVER
-        return self._begun_at + PATIENCE_S if self._exchange.busy else self._due
+        return self._look_at if self._exchange.busy else self._due
 
     def tidy(self) -> None:
         """Look after the processes that have ended."""
@@ -78,9 +82,12 @@ class Wishes:
     def tick(self, now: float) -> None:
         if not self._opened:
             return
-        if self._exchange.busy and now >= self._begun_at + PATIENCE_S:
-            self._exchange.abort()
-            self._rest(now, LONGEST_REST_S)
+        if self._exchange.busy and now >= self._look_at:
+            if now >= self._begun_at + PATIENCE_S or self._exchange.moved():
+                self._exchange.abort()
+                self._rest(now, LONGEST_REST_S)
+            else:
+                self._look_at = now + LOOK_S
         if self._faults and not self._telling:
             self._exchange.abort()  # no wish is lost: it comes again with the same cursor
             self._tell(now)
@@ -102,7 +109,7 @@ class Wishes:
             self._telling, self._due = False, now
         elif answer.status == 200:
             self._take(now, parse_object(answer.body) or {})
-        elif answer.status >= 500:  # it may be another server by now that we should talk to
+        elif answer.status == _HTTP_UNAVAILABLE:  # another one may lead by now
             self._exchange.abort()
             self._rest(now, LONGEST_REST_S)
         else:
@@ -137,6 +144,7 @@ class Wishes:
 
     def _begin(self, now: float, method: str, path: str, body: bytes | None) -> None:
         self._begun_at = now
+        self._look_at = now + LOOK_S
         try:
             self._exchange.begin(method, path, body)
         except ServerAway:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.replica.courier import HASTE_S, PAUSE_S, Courier
+from footplate.replica.courier import HASTE_S, LOOK_S, PAUSE_S, Courier
 from footplate.replica.exchange import Answer
 from footplate.replica.spool import Spool
 
@@ -23,6 +23,9 @@ class Server:
 
     def __init__(self) -> None:
         self.busy = False
+        self.silent = False
+        self.elsewhere = False
+        self.status = 200
         self.reports: list[list[int]] = []
 
     def begin(self, _method: str, _path: str, body: bytes | None) -> None:
@@ -31,7 +34,16 @@ class Server:
 
     def step(self) -> Answer:
         self.busy = False
-        return Answer(200, json.dumps({"acknowledged": self.reports[-1][-1]}).encode())
+        return Answer(self.status, json.dumps({"acknowledged": self.reports[-1][-1]}).encode())
+
+    def is_ours(self) -> bool:
+        return True
+
+    def moved(self) -> bool:
+        return self.elsewhere
+
+    def abort(self) -> None:
+        self.busy = False
 
 
 class Post:
@@ -51,7 +63,7 @@ class Post:
 
     def turn(self) -> None:
         self.courier.tick(self.now)
-        if self.server.busy:
+        if self.server.busy and not self.server.silent:
             self.courier.step(self.now)
 
     @property
@@ -145,3 +157,33 @@ def test_a_spool_at_its_bound_waits_for_nothing(tmp_path: Path) -> None:
     assert post.spool.full
     post.turn()
     assert post.reports[-1][-1] == post.spool.last
+
+
+def test_a_report_goes_to_the_server_that_came_in_the_place_of_a_silent_one(post: Post) -> None:
+    post.server.silent = True
+    post.add()
+    begun = post.now
+    post.now = post.courier.deadline()
+    post.turn()
+    waits = [post.server.busy]
+    post.server.elsewhere = True
+    post.now = post.courier.deadline()
+    post.turn()
+    waits.append(post.server.busy)
+    assert (waits, post.now - begun) == ([True, False], 2 * LOOK_S)
+    post.server.silent = post.server.elsewhere = False
+    post.now = post.courier.deadline()
+    post.turn()
+    assert post.reports == [[1], [1]]
+    assert post.courier.idle
+
+
+def test_a_server_that_does_not_lead_is_asked_again_after_a_rest(post: Post) -> None:
+    post.server.status = 503
+    post.add()
+    assert post.spool.waiting
+    assert post.courier.deadline() > post.now
+    post.server.status = 200
+    post.now = post.courier.deadline()
+    post.turn()
+    assert post.courier.idle

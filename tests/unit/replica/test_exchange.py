@@ -36,6 +36,22 @@ def test_the_next_request_finds_the_server_that_came(tmp_path: Path) -> None:
         exchange.abort()
 
 
+def test_a_request_notices_that_its_server_is_elsewhere_by_now(tmp_path: Path) -> None:
+    server_file = tmp_path / "server.json"
+    exchange = Exchange(str(server_file), "token")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        server_file.write_text(json.dumps({"url": f"http://127.0.0.1:{port}"}))
+        exchange.begin("GET", "/replica/v1/task", None)
+        assert not exchange.moved()
+        server_file.unlink()
+        assert not exchange.moved()
+        server_file.write_text(json.dumps({"url": f"http://127.0.0.1:{port + 1}"}))
+        assert exchange.moved()
+        exchange.abort()
+        assert not exchange.moved()
+
+
 def test_a_refused_connection_is_over_at_once_too(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]

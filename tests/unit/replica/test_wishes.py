@@ -11,7 +11,7 @@ import pytest
 
 from footplate.replica.connection import ServerAway
 from footplate.replica.exchange import Answer
-from footplate.replica.wishes import NEVER, PATIENCE_S, WISHES_PATH, Wishes, is_word
+from footplate.replica.wishes import LOOK_S, NEVER, PATIENCE_S, WISHES_PATH, Wishes, is_word
 
 if TYPE_CHECKING:
     from footplate.replica.errands import Errands
@@ -26,6 +26,8 @@ class FakeExchange:
     answer: Answer | None = None
     requests: list[tuple[str, str, bytes | None]] = field(default_factory=list)
     busy: bool = False
+    elsewhere: bool = False
+    """Whether the server has moved since the request began."""
 
     def begin(self, method: str, path: str, body: bytes | None) -> None:
         if self.away:
@@ -41,6 +43,9 @@ class FakeExchange:
 
     def abort(self) -> None:
         self.busy = False
+
+    def moved(self) -> bool:
+        return self.elsewhere
 
     def fileno(self) -> int:
         return -1
@@ -185,6 +190,12 @@ def test_a_refusal_changes_nothing_else(desk: Desk, status: int) -> None:
     assert rests[-1] == pytest.approx(60)
 
 
+def test_a_server_that_does_not_lead_is_left_soon(desk: Desk) -> None:
+    rests = [desk.hear({"error": {"status": "UNAVAILABLE"}}, 503) for _ in range(20)]
+    assert rests[-1] == pytest.approx(5)
+    assert not desk.exchange.busy
+
+
 def test_a_server_that_has_nothing_and_says_so_at_once_is_not_asked_without_end(
     desk: Desk,
 ) -> None:
@@ -212,9 +223,20 @@ def test_an_answer_that_never_comes_is_waited_for_no_longer_than_its_patience(
 ) -> None:
     desk.ask()
     begun = desk.now
-    assert desk.wishes.deadline() == begun + PATIENCE_S
+    while desk.exchange.busy:
+        desk.ask()
+    assert desk.now == begun + PATIENCE_S
+    desk.ask()
+    assert len(desk.exchange.requests) == 2
+
+
+def test_a_question_is_asked_anew_where_another_server_has_come(desk: Desk) -> None:
+    desk.ask()
+    begun = desk.now
+    desk.exchange.elsewhere = True
     desk.ask()
     assert not desk.exchange.busy
+    assert desk.now - begun == LOOK_S
     desk.ask()
     assert len(desk.exchange.requests) == 2
 
