@@ -34,6 +34,11 @@ def test_they_stand_anywhere(
     assert fake.last("GET").path == "/v1/projects/p/jobs"
 
 
+def test_commands_that_need_no_server_take_them_too(invoke: Callable[..., Result]) -> None:
+    words = ("--quiet", "--project=p", "completion", "bash", "--verbosity=none")
+    assert invoke(*words).exit_code == 0
+
+
 def test_they_are_in_no_help_text(invoke: Callable[..., Result]) -> None:
     assert "--impersonate" not in invoke("ai-platform", "jobs", "list", "--help").stdout
 

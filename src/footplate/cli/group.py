@@ -12,7 +12,7 @@ import click
 
 from footplate.cli.interruption import INTERRUPTED, told
 from footplate.cli.terminal import colourless, disarm
-from footplate.cli.wide_flags import pushed_down
+from footplate.cli.wide_flags import pushed_down, with_wide_flags
 from footplate.domain.errors import ServiceError
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Group(click.Group):
         if entry is None:
             return None
         command: click.Command = importlib.import_module(entry.module).command
-        return command
+        return command if isinstance(command, click.Group) else with_wide_flags(command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -110,13 +110,13 @@ def show_events(session: Session, name: JobName, layout: Layout) -> None:
 def print_jobs(
     found: Sequence[Resource],
     listing: Listing,
-    project: str,
+    where: str,
     columns: Mapping[str, str],
     uri_of: Callable[[Resource], str],
 ) -> None:
-    """Jobs of one list; with ``--uri`` their names only."""
+    """Jobs of one list; with ``--uri`` their names only. ``where``: for who finds none."""
     if not found:
-        show_none(listing, f" in project {project}; --project names another one")
+        show_none(listing, where)
     elif listing.uri:
         names = [{"uri": uri_of(resource)} for resource in found]
         layout = listing.layout

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from footplate.cli.session import LOOKED_FOR, list_command
 from footplate.domain.errors import NotFound, ServiceError
+from footplate.domain.names import TrainingJobName
 from footplate.domain.words import nearest
 
 if TYPE_CHECKING:
@@ -43,7 +44,10 @@ def _guess(session: Session, name: JobName) -> Iterator[str]:
     if hint.startswith("did you mean"):
         yield f"  {hint}"
     elif not known:
-        yield f"  there are no jobs in {name.collection}; --project names another project"
+        others = "--project names another project"
+        if not isinstance(name, TrainingJobName):
+            others = "--project and --region name others"
+        yield f"  there are no jobs in {name.collection}; {others}"
 
 
 def _ids(session: Session, name: JobName) -> Iterator[str]:

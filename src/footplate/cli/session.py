@@ -13,7 +13,6 @@ import click
 from click.core import ParameterSource
 
 from footplate.cli.offering import offered
-from footplate.cli.wide_flags import wide_flags
 from footplate.domain.errors import InvalidArgument, Unavailable
 from footplate.domain.names import CustomJobName, TrainingJobName, TuningJobName, parse_job_name
 
@@ -187,12 +186,8 @@ def list_command(name: JobName, flags: str = "") -> str:
 
 
 def with_session(function: Callable[Concatenate[Session, P], R]) -> Callable[P, R]:
-    """Add --project, --url and --data-dir, and hand them over as a Session.
+    """Add --project, --url and --data-dir, and hand them over as a Session."""
 
-    gcloud's wide flags come with them.
-    """
-
-    @wide_flags
     @click.option(
         "--project",
         envvar=PROJECT_VARIABLES,

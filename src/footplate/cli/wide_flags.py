@@ -8,22 +8,20 @@ from __future__ import annotations
 import contextlib
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-P = ParamSpec("P")
-R = TypeVar("R")
+    from collections.abc import Iterator
 
 _IDLE = (
     *("--account", "--billing-project", "--configuration", "--access-token-file"),
-    *("--impersonate-service-account", "--trace-token"),
+    *("--impersonate-service-account", "--trace-token", "--project", "--format", "--flatten"),
 )
+"""Of no effect where a command hasn't got them by itself."""
 _LEVELS = ("debug", "info", "warning", "error", "critical", "none")
-_VALUED = frozenset({*_IDLE, "--verbosity", "--project", "--url", "--data-dir", "--format"})
+_VALUED = frozenset({*_IDLE, "--verbosity", "--url", "--data-dir"})
 _SWITCHES = frozenset(
     {
         *("--quiet", "-q", "--log-http", "--no-log-http", "--no-color"),
@@ -32,34 +30,34 @@ _SWITCHES = frozenset(
 )
 
 
-def wide_flags(function: Callable[P, R]) -> Callable[P, R]:
-    """They stand in no help text of a command: there they would outnumber its own."""
-    for name in _IDLE:
-        function = click.option(name, hidden=True, expose_value=False)(function)
-    for option in (
-        click.option("--quiet", "-q", is_flag=True, hidden=True, expose_value=False),
-        click.option("--log-http/--no-log-http", hidden=True, expose_value=False),
-        click.option("--verbosity", type=click.Choice(_LEVELS), hidden=True, expose_value=False),
-        click.option(
-            "--user-output-enabled/--no-user-output-enabled",
+def with_wide_flags(command: click.Command) -> click.Command:
+    """``command`` takes those as well that it hasn't got.
+
+    They stand in no help text of a command: there they would outnumber its own.
+    """
+    known = {name for parameter in command.params for name in parameter.opts}
+    command.params += [option for option in _options() if known.isdisjoint(option.opts)]
+    return command
+
+
+def _options() -> list[click.Option]:
+    plain = [click.Option([name], hidden=True, expose_value=False) for name in _IDLE]
+    return [
+        *plain,
+        click.Option(["--quiet", "-q"], is_flag=True, hidden=True, expose_value=False),
+        click.Option(["--log-http/--no-log-http"], hidden=True, expose_value=False),
+        click.Option(["--verbosity"], type=click.Choice(_LEVELS), hidden=True, expose_value=False),
+        click.Option(
+            ["--user-output-enabled/--no-user-output-enabled"],
             default=True,
             hidden=True,
             expose_value=False,
             callback=_silence,
         ),
-        click.option(
-            "--no-color", is_flag=True, hidden=True, expose_value=False, callback=_uncolour
+        click.Option(
+            ["--no-color"], is_flag=True, hidden=True, expose_value=False, callback=_uncolour
         ),
-    ):
-        function = option(function)
-    return function
-
-
-def wide_flags_alone(function: Callable[P, R]) -> Callable[P, R]:
-    """For commands that need no server: a project means nothing to them."""
-    for name in ("--project", "--region"):
-        function = click.option(name, hidden=True, expose_value=False)(function)
-    return wide_flags(function)
+    ]
 
 
 def _silence(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's signature

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 import click
 
 from footplate.cli.option_values import ListValue
-from footplate.cli.wide_flags import wide_flags_alone
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +17,7 @@ R = TypeVar("R")
 
 def local_run_options(function: Callable[P, R]) -> Callable[P, R]:
     for option in (
-        wide_flags_alone,
+        click.option("--region", hidden=True, expose_value=False),
         click.option("--output-image-uri", metavar="IMAGE", help="Refused: no image is built."),
         click.option(
             "--service-account-key-file",

@@ -41,8 +41,9 @@ def list_command(
                 page_size=listing.page_size,
             )
             found = listing.of(job.resource for job in jobs)
+        where = f" in project {session.project}, {region}; --project and --region name others"
         job_commands.print_jobs(
-            found, listing, session.project, kind.columns, lambda resource: str(resource["name"])
+            found, listing, where, kind.columns, lambda resource: str(resource["name"])
         )
 
     return command

@@ -39,7 +39,7 @@ def command(session: Session, listing: Listing) -> None:
     job_commands.print_jobs(
         found,
         listing,
-        session.project,
+        f" in project {session.project}; --project names another one",
         columns,
         lambda resource: str(session.training_job(str(resource["jobId"]))),
     )

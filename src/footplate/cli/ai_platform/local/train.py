@@ -9,7 +9,6 @@ import click
 from footplate.cli import job_commands
 from footplate.cli.ai_platform.local.options import cluster_options, program_options
 from footplate.cli.option_values import UserArgsCommand
-from footplate.cli.wide_flags import wide_flags_alone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +25,6 @@ _STAGE = "footplate-local-train"
 @click.command("train", cls=UserArgsCommand)
 @cluster_options
 @program_options
-@wide_flags_alone
 def command(
     *,
     module_name: str,
