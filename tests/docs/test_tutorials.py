@@ -1,4 +1,4 @@
-"""The tutorials: whoever pastes them finds what they say."""
+"""The tutorials, and pages like them: whoever pastes them finds what they say."""
 
 from __future__ import annotations
 
@@ -38,6 +38,15 @@ def test_the_owner(tmp_path: Path) -> None:
     """On a machine whose port 8470 is taken."""
     text, port = (TUTORIALS / "owner.md").read_text("utf-8"), str(free_port())
     type_out(text.replace("8470", port), tmp_path, FOOTPLATE_PORT=port)
+
+
+@slow
+@one_at_a_time
+def test_checking_a_job(tmp_path: Path) -> None:
+    """It stands beside a trainer, and a service runs."""
+    begin = "```console\n$ footplate up\n$ mkdir trainer && touch trainer/__init__.py\n```\n"
+    page = (ROOT / "docs" / "how-to" / "check-a-job.md").read_text("utf-8")
+    type_out(begin + page, tmp_path)
 
 
 def test_the_testers_workflow_runs_the_testers_commands() -> None:
