@@ -11,18 +11,23 @@ if TYPE_CHECKING:
 
 VMSTAT = "/proc/vmstat"
 MEMINFO = "/proc/meminfo"
+OTHERWISE = "not by the kernel for want of memory, as its control group counts"
 _TELLING = 10
 """Less than this part of all was seen long before it was too much: that tells nothing."""
 
 
 class Finding:
-    """``fatal``: the kernel ended the program itself. ``about``: what it ended, in words."""
+    """``fatal``: the kernel ended the program itself. ``about``: what it ended, in words.
 
-    __slots__ = ("about", "fatal")
+    ``otherwise``: that it certainly did not, where the program was killed.
+    """
 
-    def __init__(self, about: str, *, fatal: bool = False) -> None:
+    __slots__ = ("about", "fatal", "otherwise")
+
+    def __init__(self, about: str, *, fatal: bool = False, otherwise: str = "") -> None:
         self.about = about
         self.fatal = fatal
+        self.otherwise = otherwise
 
 
 class OomWatch:
@@ -47,7 +52,7 @@ class OomWatch:
             return Finding(self._suspect() if killed else "")
         count = own - self._own_before
         if count <= 0:
-            return Finding("")
+            return Finding("", otherwise=OTHERWISE if killed else "")
         ended = "it" if killed else f"{count} of its processes"
         about = f"the kernel ended {ended}: out of memory; {self._describe_limit()}"
         return Finding(about, fatal=killed)
@@ -76,7 +81,7 @@ def describe_amounts(desk: Desk, meminfo: str = MEMINFO) -> str:
     limits = desk.limits
     there = read_total(meminfo) if limits is None else limits.memory_bytes
     words = []
-    if desk.peak_bytes * _TELLING >= there:
+    if desk.peak_bytes and desk.peak_bytes * _TELLING >= there:
         words.append(f"it held at least {_gib(desk.peak_bytes)}")
     if limits is not None:
         words.append(f"its machine {limits.machine_type} has {limits.memory}")

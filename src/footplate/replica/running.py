@@ -137,7 +137,8 @@ class End:
             number = os.WTERMSIG(self._status)
             if self._memory.fatal:
                 return "OUT_OF_MEMORY", number, self._memory.about
-            return "SIGNALLED", number, join(finder.fault, self._memory.about)
+            about = self._memory.about or self._memory.otherwise
+            return "SIGNALLED", number, join(finder.fault, about)
         code = os.WEXITSTATUS(self._status)
         return "EXITED", code, join(finder.cause, self._memory.about) if code else ""
 

@@ -44,6 +44,7 @@ def test_more_memory_than_the_machine_has_ends_the_program(make_limited: Make) -
     end = make_limited(GREEDY).supervise()
     assert (end["kind"], end["code"]) == ("OUT_OF_MEMORY", 9)
     assert end["cause"] == "the kernel ended it: out of memory; its machine small has 0.19 GB"
+    assert end["advice"].endswith("a machine type with more memory are ways out")
 
 
 def test_a_child_that_is_killed_is_told_of(make_limited: Make) -> None:
@@ -53,6 +54,7 @@ def test_a_child_that_is_killed_is_told_of(make_limited: Make) -> None:
     assert end["cause"].startswith("subprocess.CalledProcessError")
     assert "the kernel ended 1 of its processes: out of memory" in end["cause"]
     assert "its machine small has 0.19 GB" in end["cause"]
+    assert end["advice"].startswith("It ran out of memory (")
 
 
 def test_what_fits_runs(make_limited: Make) -> None:

@@ -130,7 +130,7 @@ def test_without_a_view_there_is_tmpdir(make_replica: Make, rung: str, *, proved
         ("raise ValueError('bad')", "EXITED", 1, "ValueError: bad"),
         ("import sys; print('no', file=sys.stderr); sys.exit(42)", "EXITED", 42, "no"),
         ("import os; os.kill(os.getpid(), 11)", "SIGNALLED", 11, ""),
-        ("import os; os.kill(os.getpid(), 9)", "SIGNALLED", 9, ""),
+        ("import os; os.kill(os.getpid(), 15)", "SIGNALLED", 15, ""),
         ("import nowhere", "EXITED", 1, "ModuleNotFoundError: No module named 'nowhere'"),
     ],
 )

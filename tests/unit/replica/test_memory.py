@@ -8,7 +8,7 @@ import pytest
 
 from footplate.replica.isolation.cage import Cage
 from footplate.replica.isolation.limits import Limits
-from footplate.replica.memory import VMSTAT, OomWatch, join
+from footplate.replica.memory import OTHERWISE, VMSTAT, OomWatch, describe_amounts, join
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,9 +31,10 @@ class CountingCage(Cage):
 class FakeDesk:
     """What the watch looks at of a desk."""
 
-    def __init__(self, cage: Cage, limits: Limits | None = None) -> None:
+    def __init__(self, cage: Cage, limits: Limits | None = None, peak_bytes: int = 0) -> None:
         self.cage = cage
         self.limits = limits
+        self.peak_bytes = peak_bytes
 
 
 def watch(cage: Cage, limits: Limits | None = None, vmstat: str = VMSTAT) -> OomWatch:
@@ -71,6 +72,33 @@ def test_what_its_group_counts_is_certain(
     cage.count = 5 + count
     finding = watching.judge(status)
     assert (finding.fatal, finding.about) == (fatal, about)
+
+
+@pytest.mark.parametrize(
+    ("group", "count", "status", "otherwise"),
+    [(5, 5, KILLED, OTHERWISE), (5, 5, FAILED, ""), (5, 6, KILLED, ""), (None, None, KILLED, "")],
+)
+def test_that_memory_was_not_the_cause_is_only_said_where_it_is_counted(
+    group: int | None, count: int | None, status: int, otherwise: str
+) -> None:
+    cage = CountingCage(group)
+    watching = watch(cage)
+    cage.count = count
+    assert watching.judge(status).otherwise == otherwise
+
+
+def test_what_it_held_is_told_where_that_says_something(tmp_path: Path) -> None:
+    meminfo = tmp_path / "meminfo"
+    meminfo.write_text("MemTotal:       4194304 kB\nMemFree:  1 kB\n")
+    there = "this machine has 4.0 GiB for all that runs on it"
+    large = f"it held at least 3.0 GiB; {there}"
+    for peak, words in ((0, there), (1 << 20, there), (3 << 30, large)):
+        desk = cast("Desk", FakeDesk(CountingCage(0), None, peak))
+        assert describe_amounts(desk, str(meminfo)) == words
+    limited = cast("Desk", FakeDesk(CountingCage(0), Limits("small", 512 << 20, 1), 500 << 20))
+    words = "it held at least 500 MiB; its machine small has 0.5 GB"
+    assert describe_amounts(limited, "/nowhere") == words
+    assert describe_amounts(cast("Desk", FakeDesk(CountingCage(0), None, 0)), "/nowhere") == ""
 
 
 def test_without_a_limit_of_its_own_the_machine_was_out_of_memory() -> None:
