@@ -2,4 +2,4 @@
 
 from hypothesis import Phase, settings
 
-settings.register_profile("hostile", max_examples=5_000, phases=[Phase.generate])
+settings.register_profile("hostile", max_examples=4_000, phases=[Phase.generate])

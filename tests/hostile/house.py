@@ -84,6 +84,7 @@ class House:
         self.jobs: list[str] = []
         """Full names: of a job of each kind."""
         self.numbers = count(1)
+        self._asked = 0
         self.token = ""
         """Of the first replica of the first job, as its supervisor has it."""
 
@@ -100,6 +101,15 @@ class House:
         assert answer.status == 200, (method, path, answer)
         found: dict[str, Any] = json.loads(answer.body or b"{}")
         return found
+
+    def tasks(self) -> Iterator[tuple[Call, Answer]]:
+        """What supervisors get to do that haven't asked before: of jobs as they were accepted."""
+        asked, self._asked = self._asked, len(self.backend.requests)
+        for start in self.backend.requests[asked : self._asked]:
+            for ticket in start.tickets[:2]:
+                bearer = (b"authorization", f"Bearer {ticket.token}".encode())
+                call = Call("GET", "/replica/v1/task", headers=(bearer,))
+                yield call, self.call(call)
 
     def renew(self, method: str, path: str, answer: Answer) -> None:
         """Make again what the request has ended, so that the next one finds something."""
@@ -140,7 +150,7 @@ def open_house(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
     data_dir = DataDir(root / "a" / "b" / "c" / "data")
     data_dir.make()
     _plant(root)
-    settings = Settings(data_dir.root, isolation="best-effort")
+    settings = Settings(data_dir.root, isolation="best-effort", max_replicas=100_000)
     service = composition.Service(settings, data_dir, "http://127.0.0.1:8470")
     house = House(service, backend, root)
     logging.getLogger().addHandler(house.complaints)

@@ -61,6 +61,57 @@ def test_each_wake_is_followed_by_a_pass_and_the_end_isnt_waited_for() -> None:
     loop.close()
 
 
+class Counting:
+    """Work for a loop: how much was done when each pass began; no two passes overlap."""
+
+    def __init__(self, wanted: int) -> None:
+        self._wanted = wanted
+        self._lock = threading.Lock()
+        self._pass = threading.Lock()
+        self.done = 0
+        self.overlaps = 0
+        self.complete = threading.Event()
+
+    def add(self) -> None:
+        with self._lock:
+            self.done += 1
+
+    def step(self) -> float | None:
+        if not self._pass.acquire(blocking=False):
+            self.overlaps += 1
+            return None
+        with self._lock:
+            seen = self.done
+        if seen == self._wanted:
+            self.complete.set()
+        self._pass.release()
+        return None
+
+
+def test_wakes_at_once_lose_nothing_and_start_no_two_passes() -> None:
+    threads, each = 8, 500
+    work = Counting(threads * each)
+    loop = Loop(work.step, "control")
+    loop.start()
+    together = threading.Barrier(threads)
+
+    def wake() -> None:
+        together.wait(PATIENCE_S)
+        for _ in range(each):
+            work.add()
+            loop.wake()
+
+    wakers = [threading.Thread(target=wake) for _ in range(threads)]
+    for waker in wakers:
+        waker.start()
+    for waker in wakers:
+        waker.join()
+
+    assert work.complete.wait(PATIENCE_S), "the last wake was lost"
+    loop.close()
+    assert work.overlaps == 0
+
+
 def test_an_end_that_comes_just_before_a_pass_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its wake is cleared with those that the pass is for."""
 
