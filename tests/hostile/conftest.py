@@ -2,4 +2,6 @@
 
 from hypothesis import Phase, settings
 
-settings.register_profile("hostile", max_examples=4_000, phases=[Phase.generate])
+settings.register_profile(
+    "hostile", max_examples=4_000, phases=[Phase.generate], report_multiple_bugs=False
+)

@@ -158,6 +158,7 @@ def test_bad_requests(http: httpx.Client, root: Path, method: str, path: str, st
         ({"name": "a", "crc32c": "AA=="}, "crc32c"),
         ({"name": "a", "crc32c": "AAAAAA=="}, "crc32c"),
         ({"name": "a", "md5Hash": "no base64"}, "md5Hash"),
+        ({"name": "a", "md5Hash": "\u00e1"}, "md5Hash"),
     ],
 )
 def test_bad_descriptions(

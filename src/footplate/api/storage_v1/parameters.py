@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument, Violation
@@ -74,7 +73,7 @@ def decode_checksums(crc32c: object, md5: object) -> Checksums:
 def _decode(field: str, text: object, length: int) -> bytes:
     try:
         value = base64.b64decode(str(text), validate=True)
-    except binascii.Error:
+    except ValueError:  # binascii.Error is one, and characters beyond ASCII raise another
         value = b""
     if len(value) != length:
         raise _wrong(field, str(text), f"{length} bytes as base64")
