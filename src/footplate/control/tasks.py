@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from footplate.control.attempts import current
+from footplate.control.contents import Contents
 from footplate.control.lapses import seconds_since
 from footplate.control.paths import local_path
 from footplate.domain import environment, invocation
@@ -62,6 +63,7 @@ class Tasks:
     ) -> None:
         self._store = store
         self._buckets = buckets
+        self._contents = Contents(buckets)
         self._catalogue = catalogue
         self._site = site
         self._clock = clock
@@ -82,7 +84,7 @@ class Tasks:
             replica=replica,
             job=str(job.name),
             program=PythonTask(program.module, invocation.arguments(job.spec, program, self._path)),
-            packages=tuple(Package(uri.rpartition("/")[2]) for uri in program.package_uris),
+            packages=tuple(self._package(uri) for uri in program.package_uris),
             runtime=self._catalogue.runtimes.resolve(program.runtime, pool.field),
             environment=tuple(variables.items()),
             directories=tuple(self._path(d.uri) for d in job.spec.directories),
@@ -127,6 +129,14 @@ class Tasks:
     def lock(self, sha256: str) -> str:
         """The pinned requirements of a slice of a runtime. Raises NotFound."""
         return self._catalogue.runtimes.lock_text(sha256)
+
+    def _package(self, uri: str) -> Package:
+        """A package that isn't there any more is missed by its replica, which says so."""
+        try:
+            sha256 = self._contents.sha256(uri)
+        except NotFound:
+            sha256 = ""
+        return Package(uri.rpartition("/")[2], sha256)
 
     def _alone(self, replica: str) -> dict[str, Address]:
         return {replica: Address("127.0.0.1", self._free_port(), (self._free_port(),))}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from footplate.replica.answers import Answers
 from footplate.replica.isolation import ladder
 from footplate.replica.isolation.cage import Unavailable
 from footplate.replica.isolation.limits import Limits
@@ -108,10 +109,28 @@ def begin(desk: Desk) -> Stage:
     desk.home.write("task.json", desk.task)
     _isolate(desk)
     if desk.task.get("runtime") is not None:
-        return Preparing(desk)
+        prepared = recall(desk)
+        return Preparing(desk) if prepared is None else follow(desk, prepared)
     if desk.task.get("packages"):
         raise TaskError("packages need a runtime to go into, and the task has none")
     return follow(desk, Prepared(sys.executable, []))
+
+
+def recall(desk: Desk) -> Prepared | None:
+    """An environment that was made for the same before, and is still there."""
+    answers = Answers(desk.cache, desk.ticket.get("pythons"))
+    answer = answers.find(str(desk.task.get("preparation") or ""))
+    if answer is None:
+        return None
+    try:
+        prepared = Prepared.parse(answer)
+        if not desk.leases.take(desk.cache, prepared.uses):
+            return None
+    except (TaskError, ValueError, OSError):
+        return None
+    for note in answer.get("notes") or ():
+        desk.journal.event("PREPARING", str(note))
+    return prepared
 
 
 def _isolate(desk: Desk) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.replica.answers import Answers
 from footplate.replica.environment.cache import Cache
 from footplate.replica.environment.eviction import Wish
 from footplate.testing.replica_api import Reply
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     Make = Callable[..., Supervised]
 
+USED = f"runtimes/{'0' * 32}"
 ROLES = """
 import json, os, sys, time
 
@@ -174,6 +177,40 @@ def test_the_command_gets_no_settings_of_the_server(play: Make) -> None:
     names = replica.api.events("PREPARING")[-1].split()
     assert "SHOWN" in names
     assert not hidden.keys() & set(names)
+
+
+@pytest.fixture
+def recalling(play: Make) -> Callable[[str], Supervised]:
+    """A replica whose like had an environment before."""
+
+    def make(role: str) -> Supervised:
+        replica = play(role, preparation="a" * 64)
+        environment = replica.directory / "cache" / USED
+        environment.mkdir(parents=True)
+        (environment / "complete.json").write_text("{}")
+        answer = {"python": sys.executable, "bin": ["/was/there"], "uses": [USED], "notes": ["old"]}
+        Answers(str(replica.directory / "cache"), None).keep("a" * 64, answer)
+        return replica
+
+    return make
+
+
+def test_an_environment_that_is_known_is_not_looked_for(
+    recalling: Callable[[str], Supervised],
+) -> None:
+    replica = recalling("dying")
+    assert replica.supervise()["code"] == 0
+    assert replica.api.lines()[0].startswith("/was/there:")
+    assert replica.api.events("PREPARING") == ["old"]
+    assert replica.api.phases() == ["PREPARING", "RUNNING"]
+
+
+def test_one_that_has_gone_is_made_anew(recalling: Callable[[str], Supervised]) -> None:
+    replica = recalling("good")
+    (replica.directory / "cache" / USED / "complete.json").unlink()
+    assert replica.supervise()["code"] == 0
+    assert replica.api.lines()[0].startswith("/first:/second:")
+    assert replica.api.events("PREPARING") == ["1 of 2 packages", "2 of 2 packages"]
 
 
 def refusal(status: int, name: str) -> Reply:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.domain.runtimes import Runtime, Slice
+from footplate.replica.answers import Answers
 from footplate.replica.environment.cache import Cache
 from footplate.testing.environments import (
     BACKEND,
@@ -79,6 +81,23 @@ def test_the_second_start_asks_nobody(bench: Bench, wheels: Path, tmp_path: Path
     assert second.result == first.result
     assert second.messages == first.messages[-1:]
     assert bench.server.requests[requests:] == ["/replica/v1/packages/0"]
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_what_was_made_is_remembered_for_those_packages(
+    bench: Bench, runtime: Runtime, tmp_path: Path, *, changed: bool
+) -> None:
+    """And for no others: one may be replaced after the server has looked at it."""
+    trainer = make_sdist(tmp_path, "trainer", files=TRAINER)
+    home = bench.make_home(runtime, trainer)
+    task = json.loads((home / "task.json").read_text())
+    sha256 = hashlib.sha256(b"another" if changed else trainer.read_bytes()).hexdigest()
+    task["packages"][0]["sha256"] = sha256
+    (home / "task.json").write_text(json.dumps({**task, "preparation": "a" * 64}))
+    outcome = bench.prepare(home)
+    assert outcome.code == 0, outcome
+    found = Answers(str(bench.cache), bench.pythons).find("a" * 64)
+    assert found == (None if changed else outcome.result)
 
 
 def test_a_layer_adds_and_copies_nothing(bench: Bench, runtime: Runtime, tmp_path: Path) -> None:

@@ -329,7 +329,8 @@ def test_a_task_as_supervisors_get_it() -> None:
         "replica": "master-replica-0",
         "job": "projects/p/jobs/j",
         "program": {"kind": "python", "module": "trainer.task", "args": ["--x", "1"]},
-        "packages": [{"file": "trainer-0.1.tar.gz"}],
+        "packages": [{"file": "trainer-0.1.tar.gz", "sha256": ""}],
+        "preparation": "",
         "runtime": {
             "name": "2.21",
             "python": "3.11",
@@ -395,3 +396,46 @@ def test_whatever_comes_is_decoded_or_refused(records: list[object]) -> None:
         decode_reports(report(*records))
     except InvalidArgument as error:
         error.message.encode()
+
+
+def test_a_preparation_is_named_by_all_that_goes_into_it() -> None:
+    """Whatever else tasks differ in: by replica, arguments and job, they share one."""
+
+    def name(**changes: Any) -> object:
+        cpu = (Slice("all", "b" * 64),)
+        task = Task(
+            attempt_id=AttemptId("uid-1"),
+            attempt=1,
+            replica="master-replica-0",
+            job="projects/p/jobs/j",
+            program=PythonTask("trainer.task", ()),
+            packages=(Package("trainer-0.1.tar.gz", "c" * 64),),
+            runtime=Runtime("2.21", "3.11", cpu),
+            environment=(),
+            directories=(),
+            time_limit_s=1.0,
+            stop_grace_s=10.0,
+            heartbeat_s=30.0,
+        )
+        return encode_task(replace(task, **changes))["preparation"]
+
+    alike: tuple[dict[str, Any], ...] = (
+        {},
+        {"attempt_id": AttemptId("uid-2"), "replica": "worker-replica-3"},
+        {"program": PythonTask("trainer.task", ("--x", "1"))},
+        {"environment": (("NAME", "VALUE"),)},
+    )
+    assert len({name(**changes) for changes in alike}) == 1
+    others: tuple[dict[str, Any], ...] = (
+        {},
+        {"program": PythonTask("trainer.other", ())},
+        {"packages": (Package("trainer-0.1.tar.gz", "d" * 64),)},
+        {"packages": (Package("trainer-0.2.tar.gz", "c" * 64),)},
+        {"packages": ()},
+        {"runtime": Runtime("2.21", "3.11", (Slice("all", "e" * 64),))},
+        {"runtime": Runtime("2.21", "3.12", (Slice("all", "b" * 64),))},
+        {"gpus": True},
+        {"environment": (("FOOTPLATE_RUNTIME_SLICE", "full"),)},
+    )
+    assert len({name(**changes) for changes in others}) == len(others)
+    assert name(packages=(Package("large.tar.gz"),)) == ""

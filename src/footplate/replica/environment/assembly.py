@@ -30,13 +30,15 @@ _LAYOUT = "1"
 class Environment:
     """An interpreter, and directories with commands that come first in PATH.
 
-    ``uses`` are the parts of the cache that it consists of, such as ``layers/KEY``.
+    ``uses`` are the parts of the cache that it consists of, such as ``layers/KEY``; ``notes`` is
+    what users are to know of it.
     """
 
-    def __init__(self, python: str, bins: list[str], uses: list[str]) -> None:
+    def __init__(self, python: str, bins: list[str], uses: list[str], notes: list[str]) -> None:
         self.python = python
         self.bins = bins
         self.uses = uses
+        self.notes = notes
 
 
 class Assembly:
@@ -65,9 +67,7 @@ class Assembly:
         if not packages:
             choice = choose(self._slices, words, self._task.forced_slice)
             base = self._get_base(choice)
-            for note in self._describe(choice, base):
-                self._teller.tell(note)
-            return Environment(base.python, [base.bin], [base.use])
+            return Environment(base.python, [base.bin], [base.use], self._describe(choice, base))
         return self._get_layer(packages, words, builds)
 
     def _get_layer(self, packages: list[Package], words: Words, builds: Builds) -> Environment:
@@ -80,11 +80,9 @@ class Assembly:
         key = self._make_key(packages, builds.root)
         built = builds.get(key, make, wait)
         base = self._reopen_base(built)
-        for note in built.record["notes"]:
-            self._teller.tell(note)
         layer_bin = os.path.join(built.path, "bin")
-        uses = [built.use, base.use]
-        return Environment(os.path.join(layer_bin, "python"), [layer_bin, base.bin], uses)
+        python, bins = os.path.join(layer_bin, "python"), [layer_bin, base.bin]
+        return Environment(python, bins, [built.use, base.use], list(built.record["notes"]))
 
     def _make_key(self, packages: list[Package], root: str) -> str:
         """All that a layer depends on; what its requirements came to then, holds from then on."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 
+from footplate.replica.answers import Answers
 from footplate.replica.connection import Connection
 from footplate.replica.environment.assembly import Assembly
 from footplate.replica.environment.bases import Bases
@@ -25,24 +27,25 @@ if TYPE_CHECKING:
     from typing import Any
 
     from footplate.replica.environment.assembly import Environment
+    from footplate.replica.environment.packages import Package
 
 
 def main(home: str) -> int:
     """Print progress, and at last the result or the error, as JSON lines."""
     try:
-        environment = prepare(home, Teller())
+        answer = prepare(home, Teller())
     except Unpreparable as error:
         say({"error": str(error)})
         return 1
     except OSError as error:
         say({"error": f"the environment can't be made: {explain_os_error(error)}"})
         return 1
-    say({"python": environment.python, "bin": environment.bins, "uses": environment.uses})
+    say(answer)
     return 0
 
 
-def prepare(home: str, teller: Teller) -> Environment:
-    """The environment for the task in ``home``. Raises Unpreparable, OSError."""
+def prepare(home: str, teller: Teller) -> dict[str, Any]:
+    """The environment for the task in ``home``, as an answer. Raises Unpreparable, OSError."""
     ticket = _read_json(os.path.join(home, "ticket.json"))
     task = Task(_read_json(os.path.join(home, "task.json")))
     # Environments contain their own paths: there is one way to write that of the cache.
@@ -51,8 +54,6 @@ def prepare(home: str, teller: Teller) -> Environment:
     server = Server(Connection(str(ticket["server_file"]), str(ticket["token"])), teller)
     packages = server.fetch_packages(task.packages, os.path.join(home, "packages"))
     slices, note = task.choose_slices()
-    if note:
-        teller.tell(note)
     globs = [str(pattern) for pattern in ticket.get("pythons") or ()]
     interpreters = Interpreters(globs, host, cache, uv)
     interpreter = interpreters.find(task.python, f"runtime {task.runtime}")
@@ -62,7 +63,29 @@ def prepare(home: str, teller: Teller) -> Environment:
     environment = assembly.assemble(packages, layers)
     if bases.made or layers.made:
         bound(cache, int(ticket.get("cache_limit_bytes") or 0), teller)
-    return environment
+    environment.notes[:0] = [note] if note else []
+    for words in environment.notes:
+        teller.tell(words)
+    return remember(environment, task, packages, Answers(cache, ticket.get("pythons")))
+
+
+def remember(
+    environment: Environment, task: Task, packages: list[Package], answers: Answers
+) -> dict[str, Any]:
+    """The answer, kept for all who ask for the same, if it can be.
+
+    What was fetched may be something else than what the server has named by then.
+    """
+    answer = {
+        "python": environment.python,
+        "bin": environment.bins,
+        "uses": environment.uses,
+        "notes": environment.notes,
+    }
+    if task.preparation and task.digests == [package.sha256 for package in packages]:
+        with contextlib.suppress(OSError):
+            answers.keep(task.preparation, answer)
+    return answer
 
 
 def bound(cache: str, limit_bytes: int, teller: Teller) -> None:

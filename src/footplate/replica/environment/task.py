@@ -22,7 +22,10 @@ class Task:
                 str(name): [Slice(piece) for piece in slices]
                 for name, slices in runtime["variants"].items()
             }
-            self.packages = [str(package["file"]) for package in described.get("packages") or ()]
+            packages = described.get("packages") or ()
+            self.packages = [str(package["file"]) for package in packages]
+            self.digests = [str(package.get("sha256") or "") for package in packages]
+            self.preparation = str(described.get("preparation") or "")
             self.module = str(described["program"].get("module") or "")
             self._uses_gpus = described.get("gpus") is True
             self._environment = {

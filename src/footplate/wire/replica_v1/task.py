@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +12,10 @@ if TYPE_CHECKING:
     from footplate.domain.names import AttemptId
     from footplate.domain.runtimes import Runtime, Slice
     from footplate.wire.json_text import JsonObject
+
+SLICE_VARIABLE = "FOOTPLATE_RUNTIME_SLICE"
+"""By it a job chooses the slice of its runtime: as in the supervisor, which imports nothing of
+ours."""
 
 
 @dataclass(frozen=True)
@@ -22,9 +28,13 @@ class PythonTask:
 
 @dataclass(frozen=True)
 class Package:
-    """One of the user's packages, by the name of its file."""
+    """One of the user's packages, by the name of its file.
+
+    ``sha256`` of its bytes, in hexadecimal; empty: not known.
+    """
 
     file: str
+    sha256: str = ""
 
 
 @dataclass(frozen=True)
@@ -106,7 +116,8 @@ def encode_task(task: Task) -> JsonObject:
             "module": task.program.module,
             "args": list(task.program.args),
         },
-        "packages": [{"file": package.file} for package in task.packages],
+        "packages": [{**vars(package)} for package in task.packages],
+        "preparation": _name_preparation(task),
         "runtime": _encode_runtime(task.runtime),
         "environment": [[name, value] for name, value in task.environment],
         "directories": list(task.directories),
@@ -123,6 +134,23 @@ def encode_task(task: Task) -> JsonObject:
         "hang_s": task.hang_s,
         "metrics": list(task.metrics),
     }
+
+
+def _name_preparation(task: Task) -> str:
+    """Of all that the environment of a program is made from; empty where that isn't known.
+
+    Where two tasks have the same, one environment serves both.
+    """
+    if not all(package.sha256 for package in task.packages):
+        return ""
+    parts = (
+        _encode_runtime(task.runtime),
+        task.gpus,
+        task.program.module,
+        dict(task.environment).get(SLICE_VARIABLE),
+        [[package.file, package.sha256] for package in task.packages],
+    )
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _encode_allotment(allotment: Allotment | None) -> JsonObject | None:
