@@ -1,6 +1,8 @@
-"""Real tuning problems: learners of scikit-learn on data sets that come with it.
+"""Real tuning problems: learners of scikit-learn, with the spaces that they are tuned in.
 
-Losses are cached in a file, by problem and point: they don't depend on the seed of a search.
+Small ones take some hundredths of a second for a loss. They are for trying out changes of the
+method: what is chosen on these is checked on the others. Losses are cached in a file, by problem
+and point: they don't depend on the seed of a search.
 """
 
 from __future__ import annotations
@@ -10,17 +12,9 @@ import sqlite3
 import warnings
 from typing import TYPE_CHECKING
 
+import losses
 import numpy as np
 from problems import Problem
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
-from sklearn.ensemble import GradientBoostingRegressor, RandomForestClassifier
-from sklearn.linear_model import SGDClassifier
-from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
-from sklearn.neural_network import MLPClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
-from small_learners import SMALL
 
 from footplate.domain.studies.parameters import (
     Branch,
@@ -45,48 +39,7 @@ def _double(name: str, low: float, high: float) -> DoubleParameter:
     return DoubleParameter(name, low, high, LOG)
 
 
-def support_vectors(point: Point) -> float:
-    values = dict(point)
-    x, y = load_breast_cancer(return_X_y=True)
-    learner = make_pipeline(StandardScaler(), SVC(**values, max_iter=20000))
-    return -float(cross_val_score(learner, x, y, cv=_folds(), scoring="accuracy").mean())
-
-
-def boosting(point: Point) -> float:
-    x, y = (part[:250] for part in load_diabetes(return_X_y=True))
-    learner = GradientBoostingRegressor(**point, random_state=0)
-    folds = KFold(3, shuffle=True, random_state=0)
-    return -float(cross_val_score(learner, x, y, cv=folds, scoring="r2").mean())
-
-
-def forest(point: Point) -> float:
-    x, y = load_wine(return_X_y=True)
-    learner = RandomForestClassifier(**point, n_estimators=10, random_state=0)
-    return -float(cross_val_score(learner, x, y, cv=_folds(), scoring="neg_log_loss").mean())
-
-
-def descent(point: Point) -> float:
-    x, y = load_digits(return_X_y=True)
-    learner = SGDClassifier(**point, max_iter=8, tol=None, random_state=0)
-    pipeline = make_pipeline(StandardScaler(), learner)
-    return -float(cross_val_score(pipeline, x[:400], y[:400], cv=_folds()).mean())
-
-
-def network(point: Point) -> float:
-    values = dict(point)
-    sizes = (int(values.pop("width")),) * int(values.pop("layers"))
-    x, y = load_digits(return_X_y=True)
-    learner = MLPClassifier(sizes, **values, max_iter=12, random_state=0)
-    pipeline = make_pipeline(StandardScaler(), learner)
-    scores = cross_val_score(pipeline, x[:500], y[:500], cv=_folds(), scoring="neg_log_loss")
-    return -float(scores.mean())
-
-
-def _folds() -> StratifiedKFold:
-    return StratifiedKFold(3, shuffle=True, random_state=0)
-
-
-KERNEL = CategoricalParameter(
+_KERNEL = CategoricalParameter(
     "kernel",
     ("linear", "rbf", "poly", "sigmoid"),
     branches=(
@@ -95,7 +48,7 @@ KERNEL = CategoricalParameter(
         Branch(("poly", "sigmoid"), DoubleParameter("coef0", 0.0, 2.0)),
     ),
 )
-SCHEDULE = CategoricalParameter(
+_SCHEDULE = CategoricalParameter(
     "learning_rate",
     ("optimal", "constant", "invscaling", "adaptive"),
     branches=(
@@ -103,33 +56,33 @@ SCHEDULE = CategoricalParameter(
         Branch(("invscaling",), DoubleParameter("power_t", 0.0, 1.0)),
     ),
 )
-PENALTY = CategoricalParameter(
+_PENALTY = CategoricalParameter(
     "penalty",
     ("l2", "l1", "elasticnet"),
     branches=(Branch(("elasticnet",), DoubleParameter("l1_ratio", 0.0, 1.0)),),
 )
-SOLVER = CategoricalParameter(
+_SOLVER = CategoricalParameter(
     "solver",
     ("adam", "sgd"),
     branches=(Branch(("sgd",), DoubleParameter("momentum", 0.0, 0.99)),),
 )
 LEARNERS: dict[str, tuple[str, Callable[[Point], float], SearchSpace]] = {
-    "svm": ("conditional", support_vectors, SearchSpace((_double("C", 1e-3, 1e3), KERNEL))),
+    "svm": ("conditional", losses.support_vectors, SearchSpace((_double("C", 1e-3, 1e3), _KERNEL))),
     "sgd": (
         "conditional",
-        descent,
+        losses.descent,
         SearchSpace(
             (
                 CategoricalParameter("loss", ("hinge", "log_loss", "modified_huber")),
                 _double("alpha", 1e-7, 1.0),
-                PENALTY,
-                SCHEDULE,
+                _PENALTY,
+                _SCHEDULE,
             )
         ),
     ),
     "mlp": (
         "conditional",
-        network,
+        losses.network,
         SearchSpace(
             (
                 IntegerParameter("layers", 1, 3),
@@ -137,13 +90,13 @@ LEARNERS: dict[str, tuple[str, Callable[[Point], float], SearchSpace]] = {
                 CategoricalParameter("activation", ("relu", "tanh", "logistic")),
                 _double("alpha", 1e-6, 1.0),
                 _double("learning_rate_init", 1e-4, 0.3),
-                SOLVER,
+                _SOLVER,
             )
         ),
     ),
     "boosting": (
         "mixed",
-        boosting,
+        losses.boosting,
         SearchSpace(
             (
                 IntegerParameter("n_estimators", 5, 60, LOG),
@@ -158,7 +111,7 @@ LEARNERS: dict[str, tuple[str, Callable[[Point], float], SearchSpace]] = {
     ),
     "forest": (
         "mixed",
-        forest,
+        losses.forest,
         SearchSpace(
             (
                 IntegerParameter("max_depth", 1, 12),
@@ -167,6 +120,129 @@ LEARNERS: dict[str, tuple[str, Callable[[Point], float], SearchSpace]] = {
                 CategoricalParameter("criterion", ("gini", "entropy", "log_loss")),
                 DoubleParameter("min_impurity_decrease", 0.0, 0.2),
                 DiscreteParameter("max_samples", (0.3, 0.5, 0.7, 0.9)),
+            )
+        ),
+    ),
+}
+_SCALER = CategoricalParameter("scaler", tuple(losses.SCALERS))
+_SMALL_KERNEL = CategoricalParameter(
+    "kernel",
+    ("linear", "rbf", "poly"),
+    branches=(
+        Branch(("rbf", "poly"), _double("gamma", 1e-5, 1.0)),
+        Branch(("poly",), IntegerParameter("degree", 2, 4)),
+    ),
+)
+_MODEL = CategoricalParameter(
+    "model",
+    ("ridge", "lasso", "kernel", "neighbours", "vectors"),
+    branches=(
+        Branch(("ridge", "lasso"), _double("alpha", 1e-4, 1e3)),
+        Branch(("kernel",), CategoricalParameter("kernel", ("rbf", "laplacian"))),
+        Branch(("kernel",), _double("alpha", 1e-4, 1e3)),
+        Branch(("kernel", "vectors"), _double("gamma", 1e-4, 1.0)),
+        Branch(("neighbours",), IntegerParameter("n_neighbors", 1, 60, LOG)),
+        Branch(("neighbours",), CategoricalParameter("weights", ("uniform", "distance"))),
+        Branch(("vectors",), _double("C", 1e-2, 1e3)),
+    ),
+)
+SMALL: dict[str, tuple[str, Callable[[Point], float], SearchSpace]] = {
+    "wine-svm": (
+        "small-conditional",
+        losses.wine_vectors,
+        SearchSpace((_double("C", 1e-3, 1e3), _SMALL_KERNEL)),
+    ),
+    "svr": (
+        "small-conditional",
+        losses.support_regression,
+        SearchSpace((_double("C", 1e-2, 1e3), DoubleParameter("epsilon", 0.0, 1.0), _SMALL_KERNEL)),
+    ),
+    "neighbours": (
+        "small-conditional",
+        losses.neighbours,
+        SearchSpace(
+            (
+                _SCALER,
+                CategoricalParameter(
+                    "reduce",
+                    ("none", "pca"),
+                    branches=(Branch(("pca",), IntegerParameter("components", 2, 40)),),
+                ),
+                IntegerParameter("n_neighbors", 1, 40, LOG),
+                CategoricalParameter("weights", ("uniform", "distance")),
+                DiscreteParameter("p", (1.0, 1.5, 2.0, 3.0)),
+            )
+        ),
+    ),
+    "regressors": ("small-conditional", losses.any_regressor, SearchSpace((_MODEL,))),
+    "logistic": (
+        "small-conditional",
+        losses.logistic,
+        SearchSpace(
+            (
+                _SCALER,
+                _double("C", 1e-4, 1e3),
+                CategoricalParameter(
+                    "penalty",
+                    ("l1", "l2", "elasticnet"),
+                    branches=(Branch(("elasticnet",), DoubleParameter("l1_ratio", 0.0, 1.0)),),
+                ),
+                _double("tol", 1e-5, 1e-1),
+            )
+        ),
+    ),
+    "tree": (
+        "small-mixed",
+        losses.tree,
+        SearchSpace(
+            (
+                IntegerParameter("max_depth", 1, 15),
+                IntegerParameter("min_samples_leaf", 1, 60, LOG),
+                IntegerParameter("min_samples_split", 2, 60, LOG),
+                DoubleParameter("max_features", 0.05, 1.0),
+                CategoricalParameter("criterion", ("gini", "entropy")),
+                _double("ccp_alpha", 1e-5, 1e-1),
+            )
+        ),
+    ),
+    "wine-boosting": (
+        "small-mixed",
+        losses.small_boosting,
+        SearchSpace(
+            (
+                IntegerParameter("n_estimators", 2, 20, LOG),
+                _double("learning_rate", 0.01, 1.0),
+                IntegerParameter("max_depth", 1, 5),
+                DoubleParameter("subsample", 0.3, 1.0),
+                DiscreteParameter("max_features", (0.1, 0.2, 0.35, 0.5, 1.0)),
+                CategoricalParameter("criterion", ("friedman_mse", "squared_error")),
+            )
+        ),
+    ),
+    "iris-mlp": (
+        "small-mixed",
+        losses.small_network,
+        SearchSpace(
+            (
+                DiscreteParameter("width", (4.0, 8.0, 16.0, 32.0)),
+                CategoricalParameter("activation", ("relu", "tanh", "logistic")),
+                CategoricalParameter("solver", ("adam", "sgd")),
+                _double("alpha", 1e-6, 1.0),
+                _double("learning_rate_init", 1e-4, 1.0),
+                DiscreteParameter("batch_size", (8.0, 16.0, 32.0, 64.0)),
+            )
+        ),
+    ),
+    "extra-trees": (
+        "small-mixed",
+        losses.extra_trees,
+        SearchSpace(
+            (
+                IntegerParameter("max_depth", 1, 15),
+                IntegerParameter("min_samples_leaf", 1, 30, LOG),
+                DoubleParameter("max_features", 0.05, 1.0),
+                DoubleParameter("min_impurity_decrease", 0.0, 0.1),
+                CategoricalParameter("criterion", ("squared_error", "friedman_mse")),
             )
         ),
     ),
