@@ -271,8 +271,13 @@ class Service:
         self.queue.refresh()
         term = self._make_term(lease)
         self._term = term
-        term.start()
-        self._data_dir.announce(lease.url)
+        try:
+            term.start()
+            self._data_dir.announce(lease.url)
+        except BaseException:
+            self._term = None
+            term.close()
+            raise
 
     def _end_term(self) -> None:
         """Supervisors that talk to this server are sent to look for the next one."""

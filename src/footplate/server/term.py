@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Term:
     """Everything in it was made for it: it knows nothing of earlier terms, whosever they were.
 
-    ``close`` comes once, and after ``start``.
+    ``close`` comes once, also after a ``start`` that failed.
     """
 
     def __init__(self, backend: Backend, leads: Callable[[], bool]) -> None:

@@ -98,3 +98,23 @@ def test_a_ring_before_the_wait_counts_and_counts_once(exits: Exits) -> None:
         exits.wake()
     assert exits.wait(None) == ()
     assert exits.wait(0.0) == ()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has process descriptors")
+def test_children_that_outlive_the_watch_are_reaped_nevertheless() -> None:
+    """The process goes on: it was a server that led, and follows now."""
+    exits, child = make_exits(), spawn()
+    assert exits.watch(child.pid) is not None
+    exits.close()
+    end(child)
+    while is_child(child.pid):
+        pass
+
+
+def is_child(pid: int) -> bool:
+    """Waits for its death, and leaves it to be reaped by another."""
+    try:
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True

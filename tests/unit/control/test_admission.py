@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.control import queue
 from footplate.control.admission import TELL_AT_ONCE, Admission
 from footplate.control.decisions import apply
 from footplate.control.queue import Queue
@@ -118,6 +119,37 @@ def test_room_that_comes_free_is_taken() -> None:
 
     assert house.states() == {"two": State.PREPARING, "three": State.PREPARING}
     assert house.queue.explain(house.kept.get_by_uid(jobs[2].uid)) is None
+
+
+def test_what_was_written_unheard_is_seen_after_a_refresh() -> None:
+    """By another server, of which this one was told nothing: jobs that ended, and new quotas."""
+    house = House()
+    jobs = [house.submit(name) for name in ("one", "two", "three", "four")]
+    house.admission.admit()
+    for job in jobs[:2]:
+        now = house.kept.get_by_uid(job.uid)
+        ended = replace(now, state=State.SUCCEEDED, ending=Ending(State.SUCCEEDED))
+        house.kept.update(replace(ended, version=now.version + 1), ())
+    house.quotas = Quotas((Quota("demo", "*", {"jobs": 1}),))
+    assert not house.admission.admit(), "nobody has told it"
+
+    house.queue.refresh()
+
+    assert house.admission.admit()
+    assert house.states() == {"three": State.PREPARING, "four": State.QUEUED}
+    assert dict(house.queue.held("demo", "us-central1"))["jobs"] == 1
+
+
+def test_changes_that_nobody_asks_for_take_no_more_room_than_a_refresh(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(queue, "MOST_CHANGED", 2)
+    house = House()
+    for name in ("one", "two", "three", "four"):
+        house.submit(name)
+    assert len(house.queue._changed) <= 2
+    house.admission.admit()
+    assert list(house.states().values()).count(State.PREPARING) == 2
 
 
 def test_a_new_service_goes_on_where_the_last_one_died() -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import select
 import sys
+import threading
+from contextlib import suppress
 from itertools import count
 from typing import NewType, Protocol
 
@@ -121,8 +123,23 @@ if sys.platform == "linux":
         def close(self) -> None:
             self._poll.close()
             self._bell.close()
-            for descriptor in self._watched:
+            if self._watched:
+                left = tuple(self._watched)
+                threading.Thread(target=_see_off, args=(left,), name="reaper", daemon=True).start()
+
+    def _see_off(descriptors: tuple[int, ...]) -> None:
+        """Reap those that are children of this process, which may go on without watching them."""
+        poll = select.poll()
+        for descriptor in descriptors:
+            poll.register(descriptor, select.POLLIN)
+        left = len(descriptors)
+        while left:
+            for descriptor, _ in poll.poll():
+                poll.unregister(descriptor)
+                with suppress(ChildProcessError):
+                    os.waitid(os.P_PIDFD, descriptor, os.WEXITED | os.WNOHANG)
                 os.close(descriptor)
+                left -= 1
 
 
 if sys.platform == "darwin":
