@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from footplate.control.leadership import Leadership
 from footplate.control.loop import Loop
 from footplate.ports.notices import NoticeKind
+from footplate.server.machine import is_alive
 from footplate.server.membership import Membership
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ class Company:
         return None if self._leadership is None else self._leadership.leader_url
 
     def members(self) -> tuple[Member, ...]:
-        return self._membership.living()
+        """Who shares the database now. They are all on this machine."""
+        return tuple(each for each in self._membership.living() if is_alive(each.pid))
 
     def join(self) -> None:
         """Raises FailedPrecondition: it may not, with the way out."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from footplate import __version__
 from footplate.domain.errors import FailedPrecondition
+from footplate.server.machine import is_alive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -159,12 +160,9 @@ def _announcement(url: str) -> bytes:
 
 def _lives(path: Path) -> bool:
     try:
-        os.kill(int(json.loads(path.read_bytes())["pid"]), 0)
-    except PermissionError:
-        return True
-    except (OSError, ValueError, KeyError, TypeError, OverflowError):
+        return is_alive(int(json.loads(path.read_bytes())["pid"]))
+    except (OSError, ValueError, KeyError, TypeError):
         return False
-    return True
 
 
 def _once(path: Path, fresh: bytes) -> bytes:
