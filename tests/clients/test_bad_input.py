@@ -143,6 +143,8 @@ def test_a_module_that_is_not_in_the_package(
     submit(ml, "no_module", trainers.make(""), pythonModule="trainer.tusk")
     submit(ml, "no_package", trainers.make("#"), pythonModule="tusk.task")
     submit(ml, "no_import", trainers.make("import tusk"))
-    assert told("no_module") == "No module named trainer.tusk"
+    assert told("no_module").startswith("No module named trainer.tusk. Your package trainer has ")
     assert "(ModuleNotFoundError: No module named 'tusk')" in told("no_package")
-    assert told("no_import") == "ModuleNotFoundError: No module named 'tusk'"
+    no_import = told("no_import")
+    assert no_import.startswith("ModuleNotFoundError: No module named 'tusk'. Runtime ")
+    assert "install_requires=['tusk']" in no_import
