@@ -181,9 +181,11 @@ def _slice_of(piece: Offered) -> Slice:
 
 
 def _is_other(found: Found, locks: set[str]) -> bool:
-    """Whether no runtime of the catalogue is made of it."""
+    """Whether no runtime of the catalogue is made of it; what is just being built may be."""
+    if found.entry.useless:
+        return not found.entry.in_use
     lock = found.record.get("lock_sha256") or found.record.get("base")
-    return found.entry.useless or lock not in locks
+    return lock not in locks
 
 
 def _open(cache: Path) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.replica.leases import Leases
+from footplate.replica.leases import Leases, open_lock, try_alone
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
@@ -190,3 +190,19 @@ uv.find_uv_bin = lambda: {uv!r}
 from footplate.cli.main import main
 main(["runtimes", "build", "9.9"])
 """
+
+
+def test_the_rest_of_a_build_is_told_from_one_that_goes_on(machine: Machine) -> None:
+    half = machine.cache / "runtimes" / ("0" * 32)
+    half.mkdir(parents=True)
+    (half / "content").write_bytes(bytes(100_000))
+    descriptor = open_lock(str(half))
+    try:
+        assert try_alone(descriptor)
+        assert "the rest of builds" not in machine.invoke("list").stderr
+        assert machine.invoke("prune").stdout == "Freed 0 B, 0 environments.\n"
+    finally:
+        os.close(descriptor)
+    assert "the rest of builds" in machine.invoke("list").stderr
+    assert "half-built" in machine.invoke("prune").stdout
+    assert not half.exists()
