@@ -10,14 +10,19 @@ if TYPE_CHECKING:
     from footplate.domain.errors import ServiceError
     from footplate.wire.json_text import JsonObject
 
+MAX_MESSAGE_LENGTH = 20_000
+MAX_VIOLATIONS = 51
+MAX_FIELD_LENGTH = 500
+MAX_DESCRIPTION_LENGTH = 4000
+"""What was given, and is told of, may be megabytes."""
 _BAD_REQUEST = "type.googleapis.com/google.rpc.BadRequest"
 
 
 def error_json(error: ServiceError) -> JsonObject:
-    """The body of an answer that is an error."""
+    """The body of an answer that is an error, of a size that can be read."""
     body: JsonObject = {
         "code": error.http_status,
-        "message": error.message,
+        "message": message_of(error),
         "status": error.code.name,
     }
     if error.violations:
@@ -25,11 +30,24 @@ def error_json(error: ServiceError) -> JsonObject:
             {
                 "@type": _BAD_REQUEST,
                 "fieldViolations": [
-                    {"field": v.field, "description": v.description} for v in error.violations
+                    {
+                        "field": _cut(v.field, MAX_FIELD_LENGTH),
+                        "description": _cut(v.description, MAX_DESCRIPTION_LENGTH),
+                    }
+                    for v in error.violations[:MAX_VIOLATIONS]
                 ],
             }
         ]
     return {"error": body}
+
+
+def message_of(error: ServiceError) -> str:
+    """As much of its message as is answered."""
+    return _cut(error.message, MAX_MESSAGE_LENGTH)
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[:length]}..."
 
 
 def status_json(code: Code, message: str) -> JsonObject:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import JSONResponse, Response
 
 from footplate.domain.errors import Aborted, FailedPrecondition, ServiceError
+from footplate.wire.status import message_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,12 +43,11 @@ def answering(handler: Callable[[Request], Response]) -> Callable[[Request], Res
 def error_answer(error: ServiceError, status: int | None = None) -> Response:
     """``status`` overrides the one that Cloud Storage has for this kind of error."""
     code = status or _status(error)
-    details = [
-        {"message": error.message, "domain": "global", "reason": _REASONS.get(code, "backendError")}
-    ]
+    message, reason = message_of(error), _REASONS.get(code, "backendError")
+    details = [{"message": message, "domain": "global", "reason": reason}]
     body = {
         "code": code,
-        "message": error.message,
+        "message": message,
         "status": error.code.name,
         "errors": details,
     }
