@@ -61,7 +61,7 @@ class Complaints(logging.Handler):
     """What the service's log says that it mustn't: crashes, and passes that failed."""
 
     def __init__(self) -> None:
-        super().__init__(logging.WARNING)
+        super().__init__(logging.ERROR)  # a busy machine warns of much
         self.told: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
