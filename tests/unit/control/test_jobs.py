@@ -125,7 +125,7 @@ def test_a_good_job_is_kept_with_its_first_events_and_wakes_the_loop(desk: Desk)
 
 def test_what_the_request_says_wrong_is_told_with_what_is_missing(desk: Desk) -> None:
     told = (Violation("trainingInput.jobDir", "bad"), Violation("labels", "too many"))
-    bad = replace(submission(runtime="version:2.4/", job_dir="gs://no-bucket/"), violations=told)
+    bad = replace(submission(runtime="version:2.40/", job_dir="gs://no-bucket/"), violations=told)
 
     with pytest.raises(InvalidArgument) as caught:
         desk.jobs.submit(bad)
@@ -171,7 +171,7 @@ def test_the_service_chooses_numeric_ids_where_the_client_does_not(desk: Desk) -
 
 def test_all_that_is_missing_is_said_at_once_and_nothing_is_made(desk: Desk) -> None:
     bad = submission(
-        runtime="version:2.4/", package="gs://demo-bucket/no.tar.gz", job_dir="gs://no-bucket/x"
+        runtime="version:2.40/", package="gs://demo-bucket/no.tar.gz", job_dir="gs://no-bucket/x"
     )
 
     with pytest.raises(InvalidArgument) as caught:
