@@ -27,8 +27,8 @@ from footplate.api.training_v1 import training_routes
 from footplate.buckets.folders import FolderBuckets
 from footplate.catalogue import load_catalogue
 from footplate.cli.main import main
-from footplate.cli.session import Target
 from footplate.cli.variables import google_variables
+from footplate.cli.whereabouts import Target
 from footplate.domain.names import TrainingJobName
 from footplate.server.clock import SystemClock
 from footplate.testing.gcloud import find_gcloud

@@ -13,8 +13,8 @@ from tests.clients.corpus import Entry, entries, require_corpus
 
 from footplate.api.security import Access
 from footplate.cli.main import main
-from footplate.cli.session import Target
 from footplate.cli.variables import google_variables
+from footplate.cli.whereabouts import Target
 from footplate.testing.gcloud import find_gcloud
 from footplate.testing.http_server import serve
 from footplate.testing.jobs_service import MemoryJobs

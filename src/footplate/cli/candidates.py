@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from click.shell_completion import CompletionItem
 
-from footplate.cli.session import DEFAULT_PROJECT, DEFAULT_REGION, PROJECT_VARIABLES, Session
+from footplate.cli.defaults import DEFAULT_PROJECT, DEFAULT_REGION, PROJECT_VARIABLES
+from footplate.cli.session import Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

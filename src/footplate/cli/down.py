@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.interruption import at_interrupt
-from footplate.cli.session import Session, with_session
+from footplate.cli.session_options import with_session
 from footplate.domain.errors import DeadlineExceeded, FailedPrecondition, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from footplate.cli.session import Session
     from footplate.client.service import Service
 
 PAUSE_S = 0.1

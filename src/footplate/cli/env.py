@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli.session import Session, region_option, with_session
+from footplate.cli.session_options import region_option, with_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from footplate.cli.session import Session
 
 
 def _fish(value: str) -> str:

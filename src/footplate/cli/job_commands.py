@@ -13,9 +13,9 @@ import click
 
 from footplate.cli.formats.grammar import read_format
 from footplate.cli.happenings import Narrator, restarts, timetable
+from footplate.cli.hints import job_commands
 from footplate.cli.interruption import INTERRUPTED, at_interrupt, job_goes_on
 from footplate.cli.lists.listing import show_none
-from footplate.cli.session import job_commands
 from footplate.cli.show import cell, render, render_list
 from footplate.cli.table import LEAST, total_width
 from footplate.cli.terminal import clip, disarm

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from footplate.cli.session import LOOKED_FOR, list_command
+from footplate.cli.hints import list_command
+from footplate.cli.session import LOOKED_FOR
 from footplate.domain.errors import NotFound, ServiceError
 from footplate.domain.names import TrainingJobName
 from footplate.domain.words import nearest

@@ -7,11 +7,15 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from footplate.cli.group import Failure
-from footplate.cli.session import Session, region_option, with_session
+from footplate.cli.session_options import region_option, with_session
+
+if TYPE_CHECKING:
+    from footplate.cli.session import Session
 
 NOT_EXECUTABLE = 126
 NOT_FOUND = 127

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli.session import Session, with_session
+from footplate.cli.session_options import with_session
 from footplate.cli.show import format_option, render
 from footplate.domain.errors import Unavailable
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from footplate.cli.formats.layout import Layout
+    from footplate.cli.session import Session
     from footplate.client.resources import Status
     from footplate.wire.json_text import JsonObject
 

@@ -13,7 +13,7 @@ from footplate.cli.stand_in_account import write_account
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from footplate.cli.session import Target
+    from footplate.cli.whereabouts import Target
 
 LAUNCH = Path(__file__).with_name("launch")
 """Goes onto PYTHONPATH."""

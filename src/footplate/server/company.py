@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from footplate.control.leadership import Leadership
 from footplate.control.loop import Loop
 from footplate.ports.notices import NoticeKind
-from footplate.server.machine import is_alive
+from footplate.replica.isolation.processes import is_there
 from footplate.server.membership import Membership
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Company:
 
     def members(self) -> tuple[Member, ...]:
         """Who shares the database now. They are all on this machine."""
-        return tuple(each for each in self._membership.living() if is_alive(each.pid))
+        return tuple(each for each in self._membership.living() if is_there(each.pid))
 
     def join(self) -> None:
         """Raises FailedPrecondition: it may not, with the way out."""

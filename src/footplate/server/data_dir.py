@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from footplate import __version__
 from footplate.domain.errors import FailedPrecondition
-from footplate.server.machine import is_alive
+from footplate.replica.isolation.processes import is_there
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -160,7 +160,7 @@ def _announcement(url: str) -> bytes:
 
 def _lives(path: Path) -> bool:
     try:
-        return is_alive(int(json.loads(path.read_bytes())["pid"]))
+        return is_there(int(json.loads(path.read_bytes())["pid"]))
     except (OSError, ValueError, KeyError, TypeError):
         return False
 

@@ -38,16 +38,6 @@ def machine_id() -> str:
     return boot_id() or socket.gethostname()
 
 
-def is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except PermissionError:
-        return True
-    except (OSError, OverflowError):
-        return False
-    return True
-
-
 def memory_bytes() -> int:
     """The memory of this machine, or what control groups leave this process of it."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -8,10 +8,11 @@ import click
 
 from footplate.cli.catalogue.known import catalogue, entries, known_name, show, texts
 from footplate.cli.lists.listing import Listing, list_options
-from footplate.cli.session import Session, with_session
+from footplate.cli.session_options import with_session
 
 if TYPE_CHECKING:
     from footplate.cli.formats.keys import Resource
+    from footplate.cli.session import Session
     from footplate.wire.json_text import JsonObject
 
 _COLUMNS = {"NAME": "name", "KIND": "kind", "MEMORY_GB": "memoryGb"}

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from footplate.cli.defaults import DEFAULT_REGION
 from footplate.cli.quotas.place import quota_region_option
 from footplate.cli.quotas.rows import show_in_force
-from footplate.cli.session import DEFAULT_REGION, Session, with_session
+from footplate.cli.session_options import with_session
 from footplate.cli.show import format_option
 
 if TYPE_CHECKING:
     from footplate.cli.formats.layout import Layout
+    from footplate.cli.session import Session
 
 
 @click.command("describe")

@@ -9,10 +9,11 @@ from click.core import ParameterSource
 
 from footplate.cli.lists.listing import Listing, list_options, show_list
 from footplate.cli.quotas.rows import LIST, row
-from footplate.cli.session import Session, with_session
+from footplate.cli.session_options import with_session
 
 if TYPE_CHECKING:
     from footplate.cli.formats.keys import Resource
+    from footplate.cli.session import Session
 
 
 @click.command("list")

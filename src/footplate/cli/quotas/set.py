@@ -9,11 +9,12 @@ import click
 from footplate.cli.quotas.limit_value import LimitValue
 from footplate.cli.quotas.place import quota_region_option
 from footplate.cli.quotas.rows import show_in_force
-from footplate.cli.session import Session, with_session
+from footplate.cli.session_options import with_session
 from footplate.cli.show import format_option
 
 if TYPE_CHECKING:
     from footplate.cli.formats.layout import Layout
+    from footplate.cli.session import Session
 
 
 @click.command("set")

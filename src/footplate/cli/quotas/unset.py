@@ -8,12 +8,13 @@ import click
 
 from footplate.cli.quotas.place import quota_region_option
 from footplate.cli.quotas.rows import show_in_force
-from footplate.cli.session import Session, with_session
+from footplate.cli.session_options import with_session
 from footplate.cli.show import format_option
 from footplate.domain.quotas.rules import fold
 
 if TYPE_CHECKING:
     from footplate.cli.formats.layout import Layout
+    from footplate.cli.session import Session
     from footplate.client.quotas import Quota
 
 

@@ -9,9 +9,10 @@ import click
 
 from footplate.cli.offering import offered
 from footplate.cli.progress import Progress
-from footplate.cli.session import Session, with_session
+from footplate.cli.session_options import with_session
 
 if TYPE_CHECKING:
+    from footplate.cli.session import Session
     from footplate.cli.storage.transfers import Transfer
     from footplate.client.storage import Storage
 

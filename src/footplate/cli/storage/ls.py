@@ -10,7 +10,7 @@ from footplate.cli.formats.grammar import read_format
 from footplate.cli.group import Failure
 from footplate.cli.lists.listing import Listing, list_options, show_list
 from footplate.cli.offering import offered
-from footplate.cli.session import Session, with_session
+from footplate.cli.session_options import with_session
 from footplate.cli.storage.matching import is_pattern, level, matching
 from footplate.domain.names import GcsUri
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from footplate.cli.formats.keys import Resource
+    from footplate.cli.session import Session
     from footplate.client.resources import StoredObject
     from footplate.client.storage import Storage
 

@@ -6,7 +6,7 @@ import fnmatch
 import operator
 from typing import TYPE_CHECKING, TypeAlias
 
-from footplate.cli.session import job_commands
+from footplate.cli.hints import job_commands
 from footplate.cli.trials.fields import by_name
 from footplate.client.trials import STATES
 from footplate.domain.errors import InvalidArgument, NotFound

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli import job_commands
+from footplate.cli.hints import job_commands as commands_of
 from footplate.cli.interruption import INTERRUPTED
-from footplate.cli.session import job_commands as commands_of
 from footplate.cli.show import render_list
 from footplate.cli.table import table
 from footplate.cli.terminal import disarm

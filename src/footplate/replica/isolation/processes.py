@@ -127,6 +127,17 @@ def is_alive(process: Process) -> bool:
     return now is not None and now.start == process.start and not now.zombie
 
 
+def is_there(pid: int) -> bool:
+    """Whether there is a process of this number, on any system; who it is isn't told."""
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True
+
+
 def boot_id() -> str:
     """Different after each start of the machine; empty where that isn't known."""
     try:

@@ -14,12 +14,13 @@ from footplate.cli.dry_run import finish
 from footplate.cli.interruption import at_interrupt
 from footplate.cli.kms_key import kms_key_name
 from footplate.cli.learn_from import learn_from_option
-from footplate.cli.session import Session, with_session
+from footplate.cli.session_options import with_session
 from footplate.cli.show import render
 from footplate.cli.stream_options import check_following
 
 if TYPE_CHECKING:
     from footplate.cli.formats.layout import Layout
+    from footplate.cli.session import Session
 
 
 @click.command("create")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.option_values import ListValue
-from footplate.cli.session import Session, region_option, with_session
+from footplate.cli.session_options import region_option, with_session
 from footplate.cli.show import format_option, render
 from footplate.cli.terminal import disarm
 from footplate.domain.errors import AlreadyExists, InvalidArgument, NotFound, ServiceError
@@ -17,6 +17,7 @@ from footplate.domain.errors import AlreadyExists, InvalidArgument, NotFound, Se
 if TYPE_CHECKING:
     from footplate.cli.formats.layout import Layout
     from footplate.cli.prior.finished_study import FinishedStudy
+    from footplate.cli.session import Session
     from footplate.client.service import Service
     from footplate.domain.names import StudyName
     from footplate.wire.json_text import JsonObject

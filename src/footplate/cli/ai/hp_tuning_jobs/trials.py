@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from footplate.cli.ai.hp_tuning_jobs.kind import KIND
 from footplate.cli.ai.located.kind import EXAMPLE_ID
 from footplate.cli.offering import offered
-from footplate.cli.session import Session, region_option, with_session
+from footplate.cli.session_options import region_option, with_session
 from footplate.cli.trials.command import run_trials, trials_help, trials_options
+
+if TYPE_CHECKING:
+    from footplate.cli.session import Session
 
 
 @click.command("trials", help=trials_help("footplate ai hp-tuning-jobs trials", EXAMPLE_ID))

@@ -9,10 +9,11 @@ import click
 from footplate.cli import job_commands
 from footplate.cli.ai.located.kind import EXAMPLE_ID, N
 from footplate.cli.offering import offered
-from footplate.cli.session import Session, region_option, with_session
+from footplate.cli.session_options import region_option, with_session
 
 if TYPE_CHECKING:
     from footplate.cli.ai.located.kind import Kind
+    from footplate.cli.session import Session
 
 
 def cancel_command(

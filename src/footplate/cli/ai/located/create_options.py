@@ -9,7 +9,7 @@ import click
 from footplate.cli.dry_run import dry_run_option
 from footplate.cli.kms_key import kms_options
 from footplate.cli.option_values import DictValue
-from footplate.cli.session import region_option
+from footplate.cli.session_options import region_option
 from footplate.cli.show import format_option
 from footplate.cli.stream_options import stream_logs_option
 

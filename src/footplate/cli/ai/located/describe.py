@@ -9,12 +9,13 @@ import click
 from footplate.cli import job_commands
 from footplate.cli.ai.located.kind import EXAMPLE_ID, N
 from footplate.cli.offering import offered
-from footplate.cli.session import Session, region_option, with_session
+from footplate.cli.session_options import region_option, with_session
 from footplate.cli.show import format_option
 
 if TYPE_CHECKING:
     from footplate.cli.ai.located.kind import Kind
     from footplate.cli.formats.layout import Layout
+    from footplate.cli.session import Session
 
 
 def describe_command(

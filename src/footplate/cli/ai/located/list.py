@@ -10,10 +10,11 @@ from footplate.cli import job_commands
 from footplate.cli.ai.located.kind import STATES
 from footplate.cli.lists.listing import Listing, list_options, uri_option
 from footplate.cli.lists.prefilter import prefilter
-from footplate.cli.session import Session, region_option, with_session
+from footplate.cli.session_options import region_option, with_session
 
 if TYPE_CHECKING:
     from footplate.cli.ai.located.kind import Kind, N
+    from footplate.cli.session import Session
 
 
 def list_command(

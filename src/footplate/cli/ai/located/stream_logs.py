@@ -9,13 +9,14 @@ import click
 from footplate.cli import job_commands
 from footplate.cli.ai.located.kind import EXAMPLE_ID, N
 from footplate.cli.offering import offered
-from footplate.cli.session import Session, region_option, with_session
+from footplate.cli.session_options import region_option, with_session
 from footplate.cli.stream_options import stream_options, trial_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from footplate.cli.ai.located.kind import Kind
+    from footplate.cli.session import Session
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -9,11 +9,12 @@ import click
 from footplate.cli import job_commands
 from footplate.cli.ai_platform.jobs.columns import COLUMNS
 from footplate.cli.offering import offered
-from footplate.cli.session import Session, with_session
+from footplate.cli.session_options import with_session
 from footplate.cli.show import format_option
 
 if TYPE_CHECKING:
     from footplate.cli.formats.layout import Layout
+    from footplate.cli.session import Session
 
 
 @click.command("describe")

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from footplate.cli import job_commands
 from footplate.cli.ai_platform.jobs.columns import COLUMNS, STATES, TUNED
 from footplate.cli.lists.listing import Listing, list_options, uri_option
 from footplate.cli.lists.prefilter import prefilter
-from footplate.cli.session import Session, with_session
+from footplate.cli.session_options import with_session
 from footplate.cli.trials.summary import is_tuning
+
+if TYPE_CHECKING:
+    from footplate.cli.session import Session
 
 
 @click.command("list")

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from footplate.cli import job_commands
 from footplate.cli.offering import offered
-from footplate.cli.session import Session, with_session
+from footplate.cli.session_options import with_session
 from footplate.cli.stream_options import stream_options, trial_option
+
+if TYPE_CHECKING:
+    from footplate.cli.session import Session
 
 
 @click.command("stream-logs")

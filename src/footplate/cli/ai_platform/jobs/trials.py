@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from footplate.cli.offering import offered
-from footplate.cli.session import Session, with_session
+from footplate.cli.session_options import with_session
 from footplate.cli.trials.command import run_trials, trials_help, trials_options
+
+if TYPE_CHECKING:
+    from footplate.cli.session import Session
 
 
 @click.command("trials", help=trials_help("footplate ai-platform jobs trials", "census_1"))

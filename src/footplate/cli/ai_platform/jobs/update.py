@@ -9,11 +9,12 @@ import click
 from footplate.cli.ai_platform.jobs.columns import COLUMNS
 from footplate.cli.offering import offered
 from footplate.cli.option_values import DictValue, ListValue
-from footplate.cli.session import Session, with_session
+from footplate.cli.session_options import with_session
 from footplate.cli.show import format_option, render
 
 if TYPE_CHECKING:
     from footplate.cli.formats.layout import Layout
+    from footplate.cli.session import Session
 
 
 @click.command("update")

@@ -8,12 +8,13 @@ import click
 
 from footplate.cli import job_commands
 from footplate.cli.offering import offered
-from footplate.cli.session import Session, with_session
+from footplate.cli.session_options import with_session
 from footplate.cli.show import format_option
 from footplate.cli.usage_options import usage_options
 
 if TYPE_CHECKING:
     from footplate.cli.formats.layout import Layout
+    from footplate.cli.session import Session
 
 
 @click.command("usage")

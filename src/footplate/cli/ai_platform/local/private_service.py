@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from footplate.cli.session import Target
+from footplate.cli.whereabouts import Target
 from footplate.client.service import Service
 from footplate.domain.errors import FailedPrecondition
 

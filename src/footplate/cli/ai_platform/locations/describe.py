@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.ai_platform.locations.rows import COLUMNS, row
-from footplate.cli.session import Session, with_session
+from footplate.cli.session_options import with_session
 from footplate.cli.show import format_option, render
 
 if TYPE_CHECKING:
     from footplate.cli.formats.layout import Layout
+    from footplate.cli.session import Session
 
 
 @click.command("describe")

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from footplate.cli.ai_platform.locations.rows import COLUMNS, row
 from footplate.cli.lists.listing import Listing, list_options, show_list
-from footplate.cli.session import Session, with_session
+from footplate.cli.session_options import with_session
+
+if TYPE_CHECKING:
+    from footplate.cli.session import Session
 
 
 @click.command("list")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from footplate.cli.defaults import DEFAULT_REGION
 from footplate.cli.learn_from import put_learn_from
 from footplate.cli.option_values import enum_name
-from footplate.cli.session import DEFAULT_REGION
 from footplate.domain.errors import InvalidArgument
 
 if TYPE_CHECKING:

@@ -21,13 +21,15 @@ from footplate.cli.kms_key import kms_key_name, kms_options
 from footplate.cli.learn_from import learn_from_option
 from footplate.cli.offering import offered
 from footplate.cli.option_values import UserArgsCommand
-from footplate.cli.session import Session, with_session
+from footplate.cli.session_options import with_session
 from footplate.cli.show import format_option, render
 from footplate.cli.stream_options import check_following, stream_logs_option
 from footplate.domain.names import check_training_job_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from footplate.cli.session import Session
 
 
 @click.command("training", cls=UserArgsCommand)
