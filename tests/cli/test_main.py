@@ -11,10 +11,12 @@ import pytest
 
 from footplate.cli.group import Group
 from footplate.cli.main import main
+from footplate.server.data_dir import DataDir
 from footplate.testing.fake_service import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from click.testing import Result
 
@@ -146,6 +148,21 @@ def test_status_shows_the_service_and_its_jobs(
         "  jobs     1 RUNNING\n"
     )
     assert invoke("status", "--format=value(activeJobs.RUNNING)").stdout == "1\n"
+
+
+def test_status_of_a_server_that_does_not_answer_yet(
+    invoke: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("FOOTPLATE_URL")
+    data_dir = DataDir(tmp_path / "data")
+    data_dir.make()
+    with data_dir.claimed():
+        result = invoke("status", f"--data-dir={data_dir.root}")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        f"Error: a server uses {data_dir.root}, but doesn't answer: it is just starting or "
+        "ending, or very busy; try again in a moment\n"
+    )
 
 
 def test_down_waits_until_the_server_is_gone(

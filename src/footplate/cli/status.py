@@ -8,7 +8,7 @@ import click
 
 from footplate.cli.session_options import with_session
 from footplate.cli.show import format_option, render
-from footplate.domain.errors import Unavailable
+from footplate.domain.errors import FailedPrecondition, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,7 +68,14 @@ def _stopped(session: Session) -> JsonObject:
     from footplate.server import left_behind
 
     settings = session.settings()
-    jobs: JsonObject = {s.value: count for s, count in left_behind(settings).items()}
+    try:
+        left = left_behind(settings)
+    except FailedPrecondition as error:
+        raise Unavailable(
+            f"a server uses {settings.data_dir}, but doesn't answer: it is just starting or "
+            "ending, or very busy; try again in a moment"
+        ) from error
+    jobs: JsonObject = {state.value: count for state, count in left.items()}
     return {"url": None, "dataDir": str(settings.data_dir), "activeJobs": jobs}
 
 
