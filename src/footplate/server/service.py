@@ -5,15 +5,11 @@ from __future__ import annotations
 import os
 import secrets
 import socket
-import sys
 import threading
 import time
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import uv
-from prometheus_client import CollectorRegistry, Gauge, ProcessCollector
 from starlette.middleware import Middleware
 
 from footplate import __version__
@@ -36,7 +32,6 @@ from footplate.api.shell_v1 import shell_routes
 from footplate.api.storage_v1 import storage_routes
 from footplate.api.training_v1 import training_routes
 from footplate.api.vertex_v1 import vertex_routes, vizier_routes
-from footplate.backends.local import LocalBackend
 from footplate.buckets.folders import FolderBuckets
 from footplate.catalogue import load_catalogue
 from footplate.control.admission import Admission
@@ -59,7 +54,6 @@ from footplate.control.wishes import Wishes
 from footplate.domain.errors import Unavailable
 from footplate.domain.jobs import RestartBounds
 from footplate.domain.names import JobUid
-from footplate.domain.states import State
 from footplate.logs.files import FileLogs
 from footplate.logs.usage import FileUsage
 from footplate.logs.watchers import Watchers
@@ -69,9 +63,10 @@ from footplate.replica.archive import build_archive
 from footplate.server.clock import SystemClock
 from footplate.server.company import Company
 from footplate.server.machine import RandomIds, free_port, machine_id, most_connections
+from footplate.server.metrics import make_registry
 from footplate.server.no_backend import NoBackend
-from footplate.server.py_spy import find_py_spy
 from footplate.server.site import local_site
+from footplate.server.supervision import local_backend
 from footplate.server.term import Term
 from footplate.server.tuning import TuningParts
 from footplate.server.vizier import make_vizier
@@ -155,7 +150,7 @@ class Service:
     def _make_app(self, settings: Settings, about: About) -> EndOfStream:
         catalogue, followers, trials = self._catalogue, Followers(), self.tuning.trials
         routes = [
-            *health_routes(__version__, _registry(self.status), dict),
+            *health_routes(__version__, make_registry(self.status), dict),
             *replica_routes(self._make_tasks(settings), self.reports, self._tokens, self.wishes),
             *shell_routes(self.shells, self._tokens, self._changes.add),
             *footplate_routes(self.status, self.store, about, self._drain, self._servers),
@@ -183,7 +178,7 @@ class Service:
         settings, clock, catalogue = self._settings, self._clock, self._catalogue
         fenced = self._kept.fenced(lease)
         store = TellingStore(fenced, self._see, self.logs.wake)
-        backend = _local_backend(settings, self._data_dir, self._archive)
+        backend = local_backend(settings, self._data_dir, self._archive)
         regions = Regions(Binding(backend, self.site))
         term = Term(backend, lambda: self.company.leads)
         limits = HangLimits(
@@ -348,39 +343,5 @@ def _member(data_dir: DataDir, url: str) -> Member:
     )
 
 
-def _local_backend(settings: Settings, data_dir: DataDir, archive: Path) -> LocalBackend:
-    return LocalBackend(
-        root=data_dir.replicas,
-        archive=archive,
-        python=Path(sys.executable),
-        server_file=data_dir.server_file,
-        cache=settings.cache,
-        buckets=data_dir.buckets,
-        uv=Path(uv.find_uv_bin()),
-        py_spy=find_py_spy(),
-        isolation=settings.isolation,
-        network=settings.network,
-        pythons=settings.pythons,
-        private=(data_dir.root,),
-        spool_limit_bytes=settings.spool_limit_mb << 20,
-        cache_limit_bytes=settings.cache_limit_bytes,
-    )
-
-
 def _about(data_dir: DataDir, url: str) -> About:
     return About(__version__, url, os.getpid(), str(data_dir.root))
-
-
-def _registry(status: Status) -> CollectorRegistry:
-    """What /metrics shows: this process, and the active jobs by state, counted when asked."""
-    registry = CollectorRegistry()
-    ProcessCollector(registry=registry)
-    jobs = Gauge("footplate_jobs", "Active jobs by state", ["state"], registry=registry)
-    for state in State:
-        if not state.terminal:
-            jobs.labels(state.value).set_function(partial(_count, status, state))
-    return registry
-
-
-def _count(status: Status, state: State) -> float:
-    return status.active().get(state, 0)

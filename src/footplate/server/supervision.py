@@ -1,0 +1,35 @@
+"""The backend of this machine, as the settings want its supervisors."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import uv
+
+from footplate.backends.local import LocalBackend
+from footplate.server.py_spy import find_py_spy
+
+if TYPE_CHECKING:
+    from footplate.server.data_dir import DataDir
+    from footplate.settings import Settings
+
+
+def local_backend(settings: Settings, data_dir: DataDir, archive: Path) -> LocalBackend:
+    return LocalBackend(
+        root=data_dir.replicas,
+        archive=archive,
+        python=Path(sys.executable),
+        server_file=data_dir.server_file,
+        cache=settings.cache,
+        buckets=data_dir.buckets,
+        uv=Path(uv.find_uv_bin()),
+        py_spy=find_py_spy(),
+        isolation=settings.isolation,
+        network=settings.network,
+        pythons=settings.pythons,
+        private=(data_dir.root,),
+        spool_limit_bytes=settings.spool_limit_mb << 20,
+        cache_limit_bytes=settings.cache_limit_bytes,
+    )
