@@ -37,6 +37,7 @@ HASTE_S = 1.0
 _FINAL = ("INVALID_ARGUMENT", "NOT_FOUND", "FAILED_PRECONDITION", "UNIMPLEMENTED")
 _HTTP_FORBIDDEN = 403
 _HTTP_TOO_LARGE = 413
+_HTTP_UNIMPLEMENTED = 501
 NEVER = float("inf")
 
 
@@ -201,7 +202,9 @@ class Courier:
         """Whether the answer makes sense, and was followed."""
         if answer.status == _HTTP_TOO_LARGE:
             self._batch_bytes = max(1024, self._batch_bytes // 2)
-        if answer.status >= 500:  # it may be another server by now that we should talk to
+        if (
+            answer.status >= 500 and answer.status != _HTTP_UNIMPLEMENTED
+        ):  # it may be another server by now that we should talk to
             self._exchange.abort()
             return False
         if answer.status != 200:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 def seclude(home: str, ticket: dict[str, Any]) -> View | None:
-    """What a build sees: the host's files, but of the service's only packages and the cache.
+    """What a build sees: the host's files, but of the service's only packages, the cache
+    and the buckets, as programs do.
 
     None where nothing is to be hidden, or can be.
     """
@@ -24,7 +25,8 @@ def seclude(home: str, ticket: dict[str, Any]) -> View | None:
     cover, root = os.path.join(home, "build-veil"), os.path.join(home, "root")
     for path in (cover, root):
         os.makedirs(path, exist_ok=True)
-    needed = (os.path.join(home, "packages"), str(ticket["cache"]), str(ticket.get("uv") or ""))
+    needed = [os.path.join(home, "packages")]
+    needed += [str(ticket.get(name) or "") for name in ("cache", "uv", "buckets")]
     shown = [os.path.realpath(path) for path in needed if path]
     view = View(os.path.realpath(root), "", "", ())
     view.veil = Veil(os.path.realpath(cover), hidden, shown, [])

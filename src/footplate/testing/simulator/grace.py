@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from footplate.testing.simulator.supervisor import Supervisor
     from footplate.testing.simulator.world import World
 
+_ROUNDING_S = 1e-6
+"""Sums of seconds are off by less; clocks count no less."""
+
 
 class Graces:
     def __init__(self, world: World) -> None:
@@ -34,7 +37,8 @@ class Graces:
                 assert job.uid in self.cancelled or self._has_lasted(job), "a grace was cut short"
 
     def _has_lasted(self, job: Job) -> bool:
-        return self._world.clock.passed_s - self._ended[job.uid] >= GRACE_S
+        lasted_s = self._world.clock.passed_s - self._ended[job.uid]
+        return lasted_s >= GRACE_S - _ROUNDING_S
 
     def allow(self, supervisor: Supervisor) -> None:
         """It is told to stop."""

@@ -104,6 +104,7 @@ class _Life:
             fuse.disarm()
         for _ in range(self.rng.randrange(4)):
             self.pass_()
+            self._check()
             if self.rng.random() < 0.5:
                 self.world.clock.advance(self.rng.choice([0.0, 1.0, 20.0]))
             self.work()
