@@ -145,7 +145,7 @@ def _split(path: str) -> tuple[str, str]:
 def open_house(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
     """The loops run: what was accepted is queued, admitted, started and cancelled in earnest."""
     backend = FakeBackend()
-    monkeypatch.setattr(composition, "_local_backend", lambda *_: backend)
+    monkeypatch.setattr(composition, "local_backend", lambda *_: backend)
     engine.load()
     data_dir = DataDir(root / "a" / "b" / "c" / "data")
     data_dir.make()
