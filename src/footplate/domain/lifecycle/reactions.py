@@ -344,9 +344,14 @@ def _tell(job: Job, replica: Replica, event: _End) -> tuple[JobEvent, ...]:
 
 
 def _settle(job: Job, event: _End) -> Change:
-    """When all are gone: the decided end, or another attempt, or the end of patience."""
+    """When all are gone: the decided end, or another attempt, or the end of patience.
+
+    A failure that still waits to be judged then is the end, unless a loss explains it: nothing
+    else will be heard of.
+    """
     if any(r.phase is not Phase.GONE for r in job.replicas):
         return job, ()
+    job = _conclude(job)
     if job.ending is not None:
         return replace(job, state=job.ending.state), ()
     loss = losses.breaking_loss(job) or next(r for r in job.replicas if r.name == event.replica)

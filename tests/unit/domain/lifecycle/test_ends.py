@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -29,6 +30,9 @@ from footplate.domain.lifecycle import (
 from footplate.domain.states import State
 from footplate.testing.jobs import make_custom_name, make_job, make_spec
 
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
 T0 = datetime(2026, 1, 2, tzinfo=UTC)
 MASTER = "master-replica-0"
 WORKER, SECOND, THIRD = (f"worker-replica-{index}" for index in range(3))
@@ -48,20 +52,27 @@ def at(seconds: float) -> datetime:
 class Gang:
     """A running job, to which things happen a second after each other."""
 
-    def __init__(self, workers: int = 2, evaluators: int = 0, attempts: int = 4) -> None:
+    def __init__(
+        self,
+        workers: int = 2,
+        evaluators: int = 0,
+        attempts: int = 4,
+        ready: Collection[str] | None = None,
+    ) -> None:
+        """``ready``: of no others it is heard; None: of all."""
         limits = Scheduling(max_restarts=0, max_retries=attempts - 1)
         spec = make_spec(workers=workers, evaluators=evaluators, scheduling=limits)
         self.job = make_job(spec=spec)
         self.told: list[JobEvent] = []
         self.seconds = 0.0
         self.happen(Admitted(T0))
-        self.begin()
+        self.begin(self.job.spec.replica_names() if ready is None else ready)
 
-    def begin(self) -> None:
-        for number, name in enumerate(self.job.spec.replica_names()):
+    def begin(self, replicas: Collection[str] = ()) -> None:
+        for number, name in enumerate(replicas or self.job.spec.replica_names()):
             address = Address("127.0.0.1", 4000 + number)
             self.happen(ReplicaReady(self.now(), self.job.attempt, name, address))
-        for name in self.job.spec.replica_names():
+        for name in replicas or self.job.spec.replica_names():
             self.happen(ReplicaRunning(self.now(), self.job.attempt, name))
 
     def now(self) -> datetime:
@@ -284,6 +295,21 @@ def test_what_fails_because_the_job_ends_is_not_told() -> None:
     gang.exit(SECOND, STOPPED)
 
     assert len(gang.events("REPLICA_FAILED")) == 1
+
+
+def test_a_failure_that_nobody_has_judged_is_the_end_once_all_are_gone() -> None:
+    """That the evaluator is ready is heard late, and until then all waits for it."""
+    gang = Gang(workers=1, evaluators=1, ready=(MASTER, WORKER))
+    gang.exit(MASTER, BUG)
+    gang.exit(WORKER, ABORTED)
+    assert gang.job.ending is None
+    gang.happen(ReplicaReady(gang.now(), 1, EVALUATOR, Address("127.0.0.1", 4002)))
+    gang.exit(EVALUATOR, Exit(ExitKind.TIME_LIMIT))
+    gang.all_go()
+
+    assert gang.job.state is State.FAILED
+    assert gang.message.startswith(f"replica {MASTER} exited with code 1: ValueError: bad; then")
+    assert gang.events("RETRY") == []
 
 
 def test_evaluators_go_on_for_a_while_after_the_success() -> None:
