@@ -44,12 +44,12 @@ lock: $(SYNCED)
 	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
 	  requirements/benchmarks/tuning.in -o requirements/benchmarks/tuning.txt
 
-$(SYNCED): requirements/dev.txt pyproject.toml
+$(SYNCED): requirements/dev.txt pyproject.toml reduction/pyproject.toml
 	@echo "Setting up $(VENV): on a new machine this downloads about 200 MB (Google's clients)"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --disable-pip-version-check "uv==0.13.8"
 	$(UV) pip sync -q --python $(BIN)/python --require-hashes requirements/dev.txt
-	$(UV) pip install -q --python $(BIN)/python --no-deps --no-build-isolation -e .
+	$(UV) pip install -q --python $(BIN)/python --no-deps --no-build-isolation -e . -e reduction
 	@touch $@
 
 clean:

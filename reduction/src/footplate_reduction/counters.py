@@ -1,0 +1,18 @@
+"""What a reducer has done so far, for its users to see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass
+class Counters:
+    """Of one lane; each number only grows. Written by the lane's thread, read by any."""
+
+    received_bytes: int = 0
+    sent_bytes: int = 0
+    collectives: int = 0
+    """Chunks of a new ``seq``: how many collectives had a part here."""
+    adding_s: float = 0.0
+    waiting_s: float = 0.0
+    """With chunks of some workers at hand and none of them complete: for the late ones."""

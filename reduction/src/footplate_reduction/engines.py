@@ -1,0 +1,57 @@
+"""What moves and adds the bytes of greeted connections. Two do: ``portable`` and ``native``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import socket
+    from typing import Sequence
+
+    from footplate_reduction.counters import Counters
+    from footplate_reduction.frames import Op, WireType
+    from footplate_reduction.limits import Limits
+
+
+class Pending(Protocol):
+    """A collective under way."""
+
+    def wait(self) -> None:
+        """Until the vector holds the result. Raises ReductionError; the group has ended then."""
+
+
+class Sender(Protocol):
+    """The worker's side, on greeted connections to all endpoints, in their order.
+
+    One thread calls it; what it starts goes on by itself, in the order of the calls.
+    """
+
+    def start(
+        self, vector: memoryview, held: WireType, op: Op, wire: WireType | None = None
+    ) -> Pending:
+        """All-reduce in place. ``vector`` is writable, contiguous bytes of elements of the type
+        ``held``, and nobody touches it until the wait is over.
+
+        ``wire``: as what they travel, if that is something else (BFLOAT16 or FLOAT16 for FLOAT32).
+        """
+
+    def close(self, why: str | None = None) -> None:
+        """Say BYE on all connections, or ``why`` as an ERROR, and close them. Twice: nothing."""
+
+
+class Engine(Protocol):
+    name: str
+
+    def sender(
+        self, connections: Sequence[socket.socket], rank: int, world: int, limits: Limits
+    ) -> Sender:
+        """Connections are the engine's from here on."""
+
+    def serve(
+        self, connections: Sequence[socket.socket], limits: Limits, counters: Counters
+    ) -> None:
+        """A lane of a reducer for one group: connections in the order of ranks, greeted.
+
+        Blocks until all workers have left with BYE; closes the connections. Raises
+        ReductionError when a loss has ended the group, after all workers were told.
+        """

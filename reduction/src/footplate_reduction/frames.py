@@ -1,0 +1,86 @@
+"""The frames of the protocol: a header of 32 bytes, then a payload (PROTOCOL.md)."""
+
+from __future__ import annotations
+
+import struct
+from enum import IntEnum
+from typing import NamedTuple
+
+MAGIC = 0x31525046
+"""``FPR1``, as the bytes stand on the wire."""
+VERSION = 1
+NOBODY = 0xFFFFFFFF
+"""The rank of an ERROR of which no worker is the culprit."""
+LONGEST_GREETING = 4096
+LONGEST_ERROR = 1024
+_HEADER = struct.Struct("<IBBBBIIQII")
+HEADER_BYTES = _HEADER.size
+
+
+class FrameType(IntEnum):
+    CHALLENGE = 1
+    HELLO = 2
+    WELCOME = 3
+    DATA = 4
+    RESULT = 5
+    ERROR = 6
+    BYE = 7
+
+
+class WireType(IntEnum):
+    """Of elements as they travel."""
+
+    FLOAT32 = 0
+    FLOAT16 = 1
+    BFLOAT16 = 2
+    FLOAT64 = 3
+
+    @property
+    def itemsize(self) -> int:
+        return _ITEM_BYTES[self]
+
+
+class Op(IntEnum):
+    SUM = 0
+    AVERAGE = 1
+
+
+class Header(NamedTuple):
+    type: FrameType
+    wire: WireType = WireType.FLOAT32
+    op: Op = Op.SUM
+    seq: int = 0
+    nbytes: int = 0
+    offset: int = 0
+    rank: int = 0
+    world: int = 0
+
+    def pack(self) -> bytes:
+        return _HEADER.pack(
+            MAGIC,
+            self.type,
+            self.wire,
+            self.op,
+            0,
+            self.seq,
+            self.nbytes,
+            self.offset,
+            self.rank,
+            self.world,
+        )
+
+    @classmethod
+    def unpack(cls, packed: bytes | bytearray | memoryview) -> Header:
+        """Raises ValueError for what is no header of this protocol."""
+        magic, kind, wire, op, flags, seq, nbytes, offset, rank, world = _HEADER.unpack(packed)
+        if magic != MAGIC or flags:
+            raise ValueError("not a frame of this protocol")
+        return cls(FrameType(kind), WireType(wire), Op(op), seq, nbytes, offset, rank, world)
+
+
+_ITEM_BYTES = {
+    WireType.FLOAT32: 4,
+    WireType.FLOAT16: 2,
+    WireType.BFLOAT16: 2,
+    WireType.FLOAT64: 8,
+}

@@ -1,0 +1,18 @@
+"""What bounds a group: its times, and how much may be under way."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Limits(NamedTuple):
+    """The same for all workers of a group."""
+
+    timeout_s: float = 10.0
+    """How long a link may leave data or probes unanswered."""
+    patience_s: float = 1800.0
+    """How long all others wait for a worker that is alive, and late."""
+    budget_bytes: int = 1 << 20
+    """What all workers may have on the way to one reducer's port: what a switch buffers."""
+    chunk_bytes: int = 0
+    """Payload of a frame; 0: a quarter of the credit, and less for small vectors."""
