@@ -65,23 +65,18 @@ sys.exit(5)
     assert caged.messages(job.name) == ["all deleted"]
 
 
-def test_it_kills_its_parent(caged: Desk, request: pytest.FixtureRequest) -> None:
-    """In a namespace that can't be its supervisor; elsewhere it is, and its loss is told."""
+def test_it_kills_its_parent(caged: Desk) -> None:
+    """That is an init that it can't harm, not its supervisor."""
     source = """
 import os, signal, time
 parent = os.getppid()
 print(parent, flush=True)
-os.kill(parent, signal.SIGKILL)
+os.kill(parent, signal.SIGKILL) if parent == 1 else None
 time.sleep(0.5)
 print("alive", flush=True)
-time.sleep(600) if parent != 1 else None
 """
-    if "namespace" in request.node.name:
-        job = end(caged, source, State.SUCCEEDED)
-        assert caged.messages(job.name) == ["1", "alive"]
-    else:
-        job = end(caged, source, State.FAILED)
-        assert "supervisor" in job.error_message
+    job = end(caged, source, State.SUCCEEDED)
+    assert caged.messages(job.name) == ["1", "alive"]
 
 
 def test_it_writes_a_hundred_thousand_files(caged: Desk) -> None:

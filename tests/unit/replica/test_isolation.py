@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -142,7 +143,15 @@ def test_proofs_end_with_the_boot(word: str, tmp_path: Path) -> None:
     assert word not in Proofs(str(path))
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"boot": null, "proved": 3}'])
+def test_proofs_are_of_those_with_the_same_rights(word: str, tmp_path: Path) -> None:
+    """As of a container that is made anew with fewer, and has the same boot."""
+    path = tmp_path / "proofs.json"
+    Proofs(str(path)).add(word)
+    path.write_text(re.sub(r"CapEff:\\t\w+", r"CapEff:\\t0", path.read_text()))
+    assert word not in Proofs(str(path))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"standing": null, "proved": 3}'])
 def test_damaged_proofs_are_none(word: str, tmp_path: Path, text: str) -> None:
     path = tmp_path / "proofs.json"
     path.write_text(text)

@@ -4,6 +4,10 @@ Guarantee: whatever it has started is killed by the kernel, children that left i
 cleared their environment included, also after the death of the supervisor. Only root could
 move a process out. Where a memory controller is there too, being out of memory is recognised,
 and memory can be limited; where a cpu controller is, the use of CPUs.
+
+Where it can be had, the program has a process namespace besides (``space``): it sees and
+signals nobody outside, and who was moved out of the group ends with it. Keeper and init stay out
+of the group, so that neither its limits nor its counters are about them.
 """
 
 from __future__ import annotations
@@ -13,9 +17,10 @@ import select
 import signal
 import time
 
-from footplate.replica.isolation import limits
+from footplate.replica.isolation import limits, space
 from footplate.replica.isolation.cage import KILL_PATIENCE_S, Cage, Family, Unavailable
 from footplate.replica.isolation.hierarchies import find_hierarchies
+from footplate.replica.isolation.space import Space
 from footplate.replica.isolation.spawn import SpawnFailed, close_all_but, spawn
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -26,22 +31,26 @@ if TYPE_CHECKING:
     from footplate.replica.isolation.hierarchies import Hierarchy
     from footplate.replica.isolation.limits import Limits
     from footplate.replica.isolation.proofs import Proofs
+    from footplate.replica.isolation.spawn import Launch
+    from footplate.replica.isolation.view import View
 
 KINDS = ("cgroup2", "freezer")
 """Hierarchies that can kill: the unified one by itself, version 1's freezer with our help."""
 COUNTERS = ("memory", "cpuacct")
 """Of version 1: what they count is wanted, whether it is limited or not."""
 _PAUSE_S = 0.002
+_SPACES = "programs have process namespaces of their own"
 
 
 class CgroupCage(Cage):
     name = "cgroup"
     guarantee = "everything the program starts is killed by its control group"
 
-    def __init__(self, groups: list[str], killer: str) -> None:
+    def __init__(self, groups: list[str], killer: str, place: Space | None = None) -> None:
         """``groups`` are all directories of the program, ``killer`` the one that kills."""
         self.groups: list[str] = groups
         self._killer = killer
+        self._space = place
 
     @classmethod
     def open(
@@ -72,6 +81,7 @@ class CgroupCage(Cage):
                     reasons.append(f"{kind}: {getattr(error, 'strerror', None) or error}")
                 else:
                     cage._add(hierarchies, (*COUNTERS, "cpu") if limited else COUNTERS, name)
+                    cage._enclose(proofs)
                     return cage
         raise Unavailable("; ".join(dict.fromkeys(reasons)))
 
@@ -94,12 +104,28 @@ class CgroupCage(Cage):
 
     @classmethod
     def reopen(cls, record: dict[str, Any]) -> CgroupCage:
-        return cls(list(record["groups"]), record["killer"])
+        return cls(list(record["groups"]), record["killer"], Space.reopen(record))
 
     def record(self) -> dict[str, object]:
         return {"groups": self.groups, "killer": self._killer}
 
+    def start(self, launch: Launch, view: View | None) -> Child:
+        if self._space is None:
+            return super().start(launch, view)
+        doors: list[int] = []
+        try:
+            doors.extend(os.open(_procs(group), os.O_WRONLY) for group in self.groups)
+            return self._space.start(launch, view, doors)
+        finally:
+            for door in doors:
+                os.close(door)
+
     def kill(self) -> bool:
+        """First the group: of what is there then its counters have told all."""
+        emptied = self._kill_group()
+        return (self._space is None or self._space.kill()) and emptied
+
+    def _kill_group(self) -> bool:
         if not os.path.isdir(self._killer):
             return True
         if os.path.exists(os.path.join(self._killer, "cgroup.kill")):
@@ -118,6 +144,9 @@ class CgroupCage(Cage):
             pids = list(_list_processes(self._killer))
         except OSError:
             pids = []
+        if self._space is not None:
+            keepers = self._space.keepers(child)
+            return Family([*keepers, *pids], keepers)
         return Family(pids if child.pid in pids else [child.pid, *pids])
 
     def oom_kills(self) -> int | None:
@@ -137,7 +166,18 @@ class CgroupCage(Cage):
 
     def _join(self) -> None:
         for group in self.groups:
-            _write(os.path.join(group, "cgroup.procs"), "0")
+            _write(_procs(group), "0")
+
+    def _enclose(self, proofs: Proofs | None) -> None:
+        """Have programs live in process namespaces, if they can."""
+        fault = "" if proofs is not None and _SPACES in proofs else space.find_fault()
+        if fault:
+            self.guarantee = f"{self.guarantee}; it sees, and can signal, others ({fault})"
+            return
+        self._space = Space()
+        self.guarantee = f"{self.guarantee}; it sees no process but its own"
+        if proofs is not None:
+            proofs.add(_SPACES)
 
     def _probe(self, kind: str) -> None:
         """Kill a child that does nothing; raises if the group doesn't."""
@@ -231,9 +271,13 @@ def _kill_frozen(group: str) -> bool:
         time.sleep(_PAUSE_S)
 
 
+def _procs(group: str) -> str:
+    return os.path.join(group, "cgroup.procs")
+
+
 def _list_processes(group: str) -> Iterator[int]:
     for directory, _, _ in os.walk(group):
-        for word in _read(os.path.join(directory, "cgroup.procs")).split():
+        for word in _read(_procs(directory)).split():
             yield int(word)
 
 

@@ -1,249 +1,48 @@
 """Rung ``namespace``: the program lives in a process namespace of its own.
 
-Guarantee: a small init is the namespace's first process; when it ends, the kernel kills
-everything in the namespace before that end can be seen. It ends with the program, and with
-the supervisor, however that dies. Nothing can leave the namespace.
-
-    supervisor ── keeper (left the host's namespaces) ── init (pid 1 inside) ── program
-
-Init reports the program's exact wait status. Being out of memory isn't recognised.
+Guarantee: when it ends, or the supervisor does, the kernel kills all that it has started, and
+nothing can get away: see ``space``. Being out of memory isn't recognised.
 """
 
 from __future__ import annotations
 
-import gc
-import os
-import select
-import signal
-import time
-
-from footplate.replica.isolation.cage import KILL_PATIENCE_S, Cage, Child, Family, Unavailable
-from footplate.replica.isolation.processes import Process, find, find_below, is_alive, kill
-from footplate.replica.isolation.spawn import (
-    Launch,
-    SpawnFailed,
-    begin_session,
-    close_all_but,
-    execute,
-    spawn,
-)
+from footplate.replica.isolation import space
+from footplate.replica.isolation.cage import Cage, Unavailable
+from footplate.replica.isolation.space import Space
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any
 
+    from footplate.replica.isolation.cage import Child, Family
+    from footplate.replica.isolation.spawn import Launch
     from footplate.replica.isolation.view import View
-
-_NUMBER_BYTES = 8
-_PROBE_CODE = 7
-_LOST_STATUS = int(signal.SIGKILL)
-"""Init didn't say how the program ended: someone killed it, and the program with it."""
-_PAUSE_S = 0.002
-
-
-class NamespaceChild(Child):
-    """``leash`` carries signal numbers to init, and holds its life: init ends when it closes."""
-
-    def __init__(self, pid: int, leash: int, report: int) -> None:
-        super().__init__(pid)
-        self._leash = leash
-        self._report = report
-        first = find(_read_number(report) or 0)
-        self.init = first if first is not None and first.parent == pid else None
-
-    def terminate(self) -> None:
-        try:
-            os.write(self._leash, bytes([signal.SIGTERM]))
-        except BrokenPipeError:  # init is gone already
-            return
-
-    def kill(self) -> bool:
-        """Kill init, and with it all in the namespace."""
-        return self.init is None or kill_init(self.init)
-
-    def reap(self) -> int:
-        if self._status is None:
-            super().reap()
-            reported = _read_number(self._report)
-            self._status = _LOST_STATUS if reported is None else reported
-            os.close(self._report)
-            os.close(self._leash)
-        return self._status
-
-    def record(self) -> dict[str, object]:
-        init = self.init
-        return {} if init is None else {"init": init.pid, "start": init.start}
 
 
 class NamespaceCage(Cage):
     name = "namespace"
     guarantee = "everything the program starts is killed with its process namespace"
 
-    def __init__(self, init: Process | None = None) -> None:
-        self._init = init
+    def __init__(self, place: Space) -> None:
+        self._space = place
 
     @classmethod
     def open(cls) -> NamespaceCage:
         """Raises Unavailable."""
-        cage = cls()
-        null = os.open(os.devnull, os.O_WRONLY)
-        try:
-            launch = Launch(["/bin/sh", "-c", f"exit {_PROBE_CODE}"], {}, "/", null, null)
-            status = cage.start(launch, None).reap()
-        except (OSError, SpawnFailed) as error:
-            raise Unavailable(str(error)) from error
-        finally:
-            os.close(null)
-        if not os.WIFEXITED(status) or os.WEXITSTATUS(status) != _PROBE_CODE:
-            raise Unavailable(f"a program in a namespace ended with status {status}")
-        return cage
+        fault = space.find_fault()
+        if fault:
+            raise Unavailable(fault)
+        return cls(Space())
 
     @classmethod
     def reopen(cls, record: dict[str, Any]) -> NamespaceCage:
-        if "init" not in record:
-            return cls()
-        return cls(Process(record["init"], 0, record["start"], zombie=False))
+        return cls(Space.reopen(record))
 
-    def start(self, launch: Launch, view: View | None) -> NamespaceChild:
-        leash_end, leash = os.pipe()
-        report, report_end = os.pipe()
-        supervisor = os.getpid()
-
-        def body(ready: int) -> None:
-            _keep(launch, view, supervisor, Pipes(ready, leash_end, report_end))
-
-        try:
-            pid = spawn(body)
-        except BaseException:
-            os.close(leash)
-            os.close(report)
-            raise
-        finally:
-            os.close(leash_end)
-            os.close(report_end)
-        child = NamespaceChild(pid, leash, report)
-        self._init = child.init
-        return child
+    def start(self, launch: Launch, view: View | None) -> Child:
+        return self._space.start(launch, view)
 
     def kill(self) -> bool:
-        return self._init is None or kill_init(self._init)
+        return self._space.kill()
 
     def family(self, child: Child) -> Family:
-        init = () if self._init is None else (self._init.pid,)
-        return Family([child.pid, *find_below(child.pid)], (child.pid, *init))
-
-
-def kill_init(init: Process) -> bool:
-    """When init is a zombie, or gone, the kernel has killed all others before."""
-    kill(init)
-    end = time.monotonic() + KILL_PATIENCE_S
-    while is_alive(init):
-        if time.monotonic() >= end:
-            return False
-        time.sleep(_PAUSE_S)
-    return True
-
-
-class Pipes:
-    """What keeper and init hold. Closing ``ready`` lets the supervisor go on."""
-
-    __slots__ = ("leash", "ready", "report")
-
-    def __init__(self, ready: int, leash: int, report: int) -> None:
-        self.ready = ready
-        self.leash = leash
-        self.report = report
-
-
-def _keep(launch: Launch, view: View | None, supervisor: int, pipes: Pipes) -> None:
-    """The keeper: leave the host, start init, and last as long as it does.
-
-    It shares init's mounts, so that it can't look into /proc once init has begun.
-    """
-    from footplate.replica.isolation import kernel  # in children only: it costs memory
-    from footplate.replica.isolation.view import leave_host
-
-    gc.disable()
-    close_all_but({pipes.ready, pipes.leash, pipes.report} | launch.descriptors())
-    begin_session()
-    leave_host(kernel.CLONE_NEWPID)
-    kernel.die_with_parent(signal.SIGKILL)
-    if os.getppid() != supervisor:
-        os._exit(1)
-    pid = os.fork()
-    if pid:
-        _write_number(pipes.report, pid)
-        os.close(pipes.leash)
-        os.close(pipes.report)
-        _let_go(launch, pipes)
-        os.waitpid(pid, 0)
-        os._exit(0)
-    kernel.die_with_parent(signal.SIGKILL)
-    _begin_init(launch, view, pipes)
-
-
-def _let_go(launch: Launch, pipes: Pipes) -> None:
-    """What is the program's alone, now that it has been forked."""
-    for descriptor in {pipes.ready} | launch.descriptors():
-        os.close(descriptor)
-
-
-def _begin_init(launch: Launch, view: View | None, pipes: Pipes) -> None:
-    """Init: show the namespace in /proc, start the program, reap until it ends."""
-    from footplate.replica.isolation import kernel  # in children only: it costs memory
-
-    if view is not None:
-        view.enter(fresh_proc=True)
-    else:
-        kernel.mount("none", "/", kernel.MS_REC | kernel.MS_SLAVE)
-        kernel.mount("proc", "/proc", kernel.MS_NOSUID_NODEV_NOEXEC, "proc")
-    wake_end, wake = os.pipe()
-    os.set_blocking(wake, False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-    program = os.fork()
-    if program == 0:
-        signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        os.setsid()
-        execute(launch)
-    _let_go(launch, pipes)
-    _serve(program, pipes, wake_end)
-
-
-def _serve(program: int, pipes: Pipes, wake_end: int) -> None:
-    poller = select.poll()
-    poller.register(pipes.leash, select.POLLIN)
-    poller.register(wake_end, select.POLLIN)
-    while True:
-        ready = [descriptor for descriptor, _ in poller.poll()]
-        if wake_end in ready:
-            os.read(wake_end, 4096)
-            _reap_until(program, pipes.report)
-        if pipes.leash in ready:
-            signals = os.read(pipes.leash, 16)
-            if not signals:
-                os._exit(0)
-            for number in signals:
-                os.kill(program, number)
-
-
-def _reap_until(program: int, report_end: int) -> None:
-    """Reap whoever has ended; if the program has, report it, and end everything."""
-    while True:
-        pid, status = os.waitpid(-1, os.WNOHANG)
-        if not pid:
-            return
-        if pid == program:
-            _write_number(report_end, status)
-            os._exit(0)
-
-
-def _write_number(descriptor: int, number: int) -> None:
-    os.write(descriptor, number.to_bytes(_NUMBER_BYTES, "little"))
-
-
-def _read_number(descriptor: int) -> int | None:
-    """The next number, None if there will be none."""
-    data = os.read(descriptor, _NUMBER_BYTES)
-    return int.from_bytes(data, "little") if len(data) == _NUMBER_BYTES else None
+        return self._space.family(child)

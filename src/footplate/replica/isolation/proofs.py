@@ -1,4 +1,8 @@
-"""What was seen to work here since the machine started: it needn't be tried again."""
+"""What was seen to work here since the machine started: it needn't be tried again.
+
+It holds for those with the same rights. A container that is made anew with fewer, or another user
+with the same cache, tries again.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,8 @@ import json
 import os
 
 from footplate.replica.isolation.processes import boot_id
+
+_RIGHTS = ("Uid:", "CapEff:", "NoNewPrivs:", "Seccomp:")
 
 
 class Proofs:
@@ -16,11 +22,12 @@ class Proofs:
 
     def __init__(self, path: str) -> None:
         self._path = path
+        self._standing = [boot_id(), *_read_rights()]
         self._proved: set[str] = set()
         try:
             with open(path, encoding="utf-8") as file:
                 kept = json.load(file)
-            if kept["boot"] == boot_id():
+            if kept["standing"] == self._standing:
                 self._proved.update(map(str, kept["proved"]))
         except (OSError, ValueError, KeyError, TypeError):
             pass
@@ -35,7 +42,16 @@ class Proofs:
         part = f"{self._path}.{os.getpid()}.part"
         try:
             with open(part, "w", encoding="utf-8") as file:
-                json.dump({"boot": boot_id(), "proved": sorted(self._proved)}, file)
+                json.dump({"standing": self._standing, "proved": sorted(self._proved)}, file)
             os.replace(part, self._path)
         except OSError:
             pass
+
+
+def _read_rights() -> list[str]:
+    """What this process may do, as far as the kernel tells."""
+    try:
+        with open("/proc/self/status", encoding="ascii", errors="replace") as file:
+            return [line.strip() for line in file if line.startswith(_RIGHTS)]
+    except OSError:
+        return []

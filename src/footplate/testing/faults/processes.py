@@ -2,8 +2,8 @@
 
     supervisor ── [keeper ── init ──] program ── ...
 
-What is in brackets is there on the rung ``namespace`` only. Those two are forks of the supervisor
-and look like it, so that the way down is the same on every rung.
+What is in brackets is there on the rungs ``cgroup`` and ``namespace`` only. Those two are forks of
+the supervisor and look like it, so that the way down is the same on every rung.
 """
 
 from __future__ import annotations
