@@ -40,7 +40,12 @@ class Sender(Protocol):
 
 
 class Engine(Protocol):
-    name: str
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def detail(self) -> str:
+        """What it adds with, for people: ``AVX2``, ``NumPy 2.4.6``."""
 
     def sender(
         self, connections: Sequence[socket.socket], rank: int, world: int, limits: Limits
@@ -48,10 +53,18 @@ class Engine(Protocol):
         """Connections are the engine's from here on."""
 
     def serve(
-        self, connections: Sequence[socket.socket], limits: Limits, counters: Counters
+        self,
+        connections: Sequence[socket.socket],
+        limits: Limits,
+        counters: Counters,
+        ending: int,
     ) -> None:
         """A lane of a reducer for one group: connections in the order of ranks, greeted.
 
         Blocks until all workers have left with BYE; closes the connections. Raises
-        ReductionError when a loss has ended the group, after all workers were told.
+        ReductionError when a loss has ended the group, after all workers were told; CutOff when
+        none of them could be told.
+
+        ``ending`` is a descriptor that becomes readable when the reducer is to end, and is never
+        read from: all lanes share it.
         """

@@ -12,3 +12,7 @@ class ReductionError(RuntimeError):
     def __init__(self, message: str, culprit: int | None = None) -> None:
         super().__init__(message)
         self.culprit = culprit
+
+
+class CutOff(ReductionError):
+    """All workers of a group fell silent at once: it is this reducer that nobody reaches."""

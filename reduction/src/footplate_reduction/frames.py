@@ -13,6 +13,11 @@ NOBODY = 0xFFFFFFFF
 """The rank of an ERROR of which no worker is the culprit."""
 LONGEST_GREETING = 4096
 LONGEST_ERROR = 1024
+LONGEST_CHUNK = 4 << 20
+"""Payload of a DATA frame."""
+WINDOW = 4 << 20
+"""A reducer reads on from a connection while it keeps fewer bytes of it, and adds on while fewer
+bytes of results wait for the slowest worker."""
 _HEADER = struct.Struct("<IBBBBIIQII")
 HEADER_BYTES = _HEADER.size
 
@@ -46,6 +51,8 @@ class Op(IntEnum):
 
 
 class Header(NamedTuple):
+    """Its fields are those of PROTOCOL.md, less magic and flags."""
+
     type: FrameType
     wire: WireType = WireType.FLOAT32
     op: Op = Op.SUM

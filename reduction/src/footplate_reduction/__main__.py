@@ -1,0 +1,131 @@
+"""The command ``footplate-reduction``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+
+import numpy as np
+
+from footplate_reduction import __version__
+from footplate_reduction.engine_choice import choose_engine, engines
+from footplate_reduction.reducer.process import Reducer, raise_descriptor_limit
+from footplate_reduction.settings import (
+    DEFAULT_PORT,
+    ReducerSettings,
+    SettingsError,
+    check_job,
+    check_token,
+    reducer_settings,
+)
+
+_REDUCER = """\
+Adds what the workers of a job send, and gives all of them the result. It serves until it is
+told to end (SIGTERM), any number of groups of workers, one after the other or side by side.
+
+Workers and reducers of a job share two variables of the environment:
+  FOOTPLATE_REDUCTION_JOB     any name
+  FOOTPLATE_REDUCTION_TOKEN   at least 16 characters that nobody else knows
+Workers are told where all reducers are: FOOTPLATE_REDUCERS=host:port,host:port
+What travels is not encrypted: use a network that you trust.
+"""
+_STATUS = """\
+exit status: 0 told to end; 1 it cannot listen; 2 a setting is wrong; 3 no worker answers any
+more: it was cut off from the network
+"""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parsed = _parser().parse_args(arguments)
+    try:
+        return int(parsed.run(parsed))
+    except (SettingsError, ValueError) as error:
+        sys.stderr.write(f"footplate-reduction: {error}\n")
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="footplate-reduction", description="All-reduce through reducers."
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_reducer(commands)
+    info = commands.add_parser("info", help="say what is installed here, and what it adds with")
+    info.set_defaults(run=_info)
+    return parser
+
+
+def _add_reducer(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    reducer = commands.add_parser(
+        "reducer",
+        help="serve as a reducer",
+        description=_REDUCER,
+        epilog=_STATUS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = reducer.add_argument
+    add("--host", help="address to listen on (FOOTPLATE_REDUCTION_HOST; all interfaces)")
+    add("--port", type=int, help=f"FOOTPLATE_REDUCTION_PORT; {DEFAULT_PORT}; 0: any")
+    add(
+        "--lanes",
+        type=int,
+        help="connections, and threads, for each worker "
+        "(FOOTPLATE_REDUCTION_LANES; 1): several fill a link above 10 Gbit/s",
+    )
+    add("--job", help="name of the job (FOOTPLATE_REDUCTION_JOB)")
+    add(
+        "--stats",
+        metavar="PATH",
+        help="file for counters in JSON, replaced once a second (FOOTPLATE_REDUCTION_STATS)",
+    )
+    add(
+        "--engine",
+        choices=["native", "portable"],
+        help="what adds (FOOTPLATE_REDUCTION_ENGINE; native where it is compiled)",
+    )
+    reducer.set_defaults(run=_reducer)
+
+
+def _settings(parsed: argparse.Namespace) -> ReducerSettings:
+    """Arguments stand over the environment, and are checked as it is."""
+    environment = dict(os.environ)
+    for name in ("host", "port", "lanes", "job", "stats", "engine"):
+        given = getattr(parsed, name)
+        if given is not None:
+            environment["FOOTPLATE_REDUCTION_" + name.upper()] = str(given)
+    settings = reducer_settings(environment)
+    check_job(settings.job)
+    check_token(settings.token)
+    return settings
+
+
+def _reducer(parsed: argparse.Namespace) -> int:
+    settings = _settings(parsed)
+    engine = choose_engine(settings.engine)
+    raise_descriptor_limit()
+    try:
+        reducer = Reducer(settings, engine)
+    except OSError as error:
+        where = "{}:{}".format(settings.host or "*", settings.port)
+        sys.stderr.write(f"footplate-reduction: can't listen on {where}: {error}\n")
+        return 1
+    return reducer.run()
+
+
+def _info(_: argparse.Namespace) -> int:
+    lines = ["footplate-reduction " + __version__]
+    lines.append(f"Python {platform.python_version()}, NumPy {np.__version__}")
+    for index, engine in enumerate(engines().values()):
+        chosen = ", used" if not index else ""
+        lines.append(f"engine {engine.name} ({engine.detail}){chosen}")
+    if "native" not in engines():
+        lines.append("engine native is not here: this installation was made without a C++ compiler")
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

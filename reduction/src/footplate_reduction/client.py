@@ -1,0 +1,137 @@
+"""What a worker of a training program uses."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Sequence
+
+from footplate_reduction.engine_choice import choose_engine
+from footplate_reduction.errors import ReductionError
+from footplate_reduction.frames import Op, WireType
+from footplate_reduction.greeting import LARGEST_WORLD, Hello
+from footplate_reduction.joining import join
+from footplate_reduction.settings import check_job, check_token, worker_settings
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from footplate_reduction.engines import Engine, Pending, Sender
+    from footplate_reduction.limits import Limits
+
+__all__ = ["Client", "Op", "ReductionError", "WireType", "connect"]
+
+
+class Client:
+    """A worker of a group. One thread calls it. After a ReductionError it is of no further use."""
+
+    def __init__(
+        self, sender: Sender, rank: int, world: int, engine: str, wire: WireType | None
+    ) -> None:
+        self.rank = rank
+        self.world = world
+        self.engine = engine
+        """Its name: ``native`` or ``portable``."""
+        self.wire = wire
+        """As what float32 travels where ``start`` isn't told."""
+        self.collectives = 0
+        """Started so far: what tells that gradients do go through here."""
+        self._sender = sender
+
+    def start(
+        self, buffer: Any, dtype: WireType, op: Op = Op.SUM, wire: WireType | None = None
+    ) -> Pending:
+        """All-reduce in place: ``buffer`` is anything writable and contiguous that gives its bytes
+        (an array of NumPy, a bytearray), elements of ``dtype``, and nobody touches it until
+        ``wait`` returns. Several may be under way; all workers start the same, in the same order.
+
+        ``wire``: as what elements of float32 travel, if that is FLOAT16 or BFLOAT16: half the
+        bytes, and rounded. It should be FLOAT32 where the client's own choice must not hold.
+        """
+        if wire is None and dtype is WireType.FLOAT32:
+            wire = self.wire
+        pending = self._sender.start(_bytes_of(buffer), dtype, op, wire)
+        self.collectives += 1
+        return pending
+
+    def all_reduce(
+        self, buffer: Any, dtype: WireType, op: Op = Op.SUM, wire: WireType | None = None
+    ) -> None:
+        """As ``start``, and waits. Raises ReductionError."""
+        self.start(buffer, dtype, op, wire).wait()
+
+    def close(self, why: str | None = None) -> None:
+        """Leaves the group. With ``why``, or in the middle of a collective, that is a loss to all
+        others, and they are told the reason. Twice: nothing."""
+        self._sender.close(why)
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        _: TracebackType | None,
+    ) -> None:
+        self.close(None if kind is None else f"{kind.__name__}: {error}"[:512])
+
+
+def connect(
+    reducers: Sequence[str] | str | None = None,
+    *,
+    rank: int,
+    world: int,
+    job: str | None = None,
+    token: str | None = None,
+    group: str | None = None,
+    limits: Limits | None = None,
+    engine: Engine | str | None = None,
+) -> Client:
+    """Blocks until all workers of the group are there. What isn't given is the environment's.
+
+    ``group``: a name that all workers of this start of the job share, and those of no other start
+    have. ``reducers``: ``host:port`` of each, in the same order for all workers.
+    Raises ReductionError, and SettingsError for what the environment lacks.
+    """
+    environment = dict(os.environ)
+    if reducers is not None:
+        listed = reducers if isinstance(reducers, str) else ",".join(reducers)
+        environment["FOOTPLATE_REDUCERS"] = listed
+    settings = worker_settings(environment)
+    limits = settings.limits if limits is None else limits
+    token = settings.token if token is None else token
+    hello = Hello(
+        job=settings.job if job is None else job,
+        group=settings.group if group is None else group,
+        rank=rank,
+        world=world,
+        lane=0,
+        timeout_s=limits.timeout_s,
+        patience_s=limits.patience_s,
+    )
+    _check(hello, token)
+    used = _engine(settings.engine if engine is None else engine)
+    connections = join(settings.reducers, hello, token)
+    sender = used.sender(connections, rank, world, limits)
+    return Client(sender, rank, world, used.name, settings.wire)
+
+
+def _engine(engine: Engine | str | None) -> Engine:
+    return choose_engine(engine) if engine is None or isinstance(engine, str) else engine
+
+
+def _check(hello: Hello, token: str) -> None:
+    check_job(hello.job)
+    check_token(token)
+    if not 1 <= hello.world <= LARGEST_WORLD or not 0 <= hello.rank < hello.world:
+        told = "rank {} of world {}: a world has 1 to {} workers, ranks count from 0"
+        raise ValueError(told.format(hello.rank, hello.world, LARGEST_WORLD))
+
+
+def _bytes_of(buffer: Any) -> memoryview:
+    view = memoryview(buffer)
+    if view.readonly:
+        raise ValueError("the vector is read-only; the result is written into it")
+    if not view.c_contiguous:
+        raise ValueError("the vector is not contiguous")
+    return view.cast("B") if view.nbytes else memoryview(bytearray())

@@ -1,0 +1,81 @@
+"""Who is there of a group, on each lane, until all are and the lane begins."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from footplate_reduction.greeting import TAKEN, Hello, Refused
+from footplate_reduction.limits import Limits
+
+if TYPE_CHECKING:
+    from footplate_reduction.reducer.stranger import Member
+
+
+class Group:
+    """One name's. What the first HELLO says of world and times holds for all others.
+
+    Once one of its lanes has ended, nobody joins any more: the name is free when all have.
+    """
+
+    def __init__(self, first: Hello) -> None:
+        self.name = first.group
+        self.world = first.world
+        self.limits = Limits(timeout_s=first.timeout_s, patience_s=first.patience_s)
+        self.running: set[int] = set()
+        """Lanes."""
+        self.ending = False
+        self._waiting: dict[int, dict[int, Member]] = {}
+        self._since: dict[int, float] = {}
+
+    @property
+    def over(self) -> bool:
+        return not self.running and not self._waiting
+
+    def waiting(self) -> list[Member]:
+        return [member for lane in self._waiting.values() for member in lane.values()]
+
+    def join(self, member: Member) -> list[Member] | None:
+        """All workers of the lane in the order of ranks, if this one completes it. Raises
+        Refused."""
+        hello = member.answer.hello
+        self._check(hello)
+        lane = self._waiting.setdefault(hello.lane, {})
+        self._since.setdefault(hello.lane, time.monotonic())
+        lane[hello.rank] = member
+        if len(lane) < self.world:
+            return None
+        self._drop(hello.lane)
+        self.running.add(hello.lane)
+        return [lane[rank] for rank in range(self.world)]
+
+    def leave(self, member: Member) -> None:
+        """One that was waiting: as if it had never come."""
+        hello = member.answer.hello
+        del self._waiting[hello.lane][hello.rank]
+        if not self._waiting[hello.lane]:
+            self._drop(hello.lane)
+
+    def overdue(self, now: float) -> list[int] | None:
+        """Ranks that have not come to a lane within the patience; none: there is still time."""
+        for lane, members in self._waiting.items():
+            if now - self._since[lane] > self.limits.patience_s:
+                return [rank for rank in range(self.world) if rank not in members]
+        return None
+
+    def _drop(self, lane: int) -> None:
+        del self._waiting[lane], self._since[lane]
+
+    def _check(self, hello: Hello) -> None:
+        mine = (self.world, self.limits.timeout_s, self.limits.patience_s)
+        theirs = (hello.world, hello.timeout_s, hello.patience_s)
+        if mine != theirs:
+            told = (
+                "world: group {} has {} workers, timeout {:g} s and patience {:g} s, worker {} "
+                "says {}, {:g} s and {:g} s; all must say the same"
+            )
+            raise Refused(told.format(self.name, *mine, hello.rank, *theirs))
+        present = hello.rank in self._waiting.get(hello.lane, {})
+        if present or self.ending or hello.lane in self.running:
+            told = "{}: group {} has a worker {} already, whose connection is not known to be gone"
+            raise Refused(told.format(TAKEN, self.name, hello.rank))

@@ -1,0 +1,141 @@
+"""The reducer's process: one thread around one selector, beside those of the lanes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import selectors
+import signal
+import socket
+import sys
+from typing import TYPE_CHECKING
+
+from footplate_reduction import link
+from footplate_reduction.errors import CutOff, ReductionError
+from footplate_reduction.reducer.door import Door
+from footplate_reduction.reducer.hall import Hall
+from footplate_reduction.reducer.statistics import write_statistics
+
+if TYPE_CHECKING:
+    from footplate_reduction.engines import Engine
+    from footplate_reduction.settings import ReducerSettings
+
+ENDED = 0
+CUT_OFF = 3
+_TICK_S = 1.0
+_GOODBYE_S = 5.0
+"""For lanes to tell their workers that the reducer ends."""
+
+
+class Reducer:
+    """Listens from the moment it is made. Raises OSError where it can't."""
+
+    def __init__(self, settings: ReducerSettings, engine: Engine) -> None:
+        self._settings = settings
+        self._engine = engine
+        self._selector = selectors.DefaultSelector()
+        self._listener = _listener(settings.host, settings.port)
+        self._bell, self._ringer = socket.socketpair()
+        self._ending, self._living = os.pipe()
+        """All lanes watch the first; closing the second ends them."""
+        self._status: int | None = None
+        self._told_refusals = 0
+        self._statistics_work = True
+        self._hall = Hall(settings.job, engine, self._selector, self._ending, self._ring, _say)
+        self._door = Door(
+            self._listener, self._selector, settings.token, settings.lanes, self._hall.admit
+        )
+        for end in (self._bell, self._ringer):
+            end.setblocking(False)
+        self._selector.register(self._bell, selectors.EVENT_READ, self._answer_bell)
+
+    @property
+    def address(self) -> str:
+        return link.address(self._listener, peer=False)
+
+    def run(self) -> int:
+        """Until SIGTERM or SIGINT, or until it is cut off. Returns the exit status."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: self.end())
+        signal.set_wakeup_fd(self._ringer.fileno(), warn_on_full_buffer=False)
+        lanes = "1 lane" if self._settings.lanes == 1 else f"{self._settings.lanes} lanes"
+        words = "listening on {}, {}, engine {} ({})"
+        _say(words.format(self.address, lanes, self._engine.name, self._engine.detail))
+        while self._status is None:
+            for key, _ in self._selector.select(_TICK_S):
+                if self._selector.get_map().get(key.fd) is key:  # its turn may have been ended
+                    key.data()
+            self._tick()
+        return self._leave(self._status)
+
+    def end(self, status: int = ENDED) -> None:
+        """From any thread, or a signal."""
+        if self._status is None:
+            self._status = status
+        self._ring()
+
+    def _ring(self) -> None:
+        with contextlib.suppress(OSError):  # it rings already
+            self._ringer.send(b"!")
+
+    def _answer_bell(self) -> None:
+        self._bell.recv(4096)
+
+    def _tick(self) -> None:
+        self._door.tick()
+        self._hall.tick()
+        for ended in self._hall.settle():
+            if isinstance(ended.error, CutOff):
+                self.end(CUT_OFF)
+        if self._door.refused > self._told_refusals:
+            words = "refused {} in all; the last: {}"
+            _say(words.format(self._door.refused, self._door.last_refusal))
+            self._told_refusals = self._door.refused
+        self._write_statistics()
+
+    def _leave(self, status: int) -> int:
+        _say("cut off from all workers: ends" if status == CUT_OFF else "told to end")
+        here = self.address
+        self._door.close()
+        os.close(self._living)
+        self._hall.close(ReductionError(f"reducer {here} was told to end"), _GOODBYE_S)
+        self._write_statistics()
+        signal.set_wakeup_fd(-1)
+        self._selector.close()
+        return status
+
+    def _write_statistics(self) -> None:
+        path = self._settings.stats_path
+        if not path or not self._statistics_work:
+            return
+        counters, groups = self._hall.counters(), self._hall.groups
+        try:
+            write_statistics(path, counters, groups, self._engine.name)
+        except OSError as error:
+            self._statistics_work = False
+            _say(f"statistics can't be written to {path}: {error}")
+
+
+def raise_descriptor_limit() -> None:
+    """A connection needs one; the usual limit is for programs with few."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(OSError, ValueError):  # some name a hard limit that they don't allow
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    if not host and socket.has_dualstack_ipv6():
+        return socket.create_server(
+            ("", port), family=socket.AF_INET6, dualstack_ipv6=True, backlog=1024
+        )
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family, backlog=1024)
+
+
+def _say(line: str) -> None:
+    try:
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+    except OSError:
+        pass  # nobody reads it any more

@@ -1,0 +1,21 @@
+"""A file that says what the reducer has done so far."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from footplate_reduction.counters import Counters
+
+
+def write_statistics(path: str, counters: Counters, groups: int, engine: str) -> None:
+    """Replaces the file as a whole: who reads it never sees half of it. Raises OSError."""
+    said = {**asdict(counters), "groups": groups, "engine": engine}
+    draft = f"{path}.{os.getpid()}"
+    with open(draft, "w", encoding="utf-8") as file:
+        json.dump(said, file)
+    Path(draft).replace(path)

@@ -1,0 +1,163 @@
+"""What the environment says: the only reader of it."""
+
+from __future__ import annotations
+
+import math
+from typing import Mapping, NamedTuple, Tuple
+
+from footplate_reduction.frames import WireType
+from footplate_reduction.greeting import LONGEST_TIME_S, MOST_LANES
+from footplate_reduction.limits import Limits
+
+DEFAULT_PORT = 7700
+SHORTEST_TOKEN = 16
+_PREFIX = "FOOTPLATE_REDUCTION_"
+_ENGINES = ("native", "portable")
+_WIRES = {"float16": WireType.FLOAT16, "bfloat16": WireType.BFLOAT16}
+
+Address = Tuple[str, int]
+
+
+class SettingsError(ValueError):
+    """Names the variable, what it says, and what it may say."""
+
+
+class WorkerSettings(NamedTuple):
+    reducers: tuple[Address, ...]
+    job: str
+    token: str
+    group: str
+    limits: Limits
+    wire: WireType | None
+    engine: str | None
+
+
+class ReducerSettings(NamedTuple):
+    host: str
+    port: int
+    lanes: int
+    job: str
+    token: str
+    stats_path: str | None
+    engine: str | None
+
+
+def worker_settings(environment: Mapping[str, str]) -> WorkerSettings:
+    return WorkerSettings(
+        reducers=addresses(environment.get("FOOTPLATE_REDUCERS", "")),
+        job=environment.get(_PREFIX + "JOB", ""),
+        token=environment.get(_PREFIX + "TOKEN", ""),
+        group=group_name(environment),
+        limits=_limits(environment),
+        wire=_wire(environment),
+        engine=_engine(environment),
+    )
+
+
+def reducer_settings(environment: Mapping[str, str]) -> ReducerSettings:
+    return ReducerSettings(
+        host=environment.get(_PREFIX + "HOST", ""),
+        port=_whole(environment, "PORT", DEFAULT_PORT, 0, 65535),
+        lanes=_whole(environment, "LANES", 1, 1, MOST_LANES),
+        job=environment.get(_PREFIX + "JOB", ""),
+        token=environment.get(_PREFIX + "TOKEN", ""),
+        stats_path=environment.get(_PREFIX + "STATS") or None,
+        engine=_engine(environment),
+    )
+
+
+def check_token(token: str) -> None:
+    if len(token) < SHORTEST_TOKEN:
+        told = "FOOTPLATE_REDUCTION_TOKEN has {} characters; it must have at least {}, the same {}"
+        where = "for all workers and reducers of a job"
+        raise SettingsError(told.format(len(token), SHORTEST_TOKEN, where))
+
+
+def check_job(job: str) -> None:
+    if not job:
+        raise SettingsError(
+            "FOOTPLATE_REDUCTION_JOB is not set; give the job any name that all its workers and "
+            "reducers share"
+        )
+
+
+def group_name(environment: Mapping[str, str]) -> str:
+    """One that all workers of this start of the job share, and no worker of another has."""
+    attempt = environment.get("FOOTPLATE_ATTEMPT")
+    if attempt:
+        return attempt + "/0"
+    run = environment.get("TORCHELASTIC_RUN_ID")
+    if run:
+        return "{}/{}".format(run, environment.get("TORCHELASTIC_RESTART_COUNT", "0"))
+    return "0"
+
+
+def addresses(text: str) -> tuple[Address, ...]:
+    """Of ``host:port,host:port``; hosts of IPv6 in brackets, the port may be left out."""
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not parts:
+        raise SettingsError(
+            "FOOTPLATE_REDUCERS names no reducer; it must be host:port,host:port,... of all of them"
+        )
+    return tuple(_address(part) for part in parts)
+
+
+def _address(part: str) -> Address:
+    host, colon, port = part.rpartition(":")
+    if not colon or part.endswith("]"):
+        host, port = part, str(DEFAULT_PORT)
+    host = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+    if not host or not port.isdigit() or not 0 < int(port) < 65536:
+        raise SettingsError(f"FOOTPLATE_REDUCERS has {part!r}; each must be host:port")
+    return host, int(port)
+
+
+def _limits(environment: Mapping[str, str]) -> Limits:
+    usual = Limits()
+    return Limits(
+        timeout_s=_seconds(environment, "TIMEOUT", usual.timeout_s),
+        patience_s=_seconds(environment, "PATIENCE", usual.patience_s),
+        budget_bytes=_whole(environment, "BUDGET", usual.budget_bytes, 1, 1 << 40),
+        chunk_bytes=_whole(environment, "CHUNK", usual.chunk_bytes, 0, 1 << 40),
+    )
+
+
+def _engine(environment: Mapping[str, str]) -> str | None:
+    return _one_of(environment, "ENGINE", _ENGINES)
+
+
+def _wire(environment: Mapping[str, str]) -> WireType | None:
+    name = _one_of(environment, "WIRE", tuple(_WIRES))
+    return _WIRES[name] if name else None
+
+
+def _one_of(environment: Mapping[str, str], name: str, allowed: tuple[str, ...]) -> str | None:
+    given = environment.get(_PREFIX + name, "")
+    if not given or given in allowed:
+        return given or None
+    told = "{}{} is {!r}; it may be {}, or not set"
+    raise SettingsError(told.format(_PREFIX, name, given, " or ".join(allowed)))
+
+
+def _whole(environment: Mapping[str, str], name: str, usual: int, least: int, most: int) -> int:
+    given = environment.get(_PREFIX + name, "")
+    if not given:
+        return usual
+    if given.isascii() and given.isdigit() and len(given) < 20 and least <= int(given) <= most:
+        return int(given)
+    told = "{}{} is {!r}; it must be a whole number from {} to {}"
+    raise SettingsError(told.format(_PREFIX, name, given, least, most))
+
+
+def _seconds(environment: Mapping[str, str], name: str, usual: float) -> float:
+    given = environment.get(_PREFIX + name, "")
+    if not given:
+        return usual
+    try:
+        number = float(given)
+    except ValueError:
+        number = math.nan
+    if 0 < number <= LONGEST_TIME_S:
+        return number
+    told = "{}{} is {!r}; it must be seconds, more than 0 and at most {:.0f}"
+    raise SettingsError(told.format(_PREFIX, name, given, LONGEST_TIME_S))
