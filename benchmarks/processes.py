@@ -47,10 +47,10 @@ def _pids() -> list[int]:
 
 def _command(pid: int) -> list[bytes]:
     try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        return Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").split(b"\0")
     except OSError:
         return []
 
 
 def _is_supervisor(command: list[bytes], data_dir: bytes) -> bool:
-    return command[-3:-2] == [b"run"] and command[-2].startswith(data_dir)
+    return command[-2:-1] == [b"run"] and command[-1].startswith(data_dir)

@@ -75,3 +75,11 @@ class TestLocalBackendWithoutProcessDescriptors(BackendContract):
         rig = LocalRig(tmp_path, lambda: SlowExits(period_s=0.02))
         yield rig
         rig.close()
+
+
+class TestLocalBackendWithANursery(BackendContract):
+    @pytest.fixture
+    def rig(self, tmp_path: Path) -> Iterator[LocalRig]:
+        rig = LocalRig(tmp_path, nursery=True)
+        yield rig
+        rig.close()

@@ -1,5 +1,5 @@
 """``python -I -S supervisor.pyz {run|environment|sweep} HOME``, ``probe ISOLATION``,
-``probe-network NETWORK``, or ``{stacks|shell} HOME WISH``.
+``probe-network NETWORK``, ``{stacks|shell} HOME WISH``, or ``nursery``.
 """
 
 from __future__ import annotations
@@ -8,13 +8,17 @@ import sys
 
 _USAGE = (
     "usage: supervisor.pyz {run|environment|sweep} HOME, probe ISOLATION, "
-    "probe-network NETWORK, or {stacks|shell} HOME WISH"
+    "probe-network NETWORK, {stacks|shell} HOME WISH, or nursery"
 )
 _USAGE_CODE = 2
 
 
 def main(arguments: list[str]) -> int:
     """Each command imports only what it needs itself: the long-lived one must stay small."""
+    if arguments[:1] == ["nursery"]:
+        from footplate.replica import nursery
+
+        return nursery.main()
     if len(arguments) == 2:
         return _run(*arguments)
     if len(arguments) == 3:

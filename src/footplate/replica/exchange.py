@@ -114,7 +114,9 @@ class Exchange:
         host, port = read_address(self._server_file)
         self._host = format_host(host, port)
         try:
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            # Of a name as text Python loads what it takes to spell others' alphabets: 10 ms.
+            name = host.encode("ascii") if host.isascii() else host
+            found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
             family, kind, protocol, _, address = found[self._attempts % len(found)]
             self._socket = socket.socket(family, kind, protocol)
             self._socket.setblocking(False)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import uv
 
 from footplate.backends.local import LocalBackend
+from footplate.backends.local.nursery import make_nursery
 from footplate.server.py_spy import find_py_spy
 
 if TYPE_CHECKING:
@@ -32,4 +33,5 @@ def local_backend(settings: Settings, data_dir: DataDir, archive: Path) -> Local
         private=(data_dir.root,),
         spool_limit_bytes=settings.spool_limit_mb << 20,
         cache_limit_bytes=settings.cache_limit_bytes,
+        nursery=make_nursery(Path(sys.executable), archive),
     )

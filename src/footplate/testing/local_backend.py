@@ -10,8 +10,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import footplate
 from footplate.backends.local import LocalBackend
 from footplate.backends.local.exits import make_exits
+from footplate.backends.local.nursery import Nursery
 from footplate.testing import stand_in
 
 if TYPE_CHECKING:
@@ -34,20 +36,41 @@ def wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.005)
 
 
+def make_ready_nursery(archive: Path) -> Nursery:
+    """It is ready once it has forked something: a supervisor whose HOME isn't there."""
+    nursery = Nursery(Path(sys.executable), archive)
+    nowhere = archive.with_name("nowhere")
+    with open(os.devnull, "r+b") as null:
+        descriptor = null.fileno()
+        wait_until(lambda: nursery.fork(nowhere, descriptor, descriptor) is not None)
+    return nursery
+
+
 class LocalRig:
     """Everything lies below ``folder``: ``root`` of the HOMEs, and ``stand_in.py``'s own."""
 
-    def __init__(self, folder: Path, exits: Callable[[], Exits] = make_exits) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        exits: Callable[[], Exits] = make_exits,
+        *,
+        nursery: bool = False,
+    ) -> None:
+        """With a ``nursery`` all supervisors come from it: it is ready when this returns."""
         self.root = folder / "replicas"
         self.folder = folder / "supervisor"
         self.folder.mkdir(parents=True)
         self.archive = self.folder / "stand_in.py"
         shutil.copy(stand_in.__file__, self.archive)
+        (self.folder / "source").write_text(str(Path(footplate.__file__).parents[1]))
         self._exits = exits
+        self._nursed = nursery
         self.backend = self.make_backend()
 
     def make_backend(self) -> LocalBackend:
+        """A nursery that is there already goes on until its backend ends."""
         data = self.root.parent
+        self.nursery = make_ready_nursery(self.archive) if self._nursed else None
         return LocalBackend(
             root=self.root,
             archive=self.archive,
@@ -57,6 +80,7 @@ class LocalRig:
             buckets=data / "buckets",
             uv=Path("/usr/bin/uv"),
             py_spy=Path("/usr/bin/py-spy"),
+            nursery=self.nursery,
             exits=self._exits,
         )
 

@@ -1,10 +1,10 @@
 """A supervisor without a program, which honours its HOME: for tests of backends.
 
-Run as a script, ``stand_in.py {run|sweep} HOME``. SIGTERM stops it, SIGUSR1 is the end of the
-program that it doesn't have. It writes a line to ``runs`` in HOME when it comes up. In its own
-directory it looks for
+Run as a script, ``stand_in.py {run|sweep} HOME``, or ``nursery``, which forks others. SIGTERM
+stops it, SIGUSR1 is the end of the program that it doesn't have. It writes a line to ``runs`` in
+HOME when it comes up. In its own directory it looks for
 
-
+``source``       where the package footplate is to be found, for the nursery
 ``hold``         while there, nothing comes up
 ``break``        while there, nothing can be run: it exits at once
 ``break-sweep``  while there, sweeping fails
@@ -84,5 +84,14 @@ def _append(path: Path, line: str) -> None:
     os.close(descriptor)
 
 
+def _nurse(here: Path) -> int:
+    sys.path.insert(0, (here / "source").read_text())
+    from footplate.replica import nursery
+
+    return nursery.serve(lambda home: main("run", Path(home), here))
+
+
 if __name__ == "__main__":
+    if sys.argv[1] == "nursery":
+        sys.exit(_nurse(Path(__file__).absolute().parent))
     sys.exit(main(sys.argv[1], Path(sys.argv[2]), Path(__file__).absolute().parent))

@@ -73,10 +73,12 @@ def check_recovery(rig: LocalRig, folder: Path) -> None:
         backend.close()
 
 
-@pytest.fixture
-def owner(rig: LocalRig, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+@pytest.fixture(params=["crash", "crash-forked"])
+def owner(
+    rig: LocalRig, tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
-        [sys.executable, str(OWNER), "crash", str(tmp_path), str(rig.archive), *GANG],
+        [sys.executable, str(OWNER), request.param, str(tmp_path), str(rig.archive), *GANG],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -14,8 +14,9 @@ from footplate.backends.local import LocalBackend
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import AttemptStart, Presence, Ticket
 from footplate.replica.archive import build_archive
+from footplate.replica.isolation.processes import find
 from footplate.testing.backend_rig import see
-from footplate.testing.local_backend import find_processes, wait_until
+from footplate.testing.local_backend import find_processes, make_ready_nursery, wait_until
 from footplate.testing.replica_api import TOKEN, ReplicaApi
 from footplate.testing.supervised import Supervised, command_task, python_task
 
@@ -40,9 +41,11 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class World:
     """A server that answers supervisors, and the backend of whoever is alive just now."""
 
-    def __init__(self, folder: Path, archive: Path) -> None:
+    def __init__(self, folder: Path, archive: Path, *, forked: bool) -> None:
+        """``forked``: supervisors come from a nursery."""
         self.folder = folder
         self.archive = archive
+        self.forked = forked
         self.end = folder / "buckets" / "end"
         self.end.parent.mkdir()
         self.task = python_task(WAITS_FOR_END, str(self.end))
@@ -60,6 +63,7 @@ class World:
             cache=self.folder / "cache",
             buckets=self.folder / "buckets",
             uv=Path("/usr/bin/uv"),
+            nursery=make_ready_nursery(self.archive) if self.forked else None,
         )
 
     def watch(self) -> None:
@@ -77,7 +81,10 @@ class World:
         self.api.wait_for(lambda: self.api.lines() == ["began"])
 
     def supervisors(self) -> tuple[int, ...]:
-        return find_processes(self.folder / "replicas" / ATTEMPT / CHIEF)
+        """Without those that they have forked to keep the program, which look like them."""
+        alike = [find(pid) for pid in find_processes(self.folder / "replicas" / ATTEMPT / CHIEF)]
+        found = {process.pid: process.parent for process in alike if process is not None}
+        return tuple(pid for pid, parent in found.items() if parent not in found)
 
     def program(self) -> tuple[int, ...]:
         return find_processes(self.end)
@@ -93,9 +100,9 @@ class World:
             self.api.stop()
 
 
-@pytest.fixture
-def world(tmp_path: Path, archive: Path) -> Iterator[World]:
-    world = World(tmp_path, archive)
+@pytest.fixture(params=["spawned", "forked"])
+def world(tmp_path: Path, archive: Path, request: pytest.FixtureRequest) -> Iterator[World]:
+    world = World(tmp_path, archive, forked=request.param == "forked")
     yield world
     world.close()
 
@@ -106,8 +113,9 @@ def run_owner(world: World) -> Iterator[Callable[[], subprocess.Popen[str]]]:
     owners: list[subprocess.Popen[str]] = []
 
     def run() -> subprocess.Popen[str]:
+        kind = "start-forked" if world.forked else "start"
         owner = subprocess.Popen(
-            [sys.executable, OWNER, "start", world.folder, world.archive, ATTEMPT, CHIEF],
+            [sys.executable, OWNER, kind, world.folder, world.archive, ATTEMPT, CHIEF],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

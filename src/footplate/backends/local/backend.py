@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from footplate.backends.local.exits import Exits
+    from footplate.backends.local.nursery import Nursery
     from footplate.domain.names import AttemptId
     from footplate.ports.backend import AttemptStart, Sighting, Ticket
 
@@ -38,6 +39,7 @@ class LocalBackend:
     ladder (``auto``: the best there is), the network that gangs get (``shared`` or
     ``namespaces``), the installer, what reads stacks, where to look for more interpreters, and
     ``private`` directories, of which programs see what is theirs at most.
+    With a ``nursery`` of the same archive supervisors are forked, as long as there is one.
     Nothing happens before the first ``start``, ``stop`` or ``watch``; then also what an earlier
     process left is taken on: requests it had no time for are fulfilled, the lost swept up.
     """
@@ -59,6 +61,7 @@ class LocalBackend:
         private: Sequence[Path] = (),
         spool_limit_bytes: int = DEFAULT_SPOOL_LIMIT_BYTES,
         cache_limit_bytes: int = 0,
+        nursery: Nursery | None = None,
         exits: Callable[[], Exits] = make_exits,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -75,7 +78,7 @@ class LocalBackend:
             "private": [str(path.absolute()) for path in private],
             "spool_limit_bytes": spool_limit_bytes,
         }
-        self._launcher = Launcher(python.absolute(), archive.absolute())
+        self._launcher = Launcher(python.absolute(), archive.absolute(), nursery)
         # Supervisors are recognised by the path of their HOME: there is one way to write it.
         self._attempts = Attempts(root.resolve(), self._write_ticket)
         self._exits = exits()
@@ -162,6 +165,7 @@ class LocalBackend:
             self._exits.wake()
         if thread is not None and thread is not threading.current_thread():
             thread.join()
+        self._launcher.close()
         self._attempts.close()
         if thread is None:
             self._exits.close()

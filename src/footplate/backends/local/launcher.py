@@ -11,20 +11,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from footplate.backends.local import untrusted
+from footplate.backends.local.nursery import FLAGS
 from footplate.domain.errors import Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from footplate.backends.local.home import Home
+    from footplate.backends.local.nursery import Nursery
 
 
 @dataclass(frozen=True)
 class Launcher:
-    """Spawns commands of the supervisor's ``archive`` with the interpreter ``python``."""
+    """Spawns commands of the supervisor's ``archive`` with the interpreter ``python``.
+
+    A supervisor comes from the ``nursery`` if there is one that can.
+    """
 
     python: Path
     archive: Path
+    nursery: Nursery | None = None
 
     def check(self) -> None:
         """Raises:
@@ -41,9 +47,16 @@ class Launcher:
         """Spawn the supervisor, which holds ``spawn_lock`` until it is dead; returns its pid.
 
         Raises:
-            OSError: it can't be spawned now.
+            OSError: it can't be spawned now; or, InDoubt, perhaps it was.
         """
-        return self._spawn("run", home, (spawn_lock,))
+        output = _open_log(home)
+        try:
+            pid = None
+            if self.nursery is not None:
+                pid = self.nursery.fork(home.path, spawn_lock, output)
+            return pid or self._spawn("run", home, output, (spawn_lock,))
+        finally:
+            os.close(output)
 
     def sweep(self, home: Home) -> int:
         """Spawn what clears up after a dead supervisor; returns its pid.
@@ -51,22 +64,27 @@ class Launcher:
         Raises:
             OSError: it can't be spawned now.
         """
-        return self._spawn("sweep", home, ())
-
-    def _spawn(self, verb: str, home: Home, descriptors: tuple[int, ...]) -> int:
-        log = _open_log(home)
+        output = _open_log(home)
         try:
-            process = subprocess.Popen(
-                [self.python, "-I", "-S", self.archive, verb, home.path],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                cwd="/",
-                start_new_session=True,
-                pass_fds=descriptors,
-            )
+            return self._spawn("sweep", home, output, ())
         finally:
-            os.close(log)
+            os.close(output)
+
+    def close(self) -> None:
+        """Supervisors go on."""
+        if self.nursery is not None:
+            self.nursery.close()
+
+    def _spawn(self, verb: str, home: Home, output: int, descriptors: tuple[int, ...]) -> int:
+        process = subprocess.Popen(
+            [self.python, *FLAGS, self.archive, verb, home.path],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            cwd="/",
+            start_new_session=True,
+            pass_fds=descriptors,
+        )
         process.returncode = 0  # it isn't Popen's to wait for, nor to warn that it goes on
         return process.pid
 
@@ -79,10 +97,11 @@ class Launcher:
         if pid == os.getpid():
             return False
         try:
-            arguments = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            arguments = Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0")
         except OSError:
             return not Path("/proc/self/cmdline").exists()
-        return arguments[-3:] == [b"run", os.fsencode(home.path), b""]
+        # One from the nursery has empty words behind these.
+        return arguments.split(b"\0")[-2:] == [b"run", os.fsencode(home.path)]
 
     def terminate(self, home: Home) -> bool:
         """Tell the live supervisor of ``home`` to stop, and nobody else.

@@ -109,7 +109,7 @@ def await_end(processes: Collection[Process]) -> None:
 
 def _command(process: Process) -> list[bytes]:
     try:
-        return Path(f"/proc/{process.pid}/cmdline").read_bytes().split(b"\0")[:-1]
+        return Path(f"/proc/{process.pid}/cmdline").read_bytes().rstrip(b"\0").split(b"\0")
     except OSError:
         return []
 

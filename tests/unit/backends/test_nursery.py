@@ -1,0 +1,160 @@
+"""Supervisors that are forked are like those that are spawned, whatever dies."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from footplate.backends.local.nursery import COMMAND, ROOM, InDoubt, Nursery
+from footplate.domain.names import AttemptId
+from footplate.ports.backend import Presence
+from footplate.testing.backend_rig import WORKERS, all_are, make_request
+from footplate.testing.local_backend import LocalRig, find_processes, wait_until
+
+CHIEF = WORKERS[0]
+GANG = WORKERS[:2]
+
+
+@pytest.fixture
+def rig(tmp_path: Path) -> Iterator[LocalRig]:
+    rig = LocalRig(tmp_path, nursery=True)
+    yield rig
+    rig.close()
+
+
+def start_live(rig: LocalRig, attempt_id: str = "u-1") -> None:
+    request = make_request(attempt_id, GANG)
+    rig.backend.start(request)
+    rig.settle(lambda: all_are(rig.backend, request, Presence.LIVE))
+    rig.settle(lambda: rig.pid(attempt_id, CHIEF) > 0)
+
+
+def words(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/cmdline").read_text().rstrip("\0").split("\0")
+
+
+def parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def nursery_pid(rig: LocalRig) -> int:
+    ours = (pid for pid in find_processes(rig.archive) if parent(pid) == os.getpid())
+    (pid,) = (pid for pid in ours if words(pid)[-2] == COMMAND)
+    return pid
+
+
+def test_they_are_forked_and_look_as_if_they_had_been_spawned(rig: LocalRig) -> None:
+    start_live(rig)
+    pid, home = rig.pid("u-1", CHIEF), rig.home("u-1", CHIEF)
+    assert parent(pid) == nursery_pid(rig)
+    assert words(pid)[1:] == ["-I", "-S", str(rig.archive), "run", str(home)]
+    assert os.getsid(pid) == pid
+    assert Path(f"/proc/{pid}/cwd").readlink() == Path("/")
+    open_files = {str(entry.readlink()) for entry in Path(f"/proc/{pid}/fd").iterdir()}
+    names = ("supervisor.log", "spawn", "lock")
+    assert open_files == {"/dev/null", *(str(home / name) for name in names)}
+
+
+def test_the_nursery_keeps_nothing_of_them(rig: LocalRig) -> None:
+    start_live(rig)
+    entries = Path(f"/proc/{nursery_pid(rig)}/fd").iterdir()
+    open_files = {str(entry.readlink()).partition(":")[0] for entry in entries}
+    assert open_files == {"/dev/null", "socket"}
+
+
+def test_no_zombie_is_left(rig: LocalRig) -> None:
+    start_live(rig)
+    pid = rig.pid("u-1", CHIEF)
+    rig.kill(AttemptId("u-1"), CHIEF)
+    rig.settle(lambda: not Path(f"/proc/{pid}").exists())
+
+
+def test_it_dies_with_its_backend_and_its_supervisors_go_on(rig: LocalRig) -> None:
+    start_live(rig)
+    nursery = nursery_pid(rig)
+    rig.backend.close()
+    assert not Path(f"/proc/{nursery}").exists()
+    rig.reopen()
+    rig.backend.watch(lambda _: None)
+    assert all_are(rig.backend, make_request("u-1", GANG), Presence.LIVE)
+    rig.finish(AttemptId("u-1"), CHIEF)
+    rig.settle(lambda: rig.backend.list()[0].presence is Presence.GONE)
+
+
+def test_killed_it_takes_nobody_with_it_and_is_done_without(rig: LocalRig) -> None:
+    start_live(rig)
+    os.kill(nursery_pid(rig), signal.SIGKILL)
+    start_live(rig, "u-2")
+    assert all_are(rig.backend, make_request("u-1", GANG), Presence.LIVE)
+    assert parent(rig.pid("u-2", CHIEF)) == os.getpid()
+    assert rig.runs(AttemptId("u-2")) == len(GANG)
+
+
+def test_one_that_is_stopped_is_done_without_and_forks_nothing_later(
+    rig: LocalRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody can tell a request that it hasn't seen from one that it is about to fulfil."""
+    monkeypatch.setattr("footplate.backends.local.nursery.PATIENCE_S", 0.05)
+    rig.reopen()
+    nursery = nursery_pid(rig)
+    os.kill(nursery, signal.SIGSTOP)
+    start_live(rig)
+    assert not Path(f"/proc/{nursery}").exists()
+    assert rig.runs(AttemptId("u-1")) == len(GANG)
+    assert len(find_processes(rig.home("u-1", CHIEF))) == 1
+
+
+def test_a_fork_that_nobody_heard_of_is_found_by_its_lock(
+    rig: LocalRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was forked, and its nursery killed before it could say so."""
+    fork = rig.nursery.fork if rig.nursery is not None else None
+    asked = []
+
+    def lose_answer(home: Path, lock: int, output: int) -> int | None:
+        asked.append(home)
+        assert fork is not None
+        assert fork(home, lock, output) is not None
+        raise InDoubt("nobody knows")
+
+    monkeypatch.setattr(rig.nursery, "fork", lose_answer)
+    start_live(rig)
+    assert len(asked) == len(GANG)
+    assert rig.runs(AttemptId("u-1")) == len(GANG)
+
+
+def test_one_that_can_not_be_started_is_done_without(tmp_path: Path) -> None:
+    nursery = Nursery(Path("/nowhere/python"), tmp_path)
+    assert nursery.fork(tmp_path, 0, 0) is None
+    nursery.close()
+
+
+def test_one_that_ends_at_once_is_not_begun_again_and_again(tmp_path: Path) -> None:
+    begun, python = tmp_path / "begun", tmp_path / "python"
+    python.write_text(f"#!/bin/sh\necho >> {begun}\n")
+    python.chmod(0o700)
+    now_s = 0.0
+    nursery = Nursery(python, tmp_path, lambda: now_s)
+
+    def has_been_given_up() -> bool:
+        assert nursery.fork(tmp_path, 0, 0) is None
+        return not Path(f"/proc/self/task/{os.getpid()}/children").read_text()
+
+    wait_until(has_been_given_up)
+    assert nursery.fork(tmp_path, 0, 0) is None
+    assert begun.read_text() == "\n"
+    now_s = 60.0
+    assert nursery.fork(tmp_path, 0, 0) is None
+    wait_until(lambda: begun.read_text() == "\n\n")
+    nursery.close()
+
+
+def test_a_path_without_room_on_the_command_line_is_left_to_spawning(rig: LocalRig) -> None:
+    assert rig.nursery is not None
+    with open(os.devnull, "r+b") as null:
+        home = Path("/" + "x" * 2 * ROOM)
+        assert rig.nursery.fork(home, null.fileno(), null.fileno()) is None
+    start_live(rig)
+    assert parent(rig.pid("u-1", CHIEF)) == nursery_pid(rig)
