@@ -44,7 +44,8 @@ lock: $(SYNCED)
 	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
 	  requirements/benchmarks/tuning.in -o requirements/benchmarks/tuning.txt
 
-$(SYNCED): requirements/dev.txt pyproject.toml reduction/pyproject.toml
+$(SYNCED): requirements/dev.txt pyproject.toml reduction/pyproject.toml reduction/hatch_build.py \
+  reduction/src/footplate_reduction/native/core.cpp
 	@echo "Setting up $(VENV): on a new machine this downloads about 200 MB (Google's clients)"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --disable-pip-version-check "uv==0.13.8"

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from footplate_reduction import __version__
+from footplate_reduction import __version__, native
 from footplate_reduction.engine_choice import choose_engine, engines
 from footplate_reduction.reducer.process import Reducer, raise_descriptor_limit
 from footplate_reduction.settings import (
@@ -121,8 +121,9 @@ def _info(_: argparse.Namespace) -> int:
     for index, engine in enumerate(engines().values()):
         chosen = ", used" if not index else ""
         lines.append(f"engine {engine.name} ({engine.detail}){chosen}")
-    if "native" not in engines():
-        lines.append("engine native is not here: this installation was made without a C++ compiler")
+    missing = native.why_not()
+    if missing:
+        lines.append("engine native is not here: " + missing)
     sys.stdout.write("\n".join(lines) + "\n")
     return 0
 

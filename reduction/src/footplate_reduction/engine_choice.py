@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from footplate_reduction import portable
+from footplate_reduction import native, portable
 
 if TYPE_CHECKING:
     from footplate_reduction.engines import Engine
@@ -13,12 +12,9 @@ if TYPE_CHECKING:
 
 def engines() -> dict[str, Engine]:
     """Those that work here, by name, the best first."""
-    there: dict[str, Engine] = {}
-    native = _native()
-    if native is not None:
-        there[native.name] = native
-    there[portable.ENGINE.name] = portable.ENGINE
-    return there
+    compiled = native.engine()  # none where the library wasn't compiled
+    there = [portable.ENGINE] if compiled is None else [compiled, portable.ENGINE]
+    return {engine.name: engine for engine in there}
 
 
 def choose_engine(name: str | None = None) -> Engine:
@@ -30,12 +26,3 @@ def choose_engine(name: str | None = None) -> Engine:
         told = "engine {!r} does not work here; there is {}"
         raise ValueError(told.format(name, " and ".join(there)))
     return there[name]
-
-
-def _native() -> Engine | None:
-    """None where the library wasn't compiled."""
-    try:
-        module = importlib.import_module("footplate_reduction.native")
-    except ImportError:
-        return None
-    return cast("Engine | None", module.engine())
