@@ -2,8 +2,13 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from footplate.testing.postgresql import Postgresql, find_binaries, private_postgresql
+
+if os.environ.get("CI") != "true":  # there Hypothesis has a profile of its own, without deadlines
+    settings.register_profile("development", deadline=None)
+    settings.load_profile("development")
 
 
 @pytest.fixture(scope="session")

@@ -45,7 +45,8 @@ class Desk:
        which there is room for certain; later ones start before it only if they don't delay it.
        One that only its project's quota holds up reserves nothing, and holds up nobody else's.
 
-    Between the lines of a site it goes by 3 and 4.
+    Between the lines of a site it goes by 3 and 4, as to the first of each. Once a line has its
+    reservation, those of it that the site has no room for aren't among its firsts any more.
     """
 
     def __init__(

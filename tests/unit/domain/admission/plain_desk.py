@@ -88,11 +88,18 @@ class PlainRound:
     def run(self) -> list[JobUid]:
         here = (c for c in self.desk.waiting.values() if c.site == self.site)
         ahead = [c for c in here if self.is_possible(c)]
-        while ahead:
+        while ahead := [c for c in ahead if not self.is_past(c)]:
             claim = self.next(ahead)
             ahead.remove(claim)
             self.consider(claim)
         return self.started
+
+    def is_past(self, claim: Claim) -> bool:
+        """Whether its site has no room for it, nor its line another promise: it keeps nobody of
+        its line from being the first.
+        """
+        short = (resource for resource in self.short_of(claim) if len(resource) == 2)
+        return claim.accelerator in self.promised and any(short)
 
     def next(self, ahead: list[Claim]) -> Claim:
         """The first of each line, and of these the first."""
