@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from footplate.control import preflight
+from footplate.domain import reduction
 from footplate.domain.admission.claiming import counts_of
 from footplate.domain.amounts import say_amount
 from footplate.domain.errors import (
@@ -37,7 +38,10 @@ if TYPE_CHECKING:
 
 
 class Gate:
-    """``quotas`` gives those that are in force; ``bounds`` are the service's for restarts."""
+    """``quotas`` gives those that are in force; ``bounds`` are the service's for restarts.
+
+    ``reduction``: whether there is what reduction servers run.
+    """
 
     def __init__(
         self,
@@ -47,6 +51,8 @@ class Gate:
         quotas: Callable[[], Quotas],
         bounds: RestartBounds,
         searches: SearchResolver,
+        *,
+        reduction: bool,
     ) -> None:
         self._buckets = buckets
         self._catalogue = catalogue
@@ -54,6 +60,7 @@ class Gate:
         self._quotas = quotas
         self._bounds = bounds
         self._searches = searches
+        self._reduction = reduction
 
     def spec(self, submission: Submission) -> JobSpec:
         """What is asked for, within the service's bounds, of a submission without violations."""
@@ -73,9 +80,10 @@ class Gate:
             return submission.violations
         runtimes = self._catalogue.runtimes
         missing = preflight.violations(submission.spec, self._buckets, runtimes, staging)
+        old = reduction.violations(submission.spec, runtimes)
         request = submission.search
         search = () if request is None else self._searches.violations(request)
-        return limited(preflight.joined(submission.violations, missing, search))
+        return limited(preflight.joined(submission.violations, missing, old, search))
 
     def warnings(self, submission: Submission) -> tuple[str, ...]:
         """What the job would better do otherwise, each once; also of one that may not come in."""
@@ -102,7 +110,7 @@ class Gate:
         violations = self.violations(submission, staging)
         if violations:
             return InvalidArgument.of(violations)
-        missing = unsupported(submission.spec)
+        missing = unsupported(submission.spec, reduction=self._reduction)
         if missing is not None:
             return Unimplemented(missing)
         return self._too_large(submission) or self._over_quota(submission)

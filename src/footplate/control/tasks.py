@@ -9,7 +9,7 @@ from footplate.control.attempts import current
 from footplate.control.contents import Contents
 from footplate.control.lapses import seconds_since
 from footplate.control.paths import local_path
-from footplate.domain import environment, invocation
+from footplate.domain import environment, invocation, reduction
 from footplate.domain.errors import NotFound, Unimplemented
 from footplate.domain.jobs import Address, PythonProgram, WorkerPool
 from footplate.domain.lifecycle import awaited, to_stop
@@ -20,6 +20,7 @@ from footplate.wire.replica_v1 import Allotment, Package, PythonTask, Start, Tas
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from footplate.control.reduction import ReductionKit
     from footplate.control.tokens import Bearer
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import Job, JobSpec, Replica
@@ -60,6 +61,7 @@ class Tasks:
         clock: SteadyClock,
         limits: Limits,
         free_port: Callable[[], int],
+        reduction: ReductionKit,
     ) -> None:
         self._store = store
         self._buckets = buckets
@@ -69,6 +71,7 @@ class Tasks:
         self._clock = clock
         self._limits = limits
         self._free_port = free_port
+        self._reduction = reduction
 
     def task(self, bearer: Bearer) -> Task:
         """Raises what ``current`` raises."""
@@ -84,7 +87,7 @@ class Tasks:
             replica=replica,
             job=str(job.name),
             program=PythonTask(program.module, invocation.arguments(job.spec, program, self._path)),
-            packages=tuple(self._package(uri) for uri in program.package_uris),
+            packages=self._packages(job.spec, pool, program),
             runtime=self._catalogue.runtimes.resolve(program.runtime, pool.field),
             environment=tuple(variables.items()),
             directories=tuple(self._path(d.uri) for d in job.spec.directories),
@@ -120,7 +123,11 @@ class Tasks:
     def package(self, bearer: Bearer, index: int) -> BinaryIO:
         """The bytes of a package of the task; the caller closes. Raises as task does."""
         job = current(self._store, bearer)
-        uris = _python(_pool(job.spec, bearer.replica)).package_uris
+        pool = _pool(job.spec, bearer.replica)
+        uris = _python(pool).package_uris
+        wheel = self._reduction.wheel_for(job.spec, pool)
+        if wheel is not None and index == len(uris):
+            return wheel.open()
         if not 0 <= index < len(uris):
             raise NotFound(f"replica {bearer.replica} has no package number {index}")
         uri = GcsUri.parse(uris[index], "packageUris")
@@ -129,6 +136,14 @@ class Tasks:
     def lock(self, sha256: str) -> str:
         """The pinned requirements of a slice of a runtime. Raises NotFound."""
         return self._catalogue.runtimes.lock_text(sha256)
+
+    def _packages(
+        self, spec: JobSpec, pool: WorkerPool, program: PythonProgram
+    ) -> tuple[Package, ...]:
+        """The user's own, and the service's after them."""
+        own = tuple(self._package(uri) for uri in program.package_uris)
+        wheel = self._reduction.wheel_for(spec, pool)
+        return own if wheel is None else (*own, Package(wheel.name, wheel.sha256))
 
     def _package(self, uri: str) -> Package:
         """A package that isn't there any more is missed by its replica, which says so."""
@@ -151,6 +166,10 @@ class Tasks:
         site = self._site(job.spec.region)
         given = invocation.variables(job.spec, replica, job.name.job_id, addresses, self._path)
         given = (*given, *invocation.starts(job.attempt, _find(job, replica).restart))
+        if addresses:
+            kit, attempt = self._reduction, job.attempt_id
+            told = reduction.variables(job.spec, replica, addresses, attempt, kit.token(attempt))
+            given = (*given, *told.items())
         own = dict(environment.expand(given, pool.environment))
         held = _find(job, replica).devices
         return own | devices.variables(pool.machine, held, self._catalogue, site, own)

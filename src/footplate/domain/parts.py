@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from footplate.domain.jobs import ContainerProgram
+from footplate.domain.jobs import PythonProgram
 
 if TYPE_CHECKING:
     from footplate.domain.jobs import WorkerPool
@@ -34,11 +34,12 @@ _BY_ROLE = {
     "evaluator": Part.EVALUATOR,
     "workerpool3": Part.EVALUATOR,
 }
-_REDUCER_IMAGE = "reductionserver"
+REDUCER_RUNTIME = "reducer:"
+"""With what the runtime of such a pool begins."""
 
 
 def part_of(pool: WorkerPool) -> Part:
-    """By its role, as both faces name them; in the third pool the image decides."""
+    """By its role, as both faces name them; in the third pool what it runs decides."""
     part = _BY_ROLE.get(pool.cluster_role, Part.WORKER)
     if part is Part.PARAMETER_SERVER and _reduces(pool):
         return Part.REDUCER
@@ -47,4 +48,4 @@ def part_of(pool: WorkerPool) -> Part:
 
 def _reduces(pool: WorkerPool) -> bool:
     program = pool.program
-    return isinstance(program, ContainerProgram) and _REDUCER_IMAGE in program.image_uri
+    return isinstance(program, PythonProgram) and program.runtime.startswith(REDUCER_RUNTIME)

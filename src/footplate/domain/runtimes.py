@@ -23,6 +23,8 @@ _ALLOWED_IMAGES = "{us,europe,asia}-docker.pkg.dev/vertex-ai/training/NAME:TAG"
 _VERSION = re.compile(r"\d+\.\d+")
 _PREFIX = "us-docker.pkg.dev/vertex-ai/training/"
 _NEAREST = 3
+REDUCERS = "Reduction Server"
+"""The name of the runtime that reduction servers run in."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,8 @@ class Runtimes:
     """Text by its SHA-256."""
 
     def resolve(self, requested: str, field: str) -> Runtime:
-        """The runtime for ``version:2.21/3.11`` or ``image:URI``.
+        """The runtime for ``version:2.21/3.11``, ``image:URI`` or, of reduction servers,
+        ``reducer:URI``.
 
         Of a version and its Python either may be empty; where both are, the default is meant.
 
@@ -85,6 +88,8 @@ class Runtimes:
         kind, _, name = requested.partition(":")
         if kind == "image":
             return self.for_image(name, _inside(field, "executorImageUri"))
+        if kind == "reducer":
+            return self.for_reducers(_inside(field, "imageUri"))
         version, _, python = name.partition("/")
         return self.for_version(version, python, _inside(field, "runtimeVersion"))
 
@@ -130,6 +135,13 @@ class Runtimes:
                     cpu_only = "-cpu." in name
                     return _without_gpu(offer.runtime) if cpu_only else offer.runtime
         raise _refuse(field, uri, f"{_ALLOWED_IMAGES} where NAME is {self._images_near(image)}")
+
+    def for_reducers(self, field: str) -> Runtime:
+        """Raises InvalidArgument where the catalogue has none."""
+        for offer in self.offers:
+            if offer.runtime.name == REDUCERS:
+                return offer.runtime
+        raise _refuse(field, REDUCERS, "the catalogue's own runtimes, which have it")
 
     def lock_text(self, sha256: str) -> str:
         """The requirements of a slice, pinned, with hashes. Raises NotFound."""

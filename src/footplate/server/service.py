@@ -41,6 +41,7 @@ from footplate.control.jobs import Jobs
 from footplate.control.queue import Queue
 from footplate.control.quotas import QuotaBook
 from footplate.control.reconciler import HEARING_S, Reconciler
+from footplate.control.reduction import ReductionKit
 from footplate.control.regions import Binding, Regions
 from footplate.control.reports import Reports
 from footplate.control.round import Round
@@ -65,6 +66,7 @@ from footplate.server.company import Company
 from footplate.server.machine import RandomIds, free_port, machine_id, most_connections
 from footplate.server.metrics import make_registry
 from footplate.server.no_backend import NoBackend
+from footplate.server.reduction import find_wheel
 from footplate.server.site import local_site
 from footplate.server.supervision import local_backend
 from footplate.server.term import Term
@@ -108,6 +110,7 @@ class Service:
         self._archive = build_archive(settings.cache)
         self._regions = regions = Regions(Binding(NoBackend(), self.site))
         self._tokens = Tokens(secret := data_dir.secret())
+        self._reduction = ReductionKit(secret, find_wheel())
         self.queue = Queue(
             self.store,
             regions,
@@ -126,7 +129,13 @@ class Service:
         self.tuning = TuningParts(self.store, kept.studies, clock, self._measured)
         self.vizier = make_vizier(kept.studies, self.tuning, clock)
         self._gate = Gate(
-            self.buckets, catalogue, regions, self.quotas.quotas, bounds, self.tuning.resolver
+            self.buckets,
+            catalogue,
+            regions,
+            self.quotas.quotas,
+            bounds,
+            self.tuning.resolver,
+            reduction=self._reduction.complete,
         )
         self.status = Status(self.store, clock, wake)
         self.jobs = Jobs(
@@ -202,8 +211,16 @@ class Service:
             settings.usage_s,
             settings.hang_s,
         )
-        site, clock = self._regions.site, self._clock
-        return Tasks(self.store, self.buckets, self._catalogue, site, clock, limits, free_port)
+        return Tasks(
+            self.store,
+            self.buckets,
+            self._catalogue,
+            self._regions.site,
+            self._clock,
+            limits,
+            free_port,
+            self._reduction,
+        )
 
     def _make_validation(self) -> Validation:
         site, outlook = self._regions.site, self.queue.outlook

@@ -13,6 +13,7 @@ from footplate.api.replica_v1 import replica_routes
 from footplate.api.security import Access
 from footplate.buckets.folders import FolderBuckets
 from footplate.catalogue import load_catalogue
+from footplate.control.reduction import ReductionKit
 from footplate.control.reports import Reports
 from footplate.control.status import Status
 from footplate.control.tasks import Limits, Tasks
@@ -42,9 +43,9 @@ def http(tmp_path: Path) -> Iterator[httpx.Client]:
     store.create(JOB, ())
     buckets = FolderBuckets(tmp_path / "buckets", clock)
     site = Site("this machine", Mode.EMULATE, 1, 1, 1024)
-    tasks = Tasks(
-        store, buckets, load_catalogue(), lambda _: site, clock, Limits(1, 1, 600.0), lambda: 1
-    )
+    kit = ReductionKit(b"key", None)
+    limits = Limits(1, 1, 600.0)
+    tasks = Tasks(store, buckets, load_catalogue(), lambda _: site, clock, limits, lambda: 1, kit)
     reports = Reports(store, MemoryLogs(clock.now), MemoryUsage(), clock, lambda: None)
     status = Status(store, clock, lambda: None)
     routes = [

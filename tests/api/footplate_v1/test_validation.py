@@ -54,7 +54,7 @@ def http(tmp_path: Path, store: MemoryStore) -> Iterator[httpx.Client]:
     buckets.create_bucket("stage")
     buckets.write("stage", "t.tar.gz", [b"..."])
     searches = SearchResolver(store, EarlierStudies(store, store.studies))
-    gate = Gate(buckets, built_in(), regions, Quotas, RestartBounds(), searches)
+    gate = Gate(buckets, built_in(), regions, Quotas, RestartBounds(), searches, reduction=True)
     validation = Validation(store, gate, buckets, built_in(), regions.site, lambda *_: None)
     app = create_app(validation_routes(validation, built_in()), Access(None, frozenset()))
     with serve(app) as url, httpx.Client(base_url=url, trust_env=False) as client:

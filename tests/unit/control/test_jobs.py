@@ -74,7 +74,15 @@ class Desk:
         regions, quotas = make_regions(site), Quotas((Quota("poor", "*", {"vcpus": 2}),))
         queue = Queue(self.store, regions, built_in(), 3600.0, self.clock)
         searches = SearchResolver(self.store, EarlierStudies(self.store, self.store.studies))
-        gate = Gate(self.buckets, built_in(), regions, lambda: quotas, RestartBounds(), searches)
+        gate = Gate(
+            self.buckets,
+            built_in(),
+            regions,
+            lambda: quotas,
+            RestartBounds(),
+            searches,
+            reduction=True,
+        )
         self.jobs = Jobs(
             self.store,
             self.logs,

@@ -9,6 +9,7 @@ import pytest
 from footplate.buckets.folders import FolderBuckets
 from footplate.catalogue import load_catalogue
 from footplate.control.decisions import apply
+from footplate.control.reduction import ReductionKit, Wheel
 from footplate.control.tasks import Limits, Tasks
 from footplate.control.tokens import Bearer
 from footplate.domain.errors import NotFound, PermissionDenied
@@ -31,9 +32,10 @@ from footplate.domain.lifecycle import (
     react,
 )
 from footplate.domain.names import attempt_id
+from footplate.domain.reduction import IMAGE, program
 from footplate.domain.sites import Gpu, Mode, Site
 from footplate.testing.clock import FakeClock
-from footplate.testing.jobs import CREATED, make_job, make_spec
+from footplate.testing.jobs import CREATED, make_custom_name, make_job, make_spec
 from footplate.testing.store import MemoryStore
 from footplate.wire.replica_v1 import Allotment
 
@@ -42,8 +44,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MASTER = "master-replica-0"
+PYTORCH = "image:us-docker.pkg.dev/vertex-ai/training/pytorch-cpu.2-13.py311:latest"
 WORKER = "worker-replica-0"
 CATALOGUE = load_catalogue()
+WHEEL = Wheel("footplate_reduction-1-py3-none-any.whl", b"wheel")
+KIT = ReductionKit(b"key", WHEEL)
 SITE = Site("this machine", Mode.EMULATE, 4, 8, 32 << 10)
 GPUS = replace(SITE, gpus=(Gpu("0", "NVIDIA_L4"), Gpu("1", "NVIDIA_L4"), Gpu("2", "NVIDIA_L4")))
 
@@ -73,7 +78,8 @@ def make_tasks(
     def make(site: Site) -> Tasks:
         sites = {"us-central1": site}
         limits = Limits(1.0, 2.0, 600.0)
-        return Tasks(store, buckets, CATALOGUE, sites.__getitem__, clock, limits, lambda: 2222)
+        sited = sites.__getitem__
+        return Tasks(store, buckets, CATALOGUE, sited, clock, limits, lambda: 2222, KIT)
 
     return make
 
@@ -310,3 +316,58 @@ def test_a_replica_that_comes_back_is_told_where_it_was(
     assert again.restart == 1
     assert again.address is not None
     assert again.address.port == 4001
+
+
+@pytest.fixture
+def reducing(store: MemoryStore) -> Job:
+    """A primary with a package of its own, a worker and a reduction server."""
+    package = ("gs://stage/pkg/trainer-0.1.tar.gz",)
+    trainer = PythonProgram(PYTORCH, package, "trainer.task")
+    spec = make_spec(make_custom_name(), workers=1, program=trainer)
+    server = program(IMAGE)
+    reducers = replace(
+        spec.pools[1], cluster_role="workerpool2", replica_prefix="workerpool2", program=server
+    )
+    spec = replace(spec, pools=(*spec.pools, reducers), directories=())
+    job = make_job(make_custom_name(), spec=spec)
+    store.create(job, ())
+    job = react(job, Admitted(job.create_time)).job
+    store.update(job, ())
+    return job
+
+
+def test_workers_and_reducers_get_the_package_that_they_meet_by(
+    tasks: Tasks, reducing: Job
+) -> None:
+    worker, reducer = (
+        tasks.task(Bearer(reducing.attempt_id, name)) for name in ("workerpool1-0", "workerpool2-0")
+    )
+
+    assert [package.file for package in worker.packages] == ["trainer-0.1.tar.gz", WHEEL.name]
+    assert worker.packages[1].sha256 == WHEEL.sha256
+    assert [package.file for package in reducer.packages] == [WHEEL.name]
+    assert reducer.runtime.name == "Reduction Server"
+    assert (reducer.program.module, reducer.program.args) == ("footplate_reduction", ("reducer",))
+    bearer = Bearer(reducing.attempt_id, "workerpool1-0")
+    assert tasks.package(bearer, 1).read() == b"wheel"
+    with pytest.raises(NotFound):
+        tasks.package(bearer, 2)
+
+
+def test_they_know_each_other_by_a_token_of_the_attempt(
+    tasks: Tasks, store: MemoryStore, reducing: Job
+) -> None:
+    names = ("workerpool0-0", "workerpool1-0", "workerpool2-0")
+    job = reducing
+    for port, name in enumerate(names, 5000):
+        job = is_ready(store, job, name, port)
+
+    told = [dict(tasks.start(Bearer(job.attempt_id, name)).environment or ()) for name in names]
+
+    (token,) = {each["FOOTPLATE_REDUCTION_TOKEN"] for each in told}
+    assert token == KIT.token(job.attempt_id)
+    assert token != KIT.token(attempt_id(job.uid, job.attempt + 1))
+    assert {each["FOOTPLATE_REDUCTION_JOB"] for each in told} == {job.attempt_id}
+    assert told[0]["FOOTPLATE_REDUCERS"] == told[1]["FOOTPLATE_REDUCERS"] == "127.0.0.1:5002"
+    assert told[2]["FOOTPLATE_REDUCTION_PORT"] == "5002"
+    assert [each.get("WORLD_SIZE") for each in told] == ["2", "2", None]

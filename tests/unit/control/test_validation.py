@@ -54,7 +54,15 @@ class Desk:
         self.asked: list[tuple[JobSpec, str]] = []
         regions = make_regions(make_site(mode))
         searches = SearchResolver(self.store, EarlierStudies(self.store, self.store.studies))
-        gate = Gate(self.buckets, built_in(), regions, lambda: quotas, RestartBounds(), searches)
+        gate = Gate(
+            self.buckets,
+            built_in(),
+            regions,
+            lambda: quotas,
+            RestartBounds(),
+            searches,
+            reduction=True,
+        )
         self.validation = Validation(
             self.store, gate, self.buckets, built_in(), regions.site, self._outlook
         )

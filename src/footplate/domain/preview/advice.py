@@ -1,12 +1,11 @@
 """What a job that is valid would better do otherwise. Pure.
 
-Sources: the service's pages on hyperparameter tuning (ten trials for each parameter), on
-distributed training (parts and their machines) and on Reduction Server (bandwidth).
+Sources: the service's pages on hyperparameter tuning (ten trials for each parameter) and on
+distributed training (parts and their machines).
 """
 
 from __future__ import annotations
 
-import math
 import re
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import ContainerProgram, PythonProgram
 from footplate.domain.machines import accelerators_of
 from footplate.domain.parts import Part, part_of
+from footplate.domain.preview.reducers import advise_reducers
 from footplate.domain.sites import Mode
 from footplate.domain.sites.devices import done_without
 from footplate.domain.words import shortened
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from footplate.domain.submission import Tuning
 
 TRIALS_PER_PARAMETER = 10
-REDUCER_VCPUS = 16
-_REDUCER_FAMILIES = ("n1-", "n2-")
 _PREBUILT = re.compile(r"(?:/vertex-ai|/cloud-aiplatform)/training/[a-z-]+-(?P<variant>cpu|gpu)\.")
 
 
@@ -40,7 +38,7 @@ def advise(spec: JobSpec, catalogue: Catalogue, tuning: Tuning | None = None) ->
         *_trials(tuning),
         *(said for pool in pools for said in _accelerators(pool, catalogue)),
         *_evaluators(pools),
-        *(said for pool in pools for said in _reducers(pool, pools, catalogue)),
+        *advise_reducers(pools, catalogue),
     )
 
 
@@ -94,6 +92,8 @@ def _without_gpu(pool: WorkerPool, catalogue: Catalogue) -> bool:
     """Whether it is certain that the program can't use a GPU."""
     if isinstance(pool.program, ContainerProgram):
         return _variant(pool) == "cpu"
+    if part_of(pool) is Part.REDUCER:
+        return False  # said already, in other words
     try:
         runtime = catalogue.runtimes.resolve(pool.program.runtime, pool.field)
     except InvalidArgument:
@@ -121,41 +121,6 @@ def _evaluators(pools: Sequence[WorkerPool]) -> Iterator[str]:
     count = sum(pool.replica_count for pool in pools if part_of(pool) is Part.EVALUATOR)
     if count > 1:
         yield f"{count} evaluators are asked for, and TensorFlow expects one"
-
-
-def _reducers(pool: WorkerPool, pools: Sequence[WorkerPool], catalogue: Catalogue) -> Iterator[str]:
-    if part_of(pool) is not Part.REDUCER:
-        return
-    name = pool.machine.machine_type
-    kind = catalogue.machine_types.get(name)
-    if kind is None:
-        return
-    if not name.startswith(_REDUCER_FAMILIES) or kind.vcpus < REDUCER_VCPUS:
-        yield (
-            f"reduction servers want an n1 or n2 machine of at least {REDUCER_VCPUS} vCPUs, "
-            f"such as n1-highcpu-16, for its bandwidth; {pool.cluster_role} has {name}"
-        )
-    sent_gbps = _bandwidth_gbps(pools, catalogue)
-    if sent_gbps is None or not kind.egress_gbps:
-        return
-    matching = math.ceil(sent_gbps / kind.egress_gbps)
-    if pool.replica_count < matching:
-        yield (
-            f"{pool.replica_count} x {name} take {pool.replica_count * kind.egress_gbps:g} Gbps "
-            f"and the workers send {sent_gbps:g} Gbps: {matching} reduction servers would match"
-        )
-
-
-def _bandwidth_gbps(pools: Sequence[WorkerPool], catalogue: Catalogue) -> float | None:
-    """What all workers send together; None: not known of each."""
-    sent = 0.0
-    for pool in pools:
-        if part_of(pool) in (Part.PRIMARY, Part.WORKER):
-            kind = catalogue.machine_types.get(pool.machine.machine_type)
-            if kind is None or kind.egress_gbps is None:
-                return None
-            sent += kind.egress_gbps * pool.replica_count
-    return sent
 
 
 def _crowd(pools: Sequence[WorkerPool], site: Site) -> Iterator[str]:

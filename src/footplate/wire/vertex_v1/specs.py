@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from footplate.domain import reduction
 from footplate.domain.jobs import (
     DEFAULT_RUNNING_TIME_S,
     ClusterVariable,
@@ -69,7 +70,7 @@ def _pool(index: int, pool: models.WorkerPoolSpec, at: str) -> WorkerPool:
         replica_prefix=f"workerpool{index}",
         machine=machine_of(pool),
         replica_count=count if 1 <= count <= MAX_REPLICAS else 1,
-        program=_program(pool),
+        program=_program(pool, index),
         environment=tuple((v.name or "", v.value or "") for v in (spec and spec.env) or ()),
         disk=DiskSpec(
             disk.boot_disk_type or DiskSpec.boot_disk_type,
@@ -79,12 +80,15 @@ def _pool(index: int, pool: models.WorkerPoolSpec, at: str) -> WorkerPool:
     )
 
 
-def _program(pool: models.WorkerPoolSpec) -> Program:
+def _program(pool: models.WorkerPoolSpec, index: int) -> Program:
     """An empty command or list of arguments is none: proto3 can't tell them apart."""
     if pool.container_spec:
         container = pool.container_spec
+        image = container.image_uri or ""
+        if index == reduction.POOL and reduction.is_image(image):
+            return reduction.program(image)
         return ContainerProgram(
-            container.image_uri or "",
+            image,
             tuple(container.command) if container.command else None,
             tuple(container.args) if container.args else None,
         )

@@ -83,7 +83,7 @@ class Desk:
         buckets.create_bucket("demo-bucket")
         buckets.write("demo-bucket", "trainer-0.1.tar.gz", [b"..."])
         searches = SearchResolver(self.store, EarlierStudies(self.store, self.store.studies))
-        gate = Gate(buckets, built_in(), regions, Quotas, RestartBounds(), searches)
+        gate = Gate(buckets, built_in(), regions, Quotas, RestartBounds(), searches, reduction=True)
         queue = Queue(self.store, regions, built_in(), 3600.0, clock)
         trials = Trials(self.store, self.store.studies)
         logs = MemoryLogs(clock.now)

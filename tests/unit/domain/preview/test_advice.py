@@ -23,12 +23,11 @@ from footplate.testing import strategies
 
 CATALOGUE = load_catalogue()
 CLUSTER = Site("cluster", Mode.ENFORCE, replicas=1000, vcpus=512, memory_mb=4_000_000)
-T4, V100 = "NVIDIA_TESLA_T4", "NVIDIA_TESLA_V100"
+T4 = "NVIDIA_TESLA_T4"
 PROGRAM = PythonProgram("version:2.21/", (), "trainer.task")
 WITH_T4 = MachineSpec("n1-standard-8", T4, 1)
 PLAIN = MachineSpec("n1-standard-4")
 PREBUILT = "us-docker.pkg.dev/vertex-ai/training"
-REDUCER = ContainerProgram(f"{PREBUILT}-restricted/reductionserver:latest")
 
 
 def pool(role: str, machine: MachineSpec, count: int = 1, program: Program = PROGRAM) -> WorkerPool:
@@ -117,30 +116,6 @@ def test_several_evaluators() -> None:
     (advice,) = advise(job(pool("master", PLAIN), pool("evaluator", PLAIN, 2)), CATALOGUE)
 
     assert advice == "2 evaluators are asked for, and TensorFlow expects one"
-
-
-def reduction(machine: str, count: int) -> tuple[str, ...]:
-    """Five workers of 96 vCPUs with 8 V100 each, and ``count`` reducers."""
-    worker = MachineSpec("n1-highmem-96", V100, 8)
-    spec = job(
-        pool("workerpool0", worker),
-        pool("workerpool1", worker, 4),
-        pool("workerpool2", MachineSpec(machine), count, REDUCER),
-    )
-    return advise(spec, CATALOGUE)
-
-
-def test_reduction_servers_match_the_workers_bandwidth() -> None:
-    """The documentation's own example: 5 x 100 Gbps / 32 Gbps = 16."""
-    assert reduction("n1-highcpu-16", 16) == ()
-    assert reduction("n1-highcpu-16", 20) == ()
-    (few,) = reduction("n1-highcpu-16", 15)
-    assert few.startswith("15 x n1-highcpu-16 take 480 Gbps and the workers send 500 Gbps")
-    assert few.endswith("16 reduction servers would match")
-
-
-def test_reduction_servers_on_small_machines() -> None:
-    assert "want an n1 or n2 machine of at least 16 vCPUs" in reduction("n1-standard-4", 1)[0]
 
 
 def test_an_emulating_machine_says_what_it_does_without() -> None:

@@ -1,0 +1,51 @@
+"""What replicas of a job with reduction servers get beside their own."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from dataclasses import dataclass, field
+from functools import cached_property
+from io import BytesIO
+from typing import TYPE_CHECKING, BinaryIO
+
+from footplate.domain.reduction import has_reducers, takes_part
+
+if TYPE_CHECKING:
+    from footplate.domain.jobs import JobSpec, WorkerPool
+    from footplate.domain.names import AttemptId
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A package as it is installed; ``name`` is its file's."""
+
+    name: str
+    content: bytes = field(repr=False)
+
+    @cached_property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.content).hexdigest()
+
+    def open(self) -> BinaryIO:
+        return BytesIO(self.content)
+
+
+class ReductionKit:
+    """``key`` is the service's secret; ``wheel`` is footplate-reduction, None: it isn't there."""
+
+    def __init__(self, key: bytes, wheel: Wheel | None) -> None:
+        self._key = hmac.new(key, b"reduction", hashlib.sha256).digest()
+        self._wheel = wheel
+
+    @property
+    def complete(self) -> bool:
+        return self._wheel is not None
+
+    def wheel_for(self, spec: JobSpec, pool: WorkerPool) -> Wheel | None:
+        """What the replicas of the pool have installed beside the user's packages."""
+        return self._wheel if has_reducers(spec) and takes_part(pool) else None
+
+    def token(self, attempt_id: AttemptId) -> str:
+        """With what the workers and reducers of an attempt know each other."""
+        return hmac.new(self._key, attempt_id.encode(), hashlib.sha256).hexdigest()

@@ -1,0 +1,127 @@
+"""What a job with reduction servers would better do otherwise. Pure.
+
+Sources: the service's page on Reduction Server (machines, bandwidth, message sizes); for the ring,
+that each of its n members sends 2(n-1)/n of the data, where a worker sends it to reducers once.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import InvalidArgument
+from footplate.domain.jobs import PythonProgram
+from footplate.domain.parts import Part, part_of
+from footplate.domain.words import shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from footplate.domain.catalogue import Catalogue, MachineType
+    from footplate.domain.jobs import WorkerPool
+
+REDUCER_VCPUS = 16
+BUCKET_MB = 64
+_FAMILIES = ("n1-", "n2-")
+_FRAMEWORK = "PyTorch"
+
+
+def advise_reducers(pools: Sequence[WorkerPool], catalogue: Catalogue) -> Iterator[str]:
+    """Nothing where no pool runs reduction servers. ``pools`` have replicas."""
+    workers = [pool for pool in pools if part_of(pool) in (Part.PRIMARY, Part.WORKER)]
+    reducers = [pool for pool in pools if part_of(pool) is Part.REDUCER]
+    for pool in reducers:
+        yield from _machine(pool, catalogue)
+        yield from _count(pool, workers, catalogue)
+        yield from (said for worker in workers for said in _framework(worker, catalogue))
+    if reducers:
+        yield (
+            "reduction servers like large messages: wrap the model with "
+            f"DistributedDataParallel(..., bucket_cap_mb={BUCKET_MB}); its default is 25"
+        )
+
+
+def _machine(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
+    name = pool.machine.machine_type
+    kind = catalogue.machine_types.get(name)
+    if kind is not None and (not name.startswith(_FAMILIES) or kind.vcpus < REDUCER_VCPUS):
+        yield (
+            f"reduction servers want an n1 or n2 machine of at least {REDUCER_VCPUS} vCPUs, "
+            f"such as n1-highcpu-16, for its bandwidth; {pool.cluster_role} has {name}"
+        )
+
+
+def _count(pool: WorkerPool, workers: Sequence[WorkerPool], catalogue: Catalogue) -> Iterator[str]:
+    """Whether there are workers enough to gain something, and reducers enough for them."""
+    members = sum(worker.replica_count for worker in workers)
+    if members == 1:
+        yield "1 worker has nobody to reduce with: its reduction servers would stand idle"
+        return
+    if members == 2:
+        yield "with 2 workers a ring is as fast as reduction servers, and needs none"
+        return
+    kind = catalogue.machine_types.get(pool.machine.machine_type)
+    sent_gbps = _bandwidth_gbps(workers, catalogue)
+    if kind is None or not kind.egress_gbps or sent_gbps is None:
+        yield from _count_alike(pool, members)
+        return
+    yield from _count_bandwidth(pool, kind, kind.egress_gbps, members, sent_gbps)
+
+
+def _count_alike(pool: WorkerPool, members: int) -> Iterator[str]:
+    """Where the bandwidth isn't known: as if all machines had the same."""
+    least = _break_even(members, 1.0 * members)
+    if pool.replica_count < least:
+        yield (
+            f"{_servers(pool.replica_count)} for {members} workers are slower than a ring if all "
+            f"machines have the same bandwidth: {least} gain something, {members} would match"
+        )
+
+
+def _count_bandwidth(
+    pool: WorkerPool, kind: MachineType, egress_gbps: float, members: int, sent_gbps: float
+) -> Iterator[str]:
+    matching = math.ceil(sent_gbps / egress_gbps)
+    if pool.replica_count >= matching:
+        return
+    least = _break_even(members, sent_gbps / egress_gbps)
+    slower = pool.replica_count < least
+    yield (
+        f"{pool.replica_count} x {kind.name} take {pool.replica_count * egress_gbps:g} Gbps "
+        f"and the workers send {sent_gbps:g} Gbps: {matching} reduction servers would match"
+        + (f", and fewer than {least} are slower than a ring" if slower else "")
+    )
+
+
+def _break_even(members: int, matching: float) -> int:
+    """How many are faster than a ring, where ``matching`` take all that the workers send."""
+    return math.floor(matching * members / (2 * (members - 1))) + 1
+
+
+def _servers(count: int) -> str:
+    return "1 reduction server" if count == 1 else f"{count} reduction servers"
+
+
+def _bandwidth_gbps(workers: Sequence[WorkerPool], catalogue: Catalogue) -> float | None:
+    """What all workers send together; None: not known of each."""
+    sent = 0.0
+    for pool in workers:
+        kind = catalogue.machine_types.get(pool.machine.machine_type)
+        if kind is None or kind.egress_gbps is None:
+            return None
+        sent += kind.egress_gbps * pool.replica_count
+    return sent
+
+
+def _framework(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
+    if not isinstance(pool.program, PythonProgram):
+        return
+    try:
+        runtime = catalogue.runtimes.resolve(pool.program.runtime, pool.field)
+    except InvalidArgument:
+        return
+    if not runtime.name.startswith(_FRAMEWORK):
+        yield (
+            f"{pool.cluster_role}: reduction servers serve {_FRAMEWORK} programs, and what it runs "
+            f"in, {shortened(runtime.name)}, isn't for those"
+        )

@@ -1,0 +1,100 @@
+"""Reduction servers: by which image a pool runs them, and what they and the workers are told.
+
+Source: the training service's page on Reduction Server (the image in the third worker pool). The
+variables are those of the distribution footplate-reduction.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.jobs import ContainerProgram, PythonProgram
+from footplate.domain.parts import REDUCER_RUNTIME, Part, part_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from footplate.domain.jobs import Address, JobSpec, WorkerPool
+    from footplate.domain.runtimes import Runtimes
+
+POOL = 2
+"""The place of the worker pool that may run them."""
+IMAGE = "footplate/reductionserver"
+"""Our own name for it."""
+LEAST_PYTHON = (3, 8)
+_IMAGE = re.compile(
+    r"(?:(?:us|europe|asia)-docker\.pkg\.dev/vertex-ai-restricted/training|footplate)/"
+    r"reductionserver(?::[\w][\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?"
+)
+_SENDERS = (Part.PRIMARY, Part.WORKER)
+
+
+def is_image(uri: str) -> bool:
+    """Whether it is a Reduction Server, by Google's names for it or ours."""
+    return _IMAGE.fullmatch(uri) is not None
+
+
+def program(image_uri: str) -> PythonProgram:
+    """What runs in place of the image."""
+    return PythonProgram(f"{REDUCER_RUNTIME}{image_uri}", (), "footplate_reduction", ("reducer",))
+
+
+def has_reducers(spec: JobSpec) -> bool:
+    return any(pool.replica_count and part_of(pool) is Part.REDUCER for pool in spec.pools)
+
+
+def takes_part(pool: WorkerPool) -> bool:
+    """Whether its replicas reduce, or send what is reduced, in a job that has reducers."""
+    return part_of(pool) in (Part.REDUCER, *_SENDERS)
+
+
+def violations(spec: JobSpec, runtimes: Runtimes) -> Iterator[Violation]:
+    """Workers whose Python is too old for the client of the reducers."""
+    if not has_reducers(spec):
+        return
+    for pool in spec.pools:
+        python = _python(pool, runtimes)
+        if part_of(pool) in _SENDERS and python is not None and python < LEAST_PYTHON:
+            given, least = (".".join(map(str, version)) for version in (python, LEAST_PYTHON))
+            yield Violation(
+                f"{pool.field}.executorImageUri",
+                f"it has Python {given}, and workers with reduction servers need {least} or "
+                "later; leave the pool of reduction servers empty ({}), or take a newer image",
+            )
+
+
+def _python(pool: WorkerPool, runtimes: Runtimes) -> tuple[int, ...] | None:
+    """None: it isn't known."""
+    if isinstance(pool.program, ContainerProgram):
+        return None
+    try:
+        runtime = runtimes.resolve(pool.program.runtime, pool.field)
+    except InvalidArgument:
+        return None
+    return tuple(int(number) for number in runtime.python.split("."))
+
+
+def variables(
+    spec: JobSpec, replica: str, addresses: Mapping[str, Address], job: str, token: str
+) -> dict[str, str]:
+    """For a reducer where it listens, for a worker where the reducers are; for others nothing.
+
+    ``addresses`` has every replica of the job by its name. ``job`` and ``token``, the same for all
+    of them, keep strangers and other jobs away.
+    """
+    pools = {name: pool for name, pool, _ in spec.replicas()}
+    if not has_reducers(spec) or not takes_part(pools[replica]):
+        return {}
+    given = {"FOOTPLATE_REDUCTION_JOB": job, "FOOTPLATE_REDUCTION_TOKEN": token}
+    if part_of(pools[replica]) is Part.REDUCER:
+        own = addresses[replica]
+        place = {
+            "FOOTPLATE_REDUCTION_HOST": own.host,
+            "FOOTPLATE_REDUCTION_PORT": str(own.port),
+            "FOOTPLATE_REDUCTION_STATS": "reduction.json",
+        }
+        return given | place
+    reducers = [str(addresses[n]) for n, pool in pools.items() if part_of(pool) is Part.REDUCER]
+    return given | {"FOOTPLATE_REDUCERS": ",".join(reducers)}

@@ -1,0 +1,97 @@
+"""Which pools run reduction servers, and what each replica of their job is told."""
+
+from __future__ import annotations
+
+import pytest
+
+from footplate.catalogue import load_catalogue
+from footplate.domain import reduction
+from footplate.domain.jobs import Address, JobSpec, MachineSpec, PythonProgram, WorkerPool
+from footplate.domain.parts import Part, part_of
+
+RUNTIMES = load_catalogue().runtimes
+PREBUILT = "us-docker.pkg.dev/vertex-ai/training"
+REDUCER = reduction.program(reduction.IMAGE)
+
+
+def spec(image: str = "pytorch-cpu.2-13.py311", reducers: int = 2) -> JobSpec:
+    trainer = PythonProgram(f"image:{PREBUILT}/{image}:latest", (), "trainer.task")
+    counts = {0: 1, 1: 2, 2: reducers, 3: 1}
+    machine = MachineSpec("n1-standard-4")
+    pools = tuple(
+        WorkerPool(
+            f"workerpool{index}",
+            f"workerpool{index}",
+            machine,
+            count,
+            REDUCER if index == reduction.POOL else trainer,
+            field=f"pools[{index}].pythonPackageSpec",
+        )
+        for index, count in counts.items()
+    )
+    return JobSpec("us-central1", pools)
+
+
+@pytest.mark.parametrize(
+    ("uri", "reduces"),
+    [
+        ("us-docker.pkg.dev/vertex-ai-restricted/training/reductionserver:latest", True),
+        ("europe-docker.pkg.dev/vertex-ai-restricted/training/reductionserver:latest", True),
+        ("asia-docker.pkg.dev/vertex-ai-restricted/training/reductionserver", True),
+        ("footplate/reductionserver", True),
+        ("footplate/reductionserver:0.1", True),
+        ("gcr.io/me/reductionserver:latest", False),
+        ("footplate/reductionserver-of-mine", False),
+        ("", False),
+    ],
+)
+def test_images(uri: str, reduces: bool) -> None:  # noqa: FBT001
+    assert reduction.is_image(uri) == reduces
+
+
+def test_its_runtime_is_in_the_catalogue() -> None:
+    assert RUNTIMES.resolve(REDUCER.runtime, "pool").cpu
+    assert part_of(spec().pools[2]) is Part.REDUCER
+
+
+def test_each_replica_is_told_its_own() -> None:
+    job = spec()
+    addresses = {name: Address(f"h-{name}", 2222) for name in job.replica_names()}
+
+    told = {
+        name: reduction.variables(job, name, addresses, "attempt", "token")
+        for name in job.replica_names()
+    }
+
+    common = {"FOOTPLATE_REDUCTION_JOB": "attempt", "FOOTPLATE_REDUCTION_TOKEN": "token"}
+    worker = {**common, "FOOTPLATE_REDUCERS": "h-workerpool2-0:2222,h-workerpool2-1:2222"}
+    assert told.pop("workerpool0-0") == worker
+    assert told.pop("workerpool1-1") == worker
+    assert told.pop("workerpool2-1") == {
+        **common,
+        "FOOTPLATE_REDUCTION_HOST": "h-workerpool2-1",
+        "FOOTPLATE_REDUCTION_PORT": "2222",
+        "FOOTPLATE_REDUCTION_STATS": "reduction.json",
+    }
+    assert told.pop("workerpool3-0") == {}
+
+
+def test_jobs_without_reducers_are_told_nothing() -> None:
+    job = spec(reducers=0)
+    addresses = {name: Address("h", 2222) for name in job.replica_names()}
+
+    assert not any(
+        reduction.variables(job, name, addresses, "attempt", "token")
+        for name in job.replica_names()
+    )
+
+
+def test_workers_of_an_old_python_are_refused() -> None:
+    first, second = reduction.violations(spec("pytorch-cpu.1-11.py37"), RUNTIMES)
+
+    assert first.field == "pools[0].pythonPackageSpec.executorImageUri"
+    assert second.field == "pools[1].pythonPackageSpec.executorImageUri"
+    assert "it has Python 3.7" in first.description
+    assert not list(reduction.violations(spec("pytorch-cpu.1-11.py37", reducers=0), RUNTIMES))
+    assert not list(reduction.violations(spec(), RUNTIMES))
+    assert not list(reduction.violations(spec("unknown"), RUNTIMES))
