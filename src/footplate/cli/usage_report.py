@@ -28,6 +28,8 @@ _COLUMNS: tuple[tuple[str, Callable[[ReplicaUsage], str]], ...] = (
     ("WRITTEN", lambda usage: _bytes(_total(usage.overall, "writtenBytesPerSecond"))),
     ("RECEIVED", lambda usage: _bytes(_total(usage.overall, "receivedBytesPerSecond"))),
     ("SENT", lambda usage: _bytes(_total(usage.overall, "sentBytesPerSecond"))),
+    ("REDUCED", lambda usage: _bytes(_total(usage.overall, "reducedBytesPerSecond"))),
+    ("AWAITING", lambda usage: _percent(_mean(usage.overall, "awaitingWorkers"))),
     ("GPU", lambda usage: _gpu(usage.now or usage.overall)),
     ("CPU_OVER_TIME", lambda usage: _chart(usage.points)),
 )

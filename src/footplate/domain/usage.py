@@ -18,6 +18,10 @@ WRITTEN = "writtenBytesPerSecond"
 RECEIVED = "receivedBytesPerSecond"
 SENT = "sentBytesPerSecond"
 PROCESSES = "processes"
+REDUCED = "reducedBytesPerSecond"
+"""What a reduction server gets from its workers."""
+AWAITED = "awaitingWorkers"
+"""How much of its time a reduction server waits for the last worker to send its part."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,8 @@ class Counters:
     written_bytes: int | None = None
     received_bytes: int | None = None
     sent_bytes: int | None = None
+    reduced_bytes: int | None = None
+    awaited_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,8 @@ _RATES = {
     WRITTEN: "written_bytes",
     RECEIVED: "received_bytes",
     SENT: "sent_bytes",
+    REDUCED: "reduced_bytes",
+    AWAITED: "awaited_s",
 }
 
 

@@ -6,7 +6,7 @@ import time
 
 from footplate.replica.isolation.spawn import SpawnFailed
 from footplate.replica.stage import NEVER
-from footplate.replica.usage import gpus
+from footplate.replica.usage import gpus, reducer
 from footplate.replica.usage.meter import Meter
 from footplate.replica.usage.silence import Silence
 
@@ -44,6 +44,7 @@ class Sampler:
             desk.home.metrics, places, desk.seconds("hang_s", 0.0), desk.monotonic, time.time
         )
         self._meter = self._make_meter()
+        self._reducer = reducer.find(desk.task, desk.home.work)
         self.peak_bytes = 0
         """The most memory that was seen in use."""
 
@@ -105,6 +106,8 @@ class Sampler:
         quiet_s = self._silence.seconds()
         used = meter.read()
         self.peak_bytes = max(self.peak_bytes, used.get("memory_bytes") or 0)
+        if self._reducer:
+            used.update(reducer.read(self._reducer))
         return {"s": round(passed_s, 3), **used, "quiet_s": round(quiet_s, 3)}
 
     def _ask_on(self, query: gpus.Query, now: float) -> None:
