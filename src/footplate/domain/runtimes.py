@@ -23,8 +23,8 @@ _ALLOWED_IMAGES = "{us,europe,asia}-docker.pkg.dev/vertex-ai/training/NAME:TAG"
 _VERSION = re.compile(r"\d+\.\d+")
 _PREFIX = "us-docker.pkg.dev/vertex-ai/training/"
 _NEAREST = 3
-REDUCERS = "Reduction Server"
-"""The name of the runtime that reduction servers run in."""
+REDUCERS = "reductionserver"
+"""The image of reduction servers: nothing else runs in it."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Runtimes:
         image = match["image"]
         for offer in self.offers:
             for name in offer.images:
-                if image in (name, name.rpartition(".py")[0]):
+                if image in (name, name.rpartition(".py")[0]) and name != REDUCERS:
                     cpu_only = "-cpu." in name
                     return _without_gpu(offer.runtime) if cpu_only else offer.runtime
         raise _refuse(field, uri, f"{_ALLOWED_IMAGES} where NAME is {self._images_near(image)}")
@@ -139,7 +139,7 @@ class Runtimes:
     def for_reducers(self, field: str) -> Runtime:
         """Raises InvalidArgument where the catalogue has none."""
         for offer in self.offers:
-            if offer.runtime.name == REDUCERS:
+            if REDUCERS in offer.images:
                 return offer.runtime
         raise _refuse(field, REDUCERS, "the catalogue's own runtimes, which have it")
 
@@ -164,7 +164,7 @@ class Runtimes:
     def _images_near(self, image: str) -> str:
         """The images of the same family; else those of all families."""
         wanted = _family_and_version(image)
-        names = [name for offer in self.offers for name in offer.images]
+        names = [n for offer in self.offers for n in offer.images if n != REDUCERS]
         family = [name for name in names if _family_and_version(name)[0] == wanted[0]]
         if not family:
             return _listed(names)

@@ -12,12 +12,15 @@ import pytest
 
 from footplate import catalogue
 from footplate.domain.errors import InvalidArgument
+from footplate.domain.runtimes import REDUCERS
 
 if TYPE_CHECKING:
     from footplate.domain.runtimes import Offer, Runtime, Slice
 
 RUNTIMES = catalogue.load()
 OFFERED = [offer.runtime for offer in RUNTIMES.offers]
+OF_PROGRAMS = [offer for offer in RUNTIMES.offers if REDUCERS not in offer.images]
+"""All but that which no program of a user runs in."""
 PREFIX = "us-docker.pkg.dev/vertex-ai/training/"
 
 
@@ -60,7 +63,9 @@ def test_every_slice_but_the_full_one_says_when_it_will_not_do(runtime: Runtime)
         assert not variant[0].fallback
 
 
-@pytest.mark.parametrize("runtime", OFFERED, ids=lambda runtime: runtime.name)
+@pytest.mark.parametrize(
+    "runtime", [offer.runtime for offer in OF_PROGRAMS], ids=lambda runtime: runtime.name
+)
 def test_every_slice_reports_metrics_and_opens_buckets(runtime: Runtime) -> None:
     for variant in slices(runtime):
         for piece in variant:
@@ -124,7 +129,7 @@ def test_names_mean_what_they_say(requested: str, python: str, package: str, ver
         assert {version} in (known.get(package), known.get(package.removesuffix("-cpu")))
 
 
-@pytest.mark.parametrize("offer", RUNTIMES.offers, ids=lambda offer: offer.runtime.name)
+@pytest.mark.parametrize("offer", OF_PROGRAMS, ids=lambda offer: offer.runtime.name)
 def test_images_have_what_their_names_say(offer: Offer) -> None:
     packages = {"tf": "tensorflow", "pytorch": "torch", "xgboost": "xgboost"}
     known = pins(full(offer.runtime.cpu))
