@@ -49,7 +49,9 @@ class Client:
         """
         if wire is None and dtype is WireType.FLOAT32:
             wire = self.wire
-        pending = self._sender.start(_bytes_of(buffer), dtype, op, wire)
+        vector = _bytes_of(buffer)
+        _check_types(vector, dtype, wire)
+        pending = self._sender.start(vector, dtype, op, wire)
         self.collectives += 1
         return pending
 
@@ -126,6 +128,15 @@ def _check(hello: Hello, token: str) -> None:
     if not 1 <= hello.world <= LARGEST_WORLD or not 0 <= hello.rank < hello.world:
         told = "rank {} of world {}: a world has 1 to {} workers, ranks count from 0"
         raise ValueError(told.format(hello.rank, hello.world, LARGEST_WORLD))
+
+
+def _check_types(vector: memoryview, held: WireType, wire: WireType | None) -> None:
+    narrow = wire in (WireType.FLOAT16, WireType.BFLOAT16)
+    if wire is not None and wire is not held and not (held is WireType.FLOAT32 and narrow):
+        told = f"{held.name} can't travel as {wire.name}"
+        raise ValueError(told + "; only FLOAT32 can as another: as FLOAT16 or BFLOAT16")
+    if len(vector) % held.itemsize:
+        raise ValueError(f"{len(vector)} bytes are no whole elements of {held.name}")
 
 
 def _bytes_of(buffer: Any) -> memoryview:

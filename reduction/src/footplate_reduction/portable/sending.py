@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from footplate_reduction.frames import Op
     from footplate_reduction.limits import Limits
 
-_NARROW = (WireType.FLOAT16, WireType.BFLOAT16)
-
 
 class PortableSender:
     """As ``engines.Sender``. Its thread alone touches the connections."""
@@ -54,10 +52,6 @@ class PortableSender:
         self, vector: memoryview, held: WireType, op: Op, wire: WireType | None = None
     ) -> Collective:
         wire = held if wire is None else wire
-        if wire is not held and (held is not WireType.FLOAT32 or wire not in _NARROW):
-            raise ValueError(f"{held.name} can't travel as {wire.name}")
-        if len(vector) % held.itemsize:
-            raise ValueError(f"{len(vector)} bytes are no whole {held.name}s")
         with self._lock:
             if self._error is not None:
                 raise ReductionError(str(self._error), self._error.culprit)
