@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?")
 _NO_TOKEN_PATHS = ("/healthz",)
-_NO_TOKEN_PREFIXES = ("/replica/", "/shell/")
+_NO_TOKEN_PREFIXES = ("/replica/", "/shell/", "/programs/")
 """Supervisors have tokens of their own, which the replica API checks, and so have the addresses of
-shells."""
+shells, and those by which programs reach the buckets."""
 _CHECKED = ("http", "websocket")
 _PROTECTION = {
     "x-content-type-options": "nosniff",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, BinaryIO
 
 from footplate.control.attempts import current
 from footplate.control.contents import Contents
 from footplate.control.lapses import seconds_since
 from footplate.control.paths import local_path
+from footplate.control.tokens import Bearer
 from footplate.domain import environment, invocation, reduction
 from footplate.domain.errors import NotFound, Unimplemented
 from footplate.domain.jobs import Address, PythonProgram, WorkerPool
@@ -21,13 +23,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from footplate.control.reduction import ReductionKit
-    from footplate.control.tokens import Bearer
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import Job, JobSpec, Replica
     from footplate.domain.sites import Site
     from footplate.ports.buckets import Buckets
     from footplate.ports.clock import SteadyClock
     from footplate.ports.store import Store
+
+    StorageVariables = Callable[[Bearer], tuple[tuple[str, str], ...]]
 
 _LEAST_RUNNING_TIME_S = 1.0
 """Of an attempt whose job's limit is as good as over: a program gets to say something."""
@@ -49,7 +52,7 @@ class Limits:
 
 class Tasks:
     """``site`` gives what a region is bound to; ``free_port`` finds a port of this machine that
-    nobody listens on.
+    nobody listens on; ``storage`` has variables that lead clients of Cloud Storage to the buckets.
     """
 
     def __init__(
@@ -62,6 +65,7 @@ class Tasks:
         limits: Limits,
         free_port: Callable[[], int],
         reduction: ReductionKit,
+        storage: StorageVariables = lambda _: (),
     ) -> None:
         self._store = store
         self._buckets = buckets
@@ -72,6 +76,7 @@ class Tasks:
         self._limits = limits
         self._free_port = free_port
         self._reduction = reduction
+        self._storage = storage
 
     def task(self, bearer: Bearer) -> Task:
         """Raises what ``current`` raises."""
@@ -170,6 +175,8 @@ class Tasks:
             kit, attempt = self._reduction, job.attempt_id
             told = reduction.variables(job.spec, replica, addresses, attempt, kit.token(attempt))
             given = (*given, *told.items())
+        if _shares_loopback(addresses.get(replica)):
+            given = (*given, *self._storage(_bearer(job, replica)))
         own = dict(environment.expand(given, pool.environment))
         held = _find(job, replica).devices
         return own | devices.variables(pool.machine, held, self._catalogue, site, own)
@@ -190,6 +197,17 @@ class Tasks:
 
     def _path(self, uri: str) -> str:
         return local_path(uri, self._buckets)
+
+
+def _bearer(job: Job, replica: str) -> Bearer:
+    return Bearer(job.attempt_id, replica, _find(job, replica).restart)
+
+
+def _shares_loopback(address: Address | None) -> bool:
+    """Whether a program has the machine's own loopback: in a network of its own it reaches no
+    server there.
+    """
+    return address is not None and ip_address(address.host).is_loopback
 
 
 def _find(job: Job, replica: str) -> Replica:

@@ -22,6 +22,11 @@ class Bearer:
         return f"{self.attempt_id}.{self.replica}.{self.restart}"
 
 
+def derive(secret: bytes, use: str) -> bytes:
+    """A key for one use of the service's secret: what it makes is good for no other."""
+    return hmac.new(secret, use.encode(), hashlib.sha256).digest()
+
+
 class Tokens:
     """Of the replica API: one for each start of each replica.
 
@@ -59,7 +64,7 @@ class ShellTokens:
     """
 
     def __init__(self, key: bytes) -> None:
-        self._key = hmac.new(key, b"shells", hashlib.sha256).digest()
+        self._key = derive(key, "shells")
 
     def issue(self, uid: JobUid, replica: str) -> str:
         """``UID.REPLICA.MAC``: fit for a URL's path; always the same for the same replica."""

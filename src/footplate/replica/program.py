@@ -15,12 +15,16 @@ TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any, Mapping, Sequence
 
+_PROXIES = (
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"),
+    *("http_proxy", "https_proxy", "all_proxy"),
+)
+_OWN_NAMES = ("localhost", "127.0.0.1", "::1")
 _HOST_NAMES = frozenset(
     (
         *("PATH", "LANG", "LANGUAGE", "TZ", "HOME", "USER", "LOGNAME", "SHELL", "LD_LIBRARY_PATH"),
         *("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
-        *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
-        *("http_proxy", "https_proxy", "all_proxy", "no_proxy"),
+        *(*_PROXIES, "NO_PROXY", "no_proxy"),
     )
 )
 _HOST_PREFIXES = ("LC_", "SSL_", "CUDA_", "NVIDIA_")
@@ -87,6 +91,7 @@ def compose_environment(
     Raises TaskError.
     """
     environment = {name: value for name, value in host.items() if _is_passed_on(name)}
+    environment.update(_spare_this_machine(environment))
     environment.update({"PYTHONUNBUFFERED": "1", **places})
     for pair in task.get("environment") or ():
         name, value = _check_variable(pair)
@@ -106,6 +111,20 @@ def make_directories(task: dict[str, Any]) -> list[str]:
         except (OSError, TypeError, ValueError) as error:
             raise TaskError(f"the directory {path} can't be made: {error}") from error
     return list(directories)
+
+
+def _spare_this_machine(environment: Mapping[str, str]) -> dict[str, str]:
+    """Where there are proxies, what keeps them from being asked for this machine itself.
+
+    Libraries read one or the other spelling; both say the same then.
+    """
+    if not any(environment.get(name) for name in _PROXIES):
+        return {}
+    said = environment.get("no_proxy") or environment.get("NO_PROXY") or ""
+    names = [name for name in said.split(",") if name.strip()]
+    if "*" not in said:
+        names += [name for name in _OWN_NAMES if name not in names]
+    return dict.fromkeys(("no_proxy", "NO_PROXY"), ",".join(names))
 
 
 def _is_passed_on(name: str) -> bool:

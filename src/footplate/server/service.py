@@ -29,7 +29,7 @@ from footplate.api.operations import operation_routes
 from footplate.api.replica_v1 import replica_routes
 from footplate.api.security import Access
 from footplate.api.shell_v1 import shell_routes
-from footplate.api.storage_v1 import storage_routes
+from footplate.api.storage_v1 import program_routes, storage_routes
 from footplate.api.training_v1 import training_routes
 from footplate.api.vertex_v1 import vertex_routes, vizier_routes
 from footplate.buckets.folders import FolderBuckets
@@ -38,6 +38,8 @@ from footplate.control.admission import Admission
 from footplate.control.gate import Gate
 from footplate.control.hangs import HangLimits, HangWatch
 from footplate.control.jobs import Jobs
+from footplate.control.program_storage import PATH as PROGRAMS
+from footplate.control.program_storage import ProgramStorage
 from footplate.control.queue import Queue
 from footplate.control.quotas import QuotaBook
 from footplate.control.reconciler import HEARING_S, Reconciler
@@ -152,6 +154,7 @@ class Service:
         )
         hear, measure = self._hear_report, self.tuning.measuring.keep
         self.reports = Reports(self.store, self.logs, self.usage, clock, wake, hear, measure)
+        self._programs = ProgramStorage(self.store, secret, url)
         self.shells = Shells(self.store, self.wishes, ShellTokens(secret), clock)
         self._drained: Callable[[], None] = lambda: None
         self.app = self._make_app(settings, _about(data_dir, url))
@@ -169,7 +172,8 @@ class Service:
             *stacks_routes(self.stacks, self.jobs.get),
             *validation_routes(self._make_validation(), catalogue),
             *logging_routes(self.logs, self.jobs.get, tuple(catalogue.regions), followers),
-            *storage_routes(self.buckets),
+            *(storage := storage_routes(self.buckets)),
+            program_routes(PROGRAMS, self._programs.check, storage),
             *operation_routes(self.jobs),
             *vizier_routes(self.vizier, self._clock),
             *vertex_routes(self.jobs, self._clock, catalogue, self.shells.paths, trials),
@@ -220,6 +224,7 @@ class Service:
             limits,
             free_port,
             self._reduction,
+            self._programs.variables,
         )
 
     def _make_validation(self) -> Validation:

@@ -7,9 +7,12 @@ import pytest
 from google.auth.credentials import AnonymousCredentials
 from google.cloud import storage
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 
-from footplate.api.storage_v1 import storage_routes
+from footplate.api.errors import answer_router_error, answer_service_error
+from footplate.api.storage_v1 import program_routes, storage_routes
 from footplate.buckets.folders import FolderBuckets
+from footplate.domain.errors import PermissionDenied, ServiceError
 from footplate.server.clock import SystemClock
 from footplate.testing.http_server import serve
 
@@ -28,9 +31,28 @@ def buckets(root: Path) -> Iterator[FolderBuckets]:
 
 
 @pytest.fixture
-def url(buckets: FolderBuckets) -> Iterator[str]:
-    with serve(Starlette(routes=storage_routes(buckets))) as found:
+def server(buckets: FolderBuckets) -> Iterator[str]:
+    routes = storage_routes(buckets)
+    handlers = {ServiceError: answer_service_error, HTTPException: answer_router_error}
+    routes_of_all = [*routes, program_routes("/programs", check, routes)]
+    with serve(Starlette(routes=routes_of_all, exception_handlers=handlers)) as found:
         yield found
+
+
+@pytest.fixture
+def url(server: str) -> str:
+    return server
+
+
+@pytest.fixture
+def program_url(server: str) -> str:
+    """Where the programs of jobs find it."""
+    return f"{server}/programs/KEY"
+
+
+def check(key: str) -> None:
+    if key != "KEY":
+        raise PermissionDenied("it is no key")
 
 
 @pytest.fixture

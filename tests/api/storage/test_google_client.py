@@ -15,6 +15,12 @@ NAMES = ("a", "a b/c:d.txt", "b/#?&=+%25'\"\\", "ä/日本/🚂", "x/compose", "
 MEBIBYTE = 1 << 20
 
 
+@pytest.fixture(params=["user", "program"])
+def url(request: pytest.FixtureRequest, server: str, program_url: str) -> str:
+    """All holds at both addresses."""
+    return server if request.param == "user" else program_url
+
+
 @pytest.fixture
 def bucket(client: storage.Client) -> storage.Bucket:
     return client.bucket("stage")

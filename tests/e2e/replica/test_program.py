@@ -12,6 +12,7 @@ import pytest
 
 from footplate.replica.filesystem import VIEWS
 from footplate.replica.isolation.proofs import Proofs
+from footplate.replica.program import compose_environment
 from footplate.testing.supervised import Supervised, command_task, python_task, wait_until
 
 if TYPE_CHECKING:
@@ -54,6 +55,24 @@ def test_a_program_has_its_own_directory_and_the_tasks_environment(make_replica:
     assert value["stdin"] == ""
     assert (environment["A"], environment["B"]) == ("2", "x=y")
     assert environment["PYTHONUNBUFFERED"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ({}, None),
+        ({"no_proxy": "intern"}, "intern"),
+        ({"HTTPS_PROXY": "http://p"}, "localhost,127.0.0.1,::1"),
+        ({"http_proxy": "http://p", "NO_PROXY": "a,127.0.0.1"}, "a,127.0.0.1,localhost,::1"),
+        ({"all_proxy": "http://p", "no_proxy": "*"}, "*"),
+    ],
+)
+def test_no_proxy_is_asked_for_this_machine(given: dict[str, str], wanted: str | None) -> None:
+    """What listens there, others of the gang and the buckets, a proxy can't reach."""
+    found = compose_environment({}, [], given, {}, "mark")
+    assert found.get("no_proxy") == wanted
+    if wanted and wanted != "intern":
+        assert found["NO_PROXY"] == wanted
 
 
 def test_nothing_of_the_servers_environment_leaks(make_replica: Make) -> None:

@@ -78,8 +78,17 @@ def make_tasks(
     def make(site: Site) -> Tasks:
         sites = {"us-central1": site}
         limits = Limits(1.0, 2.0, 600.0)
-        sited = sites.__getitem__
-        return Tasks(store, buckets, CATALOGUE, sited, clock, limits, lambda: 2222, KIT)
+        return Tasks(
+            store,
+            buckets,
+            CATALOGUE,
+            sites.__getitem__,
+            clock,
+            limits,
+            lambda: 2222,
+            KIT,
+            lambda bearer: (("STORAGE_EMULATOR_HOST", f"http://key-of-{bearer}"),),
+        )
 
     return make
 
@@ -124,6 +133,21 @@ def test_what_a_replica_is_to_do(tasks: Tasks, job: Job, tmp_path: Path) -> None
     assert json.loads(variables["TF_CONFIG"])["cluster"] == {"master": ["127.0.0.1:2222"]}
     assert task.packages[0].file == "trainer-0.1.tar.gz"
     assert task.runtime.name == "2.21"
+
+
+def test_storage_is_found_at_an_address_of_the_replicas_own(tasks: Tasks, job: Job) -> None:
+    bearer = Bearer(job.attempt_id, MASTER)
+    variables = dict(tasks.task(bearer).environment)
+    assert variables["STORAGE_EMULATOR_HOST"] == f"http://key-of-{bearer}"
+
+
+def test_users_may_ask_googles_own_storage(tasks: Tasks, store: MemoryStore, job: Job) -> None:
+    pool = replace(job.spec.primary, environment=(("STORAGE_EMULATOR_HOST", ""),))
+    spec = replace(job.spec, pools=(pool,))
+    store.update(replace(job, spec=spec, version=job.version + 1), ())
+
+    variables = dict(tasks.task(Bearer(job.attempt_id, MASTER)).environment)
+    assert variables["STORAGE_EMULATOR_HOST"] == ""
 
 
 def test_no_job_dir_no_argument(tasks: Tasks, store: MemoryStore, job: Job) -> None:
@@ -172,7 +196,8 @@ def test_a_gang_is_told_of_its_cluster_when_all_are_ready(
 ) -> None:
     task = tasks.task(Bearer(gang.attempt_id, WORKER))
     assert task.gathering_s == 600.0
-    assert not {"TF_CONFIG", "RANK"} & dict(task.environment).keys()
+    unknown = {"TF_CONFIG", "RANK", "STORAGE_EMULATOR_HOST"}
+    assert not unknown & dict(task.environment).keys()
 
     gang = is_ready(store, gang, WORKER, 5002)
     start = tasks.start(Bearer(gang.attempt_id, WORKER))
@@ -185,6 +210,19 @@ def test_a_gang_is_told_of_its_cluster_when_all_are_ready(
     assert (variables["RANK"], variables["WORLD_SIZE"]) == ("1", "2")
     assert variables["INIT"] == "tcp://127.0.0.1:5001"
     assert variables["CLOUD_ML_JOB_ID"] == "gang"
+    assert "STORAGE_EMULATOR_HOST" in variables
+
+
+def test_in_a_network_of_its_own_a_program_is_not_led_to_a_loopback_it_lacks(
+    tasks: Tasks, store: MemoryStore, gang: Job
+) -> None:
+    address = Address("198.18.3.17", 2222)
+    for replica in (MASTER, WORKER):
+        gang = react(gang, ReplicaReady(CREATED, gang.attempt, replica, address)).job
+        store.update(gang, ())
+    variables = dict(tasks.start(Bearer(gang.attempt_id, MASTER)).environment or ())
+    assert "TF_CONFIG" in variables
+    assert "STORAGE_EMULATOR_HOST" not in variables
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from email.parser import BytesParser
 from email.policy import HTTP
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 10 << 20
 MAX_REQUESTS = 1000
+_DOWNLOAD = re.compile(r"/download/storage/v1/")
 _BOUNDARY = "footplate-batch-9f2c1d7e"
 
 
@@ -103,14 +105,15 @@ def _request(scope: Scope, part: Message) -> tuple[Scope, bytes]:
     message = BytesParser(policy=HTTP).parsebytes(rest)
     inner = message.get_payload(decode=True)
     url = urlsplit(words[1])
-    if unquote(url.path).startswith("/download") or QueryParams(url.query).get("alt") == "media":
+    path = unquote(url.path)
+    if _DOWNLOAD.search(path) or QueryParams(url.query).get("alt") == "media":
         raise InvalidArgument("a batch can't download objects: it would hold all of them at once")
     headers = [(k.lower().encode("latin-1"), str(v).encode("latin-1")) for k, v in message.items()]
     host = [(name, value) for name, value in scope["headers"] if name == b"host"]
     return {
         **scope,
         "method": words[0].upper(),
-        "path": unquote(url.path),
+        "path": path,
         "raw_path": url.path.encode("latin-1"),
         "query_string": url.query.encode("latin-1"),
         "headers": [*host, *(pair for pair in headers if pair[0] != b"host")],

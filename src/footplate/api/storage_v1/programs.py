@@ -1,0 +1,39 @@
+"""The storage API for programs of jobs: each comes by an address of its own, that is its key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.concurrency import run_in_threadpool
+from starlette.routing import Mount, Router
+
+from footplate.api.storage_v1.answers import error_answer
+from footplate.domain.errors import ServiceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from starlette.routing import Route
+    from starlette.types import Receive, Scope, Send
+
+
+def program_routes(path: str, check: Callable[[str], None], routes: Sequence[Route]) -> Mount:
+    """``routes`` once more, at ``PATH/KEY``; ``check`` raises a ServiceError of a wrong key."""
+    return Mount(path, app=_Door(check, routes))
+
+
+class _Door:
+    def __init__(self, check: Callable[[str], None], routes: Sequence[Route]) -> None:
+        self._check = check
+        self._router = Router(routes)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Behind it the key is a part of the root, so that all links that are given have it."""
+        key = scope["path"].removeprefix(scope["root_path"]).lstrip("/").partition("/")[0]
+        try:
+            await run_in_threadpool(self._check, key)
+        except ServiceError as error:
+            await error_answer(error)(scope, receive, send)
+            return
+        root = f"{scope['root_path']}/{key}"
+        await self._router({**scope, "root_path": root, "app_root_path": root}, receive, send)

@@ -1,0 +1,42 @@
+"""The buckets for programs that ask Cloud Storage for ``gs://`` by themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.control.attempts import current
+from footplate.control.tokens import Tokens, derive
+
+if TYPE_CHECKING:
+    from footplate.control.tokens import Bearer
+    from footplate.ports.store import Store
+
+PATH = "/programs"
+"""Where in the server's URLs programs find the storage API, each under a key of its own."""
+_LEADING = "STORAGE_EMULATOR_HOST"
+"""Leads Google's client for Python there, and gcsfs."""
+_SMOOTHING = ("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")
+"""Else gcsfs asks Google over gRPC what kind each bucket is of."""
+
+
+class ProgramStorage:
+    """Gives each start of a replica an address of the storage API, and lets in who comes by it.
+
+    The address is a key, to nothing but the buckets, which programs can open as files anyway. It
+    is good as long as that start of the replica is the current one.
+    """
+
+    def __init__(self, store: Store, secret: bytes, url: str) -> None:
+        """``url`` is that of the server, as programs of this machine reach it."""
+        self._store = store
+        self._keys = Tokens(derive(secret, "programs' storage"))
+        self._url = url
+
+    def variables(self, bearer: Bearer) -> tuple[tuple[str, str], ...]:
+        """Of the program's environment."""
+        address = f"{self._url}{PATH}/{self._keys.issue(bearer)}"
+        return (_LEADING, address), _SMOOTHING
+
+    def check(self, key: str) -> None:
+        """Raises what ``Tokens.check`` and ``current`` raise."""
+        current(self._store, self._keys.check(key))

@@ -1,0 +1,67 @@
+"""Programs that open gs:// by themselves, against a service that wants a token."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import google.cloud.storage
+import httpx
+import pytest
+from tests.e2e.service.conftest import CACHE, Desk
+
+from footplate.client.service import Service
+from footplate.domain.states import State
+from footplate.testing.service import running_service
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
+
+TOKEN = "s3cret-of-all"
+TELL = """
+import json, os, time
+print(json.dumps({name: value for name, value in os.environ.items()}), flush=True)
+while not os.path.exists("/gcs/stage/enough"):
+    time.sleep(0.05)
+"""
+
+
+class SecretDesk(Desk):
+    """One whose service wants a token."""
+
+    def client(self) -> Service:
+        return Service(self.service.url, TOKEN)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    with running_service(tmp_path / "data", CACHE, stop_grace_s=1, token=TOKEN) as service:
+        yield SecretDesk(service)
+
+
+def test_googles_client_finds_the_buckets_by_what_a_program_is_told(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = desk.submit(TELL)
+    desk.until(lambda: bool(desk.messages(name)))
+    environment = json.loads(desk.messages(name)[0])
+    assert TOKEN not in str(environment)
+    address = environment["STORAGE_EMULATOR_HOST"]
+    assert address.startswith(f"{desk.service.url}/programs/")
+
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", address)
+    with google.cloud.storage.Client() as client:
+        bucket = client.bucket("stage")
+        bucket.blob("out/model").upload_from_string("m" * 1000)
+        assert bucket.get_blob("out/model").download_as_bytes() == b"m" * 1000
+    assert (desk.bucket / "out" / "model").read_bytes() == b"m" * 1000
+    elsewhere = address.replace("/programs/", "/v1/projects/demo/jobs?key=")
+    assert httpx.get(elsewhere).status_code == 403
+
+    (desk.bucket / "enough").touch()
+    desk.wait_for(name, State.SUCCEEDED)
+    gone = httpx.get(f"{address}/storage/v1/b/stage/o")
+    assert (gone.status_code, "is over" in gone.text) == (403, True)

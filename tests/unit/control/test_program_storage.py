@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from footplate.control.program_storage import ProgramStorage
+from footplate.control.tokens import Bearer, Tokens
+from footplate.domain.errors import PermissionDenied
+from footplate.domain.jobs import Job, Replica
+from footplate.domain.states import Phase, State
+from footplate.testing.jobs import make_job
+from footplate.testing.store import MemoryStore
+
+MASTER = "master-replica-0"
+SECRET = b"s" * 32
+URL = "http://127.0.0.1:8470"
+OVER = [
+    {"state": State.SUCCEEDED},
+    {"attempt": 2},
+    {"replicas": (Replica(MASTER, Phase.RUNNING, restart=1),)},
+]
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    return MemoryStore()
+
+
+@pytest.fixture
+def job(store: MemoryStore) -> Job:
+    replicas = (Replica(MASTER, Phase.RUNNING),)
+    job = replace(make_job(), state=State.RUNNING, attempt=1, replicas=replicas)
+    store.create(job, ())
+    return job
+
+
+@pytest.fixture
+def storage(store: MemoryStore) -> ProgramStorage:
+    return ProgramStorage(store, SECRET, URL)
+
+
+def key_of(storage: ProgramStorage, bearer: Bearer) -> str:
+    address = dict(storage.variables(bearer))["STORAGE_EMULATOR_HOST"]
+    before, _, key = address.rpartition("/")
+    assert before == f"{URL}/programs"
+    return key
+
+
+def test_an_address_lets_in_as_long_as_the_replica_is_there(
+    storage: ProgramStorage, job: Job
+) -> None:
+    storage.check(key_of(storage, Bearer(job.attempt_id, MASTER)))
+
+
+@pytest.mark.parametrize("change", OVER)
+def test_it_ends_with_that_start_of_the_replica(
+    storage: ProgramStorage, store: MemoryStore, job: Job, change: dict[str, object]
+) -> None:
+    key = key_of(storage, Bearer(job.attempt_id, MASTER))
+    store.update(replace(job, version=job.version + 1, **change), ())  # type: ignore[arg-type]  # the test knows them
+    with pytest.raises(PermissionDenied):
+        storage.check(key)
+
+
+def test_no_address_speaks_for_a_supervisor_and_no_supervisors_token_is_one(
+    storage: ProgramStorage, job: Job
+) -> None:
+    supervisors, bearer = Tokens(SECRET), Bearer(job.attempt_id, MASTER)
+    with pytest.raises(PermissionDenied):
+        supervisors.check(key_of(storage, bearer))
+    with pytest.raises(PermissionDenied):
+        storage.check(supervisors.issue(bearer))
+    with pytest.raises(PermissionDenied):
+        ProgramStorage(MemoryStore(), b"x" * 32, URL).check(key_of(storage, bearer))
