@@ -59,5 +59,9 @@ def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("/etc/hostname")
 
-    for name in ("pipe", "link", "missing", "."):
+    for name in ("pipe", "link", "."):
         assert reducer.read(str(tmp_path / name)) == {}
+
+
+def test_before_its_first_word_there_is_nothing_yet(tmp_path: Path) -> None:
+    assert reducer.read(str(tmp_path / "missing")) == {"reduced_bytes": 0, "awaited_s": 0.0}

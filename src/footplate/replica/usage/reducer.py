@@ -29,12 +29,15 @@ def find(task: Mapping[str, Any], work: str) -> str:
 
 
 def read(path: str) -> dict[str, float]:
-    """Fields of a sample, of what only grows; none while the file isn't there, or isn't one.
+    """Fields of a sample, of what only grows: nothing yet while the file isn't there, and none of
+    what is no such file.
 
     Its writer is a program as any other: neither is it waited for, nor what it says believed.
     """
     try:
         told = json.loads(_read(path))
+    except FileNotFoundError:
+        return {field: kind() for field, (_, kind) in _FIELDS.items()}
     except (OSError, ValueError, RecursionError):
         return {}
     if not isinstance(told, dict):

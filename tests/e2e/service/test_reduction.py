@@ -1,0 +1,110 @@
+"""Jobs with reduction servers, and what becomes of them when somebody of them dies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.e2e.service.conftest import BUCKET, CACHE, Desk
+
+from footplate.domain.names import GcsUri
+from footplate.domain.states import State
+from footplate.testing.faults import FaultInjector
+from footplate.testing.service import running_service
+from footplate.testing.trainers import pack_trainer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from footplate.domain.names import CustomJobName
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
+
+EXECUTOR = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-9.py311:latest"
+REDUCER = "us-docker.pkg.dev/vertex-ai-restricted/training/reductionserver:latest"
+ROUNDS, SIZE = 40, 100_000
+TRAINER = f"""
+import os, pathlib, sys, time
+import numpy as np
+from footplate_reduction import Op, WireType, connect
+
+rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+client = connect(rank=rank, world=world)
+for number in range({ROUNDS}):
+    vector = np.full({SIZE}, rank + number, np.float32)
+    client.all_reduce(vector, WireType.FLOAT32, Op.SUM)
+    expected = sum(range(world)) + world * number
+    assert (vector == expected).all(), (number, vector, expected)
+    print("round", number, flush=True)
+    time.sleep(0.05)
+client.close()
+pathlib.Path(sys.argv[1], f"done-{{rank}}").touch()
+"""
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    with running_service(tmp_path / "data", CACHE, stop_grace_s=1, usage_s=1) as service:
+        yield Desk(service)
+
+
+def submit(desk: Desk, reducers: int = 2) -> CustomJobName:
+    """A primary, two workers and some reduction servers."""
+    machine = {"machineType": "n1-standard-4"}
+    package = GcsUri(BUCKET, "trainer.tar.gz")
+    program = {
+        "executorImageUri": EXECUTOR,
+        "packageUris": [str(package)],
+        "pythonModule": "trainer.task",
+        "args": [str(desk.bucket)],
+    }
+    pools = [
+        {"machineSpec": machine, "replicaCount": 1, "pythonPackageSpec": program},
+        {"machineSpec": machine, "replicaCount": 2, "pythonPackageSpec": program},
+        {"machineSpec": machine, "replicaCount": reducers, "containerSpec": {"imageUri": REDUCER}},
+    ]
+    job: Any = {"displayName": "reduction", "jobSpec": {"workerPoolSpecs": pools}}
+    with desk.client() as client:
+        client.storage.upload(package, pack_trainer(TRAINER))
+        return client.custom_jobs.create("demo", "us-central1", job).name
+
+
+def assert_all_is_done(desk: Desk, name: CustomJobName) -> None:
+    """Each rank has seen each sum whole, or it would have failed."""
+    desk.wait_for(name, State.SUCCEEDED)
+    assert sorted(path.name for path in desk.bucket.glob("done-*")) == [
+        f"done-{rank}" for rank in range(3)
+    ]
+
+
+def test_workers_sum_up_through_them_and_their_use_is_shown(desk: Desk) -> None:
+    name = submit(desk)
+
+    assert_all_is_done(desk, name)
+
+    with desk.client() as client:
+        found = {usage.replica: usage for usage in client.usage(name)}
+    figures = found["workerpool2-0"].overall.figures
+    sent = figures["reducedBytesPerSecond"].mean * found["workerpool2-0"].overall.seconds
+    assert sent == pytest.approx(ROUNDS * SIZE * 4 * 3 / 2, rel=0.01)
+    assert 0 <= figures["awaitingWorkers"].mean <= 1
+    assert "reducedBytesPerSecond" not in found["workerpool0-0"].overall.figures
+
+
+@pytest.mark.parametrize("lost", ["workerpool2-1", "workerpool1-1"])
+def test_one_that_is_killed_comes_back_and_all_begin_anew(desk: Desk, lost: str) -> None:
+    with FaultInjector(desk.service) as faults:
+        faults.kill(lost, after_lines=5)
+        name = submit(desk)
+        assert_all_is_done(desk, name)
+
+    last = "footplate_reduction.errors.ReductionError: "
+    said = [line for line in desk.lines(name) if line.message.startswith(last)]
+    assert {line.replica for line in said} == {
+        "workerpool0-0",
+        "workerpool1-0",
+        "workerpool1-1",
+    } - {lost}
+    culprit = "reducer 127.0.0.1:" if lost.startswith("workerpool2") else "worker 2"
+    assert [line.message for line in said if culprit not in line.message] == []
