@@ -12,10 +12,9 @@ from tests.reduction.rig import LONG_S
 class Raw:
     """Frames as a test wants them, right or wrong."""
 
-    def __init__(self, connection: socket.socket, rank: int = 0, world: int = 1) -> None:
+    def __init__(self, connection: socket.socket, rank: int = 0) -> None:
         self.connection = connection
         self.rank = rank
-        self.world = world
         connection.settimeout(LONG_S)
 
     def send(self, header: Header, payload: bytes = b"") -> None:
@@ -23,10 +22,10 @@ class Raw:
 
     def data(self, payload: bytes, seq: int = 0, offset: int = 0) -> None:
         header = Header(FrameType.DATA, seq=seq, nbytes=len(payload), offset=offset)
-        self.send(header._replace(rank=self.rank, world=self.world), payload)
+        self.send(header._replace(rank=self.rank), payload)
 
     def bye(self) -> None:
-        self.send(Header(FrameType.BYE, rank=self.rank, world=self.world))
+        self.send(Header(FrameType.BYE, rank=self.rank))
 
     def error(self, sentence: str, culprit: int | None = None) -> None:
         self.connection.sendall(error_frame(sentence, culprit))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
-import signal
 import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from queue import Empty, Queue
 from typing import TYPE_CHECKING, TypeVar
 
@@ -27,23 +28,23 @@ LONG_S = 60.0
 Result = TypeVar("Result")
 
 
-class ReducerProcess:
-    """One reducer. Its lines can be waited for."""
+class Spoken:
+    """A process whose lines can be waited for."""
 
-    def __init__(self, *arguments: str, under: Sequence[str] = (), host: str = "127.0.0.1") -> None:
+    def __init__(self, *command: str) -> None:
         self.lines: list[str] = []
         self._coming: Queue[str] = Queue()
-        command = [sys.executable, "-m", "footplate_reduction", "reducer", "--host", host]
         self.process = subprocess.Popen(
-            [*under, *command, "--port", "0", *arguments],
+            command,
             env={**os.environ, **SETTINGS},
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
-        threading.Thread(target=self._read, daemon=True).start()
-        self.address = self.await_line("listening on ").split()[2].rstrip(",")
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
-    def await_line(self, part: str) -> str:
+    def await_line(self, part: str = "") -> str:
         while True:
             try:
                 line = self._coming.get(timeout=LONG_S)
@@ -56,12 +57,17 @@ class ReducerProcess:
     def await_end(self) -> int:
         return self.process.wait(LONG_S)
 
+    def signal(self, number: int) -> None:
+        self.process.send_signal(number)
+
     def close(self) -> None:
         if self.process.poll() is None:
-            self.process.send_signal(signal.SIGKILL)
+            self.process.kill()
             self.process.wait()
-        if self.process.stdout is not None:
-            self.process.stdout.close()
+        self._reader.join(LONG_S)
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                pipe.close()
 
     def _read(self) -> None:
         if self.process.stdout is not None:
@@ -69,11 +75,47 @@ class ReducerProcess:
                 self._coming.put(line.rstrip("\n"))
 
 
+class ReducerProcess(Spoken):
+    """``under``: a command that starts it somewhere, before its own."""
+
+    def __init__(self, *arguments: str, under: Sequence[str] = (), host: str = "127.0.0.1") -> None:
+        command = [sys.executable, "-m", "footplate_reduction", "reducer", "--host", host]
+        super().__init__(*under, *command, "--port", "0", *arguments)
+        self.address = self.await_line("listening on ").split()[2].rstrip(",")
+
+
+class WorkerProcess(Spoken):
+    """One worker, as ``tests/reduction/worker.py`` is told to be."""
+
+    def __init__(self, told: dict[str, object], under: Sequence[str] = ()) -> None:
+        script = str(Path(__file__).with_name("worker.py"))
+        super().__init__(*under, sys.executable, script, json.dumps(told))
+
+    def tell(self, command: str) -> None:
+        if self.process.stdin is not None:
+            self.process.stdin.write(command + "\n")
+            self.process.stdin.flush()
+
+    def answer(self) -> dict[str, object]:
+        return dict(json.loads(self.await_line()))
+
+    def expect(self, command: str) -> None:
+        """Tells it, and waits until it is done."""
+        self.tell(command)
+        assert self.answer().get("said") == command
+
+    def loss(self) -> tuple[str, object]:
+        """The sentence and the culprit that a command told before ends with."""
+        answer = self.answer()
+        assert "error" in answer, answer
+        return str(answer["error"]), answer["culprit"]
+
+
 class ReducerProcesses:
     """Started as tests ask for them, and killed with them."""
 
     def __init__(self) -> None:
-        self._all: list[ReducerProcess] = []
+        self._all: list[Spoken] = []
 
     def __enter__(self) -> ReducerProcesses:
         return self
@@ -85,6 +127,33 @@ class ReducerProcesses:
     def start(self, count: int = 1, *arguments: str) -> list[ReducerProcess]:
         started = [ReducerProcess(*arguments) for _ in range(count)]
         self._all += started
+        return started
+
+    def workers(
+        self,
+        world: int,
+        reducers: Sequence[ReducerProcess],
+        *,
+        group: str = "0",
+        engine: str | None = None,
+        **limits: float,
+    ) -> list[WorkerProcess]:
+        """Joined."""
+        told = {
+            "reducers": [each.address for each in reducers],
+            "world": world,
+            "group": group,
+            "engine": engine,
+            "limits": {"timeout_s": LONG_S, "patience_s": LONG_S, **limits},
+        }
+        started = [WorkerProcess({**told, "rank": rank}) for rank in range(world)]
+        self._all += started
+        for worker in started:
+            assert worker.answer() == {"said": "ready"}
+        for worker in started:
+            worker.tell("join")
+        for worker in started:
+            assert worker.answer().get("said") == "join"
         return started
 
 

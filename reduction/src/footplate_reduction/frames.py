@@ -60,7 +60,7 @@ class Header(NamedTuple):
     nbytes: int = 0
     offset: int = 0
     rank: int = 0
-    world: int = 0
+    total: int = 0
 
     def pack(self) -> bytes:
         return _HEADER.pack(
@@ -73,16 +73,16 @@ class Header(NamedTuple):
             self.nbytes,
             self.offset,
             self.rank,
-            self.world,
+            self.total,
         )
 
     @classmethod
     def unpack(cls, packed: bytes | bytearray | memoryview) -> Header:
         """Raises ValueError for what is no header of this protocol."""
-        magic, kind, wire, op, flags, seq, nbytes, offset, rank, world = _HEADER.unpack(packed)
+        magic, kind, wire, op, flags, seq, nbytes, offset, rank, total = _HEADER.unpack(packed)
         if magic != MAGIC or flags:
             raise ValueError("not a frame of this protocol")
-        return cls(FrameType(kind), WireType(wire), Op(op), seq, nbytes, offset, rank, world)
+        return cls(FrameType(kind), WireType(wire), Op(op), seq, nbytes, offset, rank, total)
 
 
 _ITEM_BYTES = {

@@ -47,7 +47,7 @@ def address(reducer: Raw) -> str:
 def expect_data(reducer: Raw) -> tuple[Header, bytes]:
     header, payload = reducer.receive()
     assert header.type is FrameType.DATA
-    assert (header.rank, header.world) == (RANK, WORLD)
+    assert header.rank == RANK
     return header, payload
 
 
@@ -75,7 +75,7 @@ def test_a_vector_travels_as_planned_and_comes_back(engine: Engine) -> None:
             for offset, nbytes in planned.chunks(index):
                 header, payload = expect_data(reducer)
                 assert header == Header(
-                    FrameType.DATA, WireType.FLOAT64, Op.AVERAGE, 0, nbytes, offset, RANK, WORLD
+                    FrameType.DATA, WireType.FLOAT64, Op.AVERAGE, 0, nbytes, offset, RANK, 3200
                 )
                 assert payload == (bytes(range(256)) * 100)[offset : offset + nbytes]
                 answer(reducer, header, payload[::-1])
@@ -119,7 +119,7 @@ def test_a_worker_that_is_through_says_bye(engine: Engine) -> None:
         sender.close()
         for reducer in reducers:
             header, _ = last_frame(reducer)
-            assert header == Header(FrameType.BYE, rank=RANK, world=WORLD)
+            assert header == Header(FrameType.BYE, rank=RANK)
         sender.close()
 
 
@@ -220,6 +220,7 @@ def _wrong_answers(right: Header) -> list[tuple[str, Header]]:
         ("offset", right._replace(offset=right.offset + 64)),
         ("size", right._replace(nbytes=right.nbytes - 4)),
         ("larger", right._replace(nbytes=1 << 31)),
+        ("total", right._replace(total=right.total + 1)),
         ("wire", right._replace(wire=WireType.FLOAT16)),
         ("op", right._replace(op=Op.AVERAGE)),
         ("type", right._replace(type=FrameType.DATA)),
@@ -228,7 +229,7 @@ def _wrong_answers(right: Header) -> list[tuple[str, Header]]:
     ]
 
 
-_RIGHT = Header(FrameType.RESULT, nbytes=2048, world=WORLD)
+_RIGHT = Header(FrameType.RESULT, nbytes=2048, total=512)
 
 
 @EVERY_ENGINE

@@ -35,7 +35,7 @@ ONE = struct.pack("<4f", 1, 2, 3, 4)
 def lane(engine: Engine, world: int, limits: Limits = PATIENT) -> Iterator[tuple[Lanes, list[Raw]]]:
     with Lanes(engine, world, limits=limits) as lanes:
         ends = [of_worker[0] for of_worker in lanes.connections]
-        yield lanes, [Raw(end, rank, world) for rank, end in enumerate(ends)]
+        yield lanes, [Raw(end, rank) for rank, end in enumerate(ends)]
 
 
 def everybody_hears(lanes: Lanes, hearers: list[Raw], culprit: int | None, *words: str) -> None:
@@ -58,7 +58,7 @@ def test_a_result_is_what_the_protocol_says(engine: Engine) -> None:
             worker.data(ONE, seq=9, offset=640)
         for worker in workers:
             header, payload = worker.receive()
-            assert header == Header(FrameType.RESULT, seq=9, nbytes=16, offset=640, world=2)
+            assert header == Header(FrameType.RESULT, seq=9, nbytes=16, offset=640)
             assert payload == struct.pack("<4f", 2, 4, 6, 8)
             worker.bye()
         assert lanes.outcome() is None
@@ -90,7 +90,7 @@ def test_a_worker_that_is_lost_between_collectives_is_named(engine: Engine) -> N
 @EVERY_ENGINE
 def test_a_worker_that_is_lost_with_half_a_frame_sent_is_named(engine: Engine) -> None:
     with lane(engine, 2) as (lanes, workers):
-        header = Header(FrameType.DATA, nbytes=16, rank=1, world=2)
+        header = Header(FrameType.DATA, nbytes=16, rank=1)
         workers[1].connection.sendall(header.pack() + ONE[:5])
         workers[1].close()
         everybody_hears(lanes, [workers[0]], 1, "worker 1")
@@ -166,12 +166,12 @@ def test_who_is_late_is_named(engine: Engine) -> None:
 def test_a_worker_that_is_late_with_half_of_its_part_is_named(engine: Engine) -> None:
     with lane(engine, 2, Limits(timeout_s=LONG_S, patience_s=0.2)) as (lanes, workers):
         workers[0].data(ONE)
-        header = Header(FrameType.DATA, nbytes=16, rank=1, world=2)
+        header = Header(FrameType.DATA, nbytes=16, rank=1)
         workers[1].connection.sendall(header.pack() + ONE[:5])
         everybody_hears(lanes, workers, 1, "worker 1")
 
 
-THIS = Header(FrameType.DATA, seq=7, nbytes=16, world=3)
+THIS = Header(FrameType.DATA, seq=7, nbytes=16)
 
 
 @EVERY_ENGINE
@@ -180,6 +180,7 @@ THIS = Header(FrameType.DATA, seq=7, nbytes=16, world=3)
     [
         (THIS._replace(seq=8), ("collective 7", "collective 8")),
         (THIS._replace(offset=64), ("64",)),
+        (THIS._replace(total=8), ("of 0", "of 8")),
         (THIS._replace(nbytes=8), ("16", "8")),
         (THIS._replace(wire=WireType.FLOAT16), ("float32", "float16")),
         (THIS._replace(op=Op.AVERAGE), ("sum", "average")),
@@ -228,18 +229,17 @@ def test_a_worker_that_is_ahead_is_held_back_and_served(engine: Engine) -> None:
 
 
 wrong = [
-    Header(FrameType.DATA, nbytes=16, rank=0, world=2),
-    Header(FrameType.DATA, nbytes=16, rank=1, world=3),
-    Header(FrameType.DATA, nbytes=0, rank=1, world=2),
-    Header(FrameType.DATA, nbytes=6, rank=1, world=2),
-    Header(FrameType.DATA, nbytes=LONGEST_CHUNK + 4, rank=1, world=2),
-    Header(FrameType.DATA, nbytes=(1 << 32) - 4, rank=1, world=2),
-    Header(FrameType.RESULT, nbytes=16, rank=1, world=2),
-    Header(FrameType.HELLO, nbytes=16, rank=1, world=2),
-    Header(FrameType.CHALLENGE, rank=1, world=2),
-    Header(FrameType.WELCOME, rank=1, world=2),
-    Header(FrameType.BYE, nbytes=16, rank=1, world=2),
-    Header(FrameType.ERROR, nbytes=1025, rank=1, world=2),
+    Header(FrameType.DATA, nbytes=16, rank=0),
+    Header(FrameType.DATA, nbytes=0, rank=1),
+    Header(FrameType.DATA, nbytes=6, rank=1),
+    Header(FrameType.DATA, nbytes=LONGEST_CHUNK + 4, rank=1),
+    Header(FrameType.DATA, nbytes=(1 << 32) - 4, rank=1),
+    Header(FrameType.RESULT, nbytes=16, rank=1),
+    Header(FrameType.HELLO, nbytes=16, rank=1),
+    Header(FrameType.CHALLENGE, rank=1),
+    Header(FrameType.WELCOME, rank=1),
+    Header(FrameType.BYE, nbytes=16, rank=1),
+    Header(FrameType.ERROR, nbytes=1025, rank=1),
 ]
 
 
@@ -262,7 +262,7 @@ def _mutated(frames: bytes, flips: list[tuple[int, int]]) -> bytes:
 
 
 whole = b"".join(
-    Header(FrameType.DATA, seq=seq, nbytes=16, rank=1, world=2).pack() + ONE for seq in range(3)
+    Header(FrameType.DATA, seq=seq, nbytes=16, rank=1).pack() + ONE for seq in range(3)
 )
 hostile = st.binary(min_size=1, max_size=200) | st.builds(
     _mutated,

@@ -25,7 +25,9 @@ class Collective:
         self.seq = seq
         self.wire = wire
         self.op = op
-        self.nbytes = len(vector) // held.itemsize * wire.itemsize
+        self.length = len(vector) // held.itemsize
+        """In elements."""
+        self.nbytes = self.length * wire.itemsize
         self._vector = vector
         self._scale = held.itemsize // wire.itemsize
         self._missing = self.nbytes

@@ -29,7 +29,7 @@ class PortableSender:
         self, connections: Sequence[socket.socket], rank: int, world: int, limits: Limits
     ) -> None:
         credit = credit_bytes(limits, world, len(connections))
-        self._uplinks = [Uplink(each, rank, world, credit) for each in connections]
+        self._uplinks = [Uplink(each, rank, credit) for each in connections]
         self._rank = rank
         self._world = world
         self._limits = limits
@@ -148,7 +148,7 @@ class PortableSender:
     def _leave(self) -> None:
         unfinished = next((each for each in self._pending if not each.done), None)
         if self._why is None and unfinished is None:
-            self._say(Header(FrameType.BYE, rank=self._rank, world=self._world).pack())
+            self._say(Header(FrameType.BYE, rank=self._rank).pack())
             return
         why = self._why or "it was closed"
         at = self._seq - 1 if unfinished is None else unfinished.seq

@@ -183,7 +183,6 @@ class Lane:
         return np.empty(header.nbytes, np.uint8).data
 
     def _begin(self, peer: Peer, header: Header) -> None:
-        _expect(header.world == len(self._peers), "a wrong world in a frame's header")
         fits = 0 < header.nbytes <= LONGEST_CHUNK and not header.nbytes % header.wire.itemsize
         _expect(fits, f"a chunk of {header.nbytes} bytes of {header.wire.name}")
         place = peer.begun - self._added
@@ -287,6 +286,8 @@ def _expect(right: bool, what: str) -> None:  # noqa: FBT001 - a condition
 
 
 def _described(header: Header) -> str:
-    words = "{} bytes of {} at {} ({}) in collective {}"
     wire, op = header.wire.name.lower(), header.op.name.lower()
-    return words.format(header.nbytes, wire, header.offset, op, header.seq)
+    return (
+        f"{header.nbytes} bytes at {header.offset} of {header.total} elements of {wire} ({op}) "
+        f"in collective {header.seq}"
+    )

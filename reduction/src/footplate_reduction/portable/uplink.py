@@ -27,12 +27,11 @@ class _Sent(NamedTuple):
 class Uplink:
     """Raises ReductionError from every method that touches the connection, when that is lost."""
 
-    def __init__(self, connection: socket.socket, rank: int, world: int, credit: int) -> None:
+    def __init__(self, connection: socket.socket, rank: int, credit: int) -> None:
         connection.setblocking(False)
         self.connection = connection
         self.reducer = link.address(connection, peer=True)
         self._rank = rank
-        self._world = world
         self._credit = credit
         self._coming: deque[tuple[Collective, Iterator[tuple[int, int]]]] = deque()
         self._next: tuple[Collective, int, int] | None = None
@@ -105,7 +104,7 @@ class Uplink:
             nbytes,
             offset,
             self._rank,
-            self._world,
+            collective.length & 0xFFFFFFFF,
         )
         self._words = [memoryview(header.pack()), collective.part(offset, nbytes)]
         self._sent.append(_Sent(collective, header, time.monotonic()))
