@@ -1,0 +1,92 @@
+"""Hosts that nobody reaches any more: everybody learns who it was, the host itself included."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from footplate_reduction.engine_choice import engines
+from tests.reduction.network import Network, needs_network
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.reduction.rig import WorkerProcess
+
+TIMEOUT_S = 2.0
+LARGE = 1 << 20
+
+pytestmark = pytest.mark.slow
+every_engine = pytest.mark.parametrize("engine", engines())
+
+
+@pytest.fixture
+def network() -> Iterator[Network]:
+    needs_network()
+    with Network() as made:
+        yield made
+
+
+def _losses(workers: list[WorkerProcess]) -> list[tuple[str, object]]:
+    answers = []
+    for worker in workers:
+        answer = worker.answer()
+        assert "error" in answer, answer
+        print(answer)
+        answers.append((str(answer["error"]), answer["culprit"]))
+    return answers
+
+
+@every_engine
+@pytest.mark.parametrize("moment", ["idle", "in a collective"])
+def test_a_worker_that_is_cut_off_is_named_and_learns_it(
+    network: Network, engine: str, moment: str
+) -> None:
+    reducers = network.reducers(2, engine)
+    workers = network.workers(3, reducers, engine, TIMEOUT_S)
+    if moment == "in a collective":
+        workers[1].expect(f"start {LARGE}")
+    network.cut("w1")
+    for worker in workers:
+        worker.tell(f"reduce {LARGE}")
+    for sentence, culprit in _losses([workers[0], workers[2]]):
+        assert culprit == 1, sentence
+        assert sentence.startswith("worker 1 was lost")
+    ((sentence, culprit),) = _losses([workers[1]])
+    assert culprit is None
+    assert "cut off" in sentence
+    for each in reducers:
+        each.await_line("worker 1")
+        assert each.process.poll() is None
+
+
+@every_engine
+@pytest.mark.parametrize("moment", ["idle", "in a collective"])
+def test_a_reducer_that_is_cut_off_is_named_and_ends(
+    network: Network, engine: str, moment: str
+) -> None:
+    reducers = network.reducers(2, engine)
+    workers = network.workers(3, reducers, engine, TIMEOUT_S)
+    if moment == "in a collective":
+        workers[0].expect(f"start {LARGE}")
+    network.cut("r1")
+    for worker in workers:
+        worker.tell(f"reduce {LARGE}")
+    for sentence, culprit in _losses(workers):
+        assert culprit is None
+        assert f"reducer {reducers[1].address} was lost" in sentence
+    assert reducers[1].await_end() == 3
+    assert "cut off" in reducers[1].await_line("cut off")
+    assert reducers[0].process.poll() is None
+
+
+@every_engine
+def test_a_link_that_is_mended_in_time_is_no_loss(network: Network, engine: str) -> None:
+    reducers = network.reducers(1, engine)
+    workers = network.workers(2, reducers, engine, 30.0)
+    network.cut("w0")
+    for worker in workers:
+        worker.tell(f"reduce {LARGE}")
+    network.mend("w0")
+    for worker in workers:
+        assert "said" in worker.answer()
