@@ -5,8 +5,8 @@ from __future__ import annotations
 import socket
 
 from footplate_reduction.frames import HEADER_BYTES, FrameType, Header
-from footplate_reduction.greeting import error_frame
-from tests.reduction.rig import LONG_S
+from footplate_reduction.greeting import Challenge, Hello, error_frame, hello_frame, parse_challenge
+from tests.reduction.rig import LONG_S, TOKEN
 
 
 class Raw:
@@ -16,6 +16,32 @@ class Raw:
         self.connection = connection
         self.rank = rank
         connection.settimeout(LONG_S)
+
+    @classmethod
+    def to(cls, address: str) -> Raw:
+        host, _, port = address.rpartition(":")
+        return cls(socket.create_connection((host, int(port)), LONG_S))
+
+    def challenge(self) -> Challenge:
+        header, payload = self.receive()
+        assert header.type is FrameType.CHALLENGE
+        return parse_challenge(payload)
+
+    def hello(self, hello: Hello, token: str = TOKEN) -> bytes:
+        """Returns what it said."""
+        said = hello_frame(hello, token, self.challenge(), "ab" * 32)
+        self.connection.sendall(said)
+        return said
+
+    def welcomed(self) -> bool:
+        return self.receive()[0].type is FrameType.WELCOME
+
+    def at_end(self) -> bool:
+        """Whether the other side ends it without another word."""
+        try:
+            return self.connection.recv(1) == b""
+        except ConnectionResetError:
+            return True
 
     def send(self, header: Header, payload: bytes = b"") -> None:
         self.connection.sendall(header.pack() + payload)

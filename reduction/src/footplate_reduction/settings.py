@@ -106,8 +106,10 @@ def _address(part: str) -> Address:
     host, colon, port = part.rpartition(":")
     if not colon or part.endswith("]"):
         host, port = part, str(DEFAULT_PORT)
-    host = host[1:-1] if host.startswith("[") and host.endswith("]") else host
-    if not host or not port.isdigit() or not 0 < int(port) < 65536:
+    bracketed = host.startswith("[") and host.endswith("]")
+    host = host[1:-1] if bracketed else host
+    right_host = host and (bracketed or ":" not in host)
+    if not right_host or not port.isdigit() or not 0 < int(port) < 65536:
         raise SettingsError(f"FOOTPLATE_REDUCERS has {part!r}; each must be host:port")
     return host, int(port)
 
