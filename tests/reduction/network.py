@@ -71,14 +71,13 @@ class Network:
     def mend(self, host: str) -> None:
         self._at_switch("link", "set", host, "master", "br0")
 
-    def reducers(self, count: int, engine: str) -> list[ReducerProcess]:
+    def reducers(self, count: int, engine: str, *arguments: str) -> list[ReducerProcess]:
         """On hosts ``r0``, ``r1``..."""
         started = []
         for index in range(count):
             address = self.add(f"r{index}")
-            started.append(
-                ReducerProcess("--engine", engine, under=self._in(f"r{index}"), host=address)
-            )
+            given = ("--engine", engine, *arguments)
+            started.append(ReducerProcess(*given, under=self._in(f"r{index}"), host=address))
         self._processes += started
         return started
 
@@ -86,24 +85,38 @@ class Network:
         self, world: int, reducers: Sequence[ReducerProcess], engine: str, timeout_s: float
     ) -> list[WorkerProcess]:
         """On hosts ``w0``, ``w1``...; joined."""
+        started = [
+            self.worker(f"w{rank}", rank, world, reducers, engine, timeout_s)
+            for rank in range(world)
+        ]
+        for worker in started:
+            worker.tell("join")
+        for worker in started:
+            assert worker.answer().get("said") == "join"
+        return started
+
+    def worker(
+        self,
+        host: str,
+        rank: int,
+        world: int,
+        reducers: Sequence[ReducerProcess],
+        engine: str,
+        timeout_s: float,
+    ) -> WorkerProcess:
+        """Ready to join."""
         told = {
             "reducers": [each.address for each in reducers],
+            "rank": rank,
             "world": world,
             "group": "0",
             "engine": engine,
             "limits": {"timeout_s": timeout_s, "patience_s": LONG_S},
         }
-        started = []
-        for rank in range(world):
-            self.add(f"w{rank}")
-            started.append(WorkerProcess({**told, "rank": rank}, self._in(f"w{rank}")))
-        self._processes += started
-        for worker in started:
-            assert worker.answer() == {"said": "ready"}
-        for worker in started:
-            worker.tell("join")
-        for worker in started:
-            assert worker.answer().get("said") == "join"
+        self.add(host)
+        started = WorkerProcess(told, self._in(host))
+        self._processes.append(started)
+        assert started.answer() == {"said": "ready"}
         return started
 
     def _in(self, host: str) -> tuple[str, ...]:

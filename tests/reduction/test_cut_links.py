@@ -90,3 +90,52 @@ def test_a_link_that_is_mended_in_time_is_no_loss(network: Network, engine: str)
     network.mend("w0")
     for worker in workers:
         assert "said" in worker.answer()
+
+
+def test_a_worker_whose_old_host_is_gone_waits_until_that_is_known(network: Network) -> None:
+    """Its old connection waits for the others still, and nobody is behind it."""
+    reducers = network.reducers(1, "portable")
+    old = network.worker("old", 0, 2, reducers, "portable", TIMEOUT_S)
+    new = network.worker("new", 0, 2, reducers, "portable", TIMEOUT_S)
+    other = network.worker("other", 1, 2, reducers, "portable", TIMEOUT_S)
+    old.tell("join")
+    reducers[0].await_line("worker 0 of 2 joined")
+    network.cut("old")
+    new.tell("join")
+    reducers[0].await_line("taken: ")
+    reducers[0].await_line("worker 0 left")
+    other.tell("join")
+    for worker in (new, other):
+        assert worker.answer().get("said") == "join"
+    for worker in (new, other):
+        worker.tell(f"reduce {LARGE}")
+    for worker in (new, other):
+        assert "said" in worker.answer()
+
+
+def test_a_group_that_begins_with_a_host_that_is_gone_ends_and_sums_nothing(
+    network: Network,
+) -> None:
+    reducers = network.reducers(1, "portable")
+    old = network.worker("old", 0, 2, reducers, "portable", 5.0)
+    other = network.worker("other", 1, 2, reducers, "portable", 5.0)
+    old.tell("join")
+    reducers[0].await_line("worker 0 of 2 joined")
+    network.cut("old")
+    other.expect("join")
+    other.tell(f"reduce {LARGE}")
+    ((sentence, culprit),) = _losses([other])
+    assert culprit == 0
+    assert sentence.startswith("worker 0 was lost")
+
+
+def test_a_group_of_several_lanes_learns_of_a_cut_link(network: Network) -> None:
+    """On each lane, and through each other's."""
+    reducers = network.reducers(2, "portable", "--lanes", "2")
+    workers = network.workers(3, reducers, "portable", TIMEOUT_S)
+    network.cut("w2")
+    for worker in workers:
+        worker.tell(f"reduce {LARGE}")
+    for sentence, culprit in _losses(workers[:2]):
+        assert culprit == 2, sentence
+    _losses(workers[2:])

@@ -237,6 +237,16 @@ def test_a_thousand_strangers_do_not_keep_workers_out(reducer: ReducerProcess) -
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
+def test_a_reducer_without_descriptors_left_serves_when_strangers_go() -> None:
+    few = ReducerProcess(under=("prlimit", "--nofile=40:40"))
+    host, _, port = few.address.rpartition(":")
+    with ExitStack() as strangers:
+        for _ in range(60):
+            strangers.enter_context(socket.create_connection((host, int(port))))
+    assert serves(few, "few")
+    few.close()
+
+
 def _mutated(said: bytes, at: int, value: int) -> bytes:
     changed = bytearray(said)
     changed[at % len(changed)] ^= value

@@ -81,7 +81,8 @@ def test_a_wrong_setting_of_a_reducer_is_named(name: str, given: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", " , ", "host:", ":7700", "host:0", "host:70000", "a:b:c", "fd00::1", "[]:1"]
+    "text",
+    ["", " , ", "host:", ":7700", "host:0", "host:70000", "a:b:c", "fd00::1", "[]:1", "a:1,a:1"],
 )
 def test_wrong_addresses_are_refused(text: str) -> None:
     with pytest.raises(SettingsError, match="FOOTPLATE_REDUCERS"):

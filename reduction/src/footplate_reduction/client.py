@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 from typing import TYPE_CHECKING, Any, Sequence
 
@@ -36,6 +37,7 @@ class Client:
         self.collectives = 0
         """Started so far: what tells that gradients do go through here."""
         self._sender = sender
+        atexit.register(self.close)  # who forgets it leaves all the same, and isn't a loss
 
     def start(
         self, buffer: Any, dtype: WireType, op: Op = Op.SUM, wire: WireType | None = None
@@ -64,6 +66,7 @@ class Client:
     def close(self, why: str | None = None) -> None:
         """Leaves the group. With ``why``, or in the middle of a collective, that is a loss to all
         others, and they are told the reason. Twice: nothing."""
+        atexit.unregister(self.close)
         self._sender.close(why)
 
     def __enter__(self) -> Client:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import secrets
 import selectors
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("footplate_reduction")
 
 _RETRY_S = 0.2
+_LOOK_S = 1.0
 _TAKEN_FOR_S = 5.0
 """Beyond the timeout: how long an old connection of this rank may be in the way."""
 
@@ -43,63 +45,65 @@ class _Unreached(Exception):
 class Endpoint:
     """One lane of one reducer, until it welcomes this worker."""
 
-    def __init__(self, address: Address, hello: Hello, token: str, deadline: float) -> None:
+    def __init__(self, address: Address, hello: Hello, token: str) -> None:
         self.name = link.written(address)
-        self.connection: socket.socket | None = None
+        self.address = address
+        self.lane = hello.lane
         self.lanes = 0
-        self._address = address
+        """Of its reducer; known once it was reached."""
+        self.connection: socket.socket | None = None
+        self.welcomed = False
+        self.knocks_at = 0.0
+        """Where there is no connection."""
+        self.trouble = ""
+        """What kept it from being reached last."""
         self._hello = hello
         self._token = token
-        self._deadline = deadline
         self._patient_until = time.monotonic() + hello.timeout_s + _TAKEN_FOR_S
         self._nonce = ""
         self._challenge = Challenge("", 0)
 
-    def knock(self) -> None:
-        """Until the reducer has this worker's HELLO. Raises ReductionError after the deadline."""
-        began, warned = time.monotonic(), False
-        while True:
-            try:
-                self.connection = self._say_hello()
-            except (OSError, _Unreached) as error:
-                self._check_time(error)
-            else:
-                return
-            if not warned and time.monotonic() - began > self._hello.timeout_s:
-                _log.warning("reducer %s does not answer yet; still trying", self.name)
-                warned = True
-            time.sleep(_RETRY_S)
+    def knock(self) -> socket.socket | None:
+        """Says HELLO. None: the reducer couldn't be reached, and is to be tried again."""
+        try:
+            self.connection = self._say_hello()
+        except (OSError, _Unreached) as error:
+            self._later(error)
+        return self.connection
 
-    def hear(self) -> bool:
-        """Reads the answer to HELLO, once there is something to read. Returns whether it is
-        WELCOME; if not, the endpoint has been knocked at again. Raises ReductionError."""
+    def hear(self) -> None:
+        """Once there is something to read: it is welcomed, or tried again. Raises
+        ReductionError."""
         connection = self.connection
         if connection is None:
             raise AssertionError("hear comes after knock")
+        if self.welcomed:
+            raise self._loss(connection)
         try:
             self._welcome(connection)
         except (OSError, _Unreached) as error:
             connection.close()
-            self._check_time(error)
-            time.sleep(_RETRY_S)
-            self.knock()
-            return False
+            self.connection = None
+            self._later(error)
+            return
         link.prepare(connection, self._hello.timeout_s)
-        return True
+        self.welcomed = True
 
     def leave(self, error: ReductionError) -> None:
         """Says why to a reducer that may have begun already."""
         if self.connection is not None:
-            try:
+            with contextlib.suppress(OSError):
                 self.connection.settimeout(0.0)
                 self.connection.send(error_frame(str(error), error.culprit))
                 self.connection.shutdown(socket.SHUT_WR)
-            except OSError:
-                pass
             self.connection.close()
 
+    def _later(self, error: Exception) -> None:
+        self.trouble = str(error)
+        self.knocks_at = time.monotonic() + _RETRY_S
+
     def _say_hello(self) -> socket.socket:
-        connection = socket.create_connection(self._address, self._hello.timeout_s)
+        connection = socket.create_connection(self.address, self._hello.timeout_s)
         try:
             link.prepare(connection, self._hello.timeout_s)
             connection.settimeout(self._hello.timeout_s)
@@ -107,6 +111,9 @@ class Endpoint:
             self.lanes = self._challenge.lanes
             self._nonce = secrets.token_hex(NONCE_BYTES)
             connection.sendall(hello_frame(self._hello, self._token, self._challenge, self._nonce))
+        except ReductionError as error:
+            connection.close()
+            raise self._told(error) from None
         except BaseException:
             connection.close()
             raise
@@ -116,22 +123,98 @@ class Endpoint:
         try:
             payload = _read(connection, FrameType.WELCOME)
             check_welcome(payload, self._token, self._challenge, self._nonce)
-        except Refused as refusal:
-            raise ReductionError(f"reducer {self.name}: {refusal}") from None
         except ReductionError as error:
-            if not str(error).startswith(TAKEN):
-                raise self._told(error) from None
-            if time.monotonic() > self._patient_until:
-                raise self._told(error) from None
-            raise _Unreached(str(error)) from None
+            passing = str(error).startswith(TAKEN) and time.monotonic() < self._patient_until
+            raise (_Unreached(str(error)) if passing else self._told(error)) from None
 
     def _told(self, error: ReductionError) -> ReductionError:
         return ReductionError(f"reducer {self.name}: {error}", error.culprit)
 
-    def _check_time(self, error: Exception) -> None:
-        if time.monotonic() > self._deadline:
-            told = "reducer {} could not be reached: {}"
-            raise ReductionError(told.format(self.name, error)) from None
+    def _loss(self, connection: socket.socket) -> ReductionError:
+        """What a reducer says that had welcomed this worker: nothing but an ERROR may come."""
+        try:
+            _read(connection)
+        except Refused:
+            pass
+        except ReductionError as error:
+            return error
+        except (OSError, _Unreached):
+            pass
+        return ReductionError(f"reducer {self.name} was lost before all workers were there")
+
+
+class _Gathering:
+    """All endpoints at once: what one tells of a loss is heard while another isn't there yet."""
+
+    def __init__(self, reducers: Sequence[Address], hello: Hello, token: str) -> None:
+        self._hello = hello
+        self._token = token
+        self._endpoints = [Endpoint(each, hello._replace(lane=0), token) for each in reducers]
+        self._began = time.monotonic()
+        self._warned = False
+        self._selector = selectors.DefaultSelector()
+
+    def run(self) -> list[socket.socket]:
+        with self._selector:
+            try:
+                while not all(each.welcomed for each in self._endpoints):
+                    self._check_time()
+                    self._knock()
+                    self._hear()
+            except BaseException as error:
+                self._leave(error)
+                raise
+        return [each.connection for each in self._endpoints if each.connection is not None]
+
+    def _knock(self) -> None:
+        for each in [each for each in self._endpoints if each.connection is None]:
+            connection = each.knock() if each.knocks_at <= time.monotonic() else None
+            if connection is not None:
+                self._selector.register(connection, selectors.EVENT_READ, each)
+                self._add_lanes(each)
+
+    def _hear(self) -> None:
+        away = [each.knocks_at for each in self._endpoints if each.connection is None]
+        now = time.monotonic()
+        wait_s = min([_LOOK_S, *(max(0.0, each - now) for each in away)])
+        for key, _ in self._selector.select(wait_s):
+            key.data.hear()
+            if key.data.connection is None:
+                self._selector.unregister(key.fd)
+
+    def _add_lanes(self, reached: Endpoint) -> None:
+        """A reducer says how many it has when it is reached first."""
+        at = self._endpoints.index(reached)
+        known = {(each.address, each.lane) for each in self._endpoints[at:]}
+        others = range(1, reached.lanes if reached.lane == 0 else 0)
+        for lane in reversed([lane for lane in others if (reached.address, lane) not in known]):
+            hello = self._hello._replace(lane=lane)
+            self._endpoints.insert(at + 1, Endpoint(reached.address, hello, self._token))
+        for each in self._endpoints:
+            if each.lanes not in (0, reached.lanes):
+                told = "reducers {} and {} have {} and {} lanes; all must have the same number"
+                lanes = each.lanes, reached.lanes
+                raise ReductionError(told.format(each.name, reached.name, *lanes))
+
+    def _check_time(self) -> None:
+        passed_s = time.monotonic() - self._began
+        away = [each for each in self._endpoints if each.connection is None and each.trouble]
+        if passed_s > self._hello.timeout_s and away and not self._warned:
+            _log.warning("reducer %s is not there yet (%s)", away[0].name, away[0].trouble)
+            self._warned = True
+        if passed_s > self._hello.patience_s and away:
+            told = f"reducer {away[0].name} could not be reached: {away[0].trouble}"
+            raise ReductionError(told)
+        if passed_s > self._hello.patience_s + self._hello.timeout_s:
+            silent = next(each.name for each in self._endpoints if not each.welcomed)
+            raise ReductionError(f"no welcome came from reducer {silent}")
+
+    def _leave(self, error: BaseException) -> None:
+        rank = self._hello.rank
+        if not isinstance(error, ReductionError):
+            error = ReductionError(f"worker {rank} left before all were there", rank)
+        for each in self._endpoints:
+            each.leave(error)
 
 
 def join(reducers: Sequence[Address], hello: Hello, token: str) -> list[socket.socket]:
@@ -139,80 +222,7 @@ def join(reducers: Sequence[Address], hello: Hello, token: str) -> list[socket.s
 
     Raises ReductionError: refused, not reached within the patience, or a worker was lost meanwhile.
     """
-    deadline = time.monotonic() + hello.patience_s
-    endpoints: list[Endpoint] = []
-    try:
-        _knock_at_all(reducers, hello, token, deadline, endpoints)
-        _await_welcomes(endpoints, deadline + hello.timeout_s)
-    except ReductionError as error:
-        for endpoint in endpoints:
-            endpoint.leave(error)
-        raise
-    except BaseException:
-        for endpoint in endpoints:
-            endpoint.leave(ReductionError(f"worker {hello.rank} left", hello.rank))
-        raise
-    return [each.connection for each in endpoints if each.connection is not None]
-
-
-def _knock_at_all(
-    reducers: Sequence[Address],
-    hello: Hello,
-    token: str,
-    deadline: float,
-    endpoints: list[Endpoint],
-) -> None:
-    for address in reducers:
-        first = Endpoint(address, hello._replace(lane=0), token, deadline)
-        endpoints.append(first)
-        first.knock()
-        if first.lanes != endpoints[0].lanes:
-            told = "reducers {} and {} have {} and {} lanes; all must have the same number"
-            names = endpoints[0].name, first.name
-            raise ReductionError(told.format(*names, endpoints[0].lanes, first.lanes))
-        for lane in range(1, first.lanes):
-            other = Endpoint(address, hello._replace(lane=lane), token, deadline)
-            endpoints.append(other)
-            other.knock()
-
-
-def _await_welcomes(endpoints: Sequence[Endpoint], deadline: float) -> None:
-    """A reducer that tells of a loss, or is lost, is heard even where it has welcomed before."""
-    with selectors.DefaultSelector() as selector:
-        waiting = set(endpoints)
-        for each in endpoints:
-            _register(each, selector)
-        while waiting:
-            ready = selector.select(max(0.0, deadline - time.monotonic()))
-            if not ready and time.monotonic() > deadline:
-                silent = ", ".join(sorted({each.name for each in waiting}))
-                raise ReductionError("no welcome came from reducer " + silent)
-            for key, _ in ready:
-                if key.data not in waiting:
-                    raise _loss(key.data)
-                selector.unregister(key.fileobj)
-                if key.data.hear():
-                    waiting.discard(key.data)
-                _register(key.data, selector)
-
-
-def _register(endpoint: Endpoint, selector: selectors.BaseSelector) -> None:
-    if endpoint.connection is not None:
-        selector.register(endpoint.connection, selectors.EVENT_READ, endpoint)
-
-
-def _loss(endpoint: Endpoint) -> ReductionError:
-    """What an endpoint says that had welcomed this worker: nothing but an ERROR may come."""
-    try:
-        if endpoint.connection is not None:
-            _read(endpoint.connection)
-    except Refused:
-        pass
-    except ReductionError as error:
-        return error
-    except (OSError, _Unreached):
-        pass
-    return ReductionError(f"reducer {endpoint.name} was lost before all workers were there")
+    return _Gathering(reducers, hello, token).run()
 
 
 def _read(connection: socket.socket, *allowed: FrameType) -> bytes:

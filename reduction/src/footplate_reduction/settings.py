@@ -99,7 +99,10 @@ def addresses(text: str) -> tuple[Address, ...]:
         raise SettingsError(
             "FOOTPLATE_REDUCERS names no reducer; it must be host:port,host:port,... of all of them"
         )
-    return tuple(_address(part) for part in parts)
+    listed = tuple(_address(part) for part in parts)
+    if len(set(listed)) < len(listed):
+        raise SettingsError(f"FOOTPLATE_REDUCERS is {text!r}; each reducer must be there once")
+    return listed
 
 
 def _address(part: str) -> Address:

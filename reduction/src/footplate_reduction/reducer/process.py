@@ -9,6 +9,7 @@ import selectors
 import signal
 import socket
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from footplate_reduction import link
@@ -62,11 +63,15 @@ class Reducer:
         lanes = "1 lane" if self._settings.lanes == 1 else f"{self._settings.lanes} lanes"
         words = "listening on {}, {}, engine {} ({})"
         _say(words.format(self.address, lanes, self._engine.name, self._engine.detail))
+        ticks_at = time.monotonic()
         while self._status is None:
-            for key, _ in self._selector.select(_TICK_S):
+            for key, _ in self._selector.select(max(0.0, ticks_at - time.monotonic())):
                 if self._selector.get_map().get(key.fd) is key:  # its turn may have been ended
                     key.data()
-            self._tick()
+            self._settle()
+            if time.monotonic() >= ticks_at:
+                self._tick()
+                ticks_at = time.monotonic() + _TICK_S
         return self._leave(self._status)
 
     def end(self, status: int = ENDED) -> None:
@@ -82,12 +87,14 @@ class Reducer:
     def _answer_bell(self) -> None:
         self._bell.recv(4096)
 
-    def _tick(self) -> None:
-        self._door.tick()
-        self._hall.tick()
+    def _settle(self) -> None:
         for ended in self._hall.settle():
             if isinstance(ended.error, CutOff):
                 self.end(CUT_OFF)
+
+    def _tick(self) -> None:
+        self._door.tick()
+        self._hall.tick()
         if self._door.refused > self._told_refusals:
             words = "refused {} in all; the last: {}"
             _say(words.format(self._door.refused, self._door.last_refusal))
