@@ -74,13 +74,13 @@ def test_small_vectors_take_endpoints_in_turn() -> None:
     assert owners == [0, 1, 2, 0, 1, 2, 0]
 
 
-def test_a_connection_has_four_chunks_under_way_where_the_vector_is_large() -> None:
+def test_a_connection_has_three_chunks_under_way_where_the_vector_is_large() -> None:
     limits = Limits()
     made = plan(64 << 20, 0, 8, 8, limits)
     assert credit_bytes(limits, 8, 8) == 128 << 10
-    assert made.chunk_bytes == 32 << 10
+    assert made.chunk_bytes == (128 << 10) // 3 // SEAM * SEAM
 
 
-def test_a_shard_has_eight_chunks_where_the_vector_is_smaller() -> None:
+def test_a_shard_has_sixteen_chunks_where_the_vector_is_smaller() -> None:
     made = plan(1 << 20, 0, 8, 8, Limits())
-    assert made.chunk_bytes == 16 << 10
+    assert made.chunk_bytes == 8 << 10

@@ -13,6 +13,7 @@ class Limits(NamedTuple):
     patience_s: float = 1800.0
     """How long all others wait for a worker that is alive, and late."""
     budget_bytes: int = 1 << 20
-    """What all workers may have on the way to one reducer's port: what a switch buffers."""
+    """What all workers may have on the way to one reducer's port. Best is half of what a switch
+    buffers there: what is more than it buffers is lost, and what waits there comes late."""
     chunk_bytes: int = 0
-    """Payload of a frame; 0: a quarter of the credit, and less for small vectors."""
+    """Payload of a frame; 0: a third of the credit, and less for small vectors."""

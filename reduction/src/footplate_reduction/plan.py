@@ -16,7 +16,8 @@ SEAM = 64
 """Shards and chunks begin at multiples of it: whole elements of every type, and cache lines."""
 LEAST_CREDIT = 8 << 10
 LEAST_CHUNK = 4 << 10
-_CHUNKS_OF_A_SHARD = 8
+_CHUNKS_OF_A_CREDIT = 3
+_CHUNKS_OF_A_SHARD = 16
 """A shard in fewer pieces fills its pipeline for too great a part of its time."""
 
 Shard = Tuple[int, int]
@@ -58,7 +59,7 @@ def _chunk_bytes(nbytes: int, endpoints: int, world: int, limits: Limits) -> int
         wanted = limits.chunk_bytes
     else:
         fine = max(LEAST_CHUNK, nbytes // endpoints // _CHUNKS_OF_A_SHARD)
-        wanted = min(max(LEAST_CHUNK, credit // 4), fine)
+        wanted = min(max(LEAST_CHUNK, credit // _CHUNKS_OF_A_CREDIT), fine)
     within = min(wanted, credit, LONGEST_CHUNK)
     return max(SEAM, within // SEAM * SEAM)
 

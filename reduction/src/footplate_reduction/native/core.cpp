@@ -71,7 +71,7 @@ struct Header {
   uint32_t nbytes = 0;
   uint64_t offset = 0;
   uint32_t rank = 0;
-  uint32_t world = 0;
+  uint32_t total = 0;
 };
 static_assert(sizeof(Header) == 32);
 
@@ -87,7 +87,7 @@ bool is_frame(const Header& header) {
 
 bool same_chunk(const Header& one, const Header& other) {
   return one.seq == other.seq && one.offset == other.offset && one.nbytes == other.nbytes &&
-         one.wire == other.wire && one.op == other.op;
+         one.total == other.total && one.wire == other.wire && one.op == other.op;
 }
 
 std::string in_seconds(double count) {
@@ -98,9 +98,10 @@ std::string in_seconds(double count) {
 
 std::string describe(const Header& header) {
   constexpr std::array<const char*, 4> wires{"float32", "float16", "bfloat16", "float64"};
-  return std::to_string(header.nbytes) + " bytes of " + wires[static_cast<size_t>(header.wire)] +
-         " at " + std::to_string(header.offset) + (header.op == Op::sum ? " (sum)" : " (average)") +
-         " in collective " + std::to_string(header.seq);
+  return std::to_string(header.nbytes) + " bytes at " + std::to_string(header.offset) + " of " +
+         std::to_string(header.total) + " elements of " + wires[static_cast<size_t>(header.wire)] +
+         (header.op == Op::sum ? " (sum)" : " (average)") + " in collective " +
+         std::to_string(header.seq);
 }
 
 /// What has ended the group. `silent`: nothing was heard of the other side for too long.
@@ -817,7 +818,8 @@ class Lane {
     if (event.data.u64 == world()) throw Loss{"reducer " + settings_.name + " was told to end"};
     Worker& worker = workers_[static_cast<size_t>(event.data.u64)];
     if (event.events & ~static_cast<uint32_t>(EPOLLOUT)) read(worker);
-    if (worker.waiting && (event.events & (EPOLLERR | EPOLLHUP))) on_broken(worker, {EPIPE});
+    const bool ended = event.events & (EPOLLERR | EPOLLHUP);
+    if (ended && worker.waiting && worker.fd.open()) on_broken(worker, {EPIPE});
   }
 
   // Reading
@@ -838,9 +840,7 @@ class Lane {
   }
 
   void on_broken(Worker& worker, const Broken& broken) {
-    if (worker.fd.open()) epoll_.remove(worker.fd.get());
-    worker.fd.close();
-    if (worker.left) return;
+    drop(worker);
     std::string why = worker.name() + " was lost at collective " + number();
     if (broken.silent())
       why += "; nothing was heard of it for " + in_seconds(settings_.timeout_s);
@@ -854,7 +854,6 @@ class Lane {
   void on_header(Worker& worker) {
     const Header& header = worker.reader.header;
     if (!is_frame(header)) refuse(worker, "no frame of this protocol");
-    if (worker.left) refuse(worker, "more after its BYE");
     if (header.type == FrameType::data) {
       check_part(worker, header);
       worker.waiting = true;
@@ -868,8 +867,8 @@ class Lane {
 
   void check_part(const Worker& worker, const Header& header) {
     const size_t item = item_bytes(header.wire);
-    if (header.rank != worker.rank || header.world != world())
-      refuse(worker, "another worker's frame");
+    if (header.rank != worker.rank)
+      refuse(worker, "rank " + std::to_string(header.rank) + " in a frame's header");
     if (header.nbytes == 0 || header.nbytes > longest_chunk)
       refuse(worker, "a chunk of " + std::to_string(header.nbytes) + " bytes");
     if (header.nbytes % item || header.offset % item) refuse(worker, "a part of an element");
@@ -914,8 +913,7 @@ class Lane {
   }
 
   void on_error(Worker& worker, uint32_t culprit) {
-    epoll_.remove(worker.fd.get());
-    worker.fd.close();
+    drop(worker);
     if (culprit != nobody && culprit >= world()) culprit = worker.rank;
     throw Loss{worker.words, culprit};
   }
@@ -923,6 +921,12 @@ class Lane {
   void on_bye(Worker& worker) {
     if (worker.chunk > summed_ || worker.writer.frames()) throw gone(worker);
     worker.left = true;
+    drop(worker);
+  }
+
+  void drop(Worker& worker) {
+    epoll_.remove(worker.fd.get());
+    worker.fd.close();
   }
 
   Loss gone(const Worker& worker) {
@@ -1010,11 +1014,10 @@ class Lane {
     Farewell farewell;
     Header header;
     header.rank = loss_.culprit;
-    header.world = world();
     bool some_left = false;
     for (auto& worker : workers_) {
       some_left |= worker.left;
-      if (worker.left || !worker.fd.open()) continue;
+      if (!worker.fd.open()) continue;
       worker.writer.cut();
       worker.writer.add_error(header, loss_.why);
       farewell.add(std::move(worker.fd), std::move(worker.writer));
@@ -1045,6 +1048,7 @@ struct Collective {
   char* vector = nullptr;
   Wire held{}, wire{};
   Op op{};
+  uint32_t total = 0;          // its elements, as headers have it
   uint64_t missing_bytes = 0;  // on the wire
 
   bool cast() const { return held != wire; }
@@ -1058,6 +1062,8 @@ struct Shard {
   std::vector<uint64_t> ends;
   Collective* collective = nullptr;
   size_t begun = 0;  // of `ends`
+
+  size_t next_bytes() const { return static_cast<size_t>(ends[begun] - next); }
 };
 
 struct Unanswered {
@@ -1182,6 +1188,7 @@ class Sender {
         read(endpoints_[key]);
       }
     }
+    begin_chunks();
     for (size_t i = 0; i < endpoints_.size(); i++) go_on(i);
     return true;
   }
@@ -1200,7 +1207,6 @@ class Sender {
 
   void go_on(size_t index) {
     Endpoint& endpoint = endpoints_[index];
-    begin_chunks(endpoint);
     write(endpoint);
     const uint32_t events = EPOLLIN | (endpoint.writer.frames() ? EPOLLOUT : 0u);
     if (std::exchange(endpoint.events, events) != events)
@@ -1210,17 +1216,33 @@ class Sender {
 
   // Sending
 
-  void begin_chunks(Endpoint& endpoint) {
-    while (!endpoint.shards.empty()) {
-      Shard& shard = endpoint.shards.front();
-      const auto nbytes = static_cast<size_t>(shard.ends[shard.begun] - shard.next);
-      const size_t then = endpoint.unanswered_bytes + nbytes;
-      if (then > settings_.credit && endpoint.unanswered_bytes > 0) return;
-      if (endpoint.unanswered.empty()) endpoint.heard = Clock::now();
-      begin_chunk(endpoint, *shard.collective, shard.next, nbytes);
-      shard.next += nbytes;
-      if (++shard.begun == shard.ends.size()) endpoint.shards.pop_front();
+  /// A chunk for each endpoint, then the next ones: so all have something to add from the first
+  /// moment on. A credit's worth to one after the other would leave the last ones idle meanwhile.
+  void begin_chunks() {
+    for (bool any = true; any;) {
+      any = false;
+      for (auto& endpoint : endpoints_) {
+        if (!may_begin(endpoint)) continue;
+        begin_next(endpoint);
+        write(endpoint);
+        any = true;
+      }
     }
+  }
+
+  bool may_begin(const Endpoint& endpoint) const {
+    if (endpoint.shards.empty()) return false;
+    if (endpoint.unanswered_bytes == 0) return true;
+    return endpoint.unanswered_bytes + endpoint.shards.front().next_bytes() <= settings_.credit;
+  }
+
+  void begin_next(Endpoint& endpoint) {
+    Shard& shard = endpoint.shards.front();
+    const size_t nbytes = shard.next_bytes();
+    if (endpoint.unanswered.empty()) endpoint.heard = Clock::now();
+    begin_chunk(endpoint, *shard.collective, shard.next, nbytes);
+    shard.next += nbytes;
+    if (++shard.begun == shard.ends.size()) endpoint.shards.pop_front();
   }
 
   void begin_chunk(Endpoint& endpoint, Collective& collective, uint64_t offset, size_t nbytes) {
@@ -1232,7 +1254,7 @@ class Sender {
     header.nbytes = static_cast<uint32_t>(nbytes);
     header.offset = offset;
     header.rank = settings_.rank;
-    header.world = settings_.world;
+    header.total = collective.total;
     Buffer cast;
     if (collective.cast()) {
       cast = pool_.take(nbytes);
@@ -1341,7 +1363,6 @@ class Sender {
   void lose(const Loss& loss) {
     Header header;
     header.rank = loss.culprit;
-    header.world = settings_.world;
     Farewell farewell;
     for (auto& endpoint : endpoints_) {
       if (!endpoint.fd.open()) continue;
@@ -1370,7 +1391,6 @@ class Sender {
     Header bye;
     bye.type = FrameType::bye;
     bye.rank = settings_.rank;
-    bye.world = settings_.world;
     Farewell farewell;
     for (auto& endpoint : endpoints_) {
       endpoint.writer.cut();
@@ -1554,6 +1574,7 @@ FOOTPLATE_API int64_t footplate_sender_start(Sender* sender, void* vector, uint8
     collective.wire = static_cast<Wire>(wire & 3);
     collective.op = static_cast<Op>(op & 1);
     collective.missing_bytes = nbytes;
+    collective.total = static_cast<uint32_t>(collective.items(nbytes));
     auto shards = shards_of({begins, chunks, ends}, sender->endpoints(), nbytes,
                             item_bytes(collective.wire));
     return sender->start(collective, std::move(shards));
