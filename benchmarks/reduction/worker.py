@@ -13,7 +13,6 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 import torch.distributed as dist
 from footplate_reduction.client import Client, WireType, connect
@@ -73,7 +72,7 @@ class Worker:
         if way == "gloo":
             return partial(dist.all_reduce, tensor)
         wire = WireType.BFLOAT16 if way == "bfloat16" else WireType.FLOAT32
-        buffer: np.ndarray[Any, Any] = tensor.numpy()
+        buffer = tensor.numpy()
         return partial(self.client.all_reduce, buffer, WireType.FLOAT32, wire=wire)
 
 
