@@ -45,12 +45,12 @@ def empty(folder: Path, stopped: Callable[[], bool] = lambda: False) -> tuple[st
 
 def _remove(top: int, name: str, numbers: Iterator[int]) -> bool:
     try:
-        if _is_directory(top, name):
+        if not _is_directory(top, name):
+            os.unlink(name, dir_fd=top)
+        elif not _remove_empty(top, name):
             _open_up(top, name)
             _flatten(top, name, numbers)
             os.rmdir(name, dir_fd=top)
-        else:
-            os.unlink(name, dir_fd=top)
     except FileNotFoundError:
         return True
     except OSError:
@@ -59,17 +59,29 @@ def _remove(top: int, name: str, numbers: Iterator[int]) -> bool:
 
 
 def _flatten(top: int, name: str, numbers: Iterator[int]) -> None:
-    """Remove the files of the directory ``name``; move its directories beside it."""
+    """Remove the files of the directory ``name``; move its directories beside it.
+
+    Most of them are empty: where a program's view had the host's directories.
+    """
     directory = os.open(name, _DIRECTORY, dir_fd=top)
     try:
         for child in _names(directory):
             with suppress(OSError):  # it stays, and so does what holds it
-                if _is_directory(directory, child):
-                    _move_up(directory, child, top, numbers)
-                else:
+                if not _is_directory(directory, child):
                     os.unlink(child, dir_fd=directory)
+                elif not _remove_empty(directory, child):
+                    _move_up(directory, child, top, numbers)
     finally:
         os.close(directory)
+
+
+def _remove_empty(directory: int, name: str) -> bool:
+    """Whether the directory ``name`` is gone now; whatever hinders it is met again."""
+    try:
+        os.rmdir(name, dir_fd=directory)
+    except OSError:
+        return False
+    return True
 
 
 def _move_up(directory: int, child: str, top: int, numbers: Iterator[int]) -> None:
