@@ -8,6 +8,9 @@ from footplate.domain.errors import Aborted
 from footplate.domain.lifecycle import Event, Reaction, react
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from footplate.domain.jobs import JobEvent
     from footplate.domain.names import JobUid
     from footplate.ports.store import Store
 
@@ -15,8 +18,10 @@ TRIES = 20
 """Writers of one job are few: more collisions in a row than this mean a defect."""
 
 
-def apply(store: Store, uid: JobUid, event: Event) -> Reaction:
+def apply(store: Store, uid: JobUid, event: Event, notes: Sequence[JobEvent] = ()) -> Reaction:
     """Let ``event`` happen to the job; a write by somebody else means: load and decide again.
+
+    ``notes`` are written before what follows from it, in the same write, and also if nothing does.
 
     Raises:
         NotFound: there is no such job (any more).
@@ -26,9 +31,11 @@ def apply(store: Store, uid: JobUid, event: Event) -> Reaction:
         job = store.get_by_uid(uid)
         reaction = react(job, event)
         if reaction.job is job:
+            if notes:
+                store.append(uid, notes)
             return reaction
         try:
-            store.update(reaction.job, reaction.history)
+            store.update(reaction.job, (*notes, *reaction.history))
         except Aborted:
             continue
         return reaction

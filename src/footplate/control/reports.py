@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 _ALL = 100_000
 """More events than any job has."""
+_Decisive = StateRecord | EventRecord | ExitRecord
 _KEPT = (LineRecord, UsageRecord, MetricRecord, TagsRecord)
 """Nothing follows from them: there may be thousands in a report."""
 
@@ -113,9 +114,7 @@ class Reports:
         if samples:
             self._usage.append(job.uid, job.attempt, replica, samples)
         self._measure(job, replica, records)
-        for record in records:
-            if not isinstance(record, _KEPT):
-                job = self._happen(job, bearer, record)
+        job = self._take(job, bearer, [r for r in records if not isinstance(r, _KEPT)])
         acknowledged = records[-1].sequence if records else self._last(job, replica)
         return Receipt(acknowledged, stop=replica in to_stop(job))
 
@@ -128,14 +127,28 @@ class Reports:
         numbers += (entry.line.sequence for entry in entries)
         return max(*numbers, 0, self._usage.last(job.uid, job.attempt, replica))
 
+    def _take(self, job: Job, bearer: Bearer, records: Sequence[_Decisive]) -> Job:
+        """In order; what is only noted goes with the next change into one write."""
+        notes: list[JobEvent] = []
+        for record in records:
+            if isinstance(record, EventRecord):
+                notes.append(self._note(job, bearer.replica, record))
+            else:
+                job = self._happen(job, bearer, record, notes)
+                notes = []
+        if notes:
+            self._store.append(job.uid, notes)
+        return job
+
     def _happen(
-        self, job: Job, bearer: Bearer, record: StateRecord | EventRecord | ExitRecord
+        self,
+        job: Job,
+        bearer: Bearer,
+        record: StateRecord | ExitRecord,
+        notes: Sequence[JobEvent],
     ) -> Job:
         now, replica, restart = self._clock.now(), bearer.replica, bearer.restart
         match record:
-            case EventRecord():
-                self._note(job, replica, record)
-                return job
             case StateRecord(phase=Phase.PREPARING):
                 event: ReplicaEvent = ReplicaPreparing(now, job.attempt, replica, restart=restart)
             case StateRecord(address=Address() as address):
@@ -147,11 +160,10 @@ class Reports:
             case _:
                 assert_never(record)
         with self._turns.of(job.uid):
-            after = apply(self._store, job.uid, steadied(event, self._clock)).job
+            after = apply(self._store, job.uid, steadied(event, self._clock), notes).job
         self._wake()
         return after
 
-    def _note(self, job: Job, replica: str, record: EventRecord) -> None:
+    def _note(self, job: Job, replica: str, record: EventRecord) -> JobEvent:
         key = f"{job.attempt}/{replica}/{record.sequence}"
-        event = JobEvent(self._clock.now(), record.kind, record.message, job.attempt, replica, key)
-        self._store.append(job.uid, (event,))
+        return JobEvent(self._clock.now(), record.kind, record.message, job.attempt, replica, key)

@@ -120,7 +120,9 @@ class Courier:
             self._contact = now
         if now < self._due:
             return
-        if self._spool.waiting and now >= self._report_at():
+        if self._wants_task_first():
+            self._begin(now, "GET", TASK_PATH, None)
+        elif self._spool.waiting and now >= self._report_at():
             self._report(now)
         elif self.task is None:
             self._begin(now, "GET", TASK_PATH, None)
@@ -128,6 +130,13 @@ class Courier:
             self._ask(now)
         elif now >= self._contact + self.heartbeat_s:
             self._report(now)
+
+    def _wants_task_first(self) -> bool:
+        """It is what the program waits for; what comes of it goes with the first report then.
+
+        Where it can't be had at once, what there is to tell doesn't wait for it.
+        """
+        return self.task is None and not self.fault and not self._failures
 
     def _watch(self, now: float) -> None:
         """Give a request up that takes too long, or has gone where our server is no more."""

@@ -81,7 +81,7 @@ class Home:
         """Replace a file as a whole; only its owner may read it."""
         part = self / f"{name}.part"
         with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-            json.dump(value, file)
+            file.write(json.dumps(value))  # json.dump would do it in Python, ten times slower
         os.replace(part, self / name)
 
     def finish(self, reason: str) -> None:

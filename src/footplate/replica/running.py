@@ -56,7 +56,7 @@ class Running(Stage):
         self._sampler = Sampler(desk, streams)
         self._metrics = _watch_metrics(desk)
         desk.courier.unhurried = True
-        desk.wishes.open()
+        desk.wishes.open(desk.monotonic())
 
     @staticmethod
     def make_streams(desk: Desk) -> tuple[Stream, Errors]:

@@ -24,6 +24,8 @@ LONGEST_REFUSED_REST_S = 60.0
 """From a server that doesn't know the question, or doesn't want it."""
 SOON_S = 1.0
 """Whoever answers sooner that there is nothing would be asked again without end."""
+YOUNG_S = 0.5
+"""A program that ends sooner has nobody who looks into it, and needs no question."""
 _HTTP_UNAVAILABLE = 503
 _MOST = 64
 NEVER = float("inf")
@@ -57,8 +59,10 @@ class Wishes:
     def events(self) -> int:
         return self._exchange.events()
 
-    def open(self) -> None:
+    def open(self, now: float) -> None:
+        """The program has begun."""
         self._opened = True
+        self._due = now + YOUNG_S
 
     def close(self) -> None:
         """The program is over: nothing is heard any more, and what goes on for it ends."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, insert, select, tuple_, update
+from sqlalchemy import String, bindparam, delete, func, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
 from footplate.domain.errors import Aborted, AlreadyExists, DataLoss, NotFound
@@ -29,7 +29,7 @@ from footplate.store.transactions import Transactions
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from sqlalchemy import ColumnElement, Connection, Engine
+    from sqlalchemy import Connection, Engine, Select
 
     from footplate.domain.filters import Filter
     from footplate.domain.jobs import Job, JobEvent
@@ -43,6 +43,21 @@ if TYPE_CHECKING:
 _ACTIVE = [state.value for state in ACTIVE]
 _log = logging.getLogger(__name__)
 _PLACE = tuple_(jobs.c.create_time, jobs.c.uid)
+
+_WANTED = bindparam("wanted", type_=String)
+_BY_NAME = select(jobs).where(jobs.c.name == _WANTED)
+_BY_UID = select(jobs).where(jobs.c.uid == _WANTED)
+_DECISIVE = select(jobs.c.uid, jobs.c.version, jobs.c.labels).with_for_update()
+_LOCK_BY_NAME = _DECISIVE.where(jobs.c.name == _WANTED)
+_LOCK_BY_UID = _DECISIVE.where(jobs.c.uid == _WANTED)
+_IN_STATES = (
+    select(jobs)
+    .where(jobs.c.state.in_(bindparam("states", expanding=True)))
+    .order_by(jobs.c.create_time, jobs.c.uid)
+)
+_UPDATE = update(jobs).where(jobs.c.uid == _WANTED)
+_INSERT = insert(jobs)
+"""What is asked and written most often, put together once: that takes as long as the rest."""
 
 
 class SqlStore:
@@ -97,7 +112,7 @@ class SqlStore:
             if job.tuning_job is not None:
                 _lock_tuning_job(connection, job.tuning_job)
             try:
-                connection.execute(insert(jobs).values(values))
+                connection.execute(_INSERT, values)
             except IntegrityError as error:
                 raise AlreadyExists(f"{job.name} already exists") from error
             _index_labels(connection, job)
@@ -106,17 +121,17 @@ class SqlStore:
             self._transactions.tell(connection, kind, job.uid)
 
     def get(self, name: JobName) -> Job:
-        return self._get(jobs.c.name, str(name))
+        return self._get(_BY_NAME, str(name))
 
     def get_by_uid(self, uid: JobUid) -> Job:
-        return self._get(jobs.c.uid, uid)
+        return self._get(_BY_UID, uid)
 
     def update(self, job: Job, events: Sequence[JobEvent]) -> None:
         values = codec.job_values(job)
         with self._transactions.writing() as connection:
-            stored = _lock(connection, jobs.c.uid, job.uid)
+            stored = _lock(connection, _LOCK_BY_UID, job.uid)
             _guard(stored, job.version - 1)
-            connection.execute(update(jobs).where(jobs.c.uid == job.uid).values(values))
+            connection.execute(_UPDATE, {**values, _WANTED.key: job.uid})
             if stored.labels != write_labels(job.labels):
                 connection.execute(delete(job_labels).where(job_labels.c.job_uid == job.uid))
                 _index_labels(connection, job)
@@ -125,13 +140,13 @@ class SqlStore:
 
     def append(self, uid: JobUid, events: Sequence[JobEvent]) -> None:
         with self._transactions.writing() as connection:
-            _lock(connection, jobs.c.uid, uid)
+            _lock(connection, _LOCK_BY_UID, uid)
             append_events(connection, uid, events)
             self._transactions.tell(connection, NoticeKind.EVENTS, uid)
 
     def delete(self, name: JobName, version: int) -> None:
         with self._transactions.writing() as connection:
-            stored = _lock(connection, jobs.c.name, str(name))
+            stored = _lock(connection, _LOCK_BY_NAME, str(name))
             _guard(stored, version)
             removed = delete(jobs).where(jobs.c.tuning_job == stored.uid).returning(jobs.c.uid)
             runs = connection.scalars(removed).all()
@@ -153,9 +168,9 @@ class SqlStore:
         return Page(found, Position.of(found[-1]).key() if len(rows) > limit else None)
 
     def active(self, states: Collection[State] = ACTIVE) -> tuple[Job, ...]:
-        query = select(jobs).where(jobs.c.state.in_([state.value for state in states]))
+        wanted = {"states": [state.value for state in states]}
         with self._transactions.reading() as connection:
-            rows = connection.execute(query.order_by(jobs.c.create_time, jobs.c.uid)).all()
+            rows = connection.execute(_IN_STATES, wanted).all()
         return tuple(job for job in map(_readable, rows) if job is not None)
 
     def counts(self) -> dict[State, int]:
@@ -183,11 +198,11 @@ class SqlStore:
     def close(self) -> None:
         self._transactions.close()
 
-    def _get(self, column: ColumnElement[str], value: str) -> Job:
+    def _get(self, query: Select[Any], value: str) -> Job:
         if not storable(value):
             raise _unknown(value)
         with self._transactions.reading() as connection:
-            row = connection.execute(select(jobs).where(column == value)).one_or_none()
+            row = connection.execute(query, {_WANTED.key: value}).one_or_none()
         if row is None:
             raise _unknown(value)
         return codec.job_of(row)
@@ -201,10 +216,10 @@ def _readable(row: Record) -> Job | None:
         return None
 
 
-def _lock(connection: Connection, column: ColumnElement[str], value: str) -> Record:
+def _lock(connection: Connection, query: Select[Any], value: str) -> Record:
     """What of the job decides about a write; until the commit nobody else changes it."""
-    query = select(jobs.c.uid, jobs.c.version, jobs.c.labels).where(column == value)
-    row = connection.execute(query.with_for_update()).one_or_none() if storable(value) else None
+    known = storable(value)
+    row = connection.execute(query, {_WANTED.key: value}).one_or_none() if known else None
     if row is None:
         raise _unknown(value)
     return row

@@ -49,9 +49,10 @@ EVALUATOR = "evaluator-replica-0"
 
 
 class CountingStore(MemoryStore):
-    """Counts the writes that came too late: after another one of the same job."""
+    """Counts writes, and those that came too late: after another one of the same job."""
 
     refused = 0
+    written = 0
 
     def get_by_uid(self, uid: JobUid) -> Job:
         job = super().get_by_uid(uid)
@@ -59,11 +60,16 @@ class CountingStore(MemoryStore):
         return job
 
     def update(self, job: Job, events: Sequence[JobEvent]) -> None:
+        self.written += 1
         try:
             super().update(job, events)
         except Aborted:
             self.refused += 1
             raise
+
+    def append(self, uid: JobUid, events: Sequence[JobEvent]) -> None:
+        self.written += 1
+        super().append(uid, events)
 
 
 class Desk:
@@ -130,6 +136,26 @@ def test_a_whole_life(desk: Desk) -> None:
     assert job.ending is not None
     assert job.ending.state is State.SUCCEEDED
     assert desk.woken == 3, "lines and progress wake nobody"
+
+
+def test_what_is_noted_before_a_change_is_written_with_it(desk: Desk) -> None:
+    at, bearer = desk.clock.now(), Bearer(desk.job.attempt_id, MASTER)
+    before = desk.store.written
+    records: list[Record] = [
+        EventRecord(1, at, "ISOLATION", "cgroup"),
+        EventRecord(2, at, "PREPARING", "38 of 52 packages"),
+        StateRecord(3, at, Phase.RUNNING),
+        EventRecord(4, at, "LEFTOVERS", "some"),
+    ]
+    for _ in range(2):  # it may come again
+        desk.reports.accept(bearer, records)
+
+    kinds = [stored.event.kind for stored in desk.store.events(desk.job.uid)]
+    assert [kind for kind in kinds if kind in ("ISOLATION", "PREPARING", "LEFTOVERS")] == [
+        *("ISOLATION", "PREPARING", "LEFTOVERS")
+    ]
+    assert kinds.index("PREPARING") < kinds.index("RUNNING") < kinds.index("LEFTOVERS")
+    assert desk.store.written - before == 4, "two for each report"
 
 
 def test_lines_of_a_trial_are_in_the_log_of_its_tuning_job(desk: Desk) -> None:

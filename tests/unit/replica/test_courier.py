@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.replica.courier import HASTE_S, LOOK_S, PAUSE_S, Courier
+from footplate.replica.courier import HASTE_S, LOOK_S, PAUSE_S, REPORTS_PATH, TASK_PATH, Courier
 from footplate.replica.exchange import Answer
 from footplate.replica.spool import Spool
 
@@ -26,14 +26,20 @@ class Server:
         self.silent = False
         self.elsewhere = False
         self.status = 200
+        self.task: Answer = Answer(200, b'{"program":{}}')
+        self.paths: list[str] = []
         self.reports: list[list[int]] = []
 
-    def begin(self, _method: str, _path: str, body: bytes | None) -> None:
+    def begin(self, _method: str, path: str, body: bytes | None) -> None:
         self.busy = True
-        self.reports.append([record["n"] for record in json.loads(body or b"{}")["records"]])
+        self.paths.append(path)
+        if body is not None:
+            self.reports.append([record["n"] for record in json.loads(body)["records"]])
 
     def step(self) -> Answer:
         self.busy = False
+        if self.paths[-1] == TASK_PATH:
+            return self.task
         return Answer(self.status, json.dumps({"acknowledged": self.reports[-1][-1]}).encode())
 
     def is_ours(self) -> bool:
@@ -74,6 +80,35 @@ class Post:
 @pytest.fixture
 def post(tmp_path: Path) -> Post:
     return Post(tmp_path)
+
+
+@pytest.fixture
+def newcomer(post: Post) -> Post:
+    """It has no task yet."""
+    post.courier.task, post.courier.unhurried = None, False
+    return post
+
+
+def test_the_task_is_asked_for_before_anything_is_told(newcomer: Post) -> None:
+    newcomer.add()
+    assert newcomer.server.paths == [TASK_PATH]
+    assert newcomer.courier.task == {"program": {}}
+    newcomer.turn()
+    assert newcomer.server.paths == [TASK_PATH, REPORTS_PATH]
+
+
+@pytest.mark.parametrize(
+    ("status", "body"), [(503, b""), (404, b'{"error":{"status":"NOT_FOUND","message":"gone"}}')]
+)
+def test_what_there_is_to_tell_does_not_wait_for_a_task_that_can_not_be_had(
+    newcomer: Post, status: int, body: bytes
+) -> None:
+    newcomer.server.task = Answer(status, body)
+    newcomer.add()
+    newcomer.now = newcomer.courier.deadline()
+    newcomer.turn()
+    assert newcomer.server.paths == [TASK_PATH, REPORTS_PATH]
+    assert newcomer.reports == [[1]]
 
 
 def test_the_first_lines_go_at_once_each_by_itself(post: Post) -> None:

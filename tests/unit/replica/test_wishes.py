@@ -11,7 +11,15 @@ import pytest
 
 from footplate.replica.connection import ServerAway
 from footplate.replica.exchange import Answer
-from footplate.replica.wishes import LOOK_S, NEVER, PATIENCE_S, WISHES_PATH, Wishes, is_word
+from footplate.replica.wishes import (
+    LOOK_S,
+    NEVER,
+    PATIENCE_S,
+    WISHES_PATH,
+    YOUNG_S,
+    Wishes,
+    is_word,
+)
 
 if TYPE_CHECKING:
     from footplate.replica.errands import Errands
@@ -105,7 +113,7 @@ class Desk:
 @pytest.fixture
 def desk() -> Desk:
     desk = Desk()
-    desk.wishes.open()
+    desk.wishes.open(desk.now)
     return desk
 
 
@@ -121,13 +129,21 @@ def test_it_asks_only_while_the_program_runs() -> None:
     desk = Desk()
     desk.wishes.tick(desk.now)
     assert (desk.exchange.requests, desk.wishes.deadline()) == ([], NEVER)
-    desk.wishes.open()
+    desk.wishes.open(desk.now)
     desk.ask()
     assert desk.exchange.requests == [("GET", WISHES_PATH, None)]
     desk.wishes.close()
     desk.wishes.tick(desk.now)
     assert (desk.exchange.busy, desk.errands.killed) == (False, True)
     assert (len(desk.exchange.requests), desk.wishes.deadline()) == (1, NEVER)
+
+
+def test_a_program_that_ends_at_once_is_not_asked_for() -> None:
+    desk = Desk()
+    desk.wishes.open(desk.now)
+    desk.wishes.tick(desk.now)
+    assert desk.exchange.requests == []
+    assert desk.now < desk.wishes.deadline() <= desk.now + YOUNG_S
 
 
 def test_each_wish_is_seen_to_and_the_next_question_says_so(desk: Desk) -> None:

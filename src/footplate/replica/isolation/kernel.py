@@ -6,6 +6,7 @@ ctypes costs 0.7 MB: this module is for forked children, and for the one rung th
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 
 CLONE_NEWNS = 0x00020000
@@ -82,6 +83,7 @@ def become_subreaper() -> None:
     _check(_libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl")
 
 
+@functools.lru_cache(maxsize=None)
 def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
