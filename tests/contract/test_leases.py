@@ -112,6 +112,22 @@ def test_who_led_once_writes_nothing_any_more(store: SqlStore, other: SqlStore) 
     store.create(job, ())
 
 
+def test_an_epoch_that_is_given_out_twice_is_its_last_holders(store: SqlStore) -> None:
+    """As by a database that has lost its latest writes with the machine that it was on."""
+    leases = store.leases()
+    lease = leases.take("one", "http://one", LIFE_S)
+    assert lease is not None
+    leases.release(lease)
+    with store._transactions.writing() as connection:  # no server can do that
+        connection.execute(text("DELETE FROM leases"))
+    again = leases.take("other", "http://other", LIFE_S)
+    assert again is not None
+    assert again.epoch == lease.epoch
+    with pytest.raises(NotLeading):
+        store.fenced(lease).create(make_job(), ())
+    store.fenced(again).create(make_job(), ())
+
+
 def test_a_taking_waits_for_what_the_leader_is_writing(store: SqlStore, url: str) -> None:
     lease = store.leases().take("one", "http://one", LIFE_S)
     assert lease is not None

@@ -1,19 +1,23 @@
 """Resumable uploads: bytes gathered over many requests, kept over restarts.
 
 An upload is two files: its description, and the bytes that are there so far, whose number
-is the size of that file.
+is the size of that file. Programs may be able to write there: what they put in place of one of
+ours, a link above all, is not followed.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
 import re
+import stat
 import threading
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
+from io import FileIO
 from typing import TYPE_CHECKING, Any
 
 from footplate.buckets.digest import Digest, digest_file
@@ -29,6 +33,8 @@ if TYPE_CHECKING:
 KEPT = timedelta(days=7)
 """How long an upload that nobody goes on with is kept; GCS's own limit."""
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_CAREFULLY = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+_MODES = {os.O_RDONLY: "r", os.O_WRONLY: "w", os.O_RDWR: "r+"}
 
 
 class Uploads:
@@ -60,18 +66,22 @@ class Uploads:
         if not _ID.fullmatch(upload_id):
             raise NotFound("there is no such upload")
         try:
-            with told_to_clients():
-                document = json.loads(self._description(upload_id).read_text(encoding="utf-8"))
+            with told_to_clients(), _opened(self._description(upload_id), os.O_RDONLY) as file:
+                document = json.loads(file.read())
+            draft = _decode(document["draft"])
         except FileNotFoundError:
             raise NotFound(f"upload {upload_id!r} is not there (any more); begin again") from None
-        return _decode(document["draft"]), document["done"] or not self.data(upload_id).exists()
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            raise NotFound(f"upload {upload_id!r} is spoilt; begin again") from None
+        return draft, bool(document["done"]) or not self.data(upload_id).exists()
 
     def received_bytes(self, upload_id: str) -> int:
-        return self.data(upload_id).stat().st_size
+        with _opened(self.data(upload_id), os.O_RDONLY) as file:
+            return os.fstat(file.fileno()).st_size
 
     def append(self, upload_id: str, offset: int, chunks: Iterable[bytes]) -> int:
         """As the port says; the upload is claimed by the caller."""
-        with self.data(upload_id).open("r+b", buffering=0) as file:
+        with _opened(self.data(upload_id), os.O_RDWR) as file:
             digest, there = self._digests.pop(upload_id, None), file.seek(0, os.SEEK_END)
             if offset > there:
                 raise OutOfRange(f"{there} bytes are there; the next ones begin at {offset}")
@@ -90,7 +100,7 @@ class Uploads:
 
     def digest(self, upload_id: str) -> Digest:
         """Of all bytes, which are on the disk for good afterwards."""
-        with told_to_clients(), self.data(upload_id).open("r+b") as file:
+        with told_to_clients(), _opened(self.data(upload_id), os.O_RDWR) as file:
             os.fsync(file.fileno())
             digest = self._digests.pop(upload_id, None)
             if digest is None or digest.size_bytes != os.fstat(file.fileno()).st_size:
@@ -106,7 +116,8 @@ class Uploads:
     def forget(self, upload_id: str) -> None:
         self._digests.pop(upload_id, None)
         self._description(upload_id).unlink(missing_ok=True)
-        self.data(upload_id).unlink(missing_ok=True)
+        with suppress(IsADirectoryError):  # what a program put there
+            self.data(upload_id).unlink(missing_ok=True)
 
     @contextmanager
     def claimed(self, upload_id: str) -> Iterator[None]:
@@ -130,7 +141,7 @@ class Uploads:
         if not _ID.fullmatch(upload_id):
             return True
         try:
-            descriptor = os.open(self.data(upload_id), os.O_RDONLY | os.O_CLOEXEC)
+            descriptor = os.open(self.data(upload_id), os.O_RDONLY | _CAREFULLY)
             claim.callback(os.close, descriptor)
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -147,8 +158,24 @@ class Uploads:
 
     def _write(self, upload_id: str, document: dict[str, object]) -> None:
         new = self._directory / f"{upload_id}.new"
-        new.write_text(json.dumps(document), encoding="utf-8")
+        new.unlink(missing_ok=True)
+        with _opened(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as file:
+            write_all(file.fileno(), json.dumps(document).encode())
         new.replace(self._description(upload_id))
+
+
+def _opened(path: Path, flags: int) -> FileIO:
+    """Raises OSError; NotFound where it is no file of ours."""
+    try:
+        file = FileIO(os.open(path, flags | _CAREFULLY, 0o600), _MODES[flags & os.O_ACCMODE])
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
+            raise NotFound(f"{path.name} is no file of an upload; begin again") from None
+        raise
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise NotFound(f"{path.name} is no file of an upload; begin again")
+    return file
 
 
 @contextmanager

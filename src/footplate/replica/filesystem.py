@@ -6,7 +6,7 @@ import os
 import sys
 
 from footplate.replica.isolation import ladder
-from footplate.replica.isolation.veil import Veil, find_hidden
+from footplate.replica.isolation.veil import Veil, find_hidden, find_records
 from footplate.replica.isolation.view import View
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -38,6 +38,7 @@ def make_view(
     if _HOST_TMP in kept:
         return None, f"{_HOST_TMP} itself is in use by the service"
     view = View(os.path.realpath(desk.home / "root"), desk.home.tmp, buckets, kept)
+    view.records = find_records(buckets)
     hidden = find_hidden(desk.ticket.get("private") or ())
     shown = [os.path.realpath(path) for path in needed if path]
     view.veil = Veil(os.path.realpath(desk.home / "veil"), hidden, shown, [_real_directory(cache)])

@@ -35,6 +35,9 @@ told = {
     "new": attempt(lambda: open(f"{data}/new", "w").write("x")),
     "archive": attempt(lambda: open(f"{data}/cache/supervisor.pyz", "w").write("x")),
     "cached": attempt(lambda: open(f"{data}/cache/supervisor.pyz").read()),
+    "upload": attempt(lambda: open(f"{data}/buckets/.footplate/uploads/x", "w").write("x")),
+    "gcs": attempt(lambda: os.symlink("/etc/passwd", "/gcs/.footplate/uploads/y")),
+    "moved": attempt(lambda: os.rename("/gcs/.footplate", "/gcs/other")),
     "bucket": attempt(lambda: open(f"{data}/buckets/b/out", "w").write("x")),
     "work": attempt(lambda: open("own", "w").write("x")),
     "metrics": attempt(lambda: open(os.environ["CLOUD_ML_HP_METRIC_FILE"], "w").write("x")),
@@ -55,6 +58,7 @@ def look(make_replica: Make) -> Callable[..., tuple[Supervised, dict[str, Any]]]
         (data / "secret").write_text("s")
         (data / "cache" / "supervisor.pyz").write_text("pyz")
         (data / "buckets" / "b").mkdir()
+        (data / "buckets" / ".footplate" / "uploads").mkdir(parents=True)
         ticket = json.loads((replica.home / "ticket.json").read_text())
         (replica.home / "ticket.json").write_text(json.dumps({**ticket, "private": [str(data)]}))
         paths = [str(path) for path in (data, other, replica.home)]
@@ -77,6 +81,8 @@ def test_a_program_sees_its_own_and_no_more(
     assert (told["secret"], told["ticket"], told["spool"], told["other"]) == (MISSING,) * 4
     assert (told["new"], told["archive"]) == (SEALED,) * 2
     assert told["cached"] == "pyz"
+    assert (told["upload"], told["gcs"]) == (SEALED,) * 2
+    assert told["moved"] in ("Device or resource busy", SEALED)
     assert (told["bucket"], told["work"], told["metrics"]) == (1, 1, 1)
     assert (replica.directory / "buckets" / "b" / "out").read_text() == "x"
     assert (replica.home / "work" / "own").read_text() == "x"

@@ -345,6 +345,43 @@ def test_uploads_that_nobody_goes_on_with_are_forgotten(root: Path) -> None:
     later.close()
 
 
+@pytest.mark.parametrize("planted", ["link", "pipe", "directory"])
+def test_what_a_program_plants_in_place_of_an_upload_is_not_written_to(
+    buckets: FolderBuckets, folder: Path, tmp_path: Path, planted: str
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_bytes(b"s3cret")
+    upload_id = buckets.begin_upload(Draft("stage", "a"))
+    data = folder.parent / ".footplate" / "uploads" / f"{upload_id}.data"
+    data.unlink()
+    if planted == "link":
+        data.symlink_to(secret)
+    elif planted == "pipe":
+        os.mkfifo(data)
+    else:
+        data.mkdir()
+
+    with pytest.raises(NotFound, match="begin again"):
+        buckets.upload(upload_id)
+    with pytest.raises(NotFound, match="begin again"):
+        buckets.append(upload_id, 0, [b"more"])
+    with pytest.raises(NotFound, match="begin again"):
+        buckets.finish_upload(upload_id, Checksums())
+    assert secret.read_bytes() == b"s3cret"
+    assert names(buckets) == []
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"draft": 1}', "[" * 100_000, '{"draft": {}}'])
+def test_a_spoilt_description_of_an_upload_is_none(
+    buckets: FolderBuckets, folder: Path, text: str
+) -> None:
+    """After a power cut, or by a program."""
+    upload_id = buckets.begin_upload(Draft("stage", "a"))
+    (folder.parent / ".footplate" / "uploads" / f"{upload_id}.json").write_text(text)
+    with pytest.raises(NotFound, match="begin again"):
+        buckets.upload(upload_id)
+
+
 def test_a_restart_bears_what_programs_put_among_its_own(root: Path) -> None:
     clock = SetClock(datetime.now(UTC))
     FolderBuckets(root, clock).close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from footplate.replica.isolation import ladder
-from footplate.replica.isolation.veil import Veil, find_hidden
+from footplate.replica.isolation.veil import Veil, find_hidden, find_records
 from footplate.replica.isolation.view import View
 
 TYPE_CHECKING = False
@@ -29,5 +29,6 @@ def seclude(home: str, ticket: dict[str, Any]) -> View | None:
     needed += [str(ticket.get(name) or "") for name in ("cache", "uv", "buckets")]
     shown = [os.path.realpath(path) for path in needed if path]
     view = View(os.path.realpath(root), "", "", ())
+    view.records = find_records(os.path.realpath(str(ticket.get("buckets") or "/")))
     view.veil = Veil(os.path.realpath(cover), hidden, shown, [])
     return None if ladder.find_fault(view) else view

@@ -8,6 +8,8 @@ TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Iterable, Sequence
 
+_RECORDS = ".footplate"
+
 
 class Veil:
     """``hidden`` directories are seen empty, and can't be written, but for what is shown there.
@@ -43,6 +45,15 @@ class Veil:
             _show(host, path)
         for path in (*self.hidden, *self.sealed):
             kernel.seal(path)
+
+
+def find_records(buckets: str) -> str:
+    """What the service itself keeps among the buckets; empty: nothing is there.
+
+    What it has written there it believes: programs have no business in it but to read.
+    """
+    path = os.path.join(buckets, _RECORDS)
+    return path if buckets and os.path.isdir(path) else ""
 
 
 def find_hidden(paths: Iterable[object]) -> list[str]:

@@ -19,11 +19,12 @@ class View:
     ``tmp`` is seen as /tmp and ``buckets`` as /gcs, if not empty. Of the host's own /tmp only the
     paths in ``kept`` are seen then, in their places. What is written into / itself stays in
     ``root``. ``files`` are seen in the places of others: each with the path of the other one.
+    ``records`` is a directory in the buckets that can be read only, wherever they are seen.
     ``veil`` hides what programs have no business with.
     Enter it in a process that is to become the program.
     """
 
-    __slots__ = ("buckets", "files", "kept", "root", "tmp", "veil")
+    __slots__ = ("buckets", "files", "kept", "records", "root", "tmp", "veil")
 
     def __init__(self, root: str, tmp: str, buckets: str, kept: Sequence[str]) -> None:
         self.root = root
@@ -31,6 +32,7 @@ class View:
         self.buckets = buckets
         self.kept = kept
         self.files: Sequence[tuple[str, str]] = ()
+        self.records = ""
         self.veil: Veil | None = None
 
     def enter(self, *, fresh_proc: bool) -> None:
@@ -70,8 +72,19 @@ class View:
             self._fill_tmp()
         if self.veil is not None:
             self.veil.draw("/" + _OLD)
+        self._seal_records()
         for source, place in self.files:
             kernel.mount("/" + _OLD + source, os.path.realpath(place), kernel.MS_BIND)
+
+    def _seal_records(self) -> None:
+        from footplate.replica.isolation import kernel  # in children only: it costs memory
+
+        places = [self.records] if self.records else []
+        if places and self.buckets:
+            places.append("/gcs" + self.records.removeprefix(self.buckets))
+        for place in filter(os.path.isdir, places):
+            kernel.mount("/" + _OLD + self.records, place, kernel.MS_BIND | kernel.MS_REC)
+            kernel.seal(place)
 
     def _fill_tmp(self) -> None:
         _show("/" + _OLD + self.tmp, "/tmp")  # noqa: S108  it is private
