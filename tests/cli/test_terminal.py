@@ -1,15 +1,28 @@
 """What a terminal may get of the texts of others."""
 
+import json
+
 import pytest
 
-from footplate.cli.terminal import clip, disarm
+from footplate.cli.terminal import clip, disarm, spell_json
 
 
-@pytest.mark.parametrize(
-    "text", ["", "épochs ▁▃█ 🚀", "a\tb\nc", " 50%\r100%", "\x1b[1;31mred\x1b[0m", "\x1b[m"]
-)
-def test_text_colours_and_progress_stay(text: str) -> None:
+@pytest.mark.parametrize("text", ["", "épochs ▁▃█ 🚀", "a\tb\nc", "\x1b[1;31mred\x1b[0m", "\x1b[m"])
+def test_text_and_colours_stay(text: str) -> None:
     assert disarm(text) == text
+
+
+def test_only_what_programs_print_goes_back_within_its_line() -> None:
+    assert disarm(" 50%\r100%\b", moving=True) == " 50%\r100%\b"
+    assert disarm("failed\rsucceeded\b") == "failed\\x0dsucceeded\\x08"
+
+
+def test_json_has_nothing_that_a_terminal_obeys() -> None:
+    value = {"ü": "\x1b]0;x\x07 \x9b2J \x7f 🚀"}
+    text = spell_json(value)
+    assert text.isprintable()
+    assert json.loads(text) == value
+    assert "ü" in text
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 from contextlib import suppress
@@ -18,7 +17,7 @@ from footplate.cli.interruption import INTERRUPTED, at_interrupt, job_goes_on
 from footplate.cli.lists.listing import show_none
 from footplate.cli.show import cell, render, render_list
 from footplate.cli.table import LEAST, total_width
-from footplate.cli.terminal import clip, disarm
+from footplate.cli.terminal import clip, disarm, spell_json
 from footplate.domain.errors import NotFound, ServiceError
 from footplate.domain.names import trial_run_name
 from footplate.domain.states import State
@@ -299,7 +298,7 @@ def stacks(session: Session, name: JobName, replicas: tuple[str, ...], layout: s
         collected = service.stacks.collect(name, replicas)
     comparison = collected.report.comparison
     if layout == "json":
-        click.echo(json.dumps(collected.resource, indent=2, sort_keys=True, ensure_ascii=False))
+        click.echo(spell_json(collected.resource, indent=2, sort_keys=True))
     else:
         click.echo("\n".join(disarm(line) for line in describe_stacks(comparison).split("\n")))
     sys.exit(int(not comparison.places and not comparison.children))

@@ -48,7 +48,8 @@ class Screen:
             name = f"trial {line.trial}  {line.replica}" if line.trial else line.replica
             self._width = max(self._width, len(name))
             text = f"{name:<{self._width}}  {text}"
-        click.secho(disarm(text) if self._shown else text, fg=_COLOURS.get(line.severity))
+        shown = disarm(text, moving=True) if self._shown else text
+        click.secho(shown, fg=_COLOURS.get(line.severity))
 
     def event(self, event: Event) -> None:
         """Progress passes; all else stays; the end is for the verdict to tell."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import shutil
 import sys
 from dataclasses import replace
@@ -23,7 +22,7 @@ from footplate.cli.formats.printers import (
 )
 from footplate.cli.option_values import split_list
 from footplate.cli.table import folded
-from footplate.cli.terminal import disarm
+from footplate.cli.terminal import disarm, spell_json
 from footplate.domain.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -139,5 +138,5 @@ def cell(resource: Resource, path: str) -> str:
     value = read(resource, tuple(path.split(".")))
     if value is None:
         return ""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = value if isinstance(value, str) else spell_json(value)
     return disarm(text) if sys.stdout.isatty() else text

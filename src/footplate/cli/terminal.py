@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import unicodedata
 
 _COMMANDS = re.compile(r"\x1b(?!\[[0-9;:]*m)|[\x00-\x07\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f]")
 """Control characters, but for colours, and what moves within the line: tabs, progress bars."""
+_BACK = re.compile(r"[\x08\r]")
+_BEYOND_ASCII = re.compile(r"[\x7f-\x9f]")
 
 
-def disarm(text: str) -> str:
-    """``text`` with what would make a terminal act (retitle, clear, paste, report) written out."""
-    return _COMMANDS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+def disarm(text: str, *, moving: bool = False) -> str:
+    """``text`` with what would make a terminal act (retitle, clear, paste, report) written out.
+
+    ``moving``: it may go back within its line, as progress bars do. Else that is written out, too:
+    a name that does so would pass for another one.
+    """
+    text = _COMMANDS.sub(_write_out, text)
+    return text if moving else _BACK.sub(_write_out, text)
+
+
+def spell_json(value: object, *, indent: int | None = None, sort_keys: bool = False) -> str:
+    """JSON in the characters as they are, but for those that terminals take for commands."""
+    text = json.dumps(value, indent=indent, sort_keys=sort_keys, ensure_ascii=False)
+    return _BEYOND_ASCII.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _write_out(found: re.Match[str]) -> str:
+    return f"\\x{ord(found[0]):02x}"
 
 
 def clip(line: str, width: int) -> str:

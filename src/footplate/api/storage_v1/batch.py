@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from email.parser import BytesParser
-from email.policy import HTTP
+from email.parser import BytesHeaderParser
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
@@ -15,10 +14,11 @@ from starlette.responses import Response
 from starlette.routing import Router
 
 from footplate.api.storage_v1.answers import error_answer
+from footplate.api.storage_v1.multipart import boundary_of
 from footplate.domain.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from email.message import Message
 
     from starlette.requests import Request
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 10 << 20
 MAX_REQUESTS = 1000
 _DOWNLOAD = re.compile(r"/download/storage/v1/")
+_HEADERS = BytesHeaderParser()
 _BOUNDARY = "footplate-batch-9f2c1d7e"
 
 
@@ -88,11 +89,26 @@ def _requests(request: Request, content: bytes) -> list[tuple[Message, Scope, by
 
 
 def _parts(content_type: str, content: bytes) -> list[Message]:
-    head = f"Content-Type: {content_type}\r\n\r\n".encode("latin-1")
-    parts = BytesParser(policy=HTTP).parsebytes(head + content).get_payload()
-    if not isinstance(parts, list) or len(parts) > MAX_REQUESTS:
+    """Only the outermost parts: what says to be of parts itself isn't looked into."""
+    boundary = boundary_of(content_type)
+    pieces = [] if boundary is None else list(_split(content, boundary.encode()))
+    if boundary is None or len(pieces) > MAX_REQUESTS:
         raise InvalidArgument(f"allowed: multipart/mixed with at most {MAX_REQUESTS} requests")
-    return [part for part in parts if not isinstance(part, str)]
+    return [_HEADERS.parsebytes(piece) for piece in pieces]
+
+
+def _split(content: bytes, boundary: bytes) -> Iterator[bytes]:
+    """What lies between lines of the boundary, up to the one that closes, or the end."""
+    line = re.compile(rb"(?:\A|\r?\n)--" + re.escape(boundary) + rb"(--)?[ \t]*(?:\r?\n|\Z)")
+    start = None
+    while found := line.search(content, 0 if start is None else start - 1):
+        if start is not None:
+            yield content[start : found.start()]
+        if found[1]:
+            return
+        start = found.end()
+    if start is not None:
+        yield content[start:]
 
 
 def _request(scope: Scope, part: Message) -> tuple[Scope, bytes]:
@@ -102,7 +118,7 @@ def _request(scope: Scope, part: Message) -> tuple[Scope, bytes]:
     words = line.decode("latin-1").split()
     if len(words) < 2:
         raise InvalidArgument("a part of the batch isn't an HTTP request")
-    message = BytesParser(policy=HTTP).parsebytes(rest)
+    message = _HEADERS.parsebytes(rest)
     inner = message.get_payload(decode=True)
     url = urlsplit(words[1])
     path = unquote(url.path)

@@ -16,6 +16,12 @@ MAX_DESCRIPTION_BYTES = 1 << 20
 _BOUNDARY = re.compile(r';\s*boundary=(?:"([^"]{1,200})"|([^\s;"]{1,200}))', re.IGNORECASE)
 
 
+def boundary_of(content_type: str) -> str | None:
+    """What parts of a body are told apart by, as its Content-Type says."""
+    found = _BOUNDARY.search(content_type)
+    return None if found is None else found[1] or found[2]
+
+
 class RelatedParts:
     """The two parts of a body, which have to be read in order, each to its end.
 
@@ -25,10 +31,9 @@ class RelatedParts:
     """
 
     def __init__(self, content_type: str, chunks: Iterator[bytes]) -> None:
-        found = _BOUNDARY.search(content_type)
-        if found is None:
+        boundary = boundary_of(content_type)
+        if boundary is None:
             raise InvalidArgument("Content-Type: multipart/related; boundary=... is required")
-        boundary = found[1] or found[2]
         self._dashes = b"--" + boundary.encode()
         self._or_dashes = b"--" + boundary.strip("'").encode()  # apitools puts it in such quotes
         self._chunks = chunks

@@ -11,6 +11,7 @@ from footplate.cli.boxes import boxed
 from footplate.cli.formats.keys import pruned, read, snake_case
 from footplate.cli.formats.transforms import apply, text_of, texts_of
 from footplate.cli.table import table
+from footplate.cli.terminal import spell_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def json_text(found: JsonValue | Resource | Sequence[Resource]) -> str:
-    return json.dumps(found, indent=2, sort_keys=True, ensure_ascii=False)
+    return spell_json(found, indent=2, sort_keys=True)
 
 
 def yaml_text(found: JsonValue | Resource) -> str:
@@ -101,7 +102,7 @@ def _list(found: Sequence[Resource], layout: Layout) -> str:
 
 
 def _compact(resource: Resource) -> JsonValue:
-    return json.dumps(resource, sort_keys=True, ensure_ascii=False)
+    return spell_json(resource, sort_keys=True)
 
 
 def _flattened(found: Sequence[Resource], layout: Layout) -> str:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footplate.cli.formats.keys import read
 from footplate.cli.formats.times import iso_duration, strftime
+from footplate.cli.terminal import spell_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -68,7 +68,7 @@ def text_of(value: JsonValue) -> str:
         return ""
     if isinstance(value, bool):
         return str(value)
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if isinstance(value, str) else spell_json(value)
 
 
 def texts_of(value: JsonValue) -> list[str]:

@@ -7,6 +7,7 @@ import io
 import json
 from typing import TYPE_CHECKING
 
+from footplate.cli.terminal import spell_json
 from footplate.cli.trials.fields import fields
 from footplate.wire.doubles import double_json
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 def as_json(view: TrialsView, shown: Sequence[TrialView]) -> str:
     """The search and its trials, in one object that ``import`` reads."""
-    return json.dumps(_document(view, shown), indent=2, ensure_ascii=False)
+    return spell_json(_document(view, shown), indent=2)
 
 
 def as_yaml(view: TrialsView, shown: Sequence[TrialView]) -> str:

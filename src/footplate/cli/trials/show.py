@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from footplate.cli.hints import job_commands as commands_of
 from footplate.cli.interruption import INTERRUPTED
 from footplate.cli.show import render_list
 from footplate.cli.table import table
-from footplate.cli.terminal import disarm
+from footplate.cli.terminal import disarm, spell_json
 from footplate.cli.trials import export
 from footplate.cli.trials.detail import told_in_full
 from footplate.cli.trials.fields import utc_now
@@ -79,7 +78,7 @@ def show_curves(session: Session, name: JobName, layout: Layout, chosen: Selecti
         ]
     if layout.kind == "json" and layout.columns is None:
         for row in rows:
-            click.echo(json.dumps(row, ensure_ascii=False))
+            click.echo(spell_json(row))
         return
     headings = ["trial", "step", *view.metrics, "elapsed_seconds", "time", "source"]
     if layout.columns is not None or layout.kind not in _WHOLE:
@@ -114,7 +113,7 @@ def show_trial(session: Session, name: JobName, number: int, layout: Layout) -> 
             "reports": list(rows),
             **({"runError": error} if error else {}),
         }
-        text = json.dumps(document, indent=2, ensure_ascii=False)
+        text = spell_json(document, indent=2)
         click.echo(text if layout.kind == "json" else export.yaml_text(document))
     else:
         _print_detail(session, view, trial, curve, run)
