@@ -60,6 +60,12 @@ class Spoken:
     def signal(self, number: int) -> None:
         self.process.send_signal(number)
 
+    def end(self) -> None:
+        """By itself: it is told nothing more."""
+        if self.process.stdin is not None:
+            self.process.stdin.close()
+        self.await_end()
+
     def close(self) -> None:
         if self.process.poll() is None:
             self.process.kill()

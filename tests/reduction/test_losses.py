@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from typing import TYPE_CHECKING
 
@@ -74,6 +75,37 @@ def test_a_worker_that_is_killed_between_collectives_is_named_to_all(
     for worker in workers[:2]:
         worker.tell(f"reduce {LARGE}")
     _all_raise(workers[:2], 2, "worker 2")
+
+
+@every_engine
+def test_a_worker_that_is_killed_is_named_although_its_children_live(
+    reducers: ReducerProcesses, pair: list[ReducerProcess], engine: str
+) -> None:
+    """As the processes of a data loader do."""
+    workers = reducers.workers(2, pair, engine=engine)
+    workers[0].tell("fork")
+    child = workers[0].answer()["child"]
+    assert isinstance(child, int)
+    try:
+        workers[0].signal(signal.SIGKILL)
+        workers[1].tell(f"reduce {LARGE}")
+        _all_raise([workers[1]], 0, "worker 0 was lost")
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+@every_engine
+def test_a_worker_that_ends_without_a_word_has_left(
+    reducers: ReducerProcesses, pair: list[ReducerProcess], engine: str
+) -> None:
+    workers = reducers.workers(2, pair, engine=engine)
+    for worker in workers:
+        worker.tell(f"reduce {LARGE}")
+    for worker in workers:
+        worker.answer()
+        worker.end()
+    for each in pair:
+        each.await_line("all workers have left")
 
 
 @every_engine

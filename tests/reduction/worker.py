@@ -1,12 +1,14 @@
 """A worker as a process of its own, told line by line what to do.
 
-``join``, ``start BYTES``, ``wait``, ``reduce BYTES``, ``close [why]``, ``raise``; its answer to
-each is a line of JSON: {"said": the command} or {"error": ..., "culprit": ...}, and "after_s".
+``join``, ``start BYTES``, ``wait``, ``reduce BYTES``, ``close [why]``, ``raise``, ``fork``. Its
+answer is a line of JSON: {"said": the command} or {"error": ..., "culprit": ...}, and "after_s".
 """
 
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -49,6 +51,14 @@ class Worker:
     def _raise(self) -> None:
         with self._joined():
             raise OSError("the data set is gone")
+
+    def _fork(self) -> None:
+        """A child that lives until it is killed; a line before the answer has its id."""
+        child = os.fork()
+        if not child:
+            signal.pause()
+            os._exit(0)
+        print(json.dumps({"child": child}), flush=True)
 
     def _joined(self) -> Client:
         assert self._client is not None

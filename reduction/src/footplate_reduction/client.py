@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 
 from footplate_reduction.engine_choice import choose_engine
 from footplate_reduction.errors import ReductionError
+from footplate_reduction.forks import keep_from_children
 from footplate_reduction.frames import Op, WireType
 from footplate_reduction.greeting import LARGEST_WORLD, Hello
 from footplate_reduction.joining import join
@@ -37,6 +38,7 @@ class Client:
         self.collectives = 0
         """Started so far: what tells that gradients do go through here."""
         self._sender = sender
+        self._process = os.getpid()
         atexit.register(self.close)  # who forgets it leaves all the same, and isn't a loss
 
     def start(
@@ -65,9 +67,10 @@ class Client:
 
     def close(self, why: str | None = None) -> None:
         """Leaves the group. With ``why``, or in the middle of a collective, that is a loss to all
-        others, and they are told the reason. Twice: nothing."""
+        others, and they are told the reason. Twice: nothing. In a forked child: nothing."""
         atexit.unregister(self.close)
-        self._sender.close(why)
+        if os.getpid() == self._process:
+            self._sender.close(why)
 
     def __enter__(self) -> Client:
         return self
@@ -117,6 +120,7 @@ def connect(
     _check(hello, token)
     used = _engine(settings.engine if engine is None else engine)
     connections = join(settings.reducers, hello, token)
+    keep_from_children([each.fileno() for each in connections])
     sender = used.sender(connections, rank, world, limits)
     return Client(sender, rank, world, used.name, settings.wire)
 

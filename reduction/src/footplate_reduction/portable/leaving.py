@@ -39,12 +39,11 @@ class _Parting:
     def hear(self) -> bool:
         """Whether the other side has ended, too."""
         try:
-            while self.connection.recv(1 << 16):
-                self.heard = True
+            rest = self.connection.recv(1 << 16)
         except (BlockingIOError, InterruptedError):
             return False
         self.heard = True
-        return True
+        return not rest
 
     def answered(self) -> bool:
         """Whether the other side's kernel has acknowledged all that was said."""

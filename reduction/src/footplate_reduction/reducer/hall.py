@@ -176,7 +176,7 @@ class Hall:
         self._ring()
 
     def _report(self, end: LaneEnd) -> None:
-        how = "all workers have left" if end.error is None else f"ended: {end.error}"
+        how = "all workers have left" if end.error is None else "ended: " + _line(end.error)
         words = "group {} lane {}: {}; parts of {} collectives were added"
         self._say(words.format(end.group.name, end.lane, how, end.counters.collectives))
 
@@ -204,6 +204,11 @@ def _last_words(member: Member) -> ReductionError | None:
     world = member.answer.hello.world
     known = error.culprit is None or error.culprit < world
     return error if known else ReductionError(str(error), member.answer.hello.rank)
+
+
+def _line(error: ReductionError) -> str:
+    """What it says may be a worker's own words."""
+    return "".join(each if each.isprintable() else "?" for each in str(error))
 
 
 def _add(total: Counters, counters: Counters) -> None:
