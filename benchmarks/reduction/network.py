@@ -98,12 +98,15 @@ def addresses(rig: Any, index: int = 0) -> str:
 
 
 def run_workers(
-    rig: Any, orders: dict[str, Any], hosts: Sequence[Any] | None = None
+    rig: Any,
+    orders: dict[str, Any],
+    hosts: Sequence[Any] | None = None,
+    script: str = "worker.py",
 ) -> list[dict[str, Any]]:
     """What the worker of rank 0 says, line by line."""
     hosts = rig.workers if hosts is None else hosts
     orders = {**orders, "world": len(hosts), "master": hosts[0].ip}
-    script = str(Path(__file__).with_name("worker.py"))
+    script = str(Path(__file__).with_name(script))
     ranks = {host.name: rank for rank, host in enumerate(hosts)}
     processes = [
         rig.popen(

@@ -44,7 +44,7 @@ class ReducerSettings(NamedTuple):
 
 def worker_settings(environment: Mapping[str, str]) -> WorkerSettings:
     return WorkerSettings(
-        reducers=addresses(environment.get("FOOTPLATE_REDUCERS", "")),
+        reducers=addresses(reducers_of(environment)),
         job=environment.get(_PREFIX + "JOB", ""),
         token=environment.get(_PREFIX + "TOKEN", ""),
         group=group_name(environment),
@@ -90,6 +90,11 @@ def group_name(environment: Mapping[str, str]) -> str:
     if run:
         return "{}/{}".format(run, environment.get("TORCHELASTIC_RESTART_COUNT", "0"))
     return "0"
+
+
+def reducers_of(environment: Mapping[str, str]) -> str:
+    """As they are written; empty: none are named."""
+    return environment.get("FOOTPLATE_REDUCERS", "").strip()
 
 
 def addresses(text: str) -> tuple[Address, ...]:

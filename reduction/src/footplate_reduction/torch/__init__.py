@@ -1,0 +1,59 @@
+"""Reducers for PyTorch: a hook for DistributedDataParallel, and the backend ``footplate``.
+
+    footplate_reduction.torch.attach(model)             # model is DistributedDataParallel
+    torch.distributed.init_process_group("footplate")   # or: all of it, without another line
+
+PyTorch 2.5 and later register the backend by themselves; else importing this module does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+from footplate_reduction.errors import ReductionError
+from footplate_reduction.torch.relay import offloaded
+
+if TYPE_CHECKING:
+    from typing import Callable
+
+__all__ = ["ReductionError", "attach", "hook", "offloaded", "register"]
+
+
+def attach(model: Any, wire: str | None = None) -> None:
+    """Have the gradients of a DistributedDataParallel averaged by reducers.
+
+    All workers of the model's process group call it, once, before the first step. ``wire``: as
+    what gradients of float32 travel; ``bfloat16`` and ``float16`` are half the bytes, and rounded.
+    Where no worker is told of reducers, PyTorch's own all-reduce averages, and a warning says so.
+    Raises ReductionError: workers are told different things, or not all of them came.
+    """
+    model.register_comm_hook(*hook(model.process_group, wire))
+
+
+def hook(group: Any = None, wire: str | None = None) -> tuple[Any, Callable[..., Any]]:
+    """What ``register_comm_hook`` takes; as ``attach``, which knows the group of its model."""
+    from footplate_reduction.torch.gradients import make_hook
+
+    return make_hook(group, wire)
+
+
+def register() -> None:
+    """Make the backend known to ``init_process_group``. Any number of times; never raises, since
+    PyTorch calls it while it is imported."""
+    import torch.distributed as dist
+
+    if not dist.is_available() or "footplate" in dist.Backend.backend_list:
+        return
+    make: Any = dist.Backend.register_backend
+    make("footplate", _make_group, extended_api=True, devices=["cpu", "cuda"])
+
+
+def _make_group(options: Any, _: Any = None) -> Any:
+    from footplate_reduction.torch.backend import FootplateGroup
+
+    return FootplateGroup(options)
+
+
+with contextlib.suppress(ImportError):  # without PyTorch nobody asks for the backend
+    register()

@@ -1,0 +1,144 @@
+"""The backend ``footplate`` of torch.distributed."""
+
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import torch
+import torch.distributed as dist
+
+from footplate_reduction.client import connect
+from footplate_reduction.frames import Op
+from footplate_reduction.settings import reducers_of
+from footplate_reduction.torch.meeting import agree, look, meet, missing
+from footplate_reduction.torch.outcome import Outcome, Reduction
+from footplate_reduction.torch.own import forwarded, make_own, share_backends
+from footplate_reduction.torch.relay import Relay
+from footplate_reduction.torch.staging import vector_of
+from footplate_reduction.torch.vectors import wire_type
+
+if TYPE_CHECKING:
+    from typing import Sequence
+
+    from footplate_reduction.frames import WireType
+
+    Tensor = Any
+
+_OPS = ((dist.ReduceOp.SUM, Op.SUM), (dist.ReduceOp.AVG, Op.AVERAGE))
+
+
+class FootplateGroup(dist.ProcessGroup):  # type: ignore[misc]  # torch has no types here
+    """A process group of gloo, and of NCCL where there is CUDA, whose sums and averages of floats
+    reducers make. All other collectives are PyTorch's own.
+
+    The default group connects to its reducers when it is made; others by their first all-reduce,
+    since programs make many that never have one.
+    """
+
+    def __init__(self, options: Any) -> None:
+        super().__init__(options.group_rank, options.group_size)
+        self._rank = options.group_rank
+        self._world = options.group_size
+        self._connecting = threading.Lock()
+        self._relay: Relay | None = None
+        self._destroyed = False
+        self._own = make_own(options)
+        share_backends(self._own, self)
+        self._name = self._agree(dist.PrefixStore("reducers/", options.store))
+        if not options.global_ranks_in_group:
+            self.relay()
+
+    def getBackendName(self) -> str:  # noqa: N802  # PyTorch's name
+        return "footplate"
+
+    def relay(self) -> Relay | None:
+        """To this group's reducers; None: it has none. Blocks until all its workers have come."""
+        with self._connecting:
+            if self._relay is None and self._name is not None and not self._destroyed:
+                self._relay = Relay(connect(rank=self._rank, world=self._world, group=self._name))
+            return self._relay
+
+    def allreduce(self, tensors: Any, opts: Any = None, **more: Any) -> Any:
+        tensors, opts = _as_list(tensors), _as_options(opts, **more)
+        return self._reduce(tensors, opts) or self._own.allreduce(tensors, opts)
+
+    def allreduce_coalesced(self, tensors: Any, opts: Any = None) -> Any:
+        opts = dist.AllreduceCoalescedOptions() if opts is None else opts
+        return self._reduce(tensors, opts) or self._own.allreduce_coalesced(tensors, opts)
+
+    def shutdown(self) -> None:
+        self._leave(None)
+        if hasattr(dist.ProcessGroup, "shutdown"):  # PyTorch >= 2.6
+            super().shutdown()
+
+    def abort(self) -> None:
+        self._leave("its process group was aborted")
+        super().abort()
+
+    def _leave(self, why: str | None) -> None:
+        with self._connecting:
+            self._destroyed = True
+            if self._relay is not None:
+                self._relay.close(why)
+
+    def _agree(self, store: Any) -> str | None:
+        """A world of one has nothing to send."""
+        if self._world == 1:
+            return None
+        mine = look(reducers_of(os.environ))
+        name = agree(meet(store, self._rank, self._world, mine))
+        if name is None and self._rank == 0:
+            warnings.warn(missing("gloo or NCCL"), stacklevel=2)
+        return name
+
+    def _reduce(self, tensors: Sequence[Tensor], opts: Any) -> Reduction | None:
+        """By reducers; None: they can't, or there are none. Tensors of one type are one vector."""
+        op = _op_of(opts)
+        by_type = _by_type(tensors)
+        relay = self.relay() if op is not None and by_type else None
+        if relay is None or op is None:
+            return None
+        outcome = Outcome(tensors, tensors[0].device, len(by_type))
+        for held, alike in by_type.items():
+            relay.send(vector_of(alike, held), op, None, outcome.settle)
+        return Reduction(outcome)
+
+
+forwarded(FootplateGroup, "_own")
+
+
+def _by_type(tensors: Sequence[Tensor]) -> dict[WireType, list[Tensor]]:
+    """Empty: reducers can't take all of them."""
+    by_type: dict[WireType, list[Tensor]] = {}
+    for each in tensors:
+        held = wire_type(each)
+        if held is None or each.device != tensors[0].device:
+            return {}
+        by_type.setdefault(held, []).append(each)
+    return by_type
+
+
+def _op_of(opts: Any) -> Op | None:
+    """PyTorch's ops are equal, and yet found by no ``in`` and no dictionary."""
+    for theirs, ours in _OPS:
+        if opts.reduceOp == theirs:
+            return ours
+    return None
+
+
+def _as_list(tensors: Any) -> list[Tensor]:
+    return [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
+
+
+def _as_options(opts: Any, op: Any = None, timeout: Any = None) -> Any:
+    """Of the three ways in which PyTorch lets ``allreduce`` be called."""
+    if opts is not None and hasattr(opts, "reduceOp"):
+        return opts
+    made = dist.AllreduceOptions()
+    made.reduceOp = dist.ReduceOp(op or opts or dist.ReduceOp.SUM)
+    if timeout is not None:
+        made.timeout = timeout
+    return made
