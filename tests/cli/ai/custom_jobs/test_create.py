@@ -155,6 +155,24 @@ def test_local_code_travels_as_a_package(
     assert result.stderr.startswith("Created gs://demo-footplate-staging/ for packages.\n")
 
 
+def test_reduction_servers_stand_beside_local_code(
+    invoke: Callable[..., Result], fake: FakeService, tmp_path: Path
+) -> None:
+    (tmp_path / "train.py").write_text("print('hello')\n")
+    pool = f"machine-type=n1-standard-4,executor-image-uri={IMAGE},local-package-path={tmp_path}"
+    workers = "machine-type=n1-standard-4,replica-count=2"
+    image = "us-docker.pkg.dev/vertex-ai-restricted/training/reductionserver:latest"
+    servers = f"machine-type=n1-highcpu-16,replica-count=3,container-image-uri={image}"
+    pools = (f"{pool},script=train.py", workers, servers)
+
+    result = invoke(*CREATE, *(f"--worker-pool-spec={given}" for given in pools))
+
+    assert result.exit_code == 0, result.stderr
+    specs = fake.last("POST").json()["jobSpec"]["workerPoolSpecs"]
+    assert specs[2]["containerSpec"] == {"imageUri": image}
+    assert ["pythonPackageSpec" in spec for spec in specs] == [True, True, False]
+
+
 MACHINE = "machine-type=m"
 
 
@@ -198,7 +216,10 @@ MACHINE = "machine-type=m"
                 f"{MACHINE},local-package-path=.,executor-image-uri=i,script=x",
                 f"{MACHINE},container-image-uri=i",
             ),
-            "container-image-uri: the local package of the first one is used for all",
+            (
+                "container-image-uri: the local package of the first one is used for all, "
+                "but for a pool with Reduction Server's image"
+            ),
         ),
     ],
 )

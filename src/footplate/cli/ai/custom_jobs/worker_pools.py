@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from footplate.cli.option_values import enum_name
 from footplate.domain.errors import InvalidArgument
+from footplate.domain.reduction import is_image
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,10 +42,8 @@ def check_pools(pools: Sequence[dict[str, str]]) -> None:
     local = "local-package-path" in pools[0]
     _check_software(pools[0])
     for pool in pools[1:]:
-        if local and (unexpected := [key for key in _SOFTWARE if key in pool]):
-            raise _wrong(
-                f"{', '.join(unexpected)}: the local package of the first one is used for all"
-            )
+        if local and not is_image(pool.get("container-image-uri", "")):
+            _check_no_software(pool)
         if "local-package-path" in pool:
             raise _wrong("local-package-path is allowed in the first one only")
         if pool and not local:
@@ -111,6 +110,15 @@ def _check_software(pool: dict[str, str]) -> None:
         raise _wrong("executor-image-uri wants python-module beside it")
     if unexpected := [key for key in LOCAL_KEYS if key in pool]:
         raise _wrong(f"{', '.join(unexpected)}: allowed with local-package-path only")
+
+
+def _check_no_software(pool: dict[str, str]) -> None:
+    """gcloud takes none either; a Reduction Server beside a local package is our addition."""
+    if unexpected := [key for key in _SOFTWARE if key in pool]:
+        raise _wrong(
+            f"{', '.join(unexpected)}: the local package of the first one is used for all, but for "
+            "a pool with Reduction Server's image"
+        )
 
 
 def _whole(pool: dict[str, str], key: str, default: int) -> int:
