@@ -13,12 +13,15 @@ import re
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders, QueryParams
 
 from footplate.domain.errors import PermissionDenied
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?")
@@ -42,6 +45,12 @@ class Access:
 
     token: str | None = None
     host_names: frozenset[str] = frozenset()
+
+    @classmethod
+    def at(cls, url: str, token: str | None, host_names: Iterable[str]) -> Access:
+        """Of a server that its own supervisors find at ``url``: they send what stands there."""
+        own = urlsplit(url).hostname
+        return cls(token, frozenset((*host_names, own) if own else host_names))
 
 
 class SameOrigin:

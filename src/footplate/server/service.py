@@ -181,7 +181,7 @@ class Service:
             *trials_routes(trials, self.jobs.get),
             *location_routes(catalogue),
         ]
-        access = Access(settings.token, frozenset(settings.allowed_hosts))
+        access = Access.at(about.url, settings.token, settings.allowed_hosts)
         company = self.company
         led = Middleware(LedElsewhere, leads=lambda: company.leads, url=lambda: company.leader_url)
         return EndOfStream(create_app(routes, access, inner=[led]), followers)

@@ -194,6 +194,21 @@ def test_killed_while_it_builds(cache: Cache) -> None:
     assert build(cache, "a") == f"runtimes/{key}"
 
 
+def test_what_counts_as_finished_is_on_the_disk(
+    cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut leaves no marker beside files that were never written."""
+    seen: list[list[str]] = []
+
+    def sync() -> None:
+        seen.append(os.listdir(f"{cache.root}/runtimes/{make_key('a')}"))  # noqa: PTH208  as all of this module does
+
+    monkeypatch.setattr(os, "sync", sync)
+    use = build(cache, "a")
+    assert seen == [["content"]]
+    assert os.path.exists(f"{cache.root}/{use}/complete.json")  # noqa: PTH110
+
+
 def test_killed_while_it_removes(cache: Cache) -> None:
     use = build(cache, "a")
     path = f"{cache.root}/{use}"

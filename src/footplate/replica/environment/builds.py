@@ -128,6 +128,8 @@ class Builds:
 
 
 def _complete(path: str, record: dict[str, Any]) -> None:
+    """What it says must hold after a power cut, too: first all else is on the disk."""
+    os.sync()
     marker = os.path.join(path, leases.MARKER)
     with open(f"{marker}.part", "w", encoding="utf-8") as file:
         json.dump(record, file)
