@@ -48,3 +48,32 @@ def test_what_is_wrong_is_said(content: bytes, message: str, tmp_path: Path) -> 
     path.write_bytes(content)
     with pytest.raises(InvalidArgument, match=message):
         read_config(path)
+
+
+LAUGHS = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 9)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (LAUGHS, "has over 100000 values, counting what aliases"),
+        ("a: &a [*a]\n", "has over 100000 values, counting what aliases"),
+        ("a: " + "[" * 5000 + "]" * 5000, "is nested too deeply"),
+        ("? [a]\n: b\n", "is not YAML: line 1"),
+    ],
+    ids=["aliases", "within itself", "depth", "key"],
+)
+def test_what_would_have_no_end_is_refused(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text(text)
+    with pytest.raises(InvalidArgument) as caught:
+        read_config(path)
+    assert message in str(caught.value)
+
+
+def test_aliases_may_be_used(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text("a: &a [1, 2]\nb: [*a, *a]\n")
+    assert read_config(path) == {"a": [1, 2], "b": [[1, 2], [1, 2]]}

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 RETRY_S = 1
 _SUPERVISORS = "/replica/"
 _SHELLS = "/shell/"
-_STACKS = ":stacks"
+_OURS, _STACKS = "/footplate/", ":stacks"
 
 
 class LedElsewhere:
@@ -56,7 +56,8 @@ class LedElsewhere:
 
 
 def _needs_leader(path: str) -> bool:
-    return path.startswith((_SUPERVISORS, _SHELLS)) or path.endswith(_STACKS)
+    asks_for_stacks = path.startswith(_OURS) and path.endswith(_STACKS)  # objects have any name
+    return asks_for_stacks or path.startswith((_SUPERVISORS, _SHELLS))
 
 
 def _refuse() -> Response:

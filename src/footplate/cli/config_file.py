@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from footplate.wire.json_text import JsonObject
 
+_MOST_VALUES = 100_000
 _VERSIONS = frozenset({"runtimeVersion", "pythonVersion", "runtime_version", "python_version"})
 
 
@@ -26,7 +27,8 @@ class _Loader(yaml.SafeLoader):
         deep: bool = False,  # noqa: FBT001 - PyYAML's
     ) -> dict[Hashable, object]:
         for key, value in node.value:
-            if isinstance(value, yaml.ScalarNode) and key.value in _VERSIONS:
+            both = isinstance(key, yaml.ScalarNode) and isinstance(value, yaml.ScalarNode)
+            if both and key.value in _VERSIONS:
                 value.tag = "tag:yaml.org,2002:str"
         return super().construct_mapping(node, deep)
 
@@ -46,6 +48,20 @@ def _fault(error: yaml.YAMLError) -> str:
     return f"line {mark.line + 1}, column {mark.column + 1}: {error.problem}"
 
 
+def _is_endless(content: object) -> bool:
+    """Whether there are too many values to send: aliases make that of a few lines."""
+    left = [content]
+    for _ in range(_MOST_VALUES):
+        if not left:
+            return False
+        value = left.pop()
+        if isinstance(value, dict):
+            left.extend(value.values())
+        elif isinstance(value, list):
+            left.extend(value)
+    return True
+
+
 def read_config(path: Path) -> JsonObject:
     """The object in the file; an empty file is an empty one.
 
@@ -63,8 +79,15 @@ def read_config(path: Path) -> JsonObject:
         content = yaml.load(text, _Loader)  # noqa: S506
     except yaml.YAMLError as error:
         raise InvalidArgument(f"--config: {path} is not YAML: {_fault(error)}") from None
+    except RecursionError:
+        raise InvalidArgument(f"--config: {path} is nested too deeply") from None
     if content is None:
         return {}
+    if _is_endless(content):
+        raise InvalidArgument(
+            f"--config: {path} has over {_MOST_VALUES} values, counting what aliases (*name) "
+            "stand for; write out what is meant"
+        )
     if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
         raise InvalidArgument(f"--config: {path} holds no mapping of fields")
     return content

@@ -63,7 +63,12 @@ def test_the_leader_answers_everything(path: str) -> None:
     assert ask(path, leads=True).body == b"here"
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/v1/projects/demo/jobs", "/footplate/v1/status"])
+OBJECT = "/storage/v1/b/stage/o/a:stacks"
+
+
+@pytest.mark.parametrize(
+    "path", ["/healthz", "/v1/projects/demo/jobs", "/footplate/v1/status", OBJECT]
+)
 def test_the_others_answer_what_needs_no_leader(path: str) -> None:
     assert ask(path).body == b"here"
 

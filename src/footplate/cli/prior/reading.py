@@ -47,12 +47,12 @@ def read_study(path: Path, study_name: str, metrics: Sequence[str], goal: str) -
 def _parsed(path: Path, text: str) -> object:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         pass
     # Imported here: most files are something else.
     import yaml
 
     try:
         return yaml.safe_load(text)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, RecursionError):
         raise InvalidArgument(f"{path} is something else than {_KINDS}") from None
