@@ -14,7 +14,7 @@ from footplate.replica.isolation.spawn import Launch, SpawnFailed
 from footplate.replica.memory import OomWatch, join
 from footplate.replica.output import Stream
 from footplate.replica.preparation import Preparation
-from footplate.replica.program import Prepared, TaskError
+from footplate.replica.program import Prepared, TaskError, compose_build_environment
 from footplate.replica.stage import Delivering, Stage, fail
 from footplate.replica.starting import make_program, start, start_program
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from footplate.replica.desk import Desk
 
 _LOG = "environment.log"
-_HIDDEN_PREFIXES = ("PYTHON", "VIRTUAL_ENV", "FOOTPLATE_")
 
 
 class Fetching(Stage):
@@ -83,12 +82,7 @@ class Preparing(Stage):
 
     def _start(self) -> None:
         desk = self.desk
-        environment = {
-            name: value
-            for name, value in desk.host.items()
-            if not name.startswith(_HIDDEN_PREFIXES)
-        }
-        environment[MARK_VARIABLE] = desk.mark
+        environment = {**compose_build_environment(desk.host), MARK_VARIABLE: desk.mark}
         argv = [*desk.command, "environment", desk.home.path]
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
         log = os.open(desk.home / _LOG, flags, 0o600)

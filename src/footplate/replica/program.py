@@ -28,6 +28,17 @@ _HOST_NAMES = frozenset(
     )
 )
 _HOST_PREFIXES = ("LC_", "SSL_", "CUDA_", "NVIDIA_")
+_BUILD_NAMES = frozenset(
+    (
+        *("CC", "CXX", "CPP", "AR", "LD", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "ARCHFLAGS"),
+        *("MAKE", "MAKEFLAGS", "MAX_JOBS", "NETRC", "TMPDIR", "SSH_AUTH_SOCK", "SOURCE_DATE_EPOCH"),
+        *("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_HOME", "XDG_BIN_HOME"),
+    )
+)
+_BUILD_PREFIXES = (
+    *("UV_", "PIP_", "GIT_", "CARGO", "RUST", "CMAKE_", "PKG_CONFIG", "SETUPTOOLS_", "TORCH_"),
+    *("HOROVOD_", "MPI"),
+)
 _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
@@ -100,6 +111,17 @@ def compose_environment(
     environment["PATH"] = os.pathsep.join([*bins, path])
     environment[MARK_VARIABLE] = mark
     return environment
+
+
+def compose_build_environment(host: Mapping[str, str]) -> dict[str, str]:
+    """What makes the environment: it runs users' ``setup.py``, so no more than programs get, and
+    what uv, pip's settings for it, and compilers go by.
+    """
+    return {
+        name: value
+        for name, value in host.items()
+        if _is_passed_on(name) or name in _BUILD_NAMES or name.startswith(_BUILD_PREFIXES)
+    }
 
 
 def make_directories(task: dict[str, Any]) -> list[str]:

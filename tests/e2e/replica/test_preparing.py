@@ -172,10 +172,10 @@ def test_a_preparation_that_leaves_a_daemon_behind(play: Make) -> None:
 
 def test_the_command_gets_no_settings_of_the_server(play: Make) -> None:
     replica = play("showing")
-    hidden = {"PYTHONPATH": "/x", "VIRTUAL_ENV": "/x", "FOOTPLATE_PORT": "1"}
-    assert replica.supervise(SHOWN="1", **hidden)["code"] == 0
+    hidden = {"PYTHONPATH": "/x", "VIRTUAL_ENV": "/x", "FOOTPLATE_PORT": "1", "PGPASSWORD": "p"}
+    assert replica.supervise(UV_SHOWN="1", **hidden)["code"] == 0
     names = replica.api.events("PREPARING")[-1].split()
-    assert "SHOWN" in names
+    assert "UV_SHOWN" in names
     assert not hidden.keys() & set(names)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from footplate.replica.filesystem import VIEWS
 from footplate.replica.isolation.proofs import Proofs
-from footplate.replica.program import compose_environment
+from footplate.replica.program import compose_build_environment, compose_environment
 from footplate.testing.supervised import Supervised, command_task, python_task, wait_until
 
 if TYPE_CHECKING:
@@ -73,6 +73,22 @@ def test_no_proxy_is_asked_for_this_machine(given: dict[str, str], wanted: str |
     assert found.get("no_proxy") == wanted
     if wanted and wanted != "intern":
         assert found["NO_PROXY"] == wanted
+
+
+def test_what_builds_packages_gets_no_secrets_of_the_server() -> None:
+    host = {
+        "PGPASSWORD": "p",
+        "AWS_SECRET_ACCESS_KEY": "k",
+        "FOOTPLATE_TOKEN": "t",
+        "PYTHONPATH": "/x",
+        "VIRTUAL_ENV": "/y",
+        "PATH": "/bin",
+        "UV_DEFAULT_INDEX": "i",
+        "PIP_INDEX_URL": "j",
+        "CC": "clang",
+    }
+    found = compose_build_environment(host)
+    assert set(found) == {"PATH", "UV_DEFAULT_INDEX", "PIP_INDEX_URL", "CC"}
 
 
 def test_nothing_of_the_servers_environment_leaks(make_replica: Make) -> None:
