@@ -226,7 +226,7 @@ def test_a_server_that_can_not_give_the_task_ends_the_replica(
     make_replica: Make, status: int, name: str
 ) -> None:
     replica = make_replica(python_task("print(1)"))
-    replica.api.script = lambda number: refusal(status, name) if number == 1 else None
+    replica.api.script = lambda number: refusal(status, name) if number == 0 else None
 
     end = replica.supervise()
     assert end["kind"] == "UNPREPARED"
