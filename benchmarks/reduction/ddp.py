@@ -15,7 +15,7 @@ from network import addresses, network, reducers, run_workers
 
 def main() -> None:
     parsed = _arguments()
-    with network(parsed.workers, parsed.workers, parsed.rate) as rig:
+    with network(parsed.workers, parsed.workers, parsed.rate, "fpddp") as rig:
         check = rig.check(1.0) if parsed.check else {}
         orders = {
             "reducers": addresses(rig),

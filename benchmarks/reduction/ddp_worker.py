@@ -50,7 +50,7 @@ class Way:
         took = torch.tensor(time.perf_counter() - began)
         dist.all_reduce(took, dist.ReduceOp.MAX)
         self.offloaded += reduction.offloaded() - before
-        return float(took), float(loss)
+        return float(took), loss.item()
 
     def fingerprint(self) -> float:
         return float(sum(each.detach().double().sum() for each in self.model.parameters()))

@@ -34,8 +34,9 @@ SETTINGS = {
 
 
 @contextmanager
-def network(workers: int, reducers: int, rate: str) -> Iterator[Any]:
-    """A rig that is up. Its state lies in a folder of its own."""
+def network(workers: int, reducers: int, rate: str, prefix: str = "fpbench") -> Iterator[Any]:
+    """A rig that is up. Its state lies in a folder of its own; ``prefix`` begins the names of its
+    namespaces, and what another one of that name has left is removed."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ["RIG_STATE"] = folder
         spec = importlib.util.spec_from_file_location("link_rig", RIG)
@@ -44,7 +45,7 @@ def network(workers: int, reducers: int, rate: str) -> Iterator[Any]:
         module = importlib.util.module_from_spec(spec)
         sys.modules["link_rig"] = module
         spec.loader.exec_module(module)
-        with module.Rig(workers, reducers, rate, prefix="fpbench", subnet=78) as rig:
+        with module.Rig(workers, reducers, rate, prefix=prefix, subnet=78) as rig:
             yield rig
 
 

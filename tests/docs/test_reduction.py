@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import shutil
 from typing import TYPE_CHECKING
@@ -25,6 +26,11 @@ def test_a_user_of_the_service_types_it(tmp_path: Path) -> None:
     """Where the checkout's examples are, and a service runs."""
     shutil.copytree(ROOT / "examples" / "reduction", tmp_path / "examples" / "reduction")
     type_out("```console\n$ footplate up\n```\n" + HOW_TO.read_text("utf-8"), tmp_path)
+    (written,) = tmp_path.rglob("report.json")
+    report = json.loads(written.read_text())
+    assert report["offloaded"] == len(report["losses"]) == 100
+    assert report["checksums"] == report["checksums"][:1] * 3
+    assert report["losses"][-1] < report["losses"][0] / 10
 
 
 def test_the_table_has_each_variable_and_its_default() -> None:

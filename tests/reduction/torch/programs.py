@@ -236,6 +236,11 @@ def shapes(place: Place) -> dict[str, Any]:
         done = [[work.is_completed(), work.is_success()] for work in works]
         future = dist.all_reduce(torch.ones(2), async_op=True).get_future()
         (doubled,) = future.then(lambda it: [2 * one for one in it.value()]).wait()
+        ways = [torch.ones(1) * place.rank for _ in range(3)]
+        group = dist.group.WORLD
+        group.allreduce(ways[0]).wait()
+        group.allreduce([ways[1]], op=dist.ReduceOp.AVG).wait()
+        group.allreduce(ways[2], dist.ReduceOp.MAX, datetime.timedelta(seconds=60)).wait()
         return {
             "grid": grid.tolist(),
             "column": column.tolist(),
@@ -244,6 +249,7 @@ def shapes(place: Place) -> dict[str, Any]:
             "returned": returned,
             "done": done,
             "then": doubled.tolist(),
+            "ways": [one.item() for one in ways],
             "offloaded": reducing.offloaded(),
         }
 

@@ -35,7 +35,8 @@ def test_tensors_of_any_layout_are_changed_where_they_are(
             "returned": [True, True],
             "done": [[True, True]] * 2,
             "then": [4, 4],
-            "offloaded": 5,
+            "ways": [1, 0.5, 1],
+            "offloaded": 7,
         }
 
 

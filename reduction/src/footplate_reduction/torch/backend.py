@@ -61,8 +61,11 @@ class FootplateGroup(dist.ProcessGroup):  # type: ignore[misc]  # torch has no t
                 self._relay = Relay(connect(rank=self._rank, world=self._world, group=self._name))
             return self._relay
 
-    def allreduce(self, tensors: Any, opts: Any = None, **more: Any) -> Any:
-        tensors, opts = _as_list(tensors), _as_options(opts, **more)
+    def allreduce(
+        self, tensors: Any, opts: Any = None, timeout: Any = None, *, op: Any = None
+    ) -> Any:
+        """Called in any of the three ways of PyTorch: ``opts`` may be options, or an op."""
+        tensors, opts = _as_list(tensors), _as_options(opts if op is None else op, timeout)
         return self._reduce(tensors, opts) or self._own.allreduce(tensors, opts)
 
     def allreduce_coalesced(self, tensors: Any, opts: Any = None) -> Any:
@@ -133,12 +136,11 @@ def _as_list(tensors: Any) -> list[Tensor]:
     return [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
 
 
-def _as_options(opts: Any, op: Any = None, timeout: Any = None) -> Any:
-    """Of the three ways in which PyTorch lets ``allreduce`` be called."""
-    if opts is not None and hasattr(opts, "reduceOp"):
-        return opts
+def _as_options(given: Any, timeout: Any) -> Any:
+    if given is not None and hasattr(given, "reduceOp"):
+        return given
     made = dist.AllreduceOptions()
-    made.reduceOp = dist.ReduceOp(op or opts or dist.ReduceOp.SUM)
+    made.reduceOp = dist.ReduceOp(dist.ReduceOp.SUM if given is None else given)
     if timeout is not None:
         made.timeout = timeout
     return made

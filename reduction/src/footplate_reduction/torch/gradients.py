@@ -88,5 +88,5 @@ def _agree(group: Any, rank: int, world: int) -> str | None:
     dist.all_gather_object(found, tuple(look(reducers_of(os.environ))), group=group)
     name = agree([Found(*each) for each in found])
     if name is None and rank == 0:
-        warnings.warn(missing(dist.get_backend(group)), stacklevel=4)
+        warnings.warn(missing(dist.get_backend(group)), stacklevel=6)  # the caller of attach
     return name

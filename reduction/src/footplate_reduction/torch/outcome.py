@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 import torch
-import torch.distributed as dist
+from torch._C._distributed_c10d import Work
 
 
 class Outcome:
@@ -31,7 +31,7 @@ class Outcome:
             self.known.set()
 
 
-class Reduction(dist.Work):  # type: ignore[misc]  # torch has no types here
+class Reduction(Work):  # type: ignore[misc]  # torch has no types here
     """An all-reduce under way, as the callers of ``all_reduce(async_op=True)`` get it."""
 
     def __init__(self, outcome: Outcome) -> None:
