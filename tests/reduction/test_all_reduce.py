@@ -12,6 +12,20 @@ if TYPE_CHECKING:
     from tests.reduction.rig import ReducerProcesses
 
 
+def test_eight_workers_and_eight_reducers(reducers: ReducerProcesses) -> None:
+    addresses = [each.address for each in reducers.start(8)]
+
+    def act(client: Client) -> list[bool]:
+        right = []
+        for size in (1, 1000, 300_000):
+            vector = np.full(size, client.rank, np.float32)
+            client.all_reduce(vector, WireType.FLOAT32)
+            right.append(bool((vector == sum(range(8))).all()))
+        return right
+
+    assert as_workers(8, addresses, act) == [[True] * 3] * 8
+
+
 def test_workers_get_sums_averages_and_rounded_wires(reducers: ReducerProcesses) -> None:
     addresses = [each.address for each in reducers.start(2, "--lanes", "2")]
 

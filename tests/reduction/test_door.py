@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import resource
 import socket
 from contextlib import ExitStack
@@ -43,6 +44,12 @@ def serves(reducer: ReducerProcess, group: str) -> bool:
         return [float(vector.min()), float(vector.max())]
 
     return as_workers(2, [reducer.address], act, group=group) == [[2.0, 2.0]] * 2
+
+
+def memory_kib(reducer: ReducerProcess, kind: str) -> int:
+    with open(f"/proc/{reducer.process.pid}/status") as status:
+        (line,) = [line for line in status if line.startswith(kind)]
+    return int(line.split()[1])
 
 
 def refusal(stranger: Raw) -> str:
@@ -194,6 +201,26 @@ def test_who_has_lost_one_lane_is_told_on_the_other(reducer: ReducerProcess) -> 
         member.close()
 
 
+def test_a_worker_that_floods_a_reducer_does_not_fill_its_memory(
+    reducer: ReducerProcess,
+) -> None:
+    flooder = Raw.to(reducer.address)
+    flooder.hello(HELLO._replace(group="flood", patience_s=2.0))
+    other = Raw.to(reducer.address)
+    other.hello(HELLO._replace(group="flood", rank=1, patience_s=2.0))
+    assert flooder.welcomed()
+    assert other.welcomed()
+    chunk = bytes(1 << 20)
+    with contextlib.suppress(OSError):
+        for index in range(1024):
+            flooder.data(chunk, offset=index << 20)
+    rank, sentence = other.expect_error()
+    assert rank == 1, sentence
+    assert memory_kib(reducer, "VmHWM") < 100_000
+    for each in (flooder, other):
+        each.close()
+
+
 def test_only_so_many_groups_are_open_at_once(reducer: ReducerProcess) -> None:
     members = [Raw.to(reducer.address) for _ in range(65)]
     for index, member in enumerate(members):
@@ -231,9 +258,7 @@ def test_a_thousand_strangers_do_not_keep_workers_out(reducer: ReducerProcess) -
         for _ in range(1000):
             strangers.enter_context(socket.create_connection((host, int(port))))
         assert serves(reducer, "among strangers")
-        with open(f"/proc/{reducer.process.pid}/status") as status:
-            (resident,) = [line for line in status if line.startswith("VmRSS:")]
-        assert int(resident.split()[1]) < 200_000
+        assert memory_kib(reducer, "VmRSS") < 200_000
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
@@ -261,6 +286,24 @@ noise = (
         _mutated, st.just(hello_bytes), st.integers(0, len(hello_bytes)), st.integers(1, 255)
     )
 )
+
+
+@given(said=noise, number=st.integers(0, 1 << 62))
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_whatever_a_worker_says_its_group_alone_hears_that_it_was_it(
+    reducer: ReducerProcess, said: bytes, number: int
+) -> None:
+    members = [Raw.to(reducer.address) for _ in range(2)]
+    for rank, member in enumerate(members):
+        member.hello(HELLO._replace(group=f"noise-{number}", rank=rank))
+    assert all(member.welcomed() for member in members)
+    members[1].connection.sendall(said)
+    members[1].close()
+    rank, sentence = members[0].expect_error()
+    assert (rank, "worker 1" in sentence) == (1, True)
+    members[0].close()
 
 
 @given(noise)

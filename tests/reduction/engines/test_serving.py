@@ -228,6 +228,21 @@ def test_a_worker_that_is_ahead_is_held_back_and_served(engine: Engine) -> None:
         assert lanes.outcome() is None
 
 
+@EVERY_ENGINE
+def test_a_worker_that_takes_no_results_is_lost_after_the_timeout(engine: Engine) -> None:
+    """It answers for itself, but nothing can be delivered to it: so nobody can go on."""
+    chunk = bytes(1 << 20)
+    with lane(engine, 2, Limits(timeout_s=1.0, patience_s=LONG_S)) as (lanes, workers):
+        said = Header(FrameType.RESULT), b""
+        while said[0].type is FrameType.RESULT:
+            for worker in workers:
+                worker.data(chunk)
+            said = workers[1].receive()
+        assert said[0].type is FrameType.ERROR
+        assert said[0].rank == lanes.loss().culprit == 0
+        assert said[1].startswith(b"worker 0 was lost")
+
+
 wrong = [
     Header(FrameType.DATA, nbytes=16, rank=0),
     Header(FrameType.DATA, nbytes=0, rank=1),
