@@ -1,11 +1,13 @@
 """A worker as a process of its own, told line by line what to do.
 
-``join``, ``start BYTES``, ``wait``, ``reduce BYTES``, ``close [why]``, ``raise``, ``fork``. Its
-answer is a line of JSON: {"said": the command} or {"error": ..., "culprit": ...}, and "after_s".
+``join``, ``start BYTES``, ``wait``, ``reduce BYTES``, ``digest ELEMENTS``, ``close [why]``,
+``raise``, ``fork``. Its answer is a line of JSON: {"said": the command} or {"error": ...,
+"culprit": ...}, "after_s", and "digest" of what came out where each rank has other numbers.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -19,6 +21,7 @@ from footplate_reduction.limits import Limits
 
 if TYPE_CHECKING:
     from footplate_reduction.engines import Pending
+    from numpy.typing import NDArray
 
 
 class Worker:
@@ -27,8 +30,9 @@ class Worker:
         self._client: Client | None = None
         self._pending: list[Pending] = []
 
-    def do(self, command: str, *words: str) -> None:
-        getattr(self, "_" + command)(*words)
+    def do(self, command: str, *words: str) -> str | None:
+        digest: str | None = getattr(self, "_" + command)(*words)
+        return digest
 
     def _join(self) -> None:
         told = dict(self._told, limits=Limits(**self._told["limits"]))
@@ -44,6 +48,11 @@ class Worker:
     def _reduce(self, nbytes: str) -> None:
         self._start(nbytes)
         self._wait()
+
+    def _digest(self, elements: str) -> str:
+        vector = numbers(self._told["rank"], int(elements))
+        self._joined().all_reduce(vector, WireType.FLOAT32)
+        return hashlib.sha256(vector.tobytes()).hexdigest()
 
     def _close(self, *why: str) -> None:
         self._joined().close(" ".join(why) or None)
@@ -65,6 +74,11 @@ class Worker:
         return self._client
 
 
+def numbers(rank: int, elements: int) -> NDArray[np.float32]:
+    """Of each rank other ones, whose sum depends on the order."""
+    return np.random.default_rng(rank).standard_normal(elements, np.float32)
+
+
 def main() -> None:
     worker = Worker(json.loads(sys.argv[1]))
     print(json.dumps({"said": "ready"}), flush=True)
@@ -72,7 +86,9 @@ def main() -> None:
         began = time.monotonic()
         answer: dict[str, object] = {"said": line.strip()}
         try:
-            worker.do(*line.split())
+            digest = worker.do(*line.split())
+            if digest is not None:
+                answer["digest"] = digest
         except ReductionError as error:
             answer = {"error": str(error), "culprit": error.culprit}
         answer["after_s"] = time.monotonic() - began
