@@ -31,6 +31,7 @@ def _compare(rig: Any, parsed: argparse.Namespace, budget: int) -> None:
         "ways": parsed.ways,
         "budget": budget,
         "chunk": parsed.chunk,
+        "straggler_s": parsed.straggler_s,
     }
     dropped = sum(rig.drops().values())
     with reducers(rig) as running:
@@ -73,6 +74,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--ways", type=_words, default=["gloo", "server", "bfloat16"])
     parser.add_argument("--budget", type=int, default=0, help="default: what a port queues")
     parser.add_argument("--chunk", type=int, default=0)
+    parser.add_argument("--straggler-s", type=float, default=0, help="the last rank is so late")
     parser.add_argument("--no-check", dest="check", action="store_false")
     return parser.parse_args()
 

@@ -9,15 +9,16 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import time
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Iterator, Sequence
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,6 +48,24 @@ def network(workers: int, reducers: int, rate: str, prefix: str = "fpbench") -> 
         spec.loader.exec_module(module)
         with module.Rig(workers, reducers, rate, prefix=prefix, subnet=78) as rig:
             yield rig
+
+
+@dataclass(frozen=True)
+class Place:
+    name: str
+    ip: str = "127.0.0.1"
+
+
+class Loopback:
+    """This machine, as a network without links."""
+
+    def __init__(self, workers: int, reducers: int) -> None:
+        self.workers = [Place(f"w{rank}") for rank in range(workers)]
+        self.reducers = [Place(f"r{index}") for index in range(reducers)]
+
+    def popen(self, _: Place, command: list[str], **keywords: Any) -> subprocess.Popen[Any]:
+        keywords["env"] = {**keywords["env"], "GLOO_SOCKET_IFNAME": "lo"}
+        return subprocess.Popen(command, **keywords)
 
 
 class Reducers:
@@ -91,36 +110,48 @@ def reducers(rig: Any, per_host: int = 1, **settings: str) -> Iterator[Reducers]
                 output = stack.enter_context((folder / f"{host.name}-{index}.log").open("w"))
                 processes.append(rig.popen(host, command, env=environment, stdout=output))
                 stats.append(path)
-        yield Reducers(processes, stats)
+        try:
+            yield Reducers(processes, stats)
+        finally:
+            for process in processes:
+                process.terminate()
+                process.wait()
 
 
 def addresses(rig: Any, index: int = 0) -> str:
     return ",".join(f"{host.ip}:{PORT + index}" for host in rig.reducers)
 
 
-def run_workers(
-    rig: Any,
-    orders: dict[str, Any],
-    hosts: Sequence[Any] | None = None,
-    script: str = "worker.py",
-) -> list[dict[str, Any]]:
-    """What the worker of rank 0 says, line by line."""
-    hosts = rig.workers if hosts is None else hosts
-    orders = {**orders, "world": len(hosts), "master": hosts[0].ip}
-    script = str(Path(__file__).with_name(script))
-    ranks = {host.name: rank for rank, host in enumerate(hosts)}
-    processes = [
-        rig.popen(
-            host,
-            [sys.executable, script, json.dumps({**orders, "rank": ranks[host.name]})],
-            env={**os.environ, **SETTINGS},
-            stdout=-1 if not ranks[host.name] else None,
-            text=True,
-        )
-        for host in hosts
-    ]
-    said, _ = processes[0].communicate()
-    for process in processes:
-        if process.wait():
+class Workers:
+    """One on each of the hosts, at once; ``rows`` waits for them."""
+
+    def __init__(
+        self, rig: Any, orders: dict[str, Any], hosts: Sequence[Any], script: str = "worker.py"
+    ) -> None:
+        orders = {**orders, "world": len(hosts), "master": hosts[0].ip}
+        path = str(Path(__file__).with_name(script))
+        self._processes = [
+            rig.popen(
+                host,
+                [sys.executable, path, json.dumps({**orders, "rank": rank})],
+                env={**os.environ, **SETTINGS},
+                stdout=None if rank else subprocess.PIPE,
+                text=True,
+            )
+            for rank, host in enumerate(hosts)
+        ]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """What rank 0 said, line by line."""
+        said, _ = self._processes[0].communicate()
+        statuses = [process.wait() for process in self._processes]
+        if any(statuses):
             raise RuntimeError("a worker failed")
-    return [json.loads(line) for line in said.splitlines()]
+        return [json.loads(line) for line in said.splitlines()]
+
+
+def run_workers(
+    rig: Any, orders: dict[str, Any], script: str = "worker.py"
+) -> list[dict[str, Any]]:
+    """One on each of the workers' hosts."""
+    return Workers(rig, orders, rig.workers, script).rows()

@@ -444,6 +444,13 @@ class Buffer {
  public:
   Buffer() = default;
   explicit Buffer(size_t size) : bytes_(new char[size]), size_(size) {}
+  Buffer(Buffer&& other) noexcept
+      : bytes_(std::move(other.bytes_)), size_(std::exchange(other.size_, 0)) {}
+  Buffer& operator=(Buffer&& other) noexcept {
+    bytes_ = std::move(other.bytes_);
+    size_ = std::exchange(other.size_, 0);
+    return *this;
+  }
   char* data() const { return bytes_.get(); }
   size_t size() const { return size_; }
 
@@ -456,19 +463,22 @@ class Buffer {
 class Pool {
  public:
   Buffer take(size_t size) {
-    if (!spare_.empty()) {
-      Buffer buffer = std::move(spare_.back());
-      spare_.pop_back();
-      if (buffer.size() >= size) return buffer;
-    }
-    return Buffer(size);
+    if (spare_.empty()) return Buffer(size);
+    Buffer buffer = std::move(spare_.back());
+    spare_.pop_back();
+    spare_bytes_ -= buffer.size();
+    return buffer.size() >= size ? std::move(buffer) : Buffer(size);
   }
   void give(Buffer buffer) {
-    if (buffer.data() != nullptr && spare_.size() < 256) spare_.push_back(std::move(buffer));
+    if (buffer.size() == 0 || spare_bytes_ + buffer.size() > most_spare_bytes) return;
+    spare_bytes_ += buffer.size();
+    spare_.push_back(std::move(buffer));
   }
 
  private:
+  static constexpr size_t most_spare_bytes = size_t{32} << 20;
   std::vector<Buffer> spare_;
+  size_t spare_bytes_ = 0;
 };
 
 bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
@@ -655,9 +665,8 @@ class Farewell {
 
     void discard() {
       std::array<char, 65536> unread;
-      ssize_t count;
-      while ((count = ::recv(fd.get(), unread.data(), unread.size(), MSG_DONTWAIT)) > 0) continue;
-      if (count == 0 || !would_block()) throw Broken{count < 0 ? errno : 0};
+      const ssize_t count = ::recv(fd.get(), unread.data(), unread.size(), MSG_DONTWAIT);
+      if (count == 0 || (count < 0 && !would_block())) throw Broken{count < 0 ? errno : 0};
     }
 
     bool heard() const {
@@ -904,8 +913,7 @@ class Lane {
 
   void on_frame(Worker& worker) {
     const Header& header = worker.reader.header;
-    if (header.type == FrameType::error)
-      return on_error(worker, header.rank);
+    if (header.type == FrameType::error) return on_error(worker, header.rank);
     if (header.type == FrameType::bye) return on_bye(worker);
     counters_.received_bytes += header.nbytes;
     worker.ahead_bytes += header.nbytes;
@@ -1141,8 +1149,9 @@ class Sender {
     return loss_;
   }
 
-  /// Says BYE, or why not.
+  /// Says BYE, or why not. Any thread may, and several.
   void close(const char* why) {
+    std::lock_guard one_closes(closing_mutex_);
     if (!thread_.joinable()) return;
     {
       std::lock_guard lock(mutex_);
@@ -1151,12 +1160,6 @@ class Sender {
       ring();
     }
     thread_.join();
-  }
-
-  /// In a child of a fork, which has copies of the connections and no thread: they would keep
-  /// the other side from hearing of its parent's end.
-  void let_go_in_child() {
-    for (auto& endpoint : endpoints_) endpoint.fd.close();
   }
 
  private:
@@ -1415,6 +1418,7 @@ class Sender {
   Pool pool_;
   Fd alarm_;
 
+  std::mutex closing_mutex_;
   std::mutex mutex_;  // for all that follows
   std::condition_variable changed_;
   std::map<uint32_t, std::unique_ptr<Collective>> open_;
@@ -1600,8 +1604,6 @@ FOOTPLATE_API void footplate_sender_say_bye(Sender* sender, const char* why) {
     return 0;
   });
 }
-
-FOOTPLATE_API void footplate_sender_let_go_in_child(Sender* sender) { sender->let_go_in_child(); }
 
 FOOTPLATE_API void footplate_sender_close(Sender* sender) { delete sender; }
 

@@ -103,7 +103,6 @@ _FUNCTIONS = {
     "sender_wait": (c_int32, (c_void_p, c_uint32, c_int32)),
     "sender_loss": (c_size_t, _LOSS),
     "sender_say_bye": (None, (c_void_p, c_char_p)),
-    "sender_let_go_in_child": (None, (c_void_p,)),
     "sender_close": (None, (c_void_p,)),
 }
 

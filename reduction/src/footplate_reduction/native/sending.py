@@ -60,8 +60,7 @@ class NativeSender:
         )
         if not self._handle:
             raise MemoryError(library.last_failure())
-        self._finalizer = weakref.finalize(self, library.sender_close, self._handle)
-        _let_go_in_children(self)
+        weakref.finalize(self, _close, library, self._handle, os.getpid())
 
     def start(
         self, vector: memoryview, held: WireType, op: Op, wire: WireType | None = None
@@ -96,17 +95,12 @@ class NativeSender:
     def close(self, why: str | None = None) -> None:
         self._library.sender_say_bye(self._handle, why if why is None else why.encode())
 
-    def let_go(self) -> None:
-        """In a child of a fork, which has the connections, but not the thread."""
-        self._finalizer.detach()
-        self._library.sender_let_go_in_child(self._handle)
-
     def _keep(self, seq: int, place: Any) -> None:
         self._vectors[seq] = place
         if len(self._vectors) > _MANY:  # somebody doesn't wait for what was started
-            over = [each for each in self._vectors if self._status(each, 0) is Status.DONE]
-            for each in over:
-                del self._vectors[each]
+            for each in list(self._vectors):
+                if self._status(each, 0) is Status.DONE:
+                    self._vectors.pop(each, None)
 
     def _status(self, seq: int, wait_ms: int) -> Status:
         return Status(self._library.sender_wait(self._handle, seq, wait_ms))
@@ -149,20 +143,7 @@ def _cuts(endpoints: int, world: int, limits: Limits) -> Callable[[int, int], _C
     return cut
 
 
-_living: weakref.WeakSet[NativeSender] = weakref.WeakSet()
-
-
-@lru_cache(maxsize=1)
-def _watch_forks() -> None:
-    os.register_at_fork(after_in_child=_let_all_go)
-
-
-def _let_go_in_children(sender: NativeSender) -> None:
-    """Or children that outlive their parent keep others from hearing of its end."""
-    _living.add(sender)
-    _watch_forks()
-
-
-def _let_all_go() -> None:
-    for sender in list(_living):
-        sender.let_go()
+def _close(library: Library, handle: int, process: int) -> None:
+    """A child of a fork has the sender, but not its thread: it would wait for that for ever."""
+    if os.getpid() == process:
+        library.sender_close(handle)
