@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.e2e.service.conftest import CACHE
 
 if TYPE_CHECKING:
     from tests.e2e.service.conftest import Desk
@@ -42,16 +43,22 @@ try:
     seen = open({secret!r}, "rb").read()
 except OSError as error:
     seen = error.strerror
-setup(name="trainer", version="0.1.0", packages=find_packages(), description=str(seen))
+try:
+    open({planted!r}, "w").close()
+except OSError as error:
+    written = error.strerror
+told = f"{{seen}}; {{written}}"
+setup(name="trainer", version="0.1.0", packages=find_packages(), description=told)
 """
 MISSING = "No such file or directory"
+SEALED = "Read-only file system"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs mount namespaces")
 def test_programs_and_shells_see_nothing_of_the_service(desk: Desk) -> None:
     data = desk.service.data_dir
     (data / "footplate.toml").write_text('token = "t"\n')
-    setup = SETUP.format(secret=str(data / "secret"))
+    setup = SETUP.format(secret=str(data / "secret"), planted=str(CACHE / "supervisor-0.pyz"))
     name = desk.submit(LOOK, str(data), "stay", setup=setup, enableWebAccess=True)
     desk.until(lambda: bool(desk.messages(name)))
     found = json.loads(desk.messages(name)[0])
@@ -60,6 +67,7 @@ def test_programs_and_shells_see_nothing_of_the_service(desk: Desk) -> None:
         [str(p.parent) for p in data.glob("replicas/*/*/work")],
         [],
     )
+    assert found.pop("setup.py") == f"{MISSING}; {SEALED}"
     assert set(found.values()) == {MISSING}
     assert (desk.out(name) / "model").read_text() == "m"
 

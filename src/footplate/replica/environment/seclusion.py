@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from footplate.replica.environment.cache import KINDS
 from footplate.replica.isolation import ladder
 from footplate.replica.isolation.veil import Veil, find_hidden, find_records
 from footplate.replica.isolation.view import View
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 def seclude(home: str, ticket: dict[str, Any]) -> View | None:
     """What a build sees: the host's files, but of the service's only packages, the cache
-    and the buckets, as programs do.
+    and the buckets, as programs do. Of the cache it can write the environments, not what all
+    supervisors run and believe.
 
     None where nothing is to be hidden, or can be.
     """
@@ -25,10 +27,14 @@ def seclude(home: str, ticket: dict[str, Any]) -> View | None:
     cover, root = os.path.join(home, "build-veil"), os.path.join(home, "root")
     for path in (cover, root):
         os.makedirs(path, exist_ok=True)
-    needed = [os.path.join(home, "packages")]
-    needed += [str(ticket.get(name) or "") for name in ("cache", "uv", "buckets")]
+    caches = [os.path.realpath(str(ticket["cache"]))] if ticket.get("cache") else []
+    environments = [os.path.join(cache, kind) for cache in caches for kind in KINDS]
+    for path in environments:
+        os.makedirs(path, exist_ok=True)
+    needed = [os.path.join(home, "packages"), *environments, os.environ.get("UV_CACHE_DIR", "")]
+    needed += [str(ticket.get(name) or "") for name in ("uv", "buckets")]
     shown = [os.path.realpath(path) for path in needed if path]
     view = View(os.path.realpath(root), "", "", ())
     view.records = find_records(os.path.realpath(str(ticket.get("buckets") or "/")))
-    view.veil = Veil(os.path.realpath(cover), hidden, shown, [])
+    view.veil = Veil(os.path.realpath(cover), hidden, shown, caches)
     return None if ladder.find_fault(view) else view
