@@ -72,19 +72,18 @@ from footplate.server.reduction import find_wheel
 from footplate.server.site import local_site
 from footplate.server.supervision import local_backend
 from footplate.server.term import Term
+from footplate.server.terms import Terms
 from footplate.server.tuning import TuningParts
 from footplate.server.vizier import make_vizier
 from footplate.store import TellingStore, open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from footplate.control.tokens import Bearer
     from footplate.ports.leases import Lease
     from footplate.ports.notices import Notice
     from footplate.server.data_dir import DataDir
     from footplate.settings import Settings
-    from footplate.wire.replica_v1 import Record
 
 _IDLE_CHECK_S = 0.1
 
@@ -102,7 +101,7 @@ class Service:
         self._kept = kept = open_store(settings.database, server=me.id)
         self.company = Company(kept, me, data_dir, settings.lease_s)
         self.company.join()
-        self._term: Term | None = None
+        self._terms = Terms(self._make_term, data_dir, lambda: self.wishes.dismiss())
         elsewhere = (lambda: not self.company.leads) if kept.several else None
         self.logs = FileLogs(data_dir.logs, clock.now, elsewhere=elsewhere)
         self.usage = FileUsage(data_dir.usage, clock.now)
@@ -126,9 +125,9 @@ class Service:
         )
         self.wishes = Wishes(partial(secrets.token_hex, 16), most_connections() // 2)
         self.stacks = Stacks(self.wishes)
-        wake = self._wake
+        wake = self._terms.wake
         bounds = RestartBounds(settings.max_restarts, settings.max_retries)
-        self.tuning = TuningParts(self.store, kept.studies, clock, self._measured)
+        self.tuning = TuningParts(self.store, kept.studies, clock, self._terms.changed)
         self.vizier = make_vizier(kept.studies, self.tuning, clock)
         self._gate = Gate(
             self.buckets,
@@ -150,9 +149,9 @@ class Service:
             clock,
             RandomIds(),
             wake,
-            self._begin_search,
+            self._terms.begin_search,
         )
-        hear, measure = self._hear_report, self.tuning.measuring.keep
+        hear, measure = self._terms.hear, self.tuning.measuring.keep
         self.reports = Reports(self.store, self.logs, self.usage, clock, wake, hear, measure)
         self._programs = ProgramStorage(self.store, secret, url)
         self.shells = Shells(self.store, self.wishes, ShellTokens(secret), clock)
@@ -188,6 +187,7 @@ class Service:
 
     def _make_term(self, lease: Lease) -> Term:
         """All that leads, made anew: what it writes is written only under this lease."""
+        self.queue.refresh()
         settings, clock, catalogue = self._settings, self._clock, self._catalogue
         fenced = self._kept.fenced(lease)
         store = TellingStore(fenced, self._see, self.logs.wake)
@@ -234,29 +234,13 @@ class Service:
     def _see(self, uid: JobUid) -> None:
         """Something was written to a job."""
         self.queue.changed(uid)
-        self._measured(uid)
+        self._terms.changed(uid)
         self.logs.wake(uid)
         self._changes.wake(uid)
 
-    def _measured(self, uid: JobUid) -> None:
-        if (term := self._term) is not None:
-            term.changed(uid)
-
     def _see_quotas(self) -> None:
         self.queue.quotas_changed()
-        self._wake()
-
-    def _wake(self) -> None:
-        if (term := self._term) is not None:
-            term.wake()
-
-    def _begin_search(self, uid: JobUid) -> None:
-        if (term := self._term) is not None:
-            term.begin_search(uid)
-
-    def _hear_report(self, bearer: Bearer, records: Sequence[Record]) -> None:
-        if (term := self._term) is not None:
-            term.hangs.hear(bearer, records)
+        self._terms.wake()
 
     def _hear(self, notice: Notice) -> None:
         """Another server has written something."""
@@ -265,48 +249,27 @@ class Service:
             case NoticeKind.EVENTS:
                 self.logs.wake(uid)
             case NoticeKind.STUDY:
-                self._measured(uid)
+                self._terms.changed(uid)
             case NoticeKind.QUOTAS:
                 self._see_quotas()
             case NoticeKind.SEARCH:
                 self._see(uid)
-                self._begin_search(uid)
-                self._wake()
+                self._terms.begin_search(uid)
+                self._terms.wake()
             case _:
                 self._see(uid)
-                self._wake()
+                self._terms.wake()
 
     def _miss(self) -> None:
         """Other servers may have written anything."""
         self.queue.refresh()
-        if (term := self._term) is not None:
-            term.refresh()
+        self._terms.refresh()
         self.logs.wake_all()
         self._changes.wake_all()
 
-    def _begin_term(self, lease: Lease) -> None:
-        self.queue.refresh()
-        term = self._make_term(lease)
-        self._term = term
-        try:
-            term.start()
-            self._data_dir.announce(lease.url)
-        except BaseException:
-            self._term = None
-            term.close()
-            raise
-
-    def _end_term(self) -> None:
-        """Supervisors that talk to this server are sent to look for the next one."""
-        term, self._term = self._term, None
-        self._data_dir.withdraw()
-        self.wishes.dismiss()
-        if term is not None:
-            term.close()
-
     def start(self) -> None:
         """Take up what is there if this server leads, then follow every change."""
-        self.company.start(self._begin_term, self._end_term, self._hear, self._miss)
+        self.company.start(self._terms.begin, self._terms.end, self._hear, self._miss)
 
     def has_company(self) -> bool:
         """Whether other servers go on when this one ends, as far as is known."""
