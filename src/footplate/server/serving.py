@@ -6,6 +6,7 @@ import asyncio
 import logging
 import signal
 import socket
+import sys
 from contextlib import closing, suppress
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
@@ -36,6 +37,8 @@ _KEEP_ALIVE_S = 620
 Clients that come back to one which was closed meanwhile may fail, as httplib2 does when it has a
 body to send.
 """
+_TURN_S = 0.001
+"""How long one thread may compute while others wait: an answer passes through three of them."""
 _PING_S = 20.0
 """So often a shell that says nothing is pinged, lest something between here and there forget it."""
 
@@ -52,6 +55,7 @@ def serve(settings: Settings, on_ready: Ready) -> int:
     Raises:
         FailedPrecondition: another server has the data directory, or the port is taken.
     """
+    sys.setswitchinterval(_TURN_S)
     data_dir = DataDir(settings.data_dir)
     data_dir.make()
     shared = not settings.database.startswith("sqlite:")
