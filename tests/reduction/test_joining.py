@@ -190,3 +190,13 @@ def test_wrong_ranks_are_refused_before_anything_is_sent() -> None:
     for rank, world in ((-1, 1), (1, 1), (0, 0), (0, 4097)):
         with pytest.raises(ValueError, match="ranks count from 0"):
             come("127.0.0.1:1", rank=rank, world=world)
+
+
+def test_many_come_and_go_at_once_in_one_process(reducers: ReducerProcesses) -> None:
+    (reducer,) = reducers.start(1)
+
+    def group(name: int) -> list[int]:
+        return as_workers(2, [reducer.address], lambda client: client.rank, group=str(name))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(group, range(40), timeout=LONG_S)) == [[0, 1]] * 40

@@ -120,8 +120,13 @@ def connect(
     _check(hello, token)
     used = _engine(settings.engine if engine is None else engine)
     connections = join(settings.reducers, hello, token)
-    keep_from_children([each.fileno() for each in connections])
-    sender = used.sender(connections, rank, world, limits)
+    try:
+        keep_from_children([each.fileno() for each in connections])
+        sender = used.sender(connections, rank, world, limits)
+    except BaseException:
+        for each in connections:
+            each.close()
+        raise
     return Client(sender, rank, world, used.name, settings.wire)
 
 

@@ -6,32 +6,37 @@ Data loaders fork, and their processes outlive a worker that is killed, for a wh
 from __future__ import annotations
 
 import os
+import threading
 from typing import Sequence
 
 _kept: dict[int, int] = {}
 """Descriptors of the connections that are open, and the inodes by which they are known again:
 whoever closes a connection doesn't tell, and its number may be another file's by then."""
+_lock = threading.Lock()
 _registered: list[bool] = []
 
 
 def keep_from_children(descriptors: Sequence[int]) -> None:
-    """Whoever is forked from now on closes its copies of them."""
-    if not _registered:
-        os.register_at_fork(after_in_child=_close_copies)
-        _registered.append(True)
-    for gone in [each for each in _kept if not _is_kept(each)]:
-        del _kept[gone]
-    _kept.update({each: os.fstat(each).st_ino for each in descriptors})
+    """Whoever is forked from now on closes its copies of them. From any thread."""
+    with _lock:
+        if not _registered:
+            os.register_at_fork(after_in_child=_close_copies)
+            _registered.append(True)
+        for descriptor, inode in list(_kept.items()):
+            if not _is(descriptor, inode):
+                del _kept[descriptor]
+        _kept.update({each: os.fstat(each).st_ino for each in descriptors})
 
 
 def _close_copies() -> None:
-    for descriptor in filter(_is_kept, _kept):
-        os.close(descriptor)
-    _kept.clear()
+    """In the child, where nobody else runs; the lock may be held for ever there."""
+    for descriptor, inode in list(_kept.items()):
+        if _is(descriptor, inode):
+            os.close(descriptor)
 
 
-def _is_kept(descriptor: int) -> bool:
+def _is(descriptor: int, inode: int) -> bool:
     try:
-        return os.fstat(descriptor).st_ino == _kept[descriptor]
+        return os.fstat(descriptor).st_ino == inode
     except OSError:
         return False
