@@ -143,11 +143,14 @@ template <class Number>
 struct VectorOf {
   using Type __attribute__((vector_size(vector_bytes))) = Number;
   using Anywhere __attribute__((vector_size(vector_bytes), aligned(1), may_alias)) = Number;
+  using One __attribute__((aligned(1), may_alias)) = Number;
 };
 template <class Number>
 using Vector = typename VectorOf<Number>::Type;
 template <class Number>
 using Anywhere = typename VectorOf<Number>::Anywhere;  // in memory, at any address
+template <class Number>
+using One = typename VectorOf<Number>::One;  // as well
 using Words = Vector<uint32_t>;
 
 /// What is in registers at once.
@@ -247,10 +250,10 @@ struct Float16 {
     return static_cast<uint16_t>(sign | narrow_positive(rest));
   }
 
-  static void load(const uint16_t* from, Tile<float>& to) {
+  static void load(const One<uint16_t>* from, Tile<float>& to) {
     for (size_t i = 0; i < to.size; i++) to.vectors[i / to.lanes][i % to.lanes] = widen(from[i]);
   }
-  static void store(const Tile<float>& from, uint16_t* to) {
+  static void store(const Tile<float>& from, One<uint16_t>* to) {
     for (size_t i = 0; i < from.size; i++)
       to[i] = narrow(from.vectors[i / from.lanes][i % from.lanes]);
   }
@@ -287,12 +290,12 @@ template <class Element>
 FOOTPLATE_INLINE void add_one(void* out, const Parts& parts, size_t index) {
   using Stored = typename Element::Stored;
   const auto part = [&](uint32_t rank) {
-    return Element::widen(static_cast<const Stored*>(parts.data[rank])[index]);
+    return Element::widen(static_cast<const One<Stored>*>(parts.data[rank])[index]);
   };
   auto sum = part(0);
   for (uint32_t rank = 1; rank < parts.world; rank++) sum += part(rank);
   if (parts.average) sum /= static_cast<typename Element::Added>(parts.world);
-  static_cast<Stored*>(out)[index] = Element::narrow(sum);
+  static_cast<One<Stored>*>(out)[index] = Element::narrow(sum);
 }
 
 /// `out` may be the first of the parts.
@@ -306,15 +309,15 @@ FOOTPLATE_INLINE void add_in_order(void* out, const Parts& parts) {
 
 template <class Element>
 FOOTPLATE_INLINE void widen_all(const void* from, void* to, size_t count) {
-  const auto* halves = static_cast<const uint16_t*>(from);
-  auto* floats = static_cast<float*>(to);
+  const auto* halves = static_cast<const One<uint16_t>*>(from);
+  auto* floats = static_cast<One<float>*>(to);
   for (size_t i = 0; i < count; i++) floats[i] = Element::widen(halves[i]);
 }
 
 template <class Element>
 FOOTPLATE_INLINE void narrow_all(const void* from, void* to, size_t count) {
-  const auto* floats = static_cast<const float*>(from);
-  auto* halves = static_cast<uint16_t*>(to);
+  const auto* floats = static_cast<const One<float>*>(from);
+  auto* halves = static_cast<One<uint16_t>*>(to);
   for (size_t i = 0; i < count; i++) halves[i] = Element::narrow(floats[i]);
 }
 
@@ -361,15 +364,15 @@ FOOTPLATE_AVX2 void add_in_order_avx2(void* out, const Parts& parts) {
   add_in_order<Element>(out, parts);
 }
 FOOTPLATE_AVX2 void widen_float16_avx2(const void* from, void* to, size_t count) {
-  const auto* halves = static_cast<const uint16_t*>(from);
-  auto* floats = static_cast<float*>(to);
+  const auto* halves = static_cast<const One<uint16_t>*>(from);
+  auto* floats = static_cast<One<float>*>(to);
   size_t i = 0;
   for (; i + 8 <= count; i += 8) Float16Avx2::widen_eight(halves + i, floats + i);
   for (; i < count; i++) floats[i] = Float16::widen(halves[i]);
 }
 FOOTPLATE_AVX2 void narrow_float16_avx2(const void* from, void* to, size_t count) {
-  const auto* floats = static_cast<const float*>(from);
-  auto* halves = static_cast<uint16_t*>(to);
+  const auto* floats = static_cast<const One<float>*>(from);
+  auto* halves = static_cast<One<uint16_t>*>(to);
   size_t i = 0;
   for (; i + 8 <= count; i += 8) Float16Avx2::narrow_eight(floats + i, halves + i);
   for (; i < count; i++) halves[i] = Float16::narrow(floats[i]);
