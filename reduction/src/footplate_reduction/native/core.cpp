@@ -124,8 +124,8 @@ struct Broken {
 // ---- Sums --------------------------------------------------------------------------------
 //
 // A few vectors of elements stay in registers while the workers' parts are added one after the
-// other. The code is plain, and compiled once for each set of instructions. (AVX-512 was no
-// faster: what is added waits for memory.)
+// other. The code is plain, and compiled once for each set of instructions. (AVX-512 adds nothing
+// faster but bfloat16, where it saves 0.02 s per GB beside 0.6 s of the kernel's.)
 
 struct Parts {
   const void* const* data;
