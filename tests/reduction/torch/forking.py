@@ -5,6 +5,7 @@ Reads orders, one JSON object a line; answers with the statuses of all ranks.
 
 from __future__ import annotations
 
+import faulthandler
 import importlib
 import json
 import os
@@ -38,6 +39,7 @@ def run(rank: int, order: dict[str, Any]) -> None:
     log = os.open(written.with_suffix(".log"), os.O_WRONLY | os.O_CREAT)
     for stream in (1, 2):
         os.dup2(log, stream)
+    faulthandler.dump_traceback_later(0.9 * order["limit_s"])  # where it hangs, if it does
     environments = order["environments"]
     os.environ.update(environments[rank])
     place = programs.Place(rank, len(environments), order["folder"])

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tests.reduction.rig import ReducerProcess
 
 ROOT = Path(__file__).parents[3]
-_LIMIT_S = 300.0
+_LIMIT_S = 150.0
 """Of a whole program; on a busy machine each needs a fraction of it."""
 
 
