@@ -18,6 +18,8 @@ _FAR, _NEAR = (-2.0, -0.5), (-3.0, -1.3)
 """Powers of ten: how far numbers move, in lengths of their axis."""
 _SWITCHED = {True: 0.1, False: 0.25}
 """How often a category changes: near, and far."""
+_ENOUGH = 0.5
+"""After each slot that is drawn anew, how often that is enough."""
 
 
 class Candidates:
@@ -34,6 +36,16 @@ class Candidates:
         self._switch(changed, near=near)
         self._step(changed)
         return self._encoding.settle(changed, self._rng)
+
+    def few(self, rows: Floats, count: int) -> Floats:
+        """Each from a random one of ``rows``, with a few slots drawn anew."""
+        rng, width = self._rng, self._encoding.width
+        parents = rows[rng.integers(len(rows), size=count)]
+        drawn = self.anywhere(count)
+        wanted = np.minimum(rng.geometric(_ENOUGH, count), width)
+        places = rng.random((count, width)).argsort(axis=1).argsort(axis=1)
+        anew = (places < wanted[:, None]) & ~np.isnan(drawn)
+        return self._encoding.settle(np.where(anew, drawn, parents), rng)
 
     def settled(self, rows: Floats) -> Floats:
         return self._encoding.settle(rows, self._rng)

@@ -8,7 +8,7 @@ from typing import cast
 
 from footplate.tuning.gaussian.hyperparameters import Hyperparameters
 
-VERSION = 1
+VERSION = 2
 """Of what the hyperparameters mean. A model of another version is fitted anew."""
 
 
@@ -30,6 +30,9 @@ class Model:
     """Where trials fail; None: none has."""
     earlier: tuple[tuple[Hyperparameters, ...], ...] = ((),)
     """For each metric: of each study to learn from, oldest first."""
+    sharpness: tuple[float, ...] | None = None
+    """How soon a change of each slot ends a tie. None: no trials end alike, or there are several
+    metrics."""
     version: int = VERSION
 
     def to_record(self) -> dict[str, object]:
@@ -44,7 +47,7 @@ def model_from_record(record: Mapping[str, object]) -> Model | None:
     """
     if record["version"] != VERSION:
         return None
-    feasibility = record["feasibility"]
+    feasibility, sharpness = record["feasibility"], record["sharpness"]
     return Model(
         seen=_whole(record["seen"]),
         searched=_whole(record["searched"]),
@@ -54,6 +57,7 @@ def model_from_record(record: Mapping[str, object]) -> Model | None:
             for one in cast("Sequence[object]", record["earlier"])
         ),
         feasibility=None if feasibility is None else _hyperparameters(feasibility),
+        sharpness=None if sharpness is None else _numbers(sharpness),
     )
 
 
@@ -62,6 +66,12 @@ def _hyperparameters(record: object) -> Hyperparameters:
         raise TypeError(f"{record!r} given; allowed: lengths, signal and noise")
     lengths = tuple(float(length) for length in record["lengths"])
     return Hyperparameters(lengths, float(record["signal"]), float(record["noise"]))
+
+
+def _numbers(value: object) -> tuple[float, ...]:
+    if not isinstance(value, Sequence):
+        raise TypeError(f"{value!r} given; allowed: numbers")
+    return tuple(float(one) for one in value)
 
 
 def _whole(value: object) -> int:

@@ -11,6 +11,7 @@ from footplate.tuning.bayesian.observations import finished_count, observe
 from footplate.tuning.bayesian.prior import strangers
 from footplate.tuning.bayesian.stack import fit_stack, prior_of
 from footplate.tuning.bayesian.surrogate import belief
+from footplate.tuning.bayesian.ties import sharpness
 from footplate.tuning.bayesian.warp import Warp
 from footplate.tuning.encoding import Encoding
 from footplate.tuning.gaussian.fitting import Evidence, fit
@@ -32,6 +33,7 @@ def fits(study: Study, model: Model) -> bool:
     """Whether the model is one of such a study."""
     slots, metrics = len(study.config.space.slots), len(study.config.metrics)
     shaped = all(len(output.lengths) == slots for output in model.outputs)
+    shaped = shaped and (model.sharpness is None or len(model.sharpness) == slots)
     whole = len(model.outputs) in (0, metrics) and len(model.earlier) == metrics
     return model.version == VERSION and whole and shaped and stacks(study, model)
 
@@ -62,7 +64,8 @@ def refit(study: Study, model: Model | None = None) -> Model | None:
     if len(seen.infeasible):
         feasibility = fitting.run(*labels(seen), old.feasibility if old else None)
     searched = finished if wide or old is None else old.searched
-    return Model(finished, searched, tuple(outputs), feasibility, earlier)
+    sharp = None if len(outputs) > 1 else sharpness(encoding, seen.rows, seen.losses[:, 0])
+    return Model(finished, searched, tuple(outputs), feasibility, earlier, sharp)
 
 
 def stacks(study: Study, model: Model) -> bool:

@@ -14,6 +14,7 @@ from footplate.tuning.bayesian.candidates import Candidates
 from footplate.tuning.bayesian.explaining import Landmark, explain
 from footplate.tuning.bayesian.feasibility import Feasibility
 from footplate.tuning.bayesian.initial import initial_count, initial_point
+from footplate.tuning.bayesian.marginals import Marginals, weight
 from footplate.tuning.bayesian.observations import observe, pending_points
 from footplate.tuning.bayesian.prior import strangers
 from footplate.tuning.bayesian.refit import LEAST_VALUES, fits, refit
@@ -21,6 +22,7 @@ from footplate.tuning.bayesian.several import SharedWorth
 from footplate.tuning.bayesian.stack import prior_of
 from footplate.tuning.bayesian.surrogate import Surrogate
 from footplate.tuning.bayesian.sweep import sweep, sweep_all, sweep_prior
+from footplate.tuning.bayesian.ties import Ties
 from footplate.tuning.bayesian.trust_region import TrustRegion
 from footplate.tuning.bayesian.worth import Worth
 from footplate.tuning.designer import Batch, Explanation, Reason, Suggestion
@@ -174,7 +176,8 @@ class _Step:
             return sweep_all(worth, self._encoding.rows(points))
         best_rows = self._seen.rows[np.argsort(-merit, kind="stable")]
         count = int(_CANDIDATES * min(1.0, _ROWS / len(self._seen.rows)))
-        return sweep(worth, Candidates(self._encoding, rng), best_rows, count)
+        focused = self._focus(model) > 0.0
+        return sweep(worth, Candidates(self._encoding, rng), best_rows, count, focused=focused)
 
     def _worth(
         self, surrogates: Sequence[Surrogate], model: Model, rng: np.random.Generator
@@ -186,8 +189,17 @@ class _Step:
             shared = SharedWorth(surrogates, trust, feasibility, rng)
             return shared, shared.of_measured()
         only = surrogates[0]
+        rows, losses = self._seen.rows, self._seen.losses[:, 0]
+        failed, focus = self._seen.infeasible, self._focus(model)
+        marginals = Marginals(self._encoding, rows, losses, failed, focus)
+        pending = self._encoding.rows(self._pending)
+        ties = Ties(self._encoding, model.sharpness, rows, losses, pending)
         acquisition = self._acquisition(only)
-        return Worth(self._encoding, only, acquisition, trust, feasibility), -only.expected
+        worth = Worth(self._encoding, only, acquisition, trust, feasibility, marginals, ties)
+        return worth, -only.expected
+
+    def _focus(self, model: Model) -> float:
+        return weight(self._encoding, len(self._seen.rows), tied=model.sharpness is not None)
 
     def _acquisition(self, surrogate: Surrogate) -> Acquisition:
         """Running trials are believed to end as expected: what they bring isn't gained again."""

@@ -32,16 +32,26 @@ class Hill(Protocol):
     def polished(self, row: Floats) -> Floats: ...
 
 
-def sweep(worth: Hill, candidates: Candidates, best_rows: Floats, count: int) -> Iterator[Floats]:
+def sweep(
+    worth: Hill, candidates: Candidates, best_rows: Floats, count: int, *, focused: bool
+) -> Iterator[Floats]:
     """The best rows found, best first; ``best_rows`` are measured ones, best first.
 
     About 5/3 of ``count`` rows are looked at: half of ``count`` anywhere, the others changed from
-    measured ones, then from the best of those found.
+    measured ones, then from the best of those found. ``focused``: nearer to the measured ones, most
+    of which get a few slots drawn anew. What differs from all good rows in everything is seldom
+    worth it then, little as is known of it.
     """
-    around = candidates.around(best_rows[:_PARENTS], count // 2, near=False)
-    rows = np.vstack([candidates.anywhere(count // 2), around])
+    parents = best_rows[:_PARENTS]
+    if focused:
+        few = candidates.few(parents, count // 2)
+        around = candidates.around(parents, count // 4, near=False)
+        rows = np.vstack([candidates.anywhere(count // 4), few, around])
+    else:
+        around = candidates.around(parents, count // 2, near=False)
+        rows = np.vstack([candidates.anywhere(count // 2), around])
     values = worth.of(rows)
-    for near in (False, True):
+    for near in (focused, True):
         top = rows[np.argsort(-values, kind="stable")[:_KEPT]]
         more = candidates.around(top, count // 3, near=near)
         rows, values = np.vstack([rows, more]), np.concatenate([values, worth.of(more)])

@@ -13,13 +13,17 @@ if TYPE_CHECKING:
     from footplate.tuning.axes import Floats
     from footplate.tuning.bayesian.acquisition import Acquisition
     from footplate.tuning.bayesian.feasibility import Feasibility
+    from footplate.tuning.bayesian.marginals import Marginals
     from footplate.tuning.bayesian.surrogate import Surrogate
+    from footplate.tuning.bayesian.ties import Ties
     from footplate.tuning.bayesian.trust_region import TrustRegion
     from footplate.tuning.encoding import Encoding
 
     Places = NDArray[np.int64]
 
 _ITERATIONS, _EVALUATIONS = 25, 40
+_REACH = 0.1
+"""So far a climb moves a number once marginals are believed: the model alone climbs to corners."""
 
 
 class Worth:
@@ -30,17 +34,21 @@ class Worth:
         acquisition: Acquisition,
         trust: TrustRegion,
         feasibility: Feasibility,
+        marginals: Marginals,
+        ties: Ties,
     ) -> None:
         self._encoding, self._surrogate, self._acquisition = encoding, surrogate, acquisition
         self._trust, self._feasibility = trust, feasibility
+        self._marginals, self._ties = marginals, ties
 
     def of(self, rows: Floats) -> Floats:
         mean, spread = self._surrogate.predict(rows)
         worth = self._acquisition.value(mean, spread) - self._trust.penalty(rows)
-        return worth + self._feasibility.worth(rows)
+        worth = worth + self._marginals.worth(rows) + self._ties.worth(rows)
+        return np.asarray(worth + self._feasibility.worth(rows))
 
     def polished(self, row: Floats) -> Floats:
-        """The top of the hill that the row stands on, over its active numbers. Not settled yet."""
+        """The best near the row by the model alone, over its active numbers. Not settled yet."""
         free = np.flatnonzero(~self._encoding.categorical & ~np.isnan(row))
         if len(free) == 0:
             return row
@@ -50,7 +58,9 @@ class Worth:
             moved[free] = positions
             return self._loss(moved, free)
 
-        bounds = [(0.0, 1.0)] * len(free)
+        reach = 1.0 - (1.0 - _REACH) * self._marginals.weight
+        ends = np.clip(row[free] - reach, 0.0, 1.0), np.clip(row[free] + reach, 0.0, 1.0)
+        bounds = list(zip(*ends, strict=True))
         options = {"maxiter": _ITERATIONS, "maxfun": _EVALUATIONS}
         found = minimize(
             loss, row[free], jac=True, method="L-BFGS-B", bounds=bounds, options=options

@@ -77,7 +77,8 @@ def test_slopes_are_those_of_small_steps(mean: float) -> None:
 
 def test_a_model_is_json_and_back() -> None:
     one = Hyperparameters((0.5, 2.0), 1.5, 0.01)
-    for model in (Model(12, 10, (one,)), Model(30, 30, (one, one), one, ((one,), (one, one)))):
+    shared = Model(30, 30, (one, one), one, ((one,), (one, one)))
+    for model in (Model(12, 10, (one,)), shared, Model(12, 10, (one,), sharpness=(3.0, 0.5))):
         text = json.dumps(model.to_record())
         assert model_from_record(json.loads(text)) == model
 
@@ -89,3 +90,5 @@ def test_a_model_of_another_version_is_fitted_anew_and_nonsense_refused() -> Non
         model_from_record({**record, "seen": "12"})
     with pytest.raises(TypeError):
         model_from_record({**record, "outputs": [3]})
+    with pytest.raises(TypeError):
+        model_from_record({**record, "sharpness": 3.0})
