@@ -78,6 +78,7 @@ def main():
         torch.save(model.module.state_dict(), folder / "model.pt")
         report = {"losses": losses, "checksums": checksums, "offloaded": offloaded()}
         (folder / "report.json").write_text(json.dumps(report))
+    del model  # before its group: freed later, it may wait for gloo's threads for ever
     distributed.destroy_process_group()
 
 

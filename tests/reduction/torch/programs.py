@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import gc
 import hashlib
 import os
 import signal
@@ -46,6 +47,7 @@ class Place:
             timeout=datetime.timedelta(seconds=120),
         )
         yield
+        gc.collect()  # a model that is freed after its group may wait for gloo's threads for ever
         dist.destroy_process_group()
 
 
@@ -68,12 +70,10 @@ def train(
         if hook:
             reducing.attach(model, wire)
         losses = _fit(model, place.rank, steps)
-        return {
-            "losses": losses,
-            "weights": _flat(model).tolist(),
-            "digest": _digest(model),
-            "offloaded": reducing.offloaded(),
-        }
+        weights, digest = _flat(model).tolist(), _digest(model)
+        del model
+        offloaded = reducing.offloaded()
+    return {"losses": losses, "weights": weights, "digest": digest, "offloaded": offloaded}
 
 
 def lose(place: Place, backend: str, *, how: str, hook: bool = False) -> dict[str, Any]:
@@ -91,7 +91,8 @@ def lose(place: Place, backend: str, *, how: str, hook: bool = False) -> dict[st
                 _fit(model, place.rank, 1)
             except RuntimeError as error:
                 heard.append(str(error))
-        return {"heard": heard}
+        del model
+    return {"heard": heard}
 
 
 def _die(how: str) -> None:
@@ -155,6 +156,7 @@ def unused_parameters(place: Place, backend: str, *, hook: bool) -> dict[str, An
             reducing.attach(model)
         model(torch.ones(2, 3), place.rank % 2).sum().backward()
         gradients = [each.grad.flatten().tolist() for each in branches.parameters()]
+        del model
         return {"gradients": gradients, "offloaded": reducing.offloaded()}
 
 
@@ -181,6 +183,7 @@ def accumulate(place: Place) -> dict[str, Any]:
         for model in (first, second, first, second):
             model(rows).sum().backward()
         gradients = [_digest_of_gradients(model) for model in (first, second)]
+        del first, second, model
         return {"silent": silent, "gradients": gradients, "offloaded": reducing.offloaded()}
 
 
