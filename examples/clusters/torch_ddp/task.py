@@ -78,6 +78,7 @@ def main():
         torch.save(model.module.state_dict(), folder / "model.pt")
         (folder / "report.json").write_text(json.dumps(report))
     distributed.barrier()
+    del model  # freed later, it may wait for gloo for ever
     distributed.destroy_process_group()
 
 
