@@ -6,17 +6,25 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Gauge, ProcessCollector
+from prometheus_client.core import CounterMetricFamily
+from prometheus_client.registry import Collector
 
 from footplate.domain.states import State
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prometheus_client import Metric
+
+    from footplate.control.reduced import ReducedTotals
     from footplate.control.status import Status
 
 
-def make_registry(status: Status) -> CollectorRegistry:
-    """This process, and the active jobs by state, counted when asked."""
+def make_registry(status: Status, reduced: ReducedTotals) -> CollectorRegistry:
+    """This process, the active jobs by state, and what reduction servers did."""
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
+    registry.register(_Reduction(reduced))
     jobs = Gauge("footplate_jobs", "Active jobs by state", ["state"], registry=registry)
     for state in State:
         if not state.terminal:
@@ -26,3 +34,23 @@ def make_registry(status: Status) -> CollectorRegistry:
 
 def _count(status: Status, state: State) -> float:
     return status.active().get(state, 0)
+
+
+class _Reduction(Collector):
+    """Asked for at each scrape."""
+
+    def __init__(self, reduced: ReducedTotals) -> None:
+        self._reduced = reduced
+
+    def collect(self) -> Iterator[Metric]:
+        total = self._reduced.total
+        yield CounterMetricFamily(
+            "footplate_reduction_received_bytes",
+            "Bytes that workers have sent to reduction servers since this server began",
+            value=total.received_bytes,
+        )
+        yield CounterMetricFamily(
+            "footplate_reduction_awaiting_seconds",
+            "Time that reduction servers had parts of some workers and waited for others",
+            value=total.awaited_s,
+        )

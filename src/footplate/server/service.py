@@ -43,6 +43,7 @@ from footplate.control.program_storage import ProgramStorage
 from footplate.control.queue import Queue
 from footplate.control.quotas import QuotaBook
 from footplate.control.reconciler import HEARING_S, Reconciler
+from footplate.control.reduced import ReducedTotals
 from footplate.control.reduction import ReductionKit
 from footplate.control.regions import Binding, Regions
 from footplate.control.reports import Reports
@@ -78,12 +79,14 @@ from footplate.server.vizier import make_vizier
 from footplate.store import TellingStore, open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from footplate.control.tokens import Bearer
     from footplate.ports.leases import Lease
     from footplate.ports.notices import Notice
     from footplate.server.data_dir import DataDir
     from footplate.settings import Settings
+    from footplate.wire.replica_v1 import Record
 
 _IDLE_CHECK_S = 0.1
 
@@ -151,7 +154,8 @@ class Service:
             wake,
             self._terms.begin_search,
         )
-        hear, measure = self._terms.hear, self.tuning.measuring.keep
+        self._reduced = ReducedTotals(time.monotonic)
+        hear, measure = self._hear_report, self.tuning.measuring.keep
         self.reports = Reports(self.store, self.logs, self.usage, clock, wake, hear, measure)
         self._programs = ProgramStorage(self.store, secret, url)
         self.shells = Shells(self.store, self.wishes, ShellTokens(secret), clock)
@@ -161,7 +165,7 @@ class Service:
     def _make_app(self, settings: Settings, about: About) -> EndOfStream:
         catalogue, followers, trials = self._catalogue, Followers(), self.tuning.trials
         routes = [
-            *health_routes(__version__, make_registry(self.status), dict),
+            *health_routes(__version__, make_registry(self.status, self._reduced), dict),
             *replica_routes(self._make_tasks(settings), self.reports, self._tokens, self.wishes),
             *shell_routes(self.shells, self._tokens, self._changes.add),
             *footplate_routes(self.status, self.store, about, self._drain, self._servers),
@@ -241,6 +245,10 @@ class Service:
     def _see_quotas(self) -> None:
         self.queue.quotas_changed()
         self._terms.wake()
+
+    def _hear_report(self, bearer: Bearer, records: Sequence[Record]) -> None:
+        self._terms.hear(bearer, records)
+        self._reduced.hear(bearer, records)
 
     def _hear(self, notice: Notice) -> None:
         """Another server has written something."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
+import httpx
 import pytest
 from tests.e2e.service.conftest import BUCKET, CACHE, Desk
 
@@ -90,6 +92,9 @@ def test_workers_sum_up_through_them_and_their_use_is_shown(desk: Desk) -> None:
     assert sent == pytest.approx(ROUNDS * SIZE * 4 * 3 / 2, rel=0.01)
     assert 0 <= figures["awaitingWorkers"].mean <= 1
     assert "reducedBytesPerSecond" not in found["workerpool0-0"].overall.figures
+    metrics = httpx.get(f"{desk.service.url}/metrics").text
+    (total,) = re.findall(r"^footplate_reduction_received_bytes_total (.+)$", metrics, re.MULTILINE)
+    assert float(total) == ROUNDS * SIZE * 4 * 3
 
 
 @pytest.mark.parametrize("lost", ["workerpool2-1", "workerpool1-1"])
