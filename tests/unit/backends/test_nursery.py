@@ -12,6 +12,7 @@ from footplate.domain.names import AttemptId
 from footplate.ports.backend import Presence
 from footplate.testing.backend_rig import WORKERS, all_are, make_request
 from footplate.testing.local_backend import LocalRig, find_processes, wait_until
+from footplate.testing.supervised import find_living
 
 CHIEF = WORKERS[0]
 GANG = WORKERS[:2]
@@ -140,7 +141,7 @@ def test_one_that_ends_at_once_is_not_begun_again_and_again(tmp_path: Path) -> N
 
     def has_been_given_up() -> bool:
         assert nursery.fork(tmp_path, 0, 0) is None
-        return not Path(f"/proc/self/task/{os.getpid()}/children").read_text()
+        return not find_living(str(python))
 
     wait_until(has_been_given_up)
     assert nursery.fork(tmp_path, 0, 0) is None
