@@ -87,8 +87,8 @@ def _categoricals(draw: st.DrawFn) -> CategoricalParameter:
 
 @st.composite
 def _parameters(draw: st.DrawFn, depth: int, numbered: count[int]) -> Parameter:
-    """Names end in different numbers: so all are different."""
-    name = f"{draw(any_text)}{next(numbered)}"
+    """Names begin with different numbers: so all are different."""
+    name = f"{next(numbered)}.{draw(any_text)}"
     leaf = draw(_doubles() | _integers() | _discretes() | _categoricals())
     if isinstance(leaf, DoubleParameter):
         return replace(leaf, name=name)

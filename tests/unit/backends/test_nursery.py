@@ -141,7 +141,7 @@ def test_one_that_ends_at_once_is_not_begun_again_and_again(tmp_path: Path) -> N
 
     def has_been_given_up() -> bool:
         assert nursery.fork(tmp_path, 0, 0) is None
-        return not find_living(str(python))
+        return begun.exists() and not find_living(str(python))
 
     wait_until(has_been_given_up)
     assert nursery.fork(tmp_path, 0, 0) is None
