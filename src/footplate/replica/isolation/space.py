@@ -195,7 +195,7 @@ def _keep(launch: Launch, view: View | None, supervisor: int, pipes: Pipes) -> N
         os.waitpid(pid, 0)
         os._exit(0)
     kernel.die_with_parent(signal.SIGKILL)
-    _begin_init(launch, view, pipes)
+    _begin_init(launch, view, supervisor, pipes)
 
 
 def _let_go(launch: Launch, pipes: Pipes) -> None:
@@ -204,13 +204,14 @@ def _let_go(launch: Launch, pipes: Pipes) -> None:
         os.close(descriptor)
 
 
-def _begin_init(launch: Launch, view: View | None, pipes: Pipes) -> None:
+def _begin_init(launch: Launch, view: View | None, supervisor: int, pipes: Pipes) -> None:
     """Init: show the namespace in /proc, let the program start, reap until it ends."""
     wake_end, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     seen_end, seen = os.pipe()
+    _begin_numbers(supervisor)
     program = os.fork()
     if program == 0:
         os.close(seen)
@@ -224,6 +225,15 @@ def _begin_init(launch: Launch, view: View | None, pipes: Pipes) -> None:
     os.close(seen)
     _let_go(launch, pipes)
     _serve(program, pipes, wake_end)
+
+
+def _begin_numbers(last: int) -> None:
+    """Programs of one host have different numbers: torchrun tells its nodes apart by them."""
+    try:
+        with open("/proc/sys/kernel/ns_last_pid", "w", encoding="ascii") as file:
+            file.write(str(last))
+    except OSError:  # then they begin at 2
+        pass
 
 
 def _become(launch: Launch, pipes: Pipes, seen_end: int) -> None:
