@@ -1,4 +1,5 @@
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -9,6 +10,10 @@ from footplate.testing.postgresql import Postgresql, find_binaries, private_post
 if os.environ.get("CI") != "true":  # there Hypothesis has a profile of its own, without deadlines
     settings.register_profile("development", deadline=None)
     settings.load_profile("development")
+
+# Begun in a shell's background, what is started here would ignore Ctrl-C.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

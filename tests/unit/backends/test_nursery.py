@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -41,8 +42,13 @@ def parent(pid: int) -> int:
 
 
 def nursery_pid(rig: LocalRig) -> int:
-    ours = (pid for pid in find_processes(rig.archive) if parent(pid) == os.getpid())
-    (pid,) = (pid for pid in ours if words(pid)[-2] == COMMAND)
+    """What is found may have ended by the time that it is looked at; the nursery hasn't."""
+    found = []
+    for pid in find_processes(rig.archive):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            if words(pid)[-2:-1] == [COMMAND] and parent(pid) == os.getpid():
+                found.append(pid)
+    (pid,) = found
     return pid
 
 
