@@ -84,8 +84,14 @@ class Spoken:
 class ReducerProcess(Spoken):
     """``under``: a command that starts it somewhere, before its own."""
 
-    def __init__(self, *arguments: str, under: Sequence[str] = (), host: str = "127.0.0.1") -> None:
-        command = [sys.executable, "-m", "footplate_reduction", "reducer", "--host", host]
+    def __init__(
+        self,
+        *arguments: str,
+        under: Sequence[str] = (),
+        host: str = "127.0.0.1",
+        python: str = sys.executable,
+    ) -> None:
+        command = [python, "-m", "footplate_reduction", "reducer", "--host", host]
         super().__init__(*under, *command, "--port", "0", *arguments)
         self.address = self.await_line("listening on ").split()[2].rstrip(",")
 
@@ -93,9 +99,11 @@ class ReducerProcess(Spoken):
 class WorkerProcess(Spoken):
     """One worker, as ``tests/reduction/worker.py`` is told to be."""
 
-    def __init__(self, told: dict[str, object], under: Sequence[str] = ()) -> None:
+    def __init__(
+        self, told: dict[str, object], under: Sequence[str] = (), python: str = sys.executable
+    ) -> None:
         script = str(Path(__file__).with_name("worker.py"))
-        super().__init__(*under, sys.executable, script, json.dumps(told))
+        super().__init__(*under, python, script, json.dumps(told))
 
     def tell(self, command: str) -> None:
         if self.process.stdin is not None:
@@ -130,8 +138,10 @@ class ReducerProcesses:
         for each in self._all:
             each.close()
 
-    def start(self, count: int = 1, *arguments: str) -> list[ReducerProcess]:
-        started = [ReducerProcess(*arguments) for _ in range(count)]
+    def start(
+        self, count: int = 1, *arguments: str, python: str = sys.executable
+    ) -> list[ReducerProcess]:
+        started = [ReducerProcess(*arguments, python=python) for _ in range(count)]
         self._all += started
         return started
 
@@ -142,9 +152,10 @@ class ReducerProcesses:
         *,
         group: str = "0",
         engine: str | None = None,
+        pythons: Sequence[str] = (sys.executable,),
         **limits: float,
     ) -> list[WorkerProcess]:
-        """Joined."""
+        """Joined. ``pythons`` run them in turn."""
         told = {
             "reducers": [each.address for each in reducers],
             "world": world,
@@ -152,7 +163,10 @@ class ReducerProcesses:
             "engine": engine,
             "limits": {"timeout_s": LONG_S, "patience_s": LONG_S, **limits},
         }
-        started = [WorkerProcess({**told, "rank": rank}) for rank in range(world)]
+        started = [
+            WorkerProcess({**told, "rank": rank}, python=pythons[rank % len(pythons)])
+            for rank in range(world)
+        ]
         self._all += started
         for worker in started:
             assert worker.answer() == {"said": "ready"}

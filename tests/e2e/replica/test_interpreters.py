@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.interpreters import find_interpreters
 
 from footplate.testing.supervised import Supervised, python_task
 
@@ -20,21 +20,6 @@ if TYPE_CHECKING:
 MEMORY_LIMIT_KB = 15_000
 HEAVY = {"argparse", "ctypes", "dataclasses", "http", "inspect", "logging", "random", "subprocess"}
 """Modules that the long-lived process must do without; so must typing, in our own code."""
-
-
-def find_interpreters() -> list[str]:
-    """This one, and one of each other version that pyenv or the system has."""
-    found = {sys.version_info[:2]: sys.executable}
-    places = [
-        *Path.home().glob(".pyenv/versions/*/bin/python3.*"),
-        *Path("/usr/bin").glob("python3.*"),
-    ]
-    for path in sorted(places):
-        if match := re.fullmatch(r"python3\.(\d+)", path.name):
-            version = (3, int(match.group(1)))
-            if version >= (3, 8):
-                found.setdefault(version, str(path))
-    return [found[version] for version in sorted(found)]
 
 
 @pytest.mark.parametrize("python", find_interpreters())
