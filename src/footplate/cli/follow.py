@@ -25,6 +25,15 @@ PATIENCE_S = 120.0
 
 RETRY_S = 1.0
 
+LOOKS = 4
+LOOK_S = 0.05
+"""How often, and how long after one another, a program's first line is held back for its start.
+
+The report that brings both has its lines stored first.
+"""
+
+_STATES = frozenset(state.value for state in State)
+
 Item = LogLine | Event | str | Exception
 
 
@@ -44,6 +53,8 @@ class Follower:
         self._event_number = 0
         self._events_due = 0.0
         self._with_events = True
+        self._running = False
+        self._looked_in_vain_after = -1
 
     def run(self, *, events: bool = True) -> Job:
         """Print until the job has ended; the job as it ended.
@@ -81,11 +92,11 @@ class Follower:
                     away_since = 0.0
                     for line in self._lines(service, cursor, follow=True):
                         cursor = line.cursor
-                        self._put_events(service)
+                        self._put_events_before_line(service)
                         self._queue.put(line)
                     job = service.job(self._name)
                     if job.state.terminal:
-                        self._put_events(service, last=True)
+                        self._put_events(service, now=True)
                         self._read_rest(service, cursor)
                         self._queue.put(job)
                         return
@@ -109,16 +120,29 @@ class Follower:
     def _lines(self, service: Service, cursor: int, *, follow: bool = False) -> Iterator[LogLine]:
         return service.logs(self._name, cursor=cursor, follow=follow, replica=self._replica)
 
-    def _put_events(self, service: Service, *, last: bool = False) -> None:
+    def _put_events_before_line(self, service: Service) -> None:
         """What happened before a line is told before it; looked for now and then only.
 
-        ``last``: the job has ended, so that they wouldn't be looked for again.
+        Programs speak once they run: as long as that wasn't told it is looked for at once, though
+        but once after each event, for it may be an earlier attempt that speaks.
         """
+        for _ in range(LOOKS):
+            look = not self._running and self._looked_in_vain_after != self._event_number
+            self._put_events(service, now=look)
+            if not look or self._running or not self._with_events:
+                return
+            self._stop.wait(LOOK_S)
+        self._looked_in_vain_after = self._event_number
+
+    def _put_events(self, service: Service, *, now: bool = False) -> None:
+        """``now``: also where they were looked for just before."""
         with self._events:
-            if not self._with_events or (time.monotonic() < self._events_due and not last):
+            if not self._with_events or (time.monotonic() < self._events_due and not now):
                 return
             for event in service.events(self._name, after=self._event_number):
                 self._event_number = event.number
+                if not event.replica and event.kind in _STATES:
+                    self._running = event.kind == State.RUNNING.value
                 self._queue.put(event)
             self._events_due = time.monotonic() + RETRY_S / 2
 

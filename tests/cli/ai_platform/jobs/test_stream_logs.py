@@ -159,6 +159,32 @@ def test_progress_is_shown_while_waiting(invoke: Callable[..., Result], fake: Fa
     )
 
 
+def test_a_start_is_told_before_the_first_line(
+    invoke: Callable[..., Result], fake: FakeService
+) -> None:
+    """Also where the line is stored a moment before it, as with the report that brings both."""
+    begun = [{"number": 1, "kind": "QUEUED", "message": ""}]
+    started = [*begun, {"number": 2, "kind": "RUNNING", "message": ""}]
+
+    class Events(list[dict[str, object]]):
+        looks = 0
+        spoken = False
+
+        def __iter__(self) -> Iterator[dict[str, object]]:
+            self.looks += self.spoken
+            return iter(started if self.looks > 2 else begun)
+
+    events = Events()
+
+    def lines() -> Iterator[dict[str, object]]:
+        events.spoken = True
+        yield from ending(fake, "SUCCEEDED", line(1, "hello"))
+
+    fake.events[NAME], fake.lines[NAME] = events, lines()
+    result = invoke("ai-platform", "jobs", "stream-logs", "census_1")
+    assert result.output == "QUEUED\nRUNNING\nmaster-replica-0  hello\nJob census_1 succeeded.\n"
+
+
 def test_what_happened_right_before_the_end_is_told(
     invoke: Callable[..., Result], fake: FakeService
 ) -> None:
