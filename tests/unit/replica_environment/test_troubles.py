@@ -15,6 +15,15 @@ error: Request failed after 3 retries in 10.2s
   cause: Connection refused (os error 111)
 """
 NO_NAME = REFUSED.replace("Connection refused", "Name or service not known")
+DISTRUSTED = """\
+error: Failed to build `a.tar.gz`
+  cause: Failed to resolve requirements from `setup.py` build
+  cause: No solution found when resolving: `setuptools>=40.8.0`
+  cause: Failed to fetch: https://me:secret@index.example/simple/setuptools/
+  cause: error sending request for url (https://me:secret@index.example/simple/setuptools/)
+  cause: client error (Connect)
+  cause: invalid peer certificate: UnknownIssuer
+"""
 HASH = """\
 Resolved 1 package in 279ms
 error: Failed to download `numpy==1.26.4`
@@ -74,6 +83,10 @@ error: command '/usr/bin/gcc' failed with exit code 1
     [
         (REFUSED, "http://127.0.0.1:9 can't be reached (Connection refused); if this machine has"),
         (NO_NAME, "http://127.0.0.1:9 can't be reached (Name or service not known); if this"),
+        (
+            DISTRUSTED,
+            "the certificate of https://index.example isn't trusted (UnknownIssuer); if a proxy",
+        ),
         (HASH, "hash mismatch: the index has another file for numpy==1.26.4 than the one whose"),
         (GIT, "git says: unable to access 'https://127.0.0.1:9/x.git/': Failed to connect"),
         ("error: x\n  cause: No space left on device (os error 28)\n", "the disk of the cache"),

@@ -14,9 +14,10 @@ _FETCH = re.compile(r"(?:Failed to fetch: |for url \()`?(?P<place>https?://[^\s`
 _UNREACHED = re.compile(
     r"(Connection refused|Connection reset|Name or service not known|Temporary failure in name"
     r" resolution|No address associated with hostname|Network is unreachable|No route to host"
-    r"|operation timed out|[Tt]imed out|invalid peer certificate[^)\n]*"
+    r"|operation timed out|[Tt]imed out"
     r"|HTTP status (?:client|server) error \([^)]*\))"
 )
+_CERTIFICATE = "invalid peer certificate"
 _HASH = re.compile(r"Hash mismatch for `([^`]+)`")
 _GIT = re.compile(r"Git operation failed.*?fatal: ([^\n]+)", re.DOTALL)
 _FULL = re.compile(r"No space left on device|os error 28")
@@ -43,6 +44,8 @@ def recognise(output: str) -> str:
     git = _GIT.search(output)
     if git is not None:
         return f"git says: {_without_secrets(git.group(1).strip())}"
+    if _CERTIFICATE in output:
+        return _describe_distrust(output)
     return "" if "No solution found" in output else _describe_unreached(output)
 
 
@@ -50,12 +53,27 @@ def _describe_unreached(output: str) -> str:
     fetch, why = _FETCH.search(output), _UNREACHED.search(output)
     if fetch is None or why is None:
         return ""
-    scheme, _, rest = _without_secrets(fetch.group("place")).partition("://")
     return (
-        f"{scheme}://{rest.partition('/')[0]} can't be reached ({why.group(1)}); if this machine "
+        f"{_host(fetch.group('place'))} can't be reached ({why.group(1)}); if this machine "
         "has another package index, name it in UV_DEFAULT_INDEX or PIP_INDEX_URL where the service "
         "starts, and wheels in a folder in UV_FIND_LINKS"
     )
+
+
+def _describe_distrust(output: str) -> str:
+    """The words of uv on it vary in all but these."""
+    fetch, why = _FETCH.search(output), re.search(rf"{_CERTIFICATE}: ?([\w ]+)", output)
+    where = _host(fetch.group("place")) if fetch else "the package index"
+    return (
+        f"the certificate of {where} isn't trusted ({why.group(1).strip() if why else 'invalid'}); "
+        "if a proxy here signs what passes it, or the index is your own, start the service with "
+        "SSL_CERT_FILE=FILE, the certificates of those to trust"
+    )
+
+
+def _host(place: str) -> str:
+    scheme, _, rest = _without_secrets(place).partition("://")
+    return f"{scheme}://{rest.partition('/')[0]}"
 
 
 def _without_secrets(text: str) -> str:
