@@ -109,7 +109,8 @@ class TokenCheck:
             given = _given_token(scope)
             if given is None:
                 raise PermissionDenied(
-                    "this server wants a token: send `Authorization: Bearer TOKEN`, "
+                    "this server wants a token: `footplate` commands take it from "
+                    "FOOTPLATE_TOKEN, others send `Authorization: Bearer TOKEN`, "
                     "`x-goog-api-key: TOKEN` or `?key=TOKEN`"
                 )
             if not hmac.compare_digest(given.encode(), self._token.encode()):
