@@ -170,7 +170,8 @@ def cancel(session: Session, name: JobName) -> None:
         service.cancel(name)
         job = service.job(name)
     if job.state in {State.CANCELLING, State.CANCELLED}:
-        click.echo(f"Job {name.job_id} is being cancelled.", err=True)
+        how = "is" if job.state is State.CANCELLED else "is being"
+        click.echo(f"Job {name.job_id} {how} cancelled.", err=True)
         click.echo(f"  {job_commands(name, session.flags)['describe']}", err=True)
     else:
         click.echo(f"Job {name.job_id} had ended already: {job.state.value}.", err=True)

@@ -67,7 +67,7 @@ def test_list(invoke: Callable[..., Result]) -> None:
 
 def test_cancel_and_delete(invoke: Callable[..., Result], fake: FakeService) -> None:
     assert invoke(*GROUP, "cancel", "7").stderr == (
-        f"Job 7 is being cancelled.\n  footplate ai hp-tuning-jobs describe {NAME}\n"
+        f"Job 7 is cancelled.\n  footplate ai hp-tuning-jobs describe {NAME}\n"
     )
     assert invoke(*GROUP, "delete", "7").stderr == "Job 7 is deleted.\n"
     assert not fake.jobs

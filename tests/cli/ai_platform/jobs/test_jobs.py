@@ -299,7 +299,7 @@ def test_a_format_that_is_none(invoke: Callable[..., Result]) -> None:
 def test_cancel(invoke: Callable[..., Result], fake: FakeService) -> None:
     result = invoke("ai-platform", "jobs", "cancel", "census_1", "--project=demo")
     assert result.stderr == (
-        "Job census_1 is being cancelled.\n"
+        "Job census_1 is cancelled.\n"
         "  footplate ai-platform jobs describe census_1 --project=demo\n"
     )
     assert fake.jobs[NAME]["state"] == "CANCELLED"
