@@ -79,6 +79,7 @@ def test_every_command_explains_itself(
     result = invoke(*path, "--help")
     assert result.exit_code == 0
     assert result.stdout.startswith(f"Usage: footplate {' '.join(path)} ")
+    assert "\b" not in result.stdout  # click's mark of what isn't wrapped, where it was misplaced
 
 
 def test_help_of_the_root_imports_no_command_and_no_http() -> None:
@@ -194,6 +195,65 @@ def test_a_mistyped_command_gets_a_suggestion(invoke: Callable[..., Result]) -> 
     result = invoke("ai-platform", "jobs", "lst")
     assert result.exit_code == 2
     assert "Error: No such command 'lst'. Did you mean 'list'?" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        ("jobs list", "Did you mean 'ai-platform jobs'?"),
+        ("submit", "Did you mean 'ai-platform jobs submit'?"),
+        ("ai-platform jobs submit census_1", "Did you mean 'training census_1'?"),
+        ("ai-platform models list", "Footplate trains models; it neither keeps nor serves them."),
+        ("gcloud ai", "Leave it out: `footplate` takes gcloud's words from the next one on."),
+        ("gsutil ls", "Buckets are in `footplate storage`."),
+        ("storage mb gs://a", "`buckets create` makes one."),
+    ],
+)
+def test_a_command_that_there_is_not_gets_a_hint(
+    words: str, hint: str, invoke: Callable[..., Result]
+) -> None:
+    result = invoke(*words.split())
+    assert result.exit_code == 2
+    assert result.stderr.endswith(f"'. {hint}\n")
+
+
+@pytest.mark.parametrize("words", ["list", "frobnicate", "help frobnicate"])
+def test_where_nothing_is_like_it_nothing_is_guessed(
+    words: str, invoke: Callable[..., Result]
+) -> None:
+    result = invoke(*words.split())
+    assert result.exit_code == 2
+    assert result.stderr.endswith(f"Error: No such command {words.split()[-1]!r}.\n")
+
+
+def test_help_is_a_command_too(invoke: Callable[..., Result]) -> None:
+    assert invoke("help").stdout == HELP
+    helped = invoke("help", "ai-platform", "jobs", "list")
+    assert (helped.exit_code, helped.stdout) == (
+        0,
+        invoke("ai-platform", "jobs", "list", "--help").stdout,
+    )
+
+
+def test_an_option_of_the_program_belongs_behind_dashes(invoke: Callable[..., Result]) -> None:
+    result = invoke("ai-platform", "jobs", "submit", "training", "census_1", "--epochs=3")
+    assert result.exit_code == 2
+    assert result.stderr.endswith(
+        "Error: No such option '--epochs'. What is for your program comes last: -- --epochs ...\n"
+    )
+
+
+def test_a_script_without_its_python_is_told_so(
+    invoke: Callable[..., Result], tmp_path: Path
+) -> None:
+    script = tmp_path / "submit.py"
+    script.write_text("")
+    result = invoke("run", str(script), "a b")
+    assert result.exit_code == 126
+    assert result.stderr == (
+        f"footplate run: {script}: Permission denied; did you mean: "
+        f"footplate run -- python {script} 'a b'\n"
+    )
 
 
 def test_the_usage_of_submit_fits_a_line(invoke: Callable[..., Result]) -> None:

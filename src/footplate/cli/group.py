@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import sys
 from dataclasses import dataclass
@@ -60,12 +59,23 @@ class Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """click suggests only commands that it has imported; this does without."""
+        """``help``, as with gcloud, is ``--help``, too. What isn't there gets a hint."""
         if not ctx.resilient_parsing and self.get_command(ctx, args[0]) is None:
-            near = difflib.get_close_matches(args[0], self.entries, n=1)
-            if near:
-                ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
+            if args[0] == "help":
+                return self._resolve_help(ctx, args[1:])
+            # Imported here: who finds what was looked for needs no hint.
+            from footplate.cli.unknown_command import hint
+
+            ctx.fail(f"No such command {args[0]!r}.{hint(self, ctx, args[0])}")
         return super().resolve_command(ctx, args)
+
+    def _resolve_help(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if not args:
+            click.echo(ctx.get_help(), color=ctx.color)
+            ctx.exit()
+        return self.resolve_command(ctx, [*args, "--help"])
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):

@@ -78,7 +78,14 @@ class UserArgsCommand(click.Command):
         if "--" in args:
             end = args.index("--")
             own, user_args = args[:end], args[end + 1 :]
-        rest = super().parse_args(ctx, own)
+        try:
+            rest = super().parse_args(ctx, own)
+        except click.NoSuchOption as error:
+            if error.possibilities:
+                raise
+            hint = f"What is for your program comes last: -- {error.option_name} ..."
+            name = error.option_name
+            raise click.NoSuchOption(name, f"{error.message} {hint}", ctx=ctx) from None
         ctx.params["user_args"] = user_args
         return rest
 

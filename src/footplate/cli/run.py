@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -64,9 +65,9 @@ def command(session: Session, /, region: str, words: tuple[str, ...]) -> None:
     try:
         _become(words, environment)
     except FileNotFoundError:
-        _fail(f"{words[0]}: no such program", NOT_FOUND)
+        _fail(f"{words[0]}: no such program{_as_script(words)}", NOT_FOUND)
     except OSError as error:
-        _fail(f"{words[0]}: {error.strerror}", NOT_EXECUTABLE)
+        _fail(f"{words[0]}: {error.strerror}{_as_script(words)}", NOT_EXECUTABLE)
 
 
 def _become(words: tuple[str, ...], environment: dict[str, str]) -> None:
@@ -91,6 +92,13 @@ def _check_python(words: tuple[str, ...]) -> None:
                 f"{words[0]} {word}: with -{min(given)} Python would run without the guards "
                 "that keep it from the real service; leave that option out"
             )
+
+
+def _as_script(words: tuple[str, ...]) -> str:
+    """The way out for who forgot the ``python`` before a script."""
+    if not (words[0].endswith(".py") and Path(words[0]).is_file()):
+        return ""
+    return f"; did you mean: footplate run -- {shlex.join(['python', *words])}"
 
 
 def _fail(message: str, code: int) -> None:

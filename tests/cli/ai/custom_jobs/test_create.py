@@ -263,5 +263,7 @@ def test_the_other_commands(invoke: Callable[..., Result], fake: FakeService) ->
     assert (streamed.exit_code, streamed.stderr) == (1, told)
     fake.jobs[NAME]["state"] = "JOB_STATE_RUNNING"
     assert invoke(*group, "cancel", "100", "--project=demo").stderr == (
-        f"Job 100 is being cancelled.\n  footplate ai custom-jobs describe {NAME}\n"
+        f"Job 100 is cancelled.\n  footplate ai custom-jobs describe {NAME}\n"
     )
+    assert invoke(*group, "delete", "100").stderr == "Job 100 is deleted.\n"
+    assert not fake.jobs

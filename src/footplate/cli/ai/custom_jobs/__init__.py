@@ -19,6 +19,7 @@ command = Group(
         Entry("usage", f"{_HERE}.usage", "Show what the replicas of a job use."),
         Entry("ssh", f"{_HERE}.ssh", "Open a shell in a replica of a running job."),
         Entry("cancel", f"{_HERE}.cancel", "End a job."),
+        Entry("delete", f"{_HERE}.delete", "Delete a job that has ended."),
         Entry("machine-types", f"{_HERE}.machine_types", "List machine types of worker pools."),
     ),
     help="Create and follow custom jobs.",

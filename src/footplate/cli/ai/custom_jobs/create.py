@@ -63,6 +63,7 @@ def command(
           --worker-pool-spec=machine-type=n1-standard-4,\\
       executor-image-uri=us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-9.py311:latest,\\
       local-package-path=.,script=train.py --args=--epochs=3
+
     \b
       footplate ai custom-jobs create --display-name=census --config=job.yaml --dry-run
     """

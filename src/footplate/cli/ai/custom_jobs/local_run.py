@@ -52,6 +52,7 @@ def command(
     Examples:
       footplate ai custom-jobs local-run --script=train.py --requirements=pandas,tqdm \\
           --executor-image-uri=us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-9.py311:latest
+
     \b
       footplate ai custom-jobs local-run --local-package-path=code --python-module=trainer.task \\
           --executor-image-uri=us-docker.pkg.dev/vertex-ai/training/tf-cpu.2-21.py311:latest \\

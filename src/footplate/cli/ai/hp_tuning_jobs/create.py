@@ -88,6 +88,7 @@ def command(
             executorImageUri: us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-9.py311:latest
             packageUris: [gs://stage/trainer.tar.gz]
             pythonModule: trainer.task
+
     \b
     Examples:
       footplate ai hp-tuning-jobs create --display-name=census --config=hptuning.yaml \\

@@ -57,6 +57,7 @@ def command(
     Examples:
       footplate ai-platform local train --package-path trainer/ \\
           --module-name trainer.task --job-dir output -- --epochs 3
+
     \b
       footplate ai-platform local train --package-path trainer/ \\
           --module-name trainer.task --distributed \\

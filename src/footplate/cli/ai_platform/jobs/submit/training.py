@@ -80,10 +80,12 @@ def command(
       footplate ai-platform jobs submit training census_20261121_0900 \\
           --package-path trainer/ --module-name trainer.task \\
           --job-dir gs://stage/census --stream-logs -- --epochs 3
+
     \b
       footplate ai-platform jobs submit training census_20261121_0901 \\
           --packages dist/trainer-0.1.tar.gz --module-name trainer.task \\
           --staging-bucket gs://stage --config config.yaml
+
     \b
       footplate ai-platform jobs submit training census_20261121_0902 \\
           --config config.yaml --dry-run

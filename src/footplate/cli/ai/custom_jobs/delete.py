@@ -1,0 +1,8 @@
+"""``footplate ai custom-jobs delete``."""
+
+from __future__ import annotations
+
+from footplate.cli.ai.custom_jobs.kind import KIND
+from footplate.cli.ai.located.delete import delete_command
+
+command = delete_command(KIND, "Delete a job that has ended, with its logs.")
