@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs process namespaces")
 
-ENCLOSING = ("cgroup", "namespace")
+enclosing = pytest.mark.parametrize("rung", ["cgroup", "namespace"], indirect=True)
+"""The rungs that keep programs from others."""
+in_groups = pytest.mark.parametrize("rung", ["cgroup"], indirect=True)
 GUARD = """
 import json, os, signal, sys, time
 host, sentinel = sys.argv[1:]
@@ -81,10 +83,6 @@ def sentinel() -> Iterator[subprocess.Popen[bytes]]:
 def enclosed(
     make_replica: Make, rung: str, sentinel: subprocess.Popen[bytes]
 ) -> Callable[..., Supervised]:
-    """Makes replicas on the rungs that keep programs from others."""
-    if rung not in ENCLOSING:
-        pytest.skip(f"rung {rung} doesn't claim it")
-
     def make(source: str, **fields: Any) -> Supervised:
         host = os.readlink("/proc/self/ns/pid")  # noqa: PTH115  it leads to no file
         task = python_task(source, host, str(sentinel.pid), **fields)
@@ -93,6 +91,7 @@ def enclosed(
     return make
 
 
+@enclosing
 def test_a_program_sees_and_signals_no_other(
     enclosed: Callable[..., Supervised], sentinel: subprocess.Popen[bytes]
 ) -> None:
@@ -102,6 +101,16 @@ def test_a_program_sees_and_signals_no_other(
     assert sentinel.poll() is None
 
 
+@enclosing
+def test_programs_of_one_host_have_different_numbers(enclosed: Callable[..., Supervised]) -> None:
+    """They share a host's name, and torchrun tells its nodes apart by both."""
+    replicas = [enclosed(f"{GUARD}print(os.getpid())") for _ in range(2)]
+    assert [each.supervise()["code"] for each in replicas] == [0, 0]
+    numbers = [each.api.lines() for each in replicas]
+    assert numbers[0] != numbers[1], numbers
+
+
+@enclosing
 def test_killing_all_there_is_ends_nothing_but_its_own(
     enclosed: Callable[..., Supervised], sentinel: subprocess.Popen[bytes]
 ) -> None:
@@ -112,6 +121,7 @@ def test_killing_all_there_is_ends_nothing_but_its_own(
     assert sentinel.poll() is None
 
 
+@enclosing
 def test_who_minds_no_sigterm_is_killed_after_its_grace(
     enclosed: Callable[..., Supervised],
 ) -> None:
@@ -124,6 +134,7 @@ def test_who_minds_no_sigterm_is_killed_after_its_grace(
     assert replica.api.lines() == ["up", "told to end"]
 
 
+@enclosing
 def test_a_program_whose_supervisor_is_killed_ends_at_once(
     enclosed: Callable[..., Supervised],
 ) -> None:
@@ -137,11 +148,10 @@ def test_a_program_whose_supervisor_is_killed_ends_at_once(
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can leave a group")
+@in_groups
 def test_who_leaves_its_control_group_ends_with_its_namespace(
-    enclosed: Callable[..., Supervised], rung: str
+    enclosed: Callable[..., Supervised],
 ) -> None:
-    if rung != "cgroup":
-        return
     replica = enclosed(MOVER)
     replica.api.start()
     replica.run()
