@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _PATIENCE_S = 1.0
 _MOST = 200
+_PLACE = "gs://"
 
 
 def _completion(
@@ -137,6 +138,22 @@ def _places(service: Service, ctx: click.Context, incomplete: str) -> Offered:
     level = service.storage.level(bucket, prefix)
     for name in (*level.prefixes, *(stored.name for stored in level.objects)):
         yield f"gs://{bucket}/{name}", ""
+
+
+def files(
+    _ctx: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Those of this machine: the shell knows them."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def places_or_files(
+    ctx: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """What begins as places do is one; of files of that name they take precedence."""
+    if incomplete and incomplete[: len(_PLACE)] == _PLACE[: len(incomplete)]:
+        return places(ctx, parameter, incomplete) or files(ctx, parameter, incomplete)
+    return files(ctx, parameter, incomplete)
 
 
 jobs = _completion(_jobs)

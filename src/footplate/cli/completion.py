@@ -13,6 +13,9 @@ _SHELLS: dict[str, type[ShellComplete]] = {
 _BEFORE = {"bash": "COMP_WORDBREAKS=${COMP_WORDBREAKS//:}  # gs:// is one word\n"}
 """What the script of a shell needs besides."""
 
+_INSTEAD = {"fish": ('string split ","', 'string split --max 1 ","')}
+"""What click's script of a shell has wrong, and what is right: summaries have commas in them."""
+
 
 @click.command("completion")
 @click.argument("shell", type=click.Choice(list(_SHELLS)))
@@ -27,4 +30,5 @@ def command(ctx: click.Context, shell: str) -> None:
     """
     complete = _SHELLS[shell](ctx.find_root().command, {}, "footplate", "_FOOTPLATE_COMPLETE")
     # Not .source(): for bash that starts one to learn its version, also where there is none.
-    click.echo(_BEFORE.get(shell, "") + complete.source_template % complete.source_vars())
+    script = complete.source_template % complete.source_vars()
+    click.echo(_BEFORE.get(shell, "") + script.replace(*_INSTEAD.get(shell, ("", ""))))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.group import Failure
+from footplate.cli.offering import offered
 from footplate.cli.session_options import region_option, with_session
 
 if TYPE_CHECKING:
@@ -29,7 +30,14 @@ NOT_FOUND = 127
 )
 @region_option()
 @with_session
-@click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- CMD...")
+@click.argument(
+    "words",
+    nargs=-1,
+    required=True,
+    type=click.UNPROCESSED,
+    metavar="-- CMD...",
+    shell_complete=offered("files"),
+)
 def command(session: Session, /, region: str, words: tuple[str, ...]) -> None:
     """Run a program that knows nothing of Footplate against the service.
 

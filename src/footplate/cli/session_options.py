@@ -41,6 +41,7 @@ def with_session(function: Callable[Concatenate[Session, P], R]) -> Callable[P, 
     @click.option(
         "--data-dir",
         envvar="FOOTPLATE_DATA_DIR",
+        type=click.Path(),
         metavar="DIR",
         help="Data directory of a server on this machine.  [env: FOOTPLATE_DATA_DIR]",
     )

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--data-dir",
+    type=click.Path(),
     metavar="DIR",
     help="Where everything is kept.  [env: FOOTPLATE_DATA_DIR; default: ~/.local/share/footplate]",
 )

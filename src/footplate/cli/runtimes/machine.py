@@ -21,6 +21,7 @@ def data_dir_option(function: Callable[P, R]) -> Callable[P, R]:
     return click.option(
         "--data-dir",
         envvar="FOOTPLATE_DATA_DIR",
+        type=click.Path(),
         metavar="DIR",
         help="Data directory whose settings say where the cache is.  [env: FOOTPLATE_DATA_DIR]",
     )(function)

@@ -19,9 +19,13 @@ if TYPE_CHECKING:
 
 @click.command("cp")
 @click.argument(
-    "sources", nargs=-1, required=True, metavar="SOURCE...", shell_complete=offered("places")
+    "sources",
+    nargs=-1,
+    required=True,
+    metavar="SOURCE...",
+    shell_complete=offered("places_or_files"),
 )
-@click.argument("target", metavar="DESTINATION", shell_complete=offered("places"))
+@click.argument("target", metavar="DESTINATION", shell_complete=offered("places_or_files"))
 @click.option("--recursive", "-r", "-R", is_flag=True, help="Folders, with all that is in them.")
 @with_session
 def command(session: Session, sources: tuple[str, ...], target: str, *, recursive: bool) -> None:
