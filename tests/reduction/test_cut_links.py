@@ -11,7 +11,6 @@ from tests.reduction.network import Network, needs_network
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.reduction.rig import WorkerProcess
 
 TIMEOUT_S = 2.0
 LARGE = 1 << 20
@@ -27,16 +26,6 @@ def network() -> Iterator[Network]:
         yield made
 
 
-def _losses(workers: list[WorkerProcess]) -> list[tuple[str, object]]:
-    answers = []
-    for worker in workers:
-        answer = worker.answer()
-        assert "error" in answer, answer
-        print(answer)
-        answers.append((str(answer["error"]), answer["culprit"]))
-    return answers
-
-
 @every_engine
 @pytest.mark.parametrize("moment", ["idle", "in a collective"])
 def test_a_worker_that_is_cut_off_is_named_and_learns_it(
@@ -49,10 +38,10 @@ def test_a_worker_that_is_cut_off_is_named_and_learns_it(
     network.cut("w1")
     for worker in workers:
         worker.tell(f"reduce {LARGE}")
-    for sentence, culprit in _losses([workers[0], workers[2]]):
+    for sentence, culprit in (workers[0].loss(), workers[2].loss()):
         assert culprit == 1, sentence
         assert sentence.startswith("worker 1 was lost")
-    ((sentence, culprit),) = _losses([workers[1]])
+    sentence, culprit = workers[1].loss()
     assert culprit is None
     assert "cut off" in sentence
     for each in reducers:
@@ -72,7 +61,7 @@ def test_a_reducer_that_is_cut_off_is_named_and_ends(
     network.cut("r1")
     for worker in workers:
         worker.tell(f"reduce {LARGE}")
-    for sentence, culprit in _losses(workers):
+    for sentence, culprit in [worker.loss() for worker in workers]:
         assert culprit is None
         assert f"reducer {reducers[1].address} was lost" in sentence
     assert reducers[1].await_end() == 3
@@ -124,7 +113,7 @@ def test_a_group_that_begins_with_a_host_that_is_gone_ends_and_sums_nothing(
     network.cut("old")
     other.expect("join")
     other.tell(f"reduce {LARGE}")
-    ((sentence, culprit),) = _losses([other])
+    sentence, culprit = other.loss()
     assert culprit == 0
     assert sentence.startswith("worker 0 was lost")
 
@@ -136,6 +125,6 @@ def test_a_group_of_several_lanes_learns_of_a_cut_link(network: Network) -> None
     network.cut("w2")
     for worker in workers:
         worker.tell(f"reduce {LARGE}")
-    for sentence, culprit in _losses(workers[:2]):
+    for sentence, culprit in [worker.loss() for worker in workers[:2]]:
         assert culprit == 2, sentence
-    _losses(workers[2:])
+    workers[2].loss()
