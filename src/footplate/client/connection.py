@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from footplate import __version__
-from footplate.client.failures import ConnectionBroke, NoServer, read_failure
+from footplate.client.failures import ConnectionBroke, NoServer, UntrustedCertificate, read_failure
 from footplate.domain.errors import InvalidArgument, UnknownError
 from footplate.wire.json_text import parse_object
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from footplate.wire.json_text import JsonObject
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+_DISTRUST = re.compile(r"certificate verify failed: (.+?)(?: \(_ssl|$)")
 
 
 def leader(status: int, location: str | None, asked: str) -> str | None:
@@ -47,7 +49,9 @@ class Connection:
             base_url=self.url,
             headers=headers,
             timeout=timeout_s,
-            # A proxy of the environment knows nothing of this machine's loopback.
+            # A proxy of the environment knows nothing of this machine's loopback, which its
+            # certificates are for as well: a transport of one's own takes these alone.
+            transport=httpx.HTTPTransport() if split.hostname in LOOPBACK else None,
             trust_env=split.hostname not in LOOPBACK,
         )
 
@@ -121,7 +125,10 @@ class Connection:
     def _failures(self) -> Iterator[None]:
         try:
             yield
-        except (httpx.ConnectError, httpx.ConnectTimeout):
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            distrust = _DISTRUST.search(str(error))
+            if distrust is not None:
+                raise UntrustedCertificate(self.url, distrust.group(1)) from None
             raise NoServer(self.url) from None
         except httpx.HTTPError as error:
             raise ConnectionBroke(self.url, str(error) or type(error).__name__) from None

@@ -24,6 +24,17 @@ class NoServer(errors.Unavailable):
         self.url = url
 
 
+class UntrustedCertificate(errors.FailedPrecondition):
+    """Somebody answers there who may be anybody."""
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(
+            f"the certificate of {url} isn't trusted ({reason}); if it is the right one, name the "
+            "file with the certificates to trust in SSL_CERT_FILE"
+        )
+        self.url = url
+
+
 class ConnectionBroke(errors.Unavailable):
     """The server was there, and the connection ended in the middle of an answer."""
 

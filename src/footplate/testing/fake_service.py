@@ -17,6 +17,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import google_crc32c
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Callable, Iterable, Iterator
     from types import TracebackType
 
@@ -53,7 +54,8 @@ def failure(http: int, status: str, message: str) -> Answer:
 class FakeService:
     """Use it in a ``with`` block; its dictionaries may be changed."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+        """``tls``: of a certificate for ``localhost``."""
         self.requests: list[Request] = []
         self.jobs: dict[str, dict[str, object]] = {}
         """Resources by name, both faces'."""
@@ -73,9 +75,14 @@ class FakeService:
         handler = type("Handler", (_Handler,), {"service": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
+        self._tls = tls
+        if tls is not None:
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
 
     @property
     def url(self) -> str:
+        if self._tls is not None:
+            return f"https://localhost:{self._server.server_address[1]}"
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def __enter__(self) -> FakeService:

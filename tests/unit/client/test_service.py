@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import socket
+import ssl
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.x509.oid import NameOID
 
-from footplate.client.failures import NoServer, read_failure
+from footplate.client.failures import NoServer, UntrustedCertificate, read_failure
 from footplate.client.service import Service
 from footplate.domain.errors import (
     AlreadyExists,
@@ -23,6 +29,7 @@ from footplate.testing.fake_service import Answer, FakeService
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 NAME = TrainingJobName("demo", "census_1")
 CUSTOM = CustomJobName("demo", "us-central1", "100")
@@ -50,6 +57,43 @@ def test_a_training_job_through_its_life(fake: FakeService, service: Service) ->
     assert service.training_jobs.get(NAME).state is State.CANCELLED
     with pytest.raises(AlreadyExists, match="projects/demo/jobs/census_1 exists already"):
         service.training_jobs.create("demo", {"jobId": "census_1"})
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> Path:
+    """One for ``localhost`` that signs itself, beside its key."""
+    key = rsa.generate_private_key(65537, 2048)
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    built = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    private = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    (tmp_path / "tls.key").write_bytes(key.private_bytes(pem, *private))
+    (tmp_path / "tls.pem").write_bytes(built.public_bytes(pem))
+    return tmp_path / "tls.pem"
+
+
+def test_certificates_of_the_environment_are_for_loopback_too(
+    certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unlike its proxies."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate, certificate.with_suffix(".key"))
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
+    with FakeService(context) as fake:
+        monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+        told = r"certificate of https://localhost:\d+ isn't trusted \(self-signed certificate\); if"
+        with Service(fake.url) as service, pytest.raises(UntrustedCertificate, match=told):
+            service.health()
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        with Service(fake.url) as service:
+            assert service.health()
 
 
 def test_a_custom_job_through_its_life(fake: FakeService, service: Service) -> None:
