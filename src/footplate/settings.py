@@ -28,6 +28,8 @@ PREFIX = "FOOTPLATE_"
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 ISOLATIONS = ("auto", "cgroup", "namespace", "subreaper", "best-effort")
 NETWORKS = ("shared", "namespaces")
+_ALIKE = 0.78
+"""How like a setting a variable must be called; clients and programs have others of that prefix."""
 _QUOTA_SCOPE = ("project", "region")
 """The keys of a ``[[quotas]]`` table that are no limits."""
 
@@ -106,6 +108,22 @@ def load_settings(
     if violations:
         raise InvalidArgument.of(tuple(violations))
     return settings
+
+
+def strays(environ: Mapping[str, str]) -> list[str]:
+    """A sentence on each variable that looks like a setting, and is none."""
+    known = {f"{PREFIX}{field.name.upper()}" for field in fields(Settings)}
+    found = sorted(name for name in environ if name.startswith(PREFIX) and name not in known)
+    near = ((name, get_close_matches(name[len(PREFIX) :], _names(), 1, _ALIKE)) for name in found)
+    return [
+        f"{name} is set, which is no setting; did you mean {PREFIX}{meant[0]}?"
+        for name, meant in near
+        if meant
+    ]
+
+
+def _names() -> list[str]:
+    return [field.name.upper() for field in fields(Settings)]
 
 
 def _data_dir(environ: Mapping[str, str]) -> str:

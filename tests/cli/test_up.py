@@ -19,6 +19,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 MAIN = [sys.executable, "-c", "from footplate.cli.main import main; main()"]
 LIMIT_S = 30
 
+STRAY = "FOOTPLATE_GPUTYPE is set, which is no setting; did you mean FOOTPLATE_GPU_TYPE?"
 GREETING = """\
 Footplate answers at URL (data in DATA).
 Machine: emulate, up to 5 replicas at once, 2 simulated NVIDIA_L4; no limits on CPU or memory.
@@ -39,6 +40,7 @@ def test_up_greets_refuses_a_second_one_and_ends_at_ctrl_c(tmp_path: Path) -> No
         "HOME": str(tmp_path),
         "FOOTPLATE_MAX_REPLICAS": "5",
         "FOOTPLATE_GPUS": "simulated:NVIDIA_L4=2",
+        "FOOTPLATE_GPUTYPE": "no such setting",
     }
     with subprocess.Popen(
         words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -56,7 +58,7 @@ def test_up_greets_refuses_a_second_one_and_ends_at_ctrl_c(tmp_path: Path) -> No
 
         server.send_signal(signal.SIGINT)
         rest, told = server.communicate(timeout=LIMIT_S)
-    assert (rest, told) == ("", "\nThe service has stopped.\n")
+    assert (rest, told) == ("", f"Warning: {STRAY}\n\nThe service has stopped.\n")
     assert server.returncode == 0
 
 

@@ -11,7 +11,7 @@ import pytest
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.quotas import Quota
 from footplate.domain.sites import Mode
-from footplate.settings import ISOLATIONS, NETWORKS, Settings, load_settings
+from footplate.settings import ISOLATIONS, NETWORKS, Settings, load_settings, strays
 
 if TYPE_CHECKING:
     from dataclasses import Field
@@ -189,3 +189,27 @@ def test_the_example_is_a_file_that_is_taken(tmp_path: Path) -> None:
         4,
         {"jobs": 10},
     )
+
+
+def test_a_variable_that_is_nearly_a_setting_is_told() -> None:
+    environ = {
+        "FOOTPLATE_MAX_REPLICA": "4",
+        "FOOTPLATE_CACHEDIR": "/cache",
+        "FOOTPLATE_MAX_REPLICAS": "4",
+        "FOOTPLATE_DATA_DIR": "/data",
+    }
+    assert strays(environ) == [
+        "FOOTPLATE_CACHEDIR is set, which is no setting; did you mean FOOTPLATE_CACHE_DIR?",
+        "FOOTPLATE_MAX_REPLICA is set, which is no setting; did you mean FOOTPLATE_MAX_REPLICAS?",
+    ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("URL", "PROJECT", "RUN_URL", "RUNTIME_SLICE", "REPLICA_MARK", "ATTEMPT", "RESTART"),
+        *("REDUCTION_HOST", "REDUCTION_PORT", "REDUCTION_JOB", "REDUCTION_TOKEN", "REDUCERS"),
+    ],
+)
+def test_variables_of_clients_and_programs_are_none(name: str) -> None:
+    assert strays({f"FOOTPLATE_{name}": "x"}) == []

@@ -44,10 +44,12 @@ def command(port: int | None, data_dir: str | None, host: str | None) -> None:
     """
     # Imported here: a server takes longer to import than a help text may take.
     from footplate.server import describe_machine, serve
-    from footplate.settings import load_settings
+    from footplate.settings import load_settings, strays
 
     options = {"port": port, "data_dir": data_dir, "host": host}
     settings = load_settings(os.environ, options)
+    for sentence in strays(os.environ):
+        click.secho(f"Warning: {sentence}", err=True, fg="yellow")
 
     def greet(url: str, site: Site, leader: str | None) -> None:
         _greet(url, str(settings.data_dir), leader, describe_machine(site, settings))
