@@ -165,6 +165,27 @@ def test_nothing_is_said_of_what_nobody_looked_into() -> None:
     assert advise("ModuleNotFoundError: No module named 'x'", Facts()) == ""
 
 
+@pytest.mark.parametrize(
+    ("module", "way"),
+    [
+        ("trainer.task", "install_requires=['torch'] in your setup.py"),
+        (
+            "aiplatform_custom_trainer_script.task",
+            "requirements=['torch'] where your script makes the job",
+        ),
+        (
+            "footplate_local_code.task",
+            "requirements=torch in --worker-pool-spec (local-run: --requirements=torch)",
+        ),
+    ],
+)
+def test_a_requirement_is_written_where_the_job_was_made(
+    module: str, way: str, facts: Facts
+) -> None:
+    told = advise("No module named 'torch'", Facts("2.21", module, facts.environments))
+    assert told.endswith(f" Ways out: {way}, or a runtime that has it")
+
+
 def test_advice_has_bounds(facts: Facts) -> None:
     name = "a" * 5000
     assert len(advise(f"No module named '{name}'", facts)) <= 1000

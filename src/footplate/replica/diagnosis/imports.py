@@ -19,6 +19,12 @@ _CIRCULAR = "most likely due to a circular import"
 _LIBRARY = re.compile(r"ImportError: (lib[\w.+-]+\.so[\w.]*): cannot open shared object file")
 _MAIN = re.compile(r"No module named ([\w.]+)\.__main__; '([\w.]+)' is a package")
 _MOST_NAMES = 12
+_IN_SETUP = "install_requires=['{}'] in your setup.py"
+_WITHOUT_SETUP = {
+    "aiplatform_custom_trainer_script": "requirements=['{}'] where your script makes the job",
+    "footplate_local_code": "requirements={} in --worker-pool-spec (local-run: --requirements={})",
+}
+"""By the package that the Vertex SDK, or our own commands, make of a script."""
 
 
 def advise_on_imports(cause: str, facts: Facts) -> str:
@@ -60,8 +66,14 @@ def _advise_on_missing(module: str, facts: Facts) -> str:
     where = facts.where[0].upper() + facts.where[1:]
     return (
         f"{where} has no {top}{hint} It has {installed.summary()}. "
-        f"Ways out: install_requires=['{distribution}'] in your setup.py, or a runtime that has it"
+        f"Ways out: {_requirement(distribution, facts)}, or a runtime that has it"
     )
+
+
+def _requirement(distribution: str, facts: Facts) -> str:
+    """Where to write it: not all have a setup.py of their own."""
+    way = _WITHOUT_SETUP.get(facts.module.partition(".")[0], _IN_SETUP)
+    return way.replace("{}", distribution)
 
 
 def _advise_on_submodule(module: str, installed: Installed, facts: Facts) -> str:
