@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import click
 
     from footplate.cli.session import Session
+    from footplate.client.resources import Job
     from footplate.domain.names import JobName
 
 _LOOKED_AT = 500
@@ -38,11 +39,16 @@ def way_out(error: ServiceError, ctx: click.Context) -> str:
 
 def _guess(session: Session, name: JobName) -> Iterator[str]:
     try:
-        known = list(islice(_ids(session, name), _LOOKED_AT))
+        beside = list(islice(_beside(session, name), _LOOKED_AT))
     except ServiceError:
         return
+    known = [job.name.job_id for job in beside]
+    shown = [job for job in beside if job.resource.get("displayName") == name.job_id]
     hint = nearest(name.job_id, known, "jobs") if known else ""
-    if hint.startswith("did you mean"):
+    if shown:
+        newest = shown[0].name
+        yield f"  it is the display name of {newest}{_and_more(len(shown) - 1)}"
+    elif hint.startswith("did you mean"):
         yield f"  {hint}"
     elif not known:
         others = "--project names another project"
@@ -51,7 +57,10 @@ def _guess(session: Session, name: JobName) -> Iterator[str]:
         yield f"  there are no jobs in {name.collection}; {others}"
 
 
-def _ids(session: Session, name: JobName) -> Iterator[str]:
+def _and_more(count: int) -> str:
+    return f", and of {count} older" if count else ""
+
+
+def _beside(session: Session, name: JobName) -> Iterator[Job]:
     with session.connect(timeout_s=_PATIENCE_S) as service:
-        for job in service.jobs_beside(name):
-            yield job.name.job_id
+        yield from service.jobs_beside(name)

@@ -267,3 +267,23 @@ def test_the_other_commands(invoke: Callable[..., Result], fake: FakeService) ->
     )
     assert invoke(*group, "delete", "100").stderr == "Job 100 is deleted.\n"
     assert not fake.jobs
+
+
+def test_who_gives_a_display_name_is_told_the_job(
+    invoke: Callable[..., Result], fake: FakeService
+) -> None:
+    place = "projects/demo/locations/us-central1/customJobs"
+    for number, shown in (("7", "census"), ("8", "census"), ("9", "mnist")):
+        fake.jobs[f"{place}/{number}"] = {
+            "name": f"{place}/{number}",
+            "displayName": shown,
+            "state": "JOB_STATE_RUNNING",
+        }
+    (newest,) = invoke(
+        "ai", "custom-jobs", "list", "--filter=displayName=census", "--limit=1", "--uri"
+    ).stdout.splitlines()
+    assert invoke("ai", "custom-jobs", "stream-logs", "census").stderr == (
+        f"Error: {place}/census not found\n"
+        f"  it is the display name of {newest}, and of 1 older\n"
+        "  list them: footplate ai custom-jobs list\n"
+    )
