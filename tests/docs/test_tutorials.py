@@ -14,6 +14,8 @@ from footplate.testing.gcloud import find_gcloud
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from footplate.testing.postgresql import Postgresql
+
 TUTORIALS = ROOT / "docs" / "tutorials"
 slow = pytest.mark.slow
 one_at_a_time = pytest.mark.xdist_group("service")
@@ -47,6 +49,22 @@ def test_checking_a_job(tmp_path: Path) -> None:
     begin = "```console\n$ footplate up\n$ mkdir trainer && touch trainer/__init__.py\n```\n"
     page = (ROOT / "docs" / "how-to" / "check-a-job.md").read_text("utf-8")
     type_out(begin + page, tmp_path)
+
+
+@slow
+@one_at_a_time
+def test_running_several_servers(tmp_path: Path, postgresql: Postgresql) -> None:
+    """On a machine with a database, a folder and ports of other names."""
+    page = (ROOT / "docs" / "how-to" / "run-several-servers.md").read_text("utf-8")
+    for said, here in (
+        ("postgresql://footplate@localhost/footplate", postgresql.create_database()),
+        ("/srv/footplate", str(tmp_path / "srv")),
+        ("8470", str(free_port())),
+        ("8471", str(free_port())),
+    ):
+        assert said in page
+        page = page.replace(said, f"'{here}'" if "://" in here else here)
+    type_out(page, tmp_path)
 
 
 def test_the_testers_workflow_runs_the_testers_commands() -> None:
