@@ -46,7 +46,8 @@ def test_the_owner(tmp_path: Path) -> None:
 @one_at_a_time
 def test_checking_a_job(tmp_path: Path) -> None:
     """It stands beside a trainer, and a service runs."""
-    begin = "```console\n$ footplate up\n$ mkdir trainer && touch trainer/__init__.py\n```\n"
+    make = "$ mkdir trainer\n$ touch trainer/__init__.py trainer/task.py"
+    begin = f"```console\n$ footplate up\n{make}\n```\n"
     page = (ROOT / "docs" / "how-to" / "check-a-job.md").read_text("utf-8")
     type_out(begin + page, tmp_path)
 

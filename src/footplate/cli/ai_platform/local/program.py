@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from footplate.cli.packaging.archive import Source
 from footplate.cli.packaging.build import is_project
+from footplate.cli.packaging.modules import check_module
 from footplate.cli.packaging.progress import build_shown
 from footplate.cli.packaging.trainer import make_sdist
-from footplate.domain.errors import InvalidArgument
-from footplate.domain.words import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from footplate.cli.packaging.archive import Archive
 
 _STARTER = "footplate_local_train"
@@ -50,30 +47,10 @@ def package_program(package_path: str, module: str) -> Program:
     """
     archive = build_shown(package_path)
     parent = Path(package_path).expanduser().resolve().parent
-    _check_module(module, archive, own_build=is_project(parent))
+    check_module(module, archive, own_build=is_project(parent))
     task = _TASK.format(module=module, folder=str(parent))
     files = {
         f"{_STARTER}/__init__.py": Source(b""),
         f"{_STARTER}/task.py": Source(task.encode()),
     }
     return Program(f"{_STARTER}.task", (archive, make_sdist(_STARTER, files)))
-
-
-def _check_module(module: str, archive: Archive, *, own_build: bool) -> None:
-    """A build of the user's own may lay out packages otherwise than their files lie."""
-    known = frozenset(_modules(archive))
-    packages = {name.partition(".")[0] for name in known}
-    if module in known or (own_build and module.partition(".")[0] not in packages):
-        return
-    way = nearest(module, known, "modules") if known else "it has no modules that can be run"
-    raise InvalidArgument(f"--module-name: {module!r} given, which {archive.name} lacks; {way}")
-
-
-def _modules(archive: Archive) -> Iterator[str]:
-    """Those that can be run, by where their files lie in the distribution."""
-    for member in archive.members():
-        path = PurePosixPath(*PurePosixPath(member).parts[1:])
-        if path.suffix != ".py" or path.name in {"__init__.py", "setup.py"}:
-            continue
-        parts = path.parent.parts if path.name == "__main__.py" else path.with_suffix("").parts
-        yield ".".join(parts[1:] if parts[:1] == ("src",) else parts)

@@ -36,6 +36,7 @@ def trainer(tmp_path: Path, fake: FakeService) -> Path:
     folder = tmp_path / "trainer"
     folder.mkdir()
     (folder / "__init__.py").touch()
+    (folder / "task.py").touch()
     return folder
 
 
@@ -72,6 +73,18 @@ def test_a_job_that_would_be_accepted(
     }
     assert fake.calls() == ["GET /healthz", f"POST {PATH}"]
     assert (fake.jobs, fake.objects) == ({}, {})
+
+
+def test_a_module_that_is_not_there_is_found_without_a_build(
+    invoke: Callable[..., Result], trainer: Path
+) -> None:
+    words = ("--module-name=trainer.tsk", "--job-dir=gs://stage/census")
+    result = invoke(*DRY, f"--package-path={trainer}", *words)
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "Error: --module-name: 'trainer.tsk' given, which trainer-0.0.0.tar.gz lacks; "
+        "did you mean trainer.task?\n"
+    )
 
 
 def test_a_job_that_would_be_refused(invoke: Callable[..., Result], fake: FakeService) -> None:

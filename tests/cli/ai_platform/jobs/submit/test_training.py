@@ -34,6 +34,37 @@ def trainer(tmp_path: Path, fake: FakeService) -> Path:
     return folder
 
 
+@pytest.mark.parametrize("words", [("--module-name=trainer.tsk",), ("--config=job.yaml",)])
+def test_a_module_that_the_package_lacks_is_refused_before_anything_is_sent(
+    words: tuple[str, ...],
+    invoke: Callable[..., Result],
+    fake: FakeService,
+    trainer: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "job.yaml").write_text("trainingInput: {pythonModule: trainer.tsk}\n")
+    given = (f"--package-path={trainer}", "--staging-bucket=gs://stage")
+    result = invoke(*SUBMIT, "census_1", *given, *words)
+    field = (
+        "--module-name" if "--module-name=trainer.tsk" in words else "trainingInput.pythonModule"
+    )
+    assert result.exit_code == 1
+    assert result.stderr.endswith(
+        f"Error: {field}: 'trainer.tsk' given, which trainer-0.0.0.tar.gz lacks; "
+        "did you mean trainer.task?\n"
+    )
+    assert not fake.objects
+    assert not fake.jobs
+
+
+def test_another_package_may_have_the_module(invoke: Callable[..., Result], trainer: Path) -> None:
+    given = (f"--package-path={trainer}", "--packages=gs://stage/more.tar.gz")
+    words = ("--module-name=more.task", "--staging-bucket=gs://stage")
+    assert invoke(*SUBMIT, "census_1", *given, *words).exit_code == 0
+
+
 def test_a_package_from_code_to_job(
     invoke: Callable[..., Result], fake: FakeService, trainer: Path
 ) -> None:

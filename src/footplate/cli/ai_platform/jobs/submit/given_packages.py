@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from footplate.cli.packaging.build import is_project
+from footplate.cli.packaging.modules import check_module
 from footplate.cli.packaging.progress import build_shown
 from footplate.cli.packaging.staging import (
     check_names,
@@ -16,7 +18,7 @@ from footplate.cli.packaging.staging import (
     staged_uri,
     staging_location,
 )
-from footplate.cli.packaging.trainer import check_package
+from footplate.cli.packaging.trainer import build_package, check_package
 from footplate.client.validation import Uploads
 from footplate.domain.names import GcsUri
 
@@ -34,6 +36,8 @@ class GivenPackages:
     packages: list[str]
     staging_bucket: str | None
     job_dir: str | None
+    module: tuple[str, str] | None = None
+    """Where it was given, and what: the module that is to run."""
 
     def stage(self, storage: Storage) -> list[str]:
         """Build and upload what is local; the URIs of all packages, the built one first."""
@@ -41,6 +45,8 @@ class GivenPackages:
         if location is None:
             return self._remote()
         built = [build_shown(self.package_path)] if self.package_path is not None else []
+        for archive in built:
+            self._check_module(archive)
         check_names([*built, *local])
         return [*stage(storage, location, [*built, *local]), *self._remote()]
 
@@ -52,11 +58,20 @@ class GivenPackages:
         check_names(local)
         built = []
         if self.package_path is not None:
-            name = check_package(Path(self.package_path).expanduser()).name
-            built = [f"{location}/{name}.tar.gz"]
+            folder = check_package(Path(self.package_path).expanduser())
+            if not is_project(folder.parent):  # what is made up is made quickly
+                self._check_module(build_package(folder).archive)
+            built = [f"{location}/{folder.name}.tar.gz"]
         uris = [*built, *(str(staged_uri(location, archive)) for archive in local)]
         click.secho(f"Not built and uploaded now: {', '.join(uris)}", err=True, dim=True)
         return [*uris, *self._remote()]
+
+    def _check_module(self, built: Archive) -> None:
+        """Other packages may have what this one lacks."""
+        if self.module is not None and self.package_path is not None and not self.packages:
+            parent = Path(self.package_path).expanduser().resolve().parent
+            field, module = self.module
+            check_module(module, built, own_build=is_project(parent), field=field)
 
     def uploads(self) -> Uploads | None:
         """Where the server need not look for packages yet."""

@@ -43,6 +43,15 @@ _ACCELERATORS = {
 _COUNTS = {"worker_count": "workerCount", "parameter_server_count": "parameterServerCount"}
 
 
+def find_module(config: JsonObject, options: Mapping[str, object]) -> tuple[str, str] | None:
+    """The option or the field that says which module is to run, and what it says."""
+    if given := options.get("module_name"):
+        return "--module-name", str(given)
+    training_input = config.get("trainingInput")
+    found = training_input.get("pythonModule") if isinstance(training_input, dict) else None
+    return ("trainingInput.pythonModule", found) if isinstance(found, str) else None
+
+
 def make_job(
     job_id: str,
     config: JsonObject,

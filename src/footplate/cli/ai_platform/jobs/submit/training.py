@@ -94,7 +94,7 @@ def command(
     check_training_job_id(job)
     # Imported here: help texts need neither YAML nor the packager.
     from footplate.cli.ai_platform.jobs.submit.given_packages import GivenPackages
-    from footplate.cli.ai_platform.jobs.submit.request import make_job
+    from footplate.cli.ai_platform.jobs.submit.request import find_module, make_job
     from footplate.cli.config_file import read_config
     from footplate.cli.trials.summary import is_tuning
 
@@ -102,7 +102,12 @@ def command(
     options["kms_key_name"] = kms_key_name(options, session.project)
     job_dir = options.get("job_dir")
     given = GivenPackages(
-        job, package_path, packages, staging_bucket, str(job_dir) if job_dir else None
+        job,
+        package_path,
+        packages,
+        staging_bucket,
+        str(job_dir) if job_dir else None,
+        find_module(content, options),
     )
     at_interrupt("Interrupted; no job was submitted.")
     with session.connect() as service:
