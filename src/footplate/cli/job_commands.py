@@ -39,6 +39,7 @@ _REASONS = (PENDING, "errorMessage", "error.message")
 _LONGEST_NOTE = 200
 _SECONDS = len("2026-11-21T08:00:00")
 _NOTE = {"NOTE": "noteToldOf"}
+_RESTARTS = {"RESTARTS": "restarts"}
 _USAGE = {"REPLICA": "replica"}
 EVENTS = {
     "NUMBER": "number",
@@ -106,6 +107,18 @@ def show_events(session: Session, name: JobName, layout: Layout) -> None:
         click.echo(render_list([asdict(event) for event in happened], layout, EVENTS))
 
 
+def with_restarts(
+    service: Service, found: list[Resource], listing: Listing, uri_of: Callable[[Resource], str]
+) -> list[Resource]:
+    """For a table: each job that started again with a field for how often."""
+    if listing.uri or not listing.layout.is_plain_table or not found:
+        return found
+    with suppress(ServiceError):  # an older service doesn't say
+        again = service.restarts([uri_of(resource) for resource in found])
+        return [{**each, "restarts": again.get(uri_of(each), "")} for each in found]
+    return found
+
+
 def print_jobs(
     found: Sequence[Resource],
     listing: Listing,
@@ -132,6 +145,8 @@ def _listed(found: Sequence[Resource], layout: Layout, columns: Mapping[str, str
         return render_list(found, layout.without_flatten(), columns)
     found = [{**resource, "noteToldOf": _note(resource)} for resource in found]
     noted = any(resource["noteToldOf"] for resource in found)
+    if any(resource.get("restarts") for resource in found):
+        columns = {**columns, **_RESTARTS}
     on_terminal = layout.is_plain_table and sys.stdout.isatty()
     width = shutil.get_terminal_size().columns
     if on_terminal and _width(found, columns, noted=noted) > width:

@@ -18,12 +18,15 @@ from footplate.client.validation import Validations
 from footplate.domain.names import CustomJobName, JobName, TrainingJobName, TuningJobName
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from types import TracebackType
 
     from footplate.client.trials import MeasurementView, TrialsView
     from footplate.client.usage import ReplicaUsage
     from footplate.wire.json_text import JsonObject
+
+_MOST_NAMES = 500
+"""Of jobs in one question."""
 
 
 class Service:
@@ -135,6 +138,16 @@ class Service:
     def measurements(self, name: JobName, number: int) -> tuple[MeasurementView, ...]:
         """What one of its trials has reported so far. Raises NotFound."""
         return self._trials.measurements(name, number)
+
+    def restarts(self, names: Sequence[str]) -> dict[str, int]:
+        """How often jobs started again, by their resource names; of those that did."""
+        found: dict[str, int] = {}
+        for start in range(0, len(names), _MOST_NAMES):
+            body: JsonObject = {"names": [*names[start : start + _MOST_NAMES]]}
+            counts = self._connection.call("POST", "/footplate/v1/restarts", body=body)
+            if isinstance(each := counts.get("restarts"), dict):
+                found |= {name: int(str(count)) for name, count in each.items()}
+        return found
 
     def events(self, name: JobName, *, after: int = 0) -> Iterator[Event]:
         """The events so far, after number ``after``."""

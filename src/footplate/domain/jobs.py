@@ -307,6 +307,11 @@ class Job:
         return names.attempt_id(self.uid, self.attempt)
 
     @property
+    def restarts(self) -> int:
+        """How often replicas of it started again, alone or all together, in all its attempts."""
+        return sum(replica.losses for replica in self.replicas)
+
+    @property
     def primary(self) -> Replica:
         return self.replicas[0]
 

@@ -68,6 +68,8 @@ class FakeService:
         """The trials of each study of Vizier."""
         self.meddlers: dict[str, list[dict[str, object]]] = {}
         """What others write into a job just before somebody changes it."""
+        self.restarts: dict[str, int] = {}
+        """How often each job started again, by name."""
         self.buckets: list[str] = []
         self.objects: dict[tuple[str, str], bytes] = {}
         self.refusals: dict[tuple[str, str], Answer] = {}
@@ -184,6 +186,12 @@ def _operation(name: str) -> dict[str, object]:
     parent = name.rpartition("/")[0].rpartition("/")[0]
     empty = {"@type": "type.googleapis.com/google.protobuf.Empty"}
     return {"name": f"{parent}/operations/1", "done": True, "response": empty}
+
+
+def _restarts(service: FakeService, request: Request) -> Answer:
+    names = request.json()["names"]
+    assert isinstance(names, list)
+    return Answer(body={"restarts": {n: c for n, c in service.restarts.items() if n in names}})
 
 
 def _logs(service: FakeService, request: Request, name: str) -> Answer:
@@ -356,6 +364,7 @@ _API = r"/v1(?:beta1)?"
 
 _ROUTES: list[tuple[str, str, Callable[..., Answer]]] = [
     ("GET", "/healthz", _health),
+    ("POST", "/footplate/v1/restarts", _restarts),
     ("GET", "/footplate/v1/status", _status),
     ("POST", "/footplate/v1/down", _down),
     ("POST", r"/v1/projects/([^/]+)/jobs", _create_training),

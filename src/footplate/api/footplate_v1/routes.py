@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from footplate.api.json_route import json_route
+from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.domain.names import parse_job_name
 from footplate.wire.timestamps import format_time
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from footplate.ports.store import Store, StoredEvent
     from footplate.wire.json_text import JsonObject
 
+MOST_NAMES = 500
+"""Of jobs in one question."""
 _MANY_DIGITS = 19
 """More than a database's 64 bits are sure to hold."""
 
@@ -59,6 +63,7 @@ def footplate_routes(
     return [
         json_route("/footplate/v1/status", {"GET": api.status}),
         json_route("/footplate/v1/down", {"POST": api.down}),
+        json_route("/footplate/v1/restarts", {"POST": api.restarts}),
         Route("/footplate/v1/{name:path}/events", api.events, methods=["GET"]),
     ]
 
@@ -99,11 +104,29 @@ class _FootplateApi:
         self._end()
         return {"cancelledJobs": cancelled, **others}
 
+    def restarts(self, call: Call) -> JsonObject:
+        """How often the jobs of ``names`` started again, without those that didn't, or aren't."""
+        found: JsonObject = {}
+        for name in _names(call.body()):
+            with suppress(NotFound):
+                if again := self._store.get(parse_job_name(name)).restarts:
+                    found[name] = again
+        return {"restarts": found}
+
     def events(self, request: Request) -> Response:
         job = self._store.get(parse_job_name(request.path_params["name"]))
         after = _number(request.query_params.get("after", "0"))
         lines = (json.dumps(_document(e)) + "\n" for e in self._store.events(job.uid, after))
         return Response("".join(lines), media_type="application/x-ndjson")
+
+
+def _names(body: JsonObject) -> list[str]:
+    given = body.get("names")
+    names = [name for name in given if isinstance(name, str)] if isinstance(given, list) else []
+    if not isinstance(given, list) or len(names) < len(given) or len(names) > MOST_NAMES:
+        rule = f"allowed: a list of at most {MOST_NAMES} names of jobs"
+        raise InvalidArgument.of((Violation("names", rule),))
+    return names
 
 
 def _number(text: str) -> int:

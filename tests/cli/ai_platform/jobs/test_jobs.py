@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.testing.fake_service import TIME
+from footplate.testing.fake_service import TIME, failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -343,3 +343,23 @@ def test_describe_says_why_a_job_waits_and_not_what_happened_last(
 
     assert f"pendingExplanation: '{WAITS}'" in result.stdout
     assert result.stderr == f"{WAITS}\n"
+
+
+def test_a_list_says_how_often_jobs_started_again(
+    invoke: Callable[..., Result], fake: FakeService
+) -> None:
+    fake.restarts[NAME] = 3
+    rows = [row.split() for row in invoke("ai-platform", "jobs", "list").stdout.splitlines()]
+    at = rows[0].index("RESTARTS")
+    again = [row for row in rows[1:] if row[0] == NAME.rpartition("/")[2]]
+    assert [row[at] for row in again] == ["3"]
+    for words in (["--format=json"], ["--format=csv"], ["--uri"]):
+        assert "restarts" not in invoke("ai-platform", "jobs", "list", *words).stdout.lower()
+
+
+def test_an_older_service_does_not_say_so(invoke: Callable[..., Result], fake: FakeService) -> None:
+    fake.restarts[NAME] = 3
+    fake.refusals["POST", "/footplate/v1/restarts"] = failure(404, "NOT_FOUND", "no such route")
+    listed = invoke("ai-platform", "jobs", "list")
+    assert listed.exit_code == 0
+    assert "RESTARTS" not in listed.stdout

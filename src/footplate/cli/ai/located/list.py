@@ -14,6 +14,7 @@ from footplate.cli.session_options import region_option, with_session
 
 if TYPE_CHECKING:
     from footplate.cli.ai.located.kind import Kind, N
+    from footplate.cli.formats.keys import Resource
     from footplate.cli.session import Session
 
 
@@ -42,9 +43,12 @@ def list_command(
                 page_size=listing.page_size,
             )
             found = listing.of(job.resource for job in jobs)
+            found = job_commands.with_restarts(service, found, listing, _uri_of)
         where = f" in project {session.project}, {region}; --project and --region name others"
-        job_commands.print_jobs(
-            found, listing, where, kind.columns, lambda resource: str(resource["name"])
-        )
+        job_commands.print_jobs(found, listing, where, kind.columns, _uri_of)
 
     return command
+
+
+def _uri_of(resource: Resource) -> str:
+    return str(resource["name"])

@@ -14,6 +14,7 @@ from footplate.cli.session_options import with_session
 from footplate.cli.trials.summary import is_tuning
 
 if TYPE_CHECKING:
+    from footplate.cli.formats.keys import Resource
     from footplate.cli.session import Session
 
 
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 def command(session: Session, listing: Listing) -> None:
     """List the jobs of a project, newest first.
 
-    TUNES is the metric of a tuning job; the jobs of its trials are in no list.
+    TUNES is the metric of a tuning job; the jobs of its trials are in no list. RESTARTS says how
+    often replicas started again, if any did.
 
     \b
     Examples:
@@ -34,11 +36,16 @@ def command(session: Session, listing: Listing) -> None:
       footplate ai-platform jobs list --sort-by=~endTime --format='csv(jobId,state,endTime)'
     """
     listing = listing.with_states(STATES)
+
+    def uri_of(resource: Resource) -> str:
+        return str(session.training_job(str(resource["jobId"])))
+
     with session.connect() as service:
         jobs = service.training_jobs.list(
             session.project, condition=prefilter(listing.condition), page_size=listing.page_size
         )
         found = listing.of(job.resource for job in jobs)
+        found = job_commands.with_restarts(service, found, listing, uri_of)
     tuned = any(is_tuning(resource) for resource in found)
     columns = {**COLUMNS, **TUNED} if tuned else COLUMNS
     job_commands.print_jobs(
@@ -46,5 +53,5 @@ def command(session: Session, listing: Listing) -> None:
         listing,
         f" in project {session.project}; --project names another one",
         columns,
-        lambda resource: str(session.training_job(str(resource["jobId"]))),
+        uri_of,
     )
