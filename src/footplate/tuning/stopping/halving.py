@@ -1,4 +1,4 @@
-"""Asynchronous successive halving, with grace, and a check that early results say something.
+"""Asynchronous successive halving, with grace, and a forecast learnt from whole curves.
 
 Source: Li et al., "A System for Massively Parallel Hyperparameter Tuning", 2020 (ASHA), in its
 variant that stops trials rather than pausing them. What is different, each measured by
@@ -9,7 +9,9 @@ variant that stops trials rather than pausing them. What is different, each meas
 - What falls fast may go on too: where a trial stands, and where it would end if each doubling of
   its time brought as much as the last one, are both compared.
 - The first whole curves say whether the order at that point is that of the ends. Where they cross,
-  nothing is stopped yet.
+  no trial is stopped for its place.
+- What may still become the best goes on, wherever it stands; what hardly can stops, even among the
+  top third. How likely that is, is learnt from whole curves.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from footplate.tuning.stopping.curves import whole_curves
+from footplate.tuning.stopping.forecast import foretell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from footplate.domain.studies.trials import Trial
     from footplate.tuning.axes import Floats
     from footplate.tuning.stopping.curves import Curve, Ruler
+    from footplate.tuning.stopping.forecast import Foretold
 
 _PARTS = {2: "half", 3: "third", 4: "quarter"}
 LEAST_WHOLE = 5
@@ -37,6 +41,12 @@ _JUDGES = 8
 """So many of the first whole curves are asked: none of them was chosen by this rule."""
 _LEAST_AGREEMENT = 0.4
 """Of the order at a point and the order at the end: Spearman's coefficient, -1 to 1."""
+_HOPELESS, _POSSIBLE = 0.5, 3.0
+"""Chances to become the best, as a multiple of 1 / (number of trials), which any trial has before
+anything is known: with less than the first a trial stops in any case, with more than the second in
+none. Multiples, so that the chance to lose the best of all doesn't grow with the number of trials.
+"""
+_LEAST_TRIALS = 8
 
 
 @dataclass(frozen=True)
@@ -53,11 +63,18 @@ class HalvingRule:
         x = own.end
         if len(whole) < LEAST_WHOLE or not self.spec.grace * longest <= x < longest:
             return ""
-        if _agreement(whole[:_JUDGES], x) < _LEAST_AGREEMENT:
+        curves = [curve for other in others if (curve := self.ruler.curve(other)).xs]
+        reached = [_until(curve, x) for curve in curves if curve.end >= x]
+        agreed = _agreement(whole[:_JUDGES], x) >= _LEAST_AGREEMENT
+        behind = self._compared(own, reached, x, longest) if agreed else ""
+        foretold = foretell(own, whole, longest) if math.isfinite(own.standing) else None
+        if foretold is None:
+            return behind
+        share = foretold.chance * max(len(curves) + 1, _LEAST_TRIALS)
+        if own.best <= foretold.to_beat or share >= _POSSIBLE:
             return ""
-        curves = [self.ruler.curve(other) for other in others]
-        reached = [_until(curve, x) for curve in curves if curve.xs and curve.end >= x]
-        return self._compared(own, reached, x, longest)
+        hopeless = share < _HOPELESS and foretold.trend > foretold.to_beat
+        return behind or (self._hopeless(own, foretold, len(whole)) if hopeless else "")
 
     def _compared(self, own: Curve, reached: Sequence[Curve], x: float, longest: float) -> str:
         """``reached``: the others', up to the same point."""
@@ -74,6 +91,13 @@ class HalvingRule:
         part = _PARTS.get(self.spec.reduction, f"{self.spec.reduction}th part")
         at, shown = self.ruler.at(x), self.ruler.shown(mine)
         return f"{at}: {shown}, {self.ruler.worse()} {last}, the top {part} of {count} trials"
+
+    def _hopeless(self, own: Curve, foretold: Foretold, whole: int) -> str:
+        at, shown = self.ruler.at(own.end), self.ruler.shown
+        ends = sorted([foretold.low, foretold.high], key=self.ruler.metric.value)
+        between = " and ".join(shown(end) for end in ends)
+        to_beat = f"the best of {whole} whole trials has {shown(foretold.to_beat)}"
+        return f"{at}: {shown(own.best)}, to end between {between}, and {to_beat}"
 
 
 def _until(curve: Curve, x: float) -> Curve:

@@ -142,16 +142,34 @@ def test_halving_gives_a_grace_of_a_tenth() -> None:
 
 
 def test_halving_leaves_a_third_of_those_that_come_so_far() -> None:
-    others = curves([i / 10 for i in range(1, 9)])
+    """Ends that are all the same tell nothing, so places count alone."""
+    running = [trial(6 + i, decay(level, 5), done=False) for i, level in enumerate((0.1, 0.2, 0.3))]
+    others = [*curves([0.5] * 5), *running]
     stopped = [
         bool(rule(HalvingSpec()).reason_to_stop(trial(9, decay(level, 5), done=False), others))
-        for level in (0.05, 0.25, 0.35, 0.45, 0.85)
+        for level in (0.05, 0.25, 0.35, 0.85)
     ]
-    assert stopped == [False, False, True, True, True]
+    assert stopped == [False, False, True, True]
+
+
+def test_halving_stops_what_is_hopeless_even_among_the_top_third() -> None:
+    others = curves([i / 10 for i in range(1, 9)])
+    second = trial(9, decay(0.25, 8), done=False)
+    reason = rule(HalvingSpec()).reason_to_stop(second, others)
+    said = "to end between 0.3452 and 0.3531, and the best of 8 whole trials has 0.2"
+    assert reason == f"at step 80: 0.375, {said}"
+
+
+def test_halving_says_what_is_hopeless_in_the_metrics_own_direction() -> None:
+    others = curves([i / 10 for i in range(1, 9)], lambda v: [-x for x in decay(v)])
+    second = trial(9, [-x for x in decay(0.25, 8)], done=False)
+    reason = rule(HalvingSpec(), GAIN).reason_to_stop(second, others)
+    said = "to end between -0.3531 and -0.3452, and the best of 8 whole trials has -0.2"
+    assert reason == f"at step 80: -0.375, {said}"
 
 
 def test_halving_stops_nothing_where_curves_cross() -> None:
-    """What ends best begins slowest: at a half of the time the order says nothing."""
+    """What ends best begins slowest: early places say the opposite."""
     others = [trial(i + 1, [2.0 - i / 10] * 5 + [0.2 + i / 10] * 5) for i in range(8)]
     early = trial(9, [2.0] * 5, done=False)
     late = trial(9, [2.0] * 5 + [0.9] * 4, done=False)
@@ -159,8 +177,20 @@ def test_halving_stops_nothing_where_curves_cross() -> None:
     assert rule(HalvingSpec()).reason_to_stop(late, others)
 
 
+def test_halving_hardly_stops_where_early_results_say_nothing() -> None:
+    rng = np.random.default_rng(0)
+    stopped = 0
+    for _ in range(50):
+        drawn = rng.uniform(1.0, 2.0, (9, 2)).tolist()
+        values = [[start] * 5 + [end] * 5 for start, end in drawn]
+        others = [trial(i + 1, row) for i, row in enumerate(values[:8])]
+        asked = trial(9, values[8][:5], done=False)
+        stopped += bool(rule(HalvingSpec()).reason_to_stop(asked, others))
+    assert stopped <= 15
+
+
 def test_halving_lets_what_falls_fast_go_on() -> None:
-    others = curves([0.4, 0.42, 0.44, 0.46, 0.48, 0.5])
+    others = curves([0.4] * 6)
     falling = trial(9, [3.0, 2.0, 1.5, 1.0], done=False)
     flat = trial(9, [1.0, 1.0, 1.0, 1.0], done=False)
     assert not rule(HalvingSpec()).reason_to_stop(falling, others)
@@ -174,7 +204,7 @@ def test_halving_stops_what_was_good_and_has_diverged() -> None:
 
 
 def test_what_has_diverged_takes_no_place_of_those_that_go_on() -> None:
-    others = curves([0.2, 0.25, 0.3, 0.35, 0.4, 0.45])
+    others = [*curves([0.9] * 5), trial(6, [0.4] * 4, done=False)]
     lost = [trial(n, [0.1] * 5 + [math.nan], done=False) for n in (7, 8, 10)]
     good = trial(9, [0.5] * 4, done=False)
     fine = [trial(t.number, [0.1] * 6, done=False) for t in lost]

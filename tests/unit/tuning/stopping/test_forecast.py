@@ -1,0 +1,101 @@
+"""Forecasts from whole curves."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.tuning.spaces import BRIEF
+
+from footplate.tuning.stopping.curves import Curve
+from footplate.tuning.stopping.forecast import Scale, foretell
+
+LOSSES = st.floats(-1e99, 1e99) | st.just(math.inf)
+
+
+def curve(losses: list[float]) -> Curve:
+    return Curve(tuple(float(i + 1) for i in range(len(losses))), tuple(losses))
+
+
+def falling(level: float, count: int = 10) -> Curve:
+    return curve([level + 1.0 / (i + 1) for i in range(count)])
+
+
+def test_like_curves_end_alike() -> None:
+    whole = [falling(level) for level in np.linspace(0.2, 1.0, 20)]
+    found = foretell(falling(0.45, 5), whole, 10.0)
+    assert found is not None
+    assert found.low <= 0.55 <= found.high
+    assert found.high - found.low < 0.1
+    assert found.to_beat == pytest.approx(0.3)
+    assert found.chance < 0.01
+
+
+def test_what_is_ahead_of_the_best_is_likely_to_beat_it() -> None:
+    whole = [falling(level) for level in np.linspace(0.2, 1.0, 20)]
+    found = foretell(falling(0.1, 5), whole, 10.0)
+    assert found is not None
+    assert found.chance > 0.9
+
+
+def test_a_forecast_is_less_sure_where_early_results_say_less() -> None:
+    rng = np.random.default_rng(0)
+    chances = []
+    for noise in (0.01, 0.5):
+        starts = rng.uniform(0.5, 1.5, 30)
+        whole = [curve([s] * 5 + [s + noise * rng.uniform(-1.0, 0.0)] * 5) for s in starts]
+        found = foretell(curve([0.8] * 5), whole, 10.0)
+        assert found is not None
+        chances.append(found.chance)
+    assert chances[0] < 0.001 < chances[1]
+
+
+def test_where_curves_cross_the_slow_are_likelier_to_win() -> None:
+    whole = [curve([2.0 - level] * 5 + [level] * 5) for level in np.linspace(0.2, 0.9, 12)]
+    slow, fast = (foretell(curve([start] * 5), whole, 10.0) for start in (1.85, 1.15))
+    assert slow is not None
+    assert fast is not None
+    assert slow.chance > 0.2
+    assert fast.chance < 0.01
+
+
+@pytest.mark.parametrize("known", [[0.5] * 9, [0.1, 0.2, 0.3, 0.4], [math.inf] * 9])
+def test_too_few_ends_or_ends_that_are_alike_tell_nothing(known: list[float]) -> None:
+    whole = [curve([1.0] * 5 + [end] * 5) for end in known]
+    assert foretell(curve([0.9] * 5), whole, 10.0) is None
+
+
+def test_curves_that_are_over_already_tell_nothing() -> None:
+    whole = [falling(level, 5) for level in np.linspace(0.2, 1.0, 20)]
+    assert foretell(falling(0.3, 5), whole, 10.0) is None
+
+
+def test_a_curve_unlike_any_other_is_foretold_with_less_certainty() -> None:
+    whole = [falling(level) for level in np.linspace(0.2, 1.0, 20)]
+    usual = foretell(falling(0.8, 5), whole, 10.0)
+    flat = foretell(curve([1.0] * 5), whole, 10.0)
+    assert usual is not None
+    assert flat is not None
+    assert flat.high - flat.low > usual.high - usual.low
+
+
+@BRIEF
+@given(st.lists(st.lists(LOSSES, min_size=1, max_size=9), max_size=9), st.lists(LOSSES, min_size=1))
+def test_a_forecast_is_made_of_numbers(known: list[list[float]], own: list[float]) -> None:
+    found = foretell(curve(own), [curve(losses) for losses in known], 100.0)
+    if found is not None:
+        assert all(map(math.isfinite, (found.low, found.high, found.to_beat, found.trend)))
+        assert 0.0 <= found.chance <= 1.0
+        assert found.low <= found.high
+
+
+def test_a_scale_counts_bad_losses_by_their_logarithm() -> None:
+    scale = Scale(1.0, 3.0)
+    places = scale.place(np.array([1.0, 2.0, 3.0, 1.0 + 2.0 * math.e, math.inf]))
+    assert places == pytest.approx([0.0, 0.5, 1.0, 2.0, 8.0])
+    assert [scale.loss(place) for place in places[:4]] == pytest.approx(
+        [1.0, 2.0, 3.0, 1.0 + 2.0 * math.e]
+    )
