@@ -95,7 +95,10 @@ class FolderBuckets:
     def delete_bucket(self, name: str) -> None:
         self._objects.folder(name)
         if self.list(name, limit=1).objects:
-            raise FailedPrecondition(f"bucket {name!r} is not empty")
+            raise FailedPrecondition(
+                f"bucket {name!r} is not empty; `footplate storage rm --recursive gs://{name}` "
+                "deletes it with all that is in it"
+            )
         with told_to_clients():
             root = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY)
             try:

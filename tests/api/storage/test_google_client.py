@@ -38,7 +38,7 @@ def test_buckets(client: storage.Client) -> None:
     with pytest.raises(BadRequest, match="allowed: 3 to 63"):
         client.create_bucket("Models")
     made.blob("a/b").upload_from_string(b"x")
-    with pytest.raises(Conflict, match="not empty"):
+    with pytest.raises(Conflict, match="not empty; `footplate storage rm --recursive gs:"):
         made.delete()
     made.delete(force=True)
     assert not made.exists()
