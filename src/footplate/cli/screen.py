@@ -24,6 +24,8 @@ _COLOURS = {
     "EMERGENCY": "red",
 }
 
+_FACTS = frozenset({"ISOLATION", "LIMITS", "NETWORK"})
+"""Kinds that each start of a replica tells anew; of one that starts again it is mostly the same."""
 _ENDS = frozenset(state.value for state in State if state.terminal)
 
 
@@ -38,6 +40,7 @@ class Screen:
         self._narrator = Narrator()
         self._width = 0
         self._progress = False
+        self._told: set[str] = set()
         self._live = sys.stderr.isatty() and not colourless()
         self._shown = sys.stdout.isatty()
 
@@ -58,7 +61,10 @@ class Screen:
         text = disarm(self._narrator.tell(event))
         if event.kind == "WAITING":
             self.note(disarm(event.message))
+        elif event.kind in _FACTS and text in self._told:
+            return
         elif event.kind in PASSING:
+            self._told.add(text)
             self.note(text, passing=True)
         else:
             self._clear()

@@ -185,6 +185,21 @@ def test_a_start_is_told_before_the_first_line(
     assert result.output == "QUEUED\nRUNNING\nmaster-replica-0  hello\nJob census_1 succeeded.\n"
 
 
+def test_how_a_replica_is_isolated_is_told_again_only_if_it_changed(
+    invoke: Callable[..., Result], fake: FakeService
+) -> None:
+    told = ("by a cgroup", "by a cgroup", "by nothing", "by nothing")
+    fake.events[NAME] = [
+        {"number": at, "kind": "ISOLATION", "message": message, "replica": "r-0"}
+        for at, message in enumerate(told, 1)
+    ]
+    fake.lines[NAME] = ending(fake, "SUCCEEDED", line(1, "hello"))
+    result = invoke("ai-platform", "jobs", "stream-logs", "census_1")
+    assert result.stderr == (
+        "r-0  ISOLATION: by a cgroup\nr-0  ISOLATION: by nothing\nJob census_1 succeeded.\n"
+    )
+
+
 def test_what_happened_right_before_the_end_is_told(
     invoke: Callable[..., Result], fake: FakeService
 ) -> None:
