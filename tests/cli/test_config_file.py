@@ -12,11 +12,45 @@ from footplate.domain.errors import InvalidArgument
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from footplate.wire.json_text import JsonObject
+
+
+SUBMIT = "ai-platform jobs submit training"
+
+
+def read(path: Path, command: str = SUBMIT) -> JsonObject:
+    return read_config(path, command)
+
+
+@pytest.mark.parametrize(
+    ("content", "command", "told"),
+    [
+        (
+            "trainingInput: {}",
+            "ai custom-jobs create",
+            f"has trainingInput, .* `footplate {SUBMIT}`",
+        ),
+        (
+            "workerPoolSpecs: []",
+            SUBMIT,
+            "has workerPoolSpecs, .* `footplate ai custom-jobs create`",
+        ),
+        ("trialJobSpec: {}", SUBMIT, "has trialJobSpec, .* `footplate ai hp-tuning-jobs create`"),
+    ],
+)
+def test_a_file_for_another_command_is_told(
+    content: str, command: str, told: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(content)
+    with pytest.raises(InvalidArgument, match=told):
+        read(path, command)
+
 
 def test_versions_stay_as_they_are_written(tmp_path: Path) -> None:
     path = tmp_path / "c.yaml"
     path.write_text("trainingInput: {runtimeVersion: 2.10, pythonVersion: 3, n: 1.10}\n")
-    assert read_config(path) == {
+    assert read(path) == {
         "trainingInput": {"runtimeVersion": "2.10", "pythonVersion": "3", "n": 1.1}
     }
 
@@ -24,13 +58,13 @@ def test_versions_stay_as_they_are_written(tmp_path: Path) -> None:
 def test_dates_stay_text(tmp_path: Path) -> None:
     path = tmp_path / "c.yaml"
     path.write_text("labels: {day: 2026-11-21}\n")
-    assert read_config(path) == {"labels": {"day": "2026-11-21"}}
+    assert read(path) == {"labels": {"day": "2026-11-21"}}
 
 
 def test_an_empty_file_is_an_empty_object(tmp_path: Path) -> None:
     path = tmp_path / "c.yaml"
     path.touch()
-    assert read_config(path) == {}
+    assert read(path) == {}
 
 
 @pytest.mark.parametrize(
@@ -47,7 +81,7 @@ def test_what_is_wrong_is_said(content: bytes, message: str, tmp_path: Path) -> 
     path = tmp_path / "c.yaml"
     path.write_bytes(content)
     with pytest.raises(InvalidArgument, match=message):
-        read_config(path)
+        read(path)
 
 
 LAUGHS = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -69,11 +103,11 @@ def test_what_would_have_no_end_is_refused(text: str, message: str, tmp_path: Pa
     path = tmp_path / "config.yaml"
     path.write_text(text)
     with pytest.raises(InvalidArgument) as caught:
-        read_config(path)
+        read(path)
     assert message in str(caught.value)
 
 
 def test_aliases_may_be_used(tmp_path: Path) -> None:
     path = tmp_path / "config.yaml"
     path.write_text("a: &a [1, 2]\nb: [*a, *a]\n")
-    assert read_config(path) == {"a": [1, 2], "b": [[1, 2], [1, 2]]}
+    assert read(path) == {"a": [1, 2], "b": [[1, 2], [1, 2]]}

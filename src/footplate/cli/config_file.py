@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from footplate.wire.json_text import JsonObject
 
 _MOST_VALUES = 100_000
+_TELLTALE = {
+    "trainingInput": "ai-platform jobs submit training",
+    "workerPoolSpecs": "ai custom-jobs create",
+    "studySpec": "ai hp-tuning-jobs create",
+    "trialJobSpec": "ai hp-tuning-jobs create",
+}
+"""Fields that files of one command have only, by which one takes them for another's."""
 _VERSIONS = frozenset({"runtimeVersion", "pythonVersion", "runtime_version", "python_version"})
 
 
@@ -62,12 +69,21 @@ def _is_endless(content: object) -> bool:
     return True
 
 
-def read_config(path: Path) -> JsonObject:
-    """The object in the file; an empty file is an empty one.
+def read_config(path: Path, command: str) -> JsonObject:
+    """The object in the file; an empty file is an empty one. ``command`` is to be given it.
 
     Raises:
-        InvalidArgument: there is no such file, or no such object in it; says where.
+        InvalidArgument: there is no such file, or no such object in it; says where. Or it is one
+            for another command.
     """
+    content = _read(path)
+    for field, other in _TELLTALE.items():
+        if field in content and other != command:
+            raise InvalidArgument(f"--config: {path} has {field}, which is for `footplate {other}`")
+    return content
+
+
+def _read(path: Path) -> JsonObject:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:

@@ -78,7 +78,7 @@ def command(
     pools = GivenPools(
         session.project, display_name, worker_pools, tuple(python_package_uris), staging_bucket
     )
-    content = read_config(Path(config)) if config else {}
+    content = read_config(Path(config), "ai custom-jobs create") if config else {}
     options["kms_key_name"] = kms_key_name(options, session.project)
     at_interrupt("Interrupted; no job was created.")
     with session.connect() as service:

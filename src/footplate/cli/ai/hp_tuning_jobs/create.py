@@ -101,7 +101,7 @@ def command(
     from footplate.cli.config_file import read_config
 
     options["kms_key_name"] = kms_key_name(options, session.project)
-    request = make_job(display_name, read_config(Path(config)), options)
+    request = make_job(display_name, read_config(Path(config), "ai hp-tuning-jobs create"), options)
     at_interrupt("Interrupted; no job was created.")
     with session.connect() as service:
         service.health()

@@ -98,7 +98,7 @@ def command(
     from footplate.cli.config_file import read_config
     from footplate.cli.trials.summary import is_tuning
 
-    content = read_config(Path(config)) if config else {}
+    content = read_config(Path(config), "ai-platform jobs submit training") if config else {}
     options["kms_key_name"] = kms_key_name(options, session.project)
     job_dir = options.get("job_dir")
     given = GivenPackages(
