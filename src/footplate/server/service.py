@@ -101,7 +101,8 @@ class Service:
         self._settings = settings
         self._data_dir = data_dir
         me = _member(data_dir, url)
-        self._kept = kept = open_store(settings.database, server=me.id)
+        own = settings.database_url is None  # a file in the directory that only one server has
+        self._kept = kept = open_store(settings.database, server=me.id, sole=own)
         self.company = Company(kept, me, data_dir, settings.lease_s)
         self.company.join()
         self._terms = Terms(self._make_term, data_dir, lambda: self.wishes.dismiss())

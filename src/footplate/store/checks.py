@@ -25,7 +25,10 @@ _STORABLE = "text without NUL characters and unpaired surrogates"
 
 def storable(text: str) -> bool:
     """PostgreSQL has no NUL in texts, and nobody has half a surrogate pair in UTF-8."""
-    return "\0" not in text and not any("\ud800" <= c <= "\udfff" for c in text)
+    try:
+        return b"\0" not in text.encode()
+    except UnicodeEncodeError:
+        return False
 
 
 def countable(number: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from footplate.domain.errors import DataLoss, NotFound
@@ -42,19 +43,41 @@ def job_values(job: Job) -> Values:
         "job_id_folded": job.name.job_id.casefold(),
         "display_name": job.display_name,
         "display_name_folded": job.display_name.casefold(),
-        "state": job.state.value,
         "create_time": to_micros(job.create_time),
+        "labels": documents.write_labels(job.labels),
+        "spec": documents.write_spec(job.spec),
+        "request": job.request,
+        "tuning_job": job.tuning_job,
+        **_course_values(job),
+    }
+
+
+def changed_values(before: Job, job: Job) -> Values:
+    """What of the row of ``before`` is another in that of ``job``, and perhaps more.
+
+    Raises InvalidArgument as ``job_values`` does.
+    """
+    same = replace(before, **{name: getattr(job, name) for name in _COURSE}) == job
+    return _course_values(job) if same else job_values(job)
+
+
+_COURSE = (
+    *("state", "update_time", "start_time", "end_time"),
+    *("attempt", "version", "replicas", "ending"),
+)
+"""What changes in the course of a job; the rest was asked for."""
+
+
+def _course_values(job: Job) -> Values:
+    return {
+        "state": job.state.value,
         "update_time": to_micros(job.update_time),
         "start_time": to_micros_or_none(job.start_time),
         "end_time": to_micros_or_none(job.end_time),
         "attempt": job.attempt,
         "version": job.version,
-        "labels": documents.write_labels(job.labels),
-        "spec": documents.write_spec(job.spec),
-        "request": job.request,
         "replicas": documents.write_replicas(job.replicas),
         "ending": documents.write_ending(job.ending),
-        "tuning_job": job.tuning_job,
     }
 
 

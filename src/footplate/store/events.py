@@ -30,14 +30,22 @@ _INSERT = insert(job_events)
 """Put together once: that takes as long as the rest."""
 
 
-def append_events(connection: Connection, uid: JobUid, events: Sequence[JobEvent]) -> None:
-    """Number them on from the last one; leave out those whose key is there already."""
+def append_events(
+    connection: Connection, uid: JobUid, events: Sequence[JobEvent], last: int | None = None
+) -> int | None:
+    """Number them on from the last one; leave out those whose key is there already.
+
+    ``last`` is its number, None if that isn't known. Returns the number of the one that is the
+    last then, as far as it is known.
+    """
     fresh = list(_fresh(connection, uid, events))
     if not fresh:
-        return
-    last = connection.scalar(_LAST, {"uid": uid}) or 0
+        return last
+    if last is None:
+        last = connection.scalar(_LAST, {"uid": uid}) or 0
     rows = [codec.event_values(uid, last + index, event) for index, event in enumerate(fresh, 1)]
     connection.execute(_INSERT, rows)
+    return last + len(rows)
 
 
 def select_events(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import String, bindparam, delete, func, insert, select, tuple_, update
@@ -19,6 +20,7 @@ from footplate.store.documents import write_labels
 from footplate.store.events import append_events, select_events
 from footplate.store.leases import SoleLeases, SqlLeases, fence
 from footplate.store.listening import Listener
+from footplate.store.memory import Memory
 from footplate.store.paging import Position
 from footplate.store.quotas import SqlQuotas
 from footplate.store.servers import SoleServer, SqlServers
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from footplate.ports.servers import Servers
     from footplate.ports.store import StoredEvent
     from footplate.store.codec import Record
+    from footplate.store.memory import Remembered
 
 _ACTIVE = [state.value for state in ACTIVE]
 _log = logging.getLogger(__name__)
@@ -55,6 +58,7 @@ _IN_STATES = (
     .where(jobs.c.state.in_(bindparam("states", expanding=True)))
     .order_by(jobs.c.create_time, jobs.c.uid)
 )
+_ACTIVE_VERSIONS = _IN_STATES.with_only_columns(jobs.c.uid, jobs.c.version)
 _UPDATE = update(jobs).where(jobs.c.uid == _WANTED)
 _INSERT = insert(jobs)
 """What is asked and written most often, put together once: that takes as long as the rest."""
@@ -66,11 +70,16 @@ class SqlStore:
     Any number of threads may call it; ``close`` comes after the last call.
     """
 
-    def __init__(self, engine: Engine, server: str = "") -> None:
-        """``server``: who writes, for the notices to others."""
+    def __init__(self, engine: Engine, server: str = "", *, sole: bool = False) -> None:
+        """``server``: who writes, for the notices to others.
+
+        ``sole``: nobody else writes SQLite's file as long as this store is used, so that jobs
+        needn't be read again.
+        """
         self._engine = engine
         self._server = server
         self._use(Transactions(engine, server))
+        self._memory = Memory() if sole and not self.several else None
 
     def _use(self, transactions: Transactions) -> None:
         self._transactions = transactions
@@ -116,42 +125,58 @@ class SqlStore:
             except IntegrityError as error:
                 raise AlreadyExists(f"{job.name} already exists") from error
             _index_labels(connection, job)
-            append_events(connection, job.uid, events)
+            self._remember(job, append_events(connection, job.uid, events, 0))
             kind = NoticeKind.JOB if job.spec.search is None else NoticeKind.SEARCH
             self._transactions.tell(connection, kind, job.uid)
 
     def get(self, name: JobName) -> Job:
-        return self._get(_BY_NAME, str(name))
+        known = None if self._memory is None else self._memory.find(name)
+        return self._get(_BY_NAME, str(name)) if known is None else known.job
 
     def get_by_uid(self, uid: JobUid) -> Job:
-        return self._get(_BY_UID, uid)
+        known = self._known(uid)
+        return self._get(_BY_UID, uid) if known is None else known.job
 
     def update(self, job: Job, events: Sequence[JobEvent]) -> None:
-        values = codec.job_values(job)
         with self._transactions.writing() as connection:
-            stored = _lock(connection, _LOCK_BY_UID, job.uid)
-            _guard(stored, job.version - 1)
+            known = self._known(job.uid)
+            if known is None:
+                stored = _lock(connection, _LOCK_BY_UID, job.uid)
+                version, labels = stored.version, stored.labels
+                values = codec.job_values(job)
+            else:
+                version, labels = known.job.version, write_labels(known.job.labels)
+                values = codec.changed_values(known.job, job)
+            _guard(job.uid, version, job.version - 1)
+            self._forget(job.uid)
             connection.execute(_UPDATE, {**values, _WANTED.key: job.uid})
-            if stored.labels != write_labels(job.labels):
+            if labels != write_labels(job.labels):
                 connection.execute(delete(job_labels).where(job_labels.c.job_uid == job.uid))
                 _index_labels(connection, job)
-            append_events(connection, job.uid, events)
+            last = append_events(connection, job.uid, events, None if known is None else known.last)
+            self._remember(job, last)
             self._transactions.tell(connection, NoticeKind.JOB, job.uid)
 
     def append(self, uid: JobUid, events: Sequence[JobEvent]) -> None:
         with self._transactions.writing() as connection:
-            _lock(connection, _LOCK_BY_UID, uid)
-            append_events(connection, uid, events)
+            known = self._known(uid)
+            if known is None:
+                _lock(connection, _LOCK_BY_UID, uid)
+            self._forget(uid)
+            last = append_events(connection, uid, events, None if known is None else known.last)
+            if known is not None:
+                self._remember(known.job, last)
             self._transactions.tell(connection, NoticeKind.EVENTS, uid)
 
     def delete(self, name: JobName, version: int) -> None:
         with self._transactions.writing() as connection:
             stored = _lock(connection, _LOCK_BY_NAME, str(name))
-            _guard(stored, version)
+            _guard(stored.uid, stored.version, version)
             removed = delete(jobs).where(jobs.c.tuning_job == stored.uid).returning(jobs.c.uid)
             runs = connection.scalars(removed).all()
             connection.execute(delete(studies).where(studies.c.uid == stored.uid))
             connection.execute(delete(jobs).where(jobs.c.uid == stored.uid))
+            self._forget(stored.uid, *runs)
             self._transactions.tell(connection, NoticeKind.JOB, stored.uid, *runs)
 
     def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
@@ -170,6 +195,11 @@ class SqlStore:
     def active(self, states: Collection[State] = ACTIVE) -> tuple[Job, ...]:
         wanted = {"states": [state.value for state in states]}
         with self._transactions.reading() as connection:
+            if self._memory is not None:
+                versions = connection.execute(_ACTIVE_VERSIONS, wanted).all()
+                known = [self._at_version(*each) for each in versions]
+                if None not in known:
+                    return tuple(job for job in known if job is not None)
             rows = connection.execute(_IN_STATES, wanted).all()
         return tuple(job for job in map(_readable, rows) if job is not None)
 
@@ -197,6 +227,21 @@ class SqlStore:
 
     def close(self) -> None:
         self._transactions.close()
+
+    def _known(self, uid: JobUid) -> Remembered | None:
+        return None if self._memory is None else self._memory.get(uid)
+
+    def _at_version(self, uid: JobUid, version: int) -> Job | None:
+        known = self._known(uid)
+        return known.job if known is not None and known.job.version == version else None
+
+    def _forget(self, *uids: JobUid) -> None:
+        if self._memory is not None:
+            self._memory.forget(*uids)
+
+    def _remember(self, job: Job, last: int | None) -> None:
+        if self._memory is not None:
+            self._transactions.after_commit(partial(self._memory.put, job, last))
 
     def _get(self, query: Select[Any], value: str) -> Job:
         if not storable(value):
@@ -232,9 +277,9 @@ def _lock_tuning_job(connection: Connection, uid: JobUid) -> None:
         raise NotFound(f"there is no tuning job {uid!a}")
 
 
-def _guard(stored: Record, version: int) -> None:
-    if stored.version != version:
-        raise Aborted(f"job {stored.uid} is at version {stored.version}, not {version}")
+def _guard(uid: JobUid, stored: int, version: int) -> None:
+    if stored != version:
+        raise Aborted(f"job {uid} is at version {stored}, not {version}")
 
 
 def _index_labels(connection: Connection, job: Job) -> None:

@@ -25,12 +25,15 @@ if TYPE_CHECKING:
 _ADVISORY_LOCK = 0x666F6F74706C61  # "footpla": any number, the same for all of us
 
 
-def open_store(url: str, *, lock_timeout_s: float = 15.0, server: str = "") -> SqlStore:
+def open_store(
+    url: str, *, lock_timeout_s: float = 15.0, server: str = "", sole: bool = False
+) -> SqlStore:
     """The store in this database; a new one is made, an old one is brought up to date.
 
     ``sqlite:////PATH/TO/FILE`` (its folder must be there) or ``postgresql://...``.
     ``lock_timeout_s`` is how long a write to SQLite waits for other programs, ``server`` the id
-    of the server that writes.
+    of the server that writes. ``sole``: if it is SQLite, nobody else writes it as long as the
+    store is open, and it needn't read again what it has written.
 
     Raises:
         InvalidArgument: the URL names no database that can be used.
@@ -44,7 +47,7 @@ def open_store(url: str, *, lock_timeout_s: float = 15.0, server: str = "") -> S
     except BaseException:
         engine.dispose()
         raise
-    return SqlStore(engine, server)
+    return SqlStore(engine, server, sole=sole)
 
 
 def bring_up_to_date(engine: Engine) -> None:
