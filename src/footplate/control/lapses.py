@@ -39,6 +39,9 @@ def as_of(now: datetime, job: Job, clock: SteadyClock) -> Job:
         return None if moment is None else moment + ahead
 
     ahead = now - clock.steady(now)
+    moments = [job.create_time, job.update_time, job.start_time or now]
+    if not ahead and all(clock.steady(moment) == moment for moment in moments):
+        return job
     return replace(
         job,
         create_time=shift(job.create_time) or now,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,7 @@ class Timeline:
         if self.stretches:
             last = self.stretches[-1]
             if abs(zero - last.zero) < timedelta(seconds=JUMP_S):
-                longer = replace(last, end=max(last.end, wall), zero=zero)
+                longer = Stretch(last.begin, max(last.end, wall), zero)
                 return Timeline((*self.stretches[:-1], longer))
         return Timeline((*self.stretches, Stretch(wall, wall, zero)))
 

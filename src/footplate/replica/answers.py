@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import os
 
+from footplate.replica.real_paths import find_real
+
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any
@@ -79,6 +81,6 @@ def _age(path: str) -> float:
 
 def _state(python: str) -> list[Any]:
     """Of the interpreter behind the link in an environment: it may be replaced, or go."""
-    path = os.path.realpath(python)
+    path = find_real(python)
     state = os.stat(path)
     return [path, state.st_ino, state.st_size, state.st_mtime_ns]

@@ -7,6 +7,7 @@ import os
 from footplate.replica.isolation import ladder
 from footplate.replica.isolation.proofs import Proofs
 from footplate.replica.leases import Leases
+from footplate.replica.real_paths import find_real
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Desk:
 
     @property
     def cache(self) -> str:
-        return os.path.realpath(str(self.ticket.get("cache") or ""))
+        return find_real(str(self.ticket.get("cache") or ""))
 
     def seconds(self, name: str, default: float) -> float:
         value = self.task.get(name)

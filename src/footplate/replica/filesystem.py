@@ -8,6 +8,7 @@ import sys
 from footplate.replica.isolation import ladder
 from footplate.replica.isolation.veil import Veil, find_hidden, find_records
 from footplate.replica.isolation.view import View
+from footplate.replica.real_paths import find_real
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -37,11 +38,11 @@ def make_view(
     kept = _outermost(_with_real([*needed, *directories, cache, desk.command[-1]]))
     if _HOST_TMP in kept:
         return None, f"{_HOST_TMP} itself is in use by the service"
-    view = View(os.path.realpath(desk.home / "root"), desk.home.tmp, buckets, kept)
+    view = View(find_real(desk.home / "root"), desk.home.tmp, buckets, kept)
     view.records = find_records(buckets)
     hidden = find_hidden(desk.ticket.get("private") or ())
-    shown = [os.path.realpath(path) for path in needed if path]
-    view.veil = Veil(os.path.realpath(desk.home / "veil"), hidden, shown, [_real_directory(cache)])
+    shown = [find_real(path) for path in needed if path]
+    view.veil = Veil(find_real(desk.home / "veil"), hidden, shown, [_real_directory(cache)])
     if VIEWS in desk.proofs:
         return view, ""
     fault = ladder.find_fault(view)
@@ -53,12 +54,12 @@ def make_view(
 
 def _real_directory(path: object) -> str:
     """Empty: there is none."""
-    real = os.path.realpath(str(path)) if path else ""
+    real = find_real(str(path)) if path else ""
     return real if os.path.isdir(real) else ""
 
 
 def _with_real(paths: Sequence[str]) -> list[str]:
-    return [*paths, *(os.path.realpath(path) for path in paths if path)]
+    return [*paths, *(find_real(path) for path in paths if path)]
 
 
 def _outermost(paths: Sequence[str]) -> list[str]:

@@ -13,6 +13,7 @@ from footplate.replica.program import (
     compose_environment,
     make_directories,
 )
+from footplate.replica.real_paths import find_real
 from footplate.replica.running import Running
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -44,7 +45,7 @@ def make_program(desk: Desk, prepared: Prepared) -> Program:
     argv = compose_argv(desk.task, prepared.python)
     directories = make_directories(desk.task)
     prefix = os.path.dirname(os.path.dirname(prepared.python))
-    base = os.path.dirname(os.path.dirname(os.path.realpath(prepared.python)))
+    base = os.path.dirname(os.path.dirname(find_real(prepared.python)))
     desk.environments = [prefix, *(os.path.dirname(path) for path in prepared.bins)]
     view, fault = make_view(desk, [*desk.environments, base], [*directories, argv[0]])
     tmp = "/tmp"  # noqa: S108  it is private

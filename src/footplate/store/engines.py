@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import URL, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
 
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, Violation
 
@@ -132,5 +132,11 @@ def _set_up(connection: sqlite3.Connection, _record: Any) -> None:
 
 
 def _begin(connection: Connection) -> None:
-    if statement := connection.get_execution_options().get(BEGIN, "BEGIN"):
-        connection.exec_driver_sql(statement)
+    """Past SQLAlchemy, which takes ten times as long for it."""
+    statement = connection.get_execution_options().get(BEGIN, "BEGIN")
+    driver: Any = connection.connection.driver_connection
+    if statement:
+        try:
+            driver.execute(statement)
+        except driver.OperationalError as error:
+            raise OperationalError(statement, None, error) from error

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from footplate.store.engines import TO_WRITE
+from footplate.store.engines import NO_TRANSACTION, TO_WRITE
 from footplate.store.faults import translated
 from footplate.store.notifying import notify
 
@@ -35,6 +35,7 @@ class Transactions:
         self._server = server
         self._guard = guard
         self._writer = engine.execution_options(**TO_WRITE)
+        self._reader = engine.execution_options(**NO_TRANSACTION)
         self.several = engine.dialect.name == "postgresql"
         level = {"isolation_level": "REPEATABLE READ"} if self.several else {}
         self._snapshots = engine.execution_options(**level)
@@ -50,7 +51,8 @@ class Transactions:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        with translated(self._engine.url), self._engine.begin() as connection:
+        """For a query; of several, each sees the database as it is then."""
+        with translated(self._engine.url), self._reader.begin() as connection:
             yield connection
 
     @contextmanager

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 import sys
 from contextlib import suppress
 from itertools import count
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -32,20 +31,20 @@ def empty(folder: Path, stopped: Callable[[], bool] = lambda: False) -> tuple[st
     numbers = count()
     left: set[str] = set()
     try:
-        while names := set(_names(top)) - left:
-            for name in names:
+        while names := {n: kind for n, kind in _entries(top).items() if n not in left}:
+            for name in sorted(names):
                 if stopped():
                     return ()
-                if not _remove(top, name, numbers):
+                if not _remove(top, name, numbers, is_directory=names[name]):
                     left.add(name)
         return tuple(sorted(left))
     finally:
         os.close(top)
 
 
-def _remove(top: int, name: str, numbers: Iterator[int]) -> bool:
+def _remove(top: int, name: str, numbers: Iterator[int], *, is_directory: bool) -> bool:
     try:
-        if not _is_directory(top, name):
+        if not is_directory:
             os.unlink(name, dir_fd=top)
         elif not _remove_empty(top, name):
             _open_up(top, name)
@@ -65,9 +64,9 @@ def _flatten(top: int, name: str, numbers: Iterator[int]) -> None:
     """
     directory = os.open(name, _DIRECTORY, dir_fd=top)
     try:
-        for child in _names(directory):
+        for child, is_directory in _entries(directory).items():
             with suppress(OSError):  # it stays, and so does what holds it
-                if not _is_directory(directory, child):
+                if not is_directory:
                     os.unlink(child, dir_fd=directory)
                 elif not _remove_empty(directory, child):
                     _move_up(directory, child, top, numbers)
@@ -100,13 +99,10 @@ def _move_up(directory: int, child: str, top: int, numbers: Iterator[int]) -> No
             return
 
 
-def _names(directory: int) -> list[str]:
+def _entries(directory: int) -> dict[str, bool]:
+    """By name whether it is a directory."""
     with os.scandir(directory) as entries:
-        return [entry.name for entry in entries]
-
-
-def _is_directory(directory: int, name: str) -> bool:
-    return stat.S_ISDIR(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode)
+        return {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
 
 
 def _open_up(directory: int, name: str) -> None:
@@ -114,7 +110,7 @@ def _open_up(directory: int, name: str) -> None:
     if sys.platform == "linux":  # chmod there can't be told not to follow a link
         descriptor = os.open(name, os.O_PATH | _DIRECTORY, dir_fd=directory)
         try:
-            Path(f"/proc/self/fd/{descriptor}").chmod(0o700)
+            os.chmod(f"/proc/self/fd/{descriptor}", 0o700)  # noqa: PTH101  Path takes as long again
         finally:
             os.close(descriptor)
     else:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from footplate.replica.real_paths import find_real
+
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Iterable, Sequence
@@ -58,7 +60,7 @@ def find_records(buckets: str) -> str:
 
 def find_hidden(paths: Iterable[object]) -> list[str]:
     """Those that can be hidden, as real paths, the outermost first: the root of all can't."""
-    real = {os.path.realpath(str(path)) for path in paths}
+    real = {find_real(str(path)) for path in paths}
     return sorted(path for path in real if path != os.path.sep and os.path.isdir(path))
 
 
