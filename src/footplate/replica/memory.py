@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 
+from footplate.replica.small_files import read_text
+
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from footplate.replica.desk import Desk
@@ -111,10 +113,7 @@ def join(cause: str, about: str) -> str:
 def count_all(vmstat: str) -> int:
     """The whole machine's since its start; 0 where it doesn't say."""
     try:
-        with open(vmstat, encoding="ascii") as file:
-            for line in file:
-                if line.startswith("oom_kill "):
-                    return int(line.split()[1])
+        count = f"\n{read_text(vmstat)}".partition("\noom_kill ")[2].partition("\n")[0]
+        return int(count or 0)
     except (OSError, ValueError):
         return 0
-    return 0

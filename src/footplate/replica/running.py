@@ -23,6 +23,7 @@ KILL_AGAIN_S = 5.0
 QUIET_S = 2.0
 """A stream that nobody should hold any more is given up when it says nothing for so long."""
 LONGEST_DRAIN_S = 30.0
+_READS_OF_A_PIPE = 5
 
 
 class Errors(Stream):
@@ -183,6 +184,7 @@ class Draining(Stage):
     def _drain(self) -> bool:
         """Whether all is read that will be."""
         now, journal = self.desk.monotonic(), self.desk.journal
+        self._read_left()
         still_open = [stream for stream in self.streams if stream.open]
         read_bytes = sum(stream.read_bytes for stream in self.streams)
         if read_bytes != self._read_bytes or not journal.accepts():
@@ -198,6 +200,13 @@ class Draining(Stage):
             message = "a process outside holds the program's output open; it is read no longer"
             journal.event("LEFTOVERS", message)
         return True
+
+    def _read_left(self) -> None:
+        """What a full pipe holds, and its end: mostly that is all, and goes in one report."""
+        for stream in self.streams:
+            for _ in range(_READS_OF_A_PIPE):
+                if not (stream.open and self.desk.journal.accepts() and stream.read()):
+                    break
 
     def _conclude(self) -> Stage:
         errors = self.streams[-1]

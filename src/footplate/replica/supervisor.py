@@ -67,10 +67,11 @@ class Supervisor:
             if following is None:
                 return getattr(self._stage, "outcome", "")
             entered, self._stage = following is not self._stage, following
+            if entered:  # what it has to tell at once goes with what the last one told
+                continue
             self._desk.courier.tick(now)
             self._desk.wishes.tick(now)
-            if not entered:
-                self._wait(now)
+            self._wait(now)
 
     def _abandon(self) -> str:
         """The attempt is over for the server: nobody wants to hear of it any more."""

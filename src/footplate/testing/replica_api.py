@@ -55,6 +55,8 @@ class ReplicaApi:
     records: list[Record] = field(default_factory=list)
     duplicates: int = 0
     heartbeats: int = 0
+    reports: list[list[str]] = field(default_factory=list)
+    """The kinds of the records that came together."""
     requests: int = 0
     stop_wanted: bool = False
     awaited: list[str] = field(default_factory=list)
@@ -193,6 +195,7 @@ class ReplicaApi:
 
     def _keep(self, records: list[Record]) -> None:
         self.heartbeats += not records
+        self.reports.append([record["k"] for record in records])
         for record in records:
             if record["n"] <= self._last:
                 self.duplicates += 1

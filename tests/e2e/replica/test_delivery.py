@@ -48,6 +48,15 @@ def has_more_than(replica: Supervised, count: int) -> bool:
     return len(replica.api.records) > count
 
 
+def test_what_was_used_comes_with_the_exit(make_replica: Make) -> None:
+    replica = make_replica(python_task("pass", usage_s=60))
+    replica.api.start()
+    replica.run()
+    replica.finish()
+
+    assert replica.api.reports[-1] == ["usage", "exit"]
+
+
 def test_hundreds_of_thousands_of_lines_through_restarts_of_the_server(make_replica: Make) -> None:
     count = 200_000
     replica = make_replica(python_task(COUNT, str(count)))

@@ -53,8 +53,9 @@ class Home:
     @property
     def was_locked(self) -> bool:
         """Whether a supervisor came as far as its lock and said so."""
-        return untrusted.exists(self.path / "pid")
+        return untrusted.exists(f"{self.path}/pid")
 
+    # Asked of all homes in each pass: where that is, a Path would take longer than the kernel.
     def standing(self) -> Standing:
         """The order of the questions matters: each is asked while its answer can't mislead.
 
@@ -62,21 +63,23 @@ class Home:
         it; ``gone`` is only believed when nobody holds a lock.
         """
         if self.was_locked:
-            return Standing.LIVE if untrusted.is_locked(self.lock) else self._left()
-        if untrusted.is_locked(self.spawn):
+            return Standing.LIVE if untrusted.is_locked(f"{self.path}/lock") else self._left()
+        if untrusted.is_locked(f"{self.path}/spawn"):
             return Standing.STARTING
         return Standing.UNSPAWNED if self.is_untouched() else self._left()
 
     def is_untouched(self) -> bool:
         """Whether no supervisor ever came near its lock, and none is held off from it."""
-        return not (self.was_locked or untrusted.exists(self.lock) or self.gone() is not None)
+        return not (
+            self.was_locked or untrusted.exists(f"{self.path}/lock") or self.gone() is not None
+        )
 
     def _left(self) -> Standing:
         return Standing.LOST if self.gone() is None else Standing.GONE
 
     def gone(self) -> str | None:
         """Why nothing is left of the replica; None: that isn't so yet."""
-        content = untrusted.read(self.path / "gone")
+        content = untrusted.read(f"{self.path}/gone")
         if content is None:
             return None
         try:
@@ -114,7 +117,7 @@ class Home:
 
     @property
     def to_stop(self) -> bool:
-        return untrusted.exists(self.path / "stop")
+        return untrusted.exists(f"{self.path}/stop")
 
     def mark_stop(self) -> None:
         """From now on its supervisor ends at once, also one that has yet to start.

@@ -18,12 +18,12 @@ _OPEN = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 """Neither through a link, nor hanging on a pipe that nobody writes to."""
 
 
-def exists(path: Path) -> bool:
+def exists(path: Path | str) -> bool:
     """Whether anything has this name, a link to nowhere included."""
     return os.path.lexists(path)
 
 
-def read(path: Path) -> bytes | None:
+def read(path: Path | str) -> bytes | None:
     """What a regular file begins with; None: there is none that can be read."""
     try:
         descriptor = os.open(path, os.O_RDONLY | _OPEN)
@@ -52,7 +52,7 @@ def append_to(path: Path) -> int:
     return descriptor
 
 
-def is_locked(path: Path) -> bool:
+def is_locked(path: Path | str) -> bool:
     """Whether some process holds the lock of this file; also where that can't be found out.
 
     Asking takes the lock for a moment, together with all who ask: a process that tries to take

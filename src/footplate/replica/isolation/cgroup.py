@@ -22,6 +22,7 @@ from footplate.replica.isolation.cage import KILL_PATIENCE_S, Cage, Family, Unav
 from footplate.replica.isolation.hierarchies import find_hierarchies
 from footplate.replica.isolation.space import Space
 from footplate.replica.isolation.spawn import SpawnFailed, close_all_but, spawn
+from footplate.replica.small_files import read_text
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -306,8 +307,7 @@ def _read_counter(path: str, name: str) -> int | None:
 
 
 def _read(path: str) -> str:
-    with open(path, encoding="ascii") as file:
-        return file.read()
+    return read_text(path)
 
 
 def _write(path: str, text: str) -> None:

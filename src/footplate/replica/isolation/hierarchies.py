@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from footplate.replica.small_files import read_text
+
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Iterator
@@ -32,8 +34,7 @@ def find_hierarchies() -> dict[str, Hierarchy]:
     """By kind: ``cgroup2`` for the unified one, version 1's by each of their controllers."""
     try:
         own = dict(_read_own_groups())
-        with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
-            lines = file.read().splitlines()
+        lines = read_text("/proc/self/mountinfo").splitlines()
     except OSError:
         return {}
     return dict(_read_mounts(lines, own))
@@ -51,8 +52,7 @@ def _read_mounts(lines: list[str], own: dict[str, str]) -> Iterator[tuple[str, H
 
 
 def _read_own_groups() -> Iterator[tuple[str, str]]:
-    with open("/proc/self/cgroup", encoding="utf-8", errors="surrogateescape") as file:
-        for line in file:
-            number, controllers, path = line.rstrip("\n").split(":", 2)
-            for kind in ["cgroup2"] if number == "0" else controllers.split(","):
-                yield kind, path
+    for line in filter(None, read_text("/proc/self/cgroup").split("\n")):
+        number, controllers, path = line.split(":", 2)
+        for kind in ["cgroup2"] if number == "0" else controllers.split(","):
+            yield kind, path

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 
+from footplate.replica.small_files import read_text
+
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Iterator
@@ -141,8 +143,7 @@ def is_there(pid: int) -> bool:
 def boot_id() -> str:
     """Different after each start of the machine; empty where that isn't known."""
     try:
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
-            return file.read().strip()
+        return read_text("/proc/sys/kernel/random/boot_id").strip()
     except OSError:
         return ""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from footplate.replica.small_files import read_text
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -84,7 +84,6 @@ def _number(group: str, file: str) -> int | None:
 
 def _read(group: str, file: str) -> str | None:
     try:
-        with open(os.path.join(group, file), encoding="ascii") as stream:
-            return stream.read()
+        return read_text(f"{group}/{file}")
     except OSError:
         return None

@@ -1,0 +1,20 @@
+"""Files of the kernel's own, read as they are: a text file of Python's costs six calls more."""
+
+from __future__ import annotations
+
+import os
+
+_PART_BYTES = 65536
+
+
+def read_text(path: str) -> str:
+    """Raises OSError; bytes that are no text come through ``os.fsencode`` unharmed."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        content = part = os.read(descriptor, _PART_BYTES)
+        while part:
+            part = os.read(descriptor, _PART_BYTES)
+            content += part
+    finally:
+        os.close(descriptor)
+    return os.fsdecode(content)
