@@ -191,6 +191,7 @@ BODIES: dict[tuple[str, str], list[object]] = {
     ("PATCH", "projects/{project}/locations/{region}/quota"): [
         {"limits": {"vcpus": 64_000, "NVIDIA_TESLA_T4": None}}
     ],
+    ("POST", "restarts"): [{"names": ["projects/demo/jobs/census_1"]}],
     ("POST", "{name:path}:stacks"): [{"replicas": [REPLICA]}],
     ("POST", "/v2/entries:list"): [ENTRIES],
     ("POST", "/replica/v1/reports"): [REPORT],
