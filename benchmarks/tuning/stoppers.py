@@ -1,9 +1,12 @@
-"""Stopping rules behind one face: those of Footplate, and Optuna's pruners."""
+"""Stopping rules behind one face: those of Footplate, Optuna's pruners, and who knows all ends."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
+
+from curves import EPOCHS
 
 from footplate.domain.studies.metrics import Goal, Measurement, Metric
 from footplate.domain.studies.stopping import ConvexSpec, DecayCurveSpec, HalvingSpec, MedianSpec
@@ -13,6 +16,8 @@ from footplate.tuning.stopping.rule import rule_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from curves import Trainings
 
     from footplate.domain.studies.space import Point
     from footplate.domain.studies.stopping import StoppingSpec
@@ -77,6 +82,33 @@ class Ours:
         )
 
 
+class Oracle:
+    """What stopping can save at most: it knows how each training ends.
+
+    It lets go on what ends among the best 1 %, or better than all that began before; and it waits
+    as a rule has to that learns from curves: until ``whole`` trials have run to their end, and for
+    the first ``grace`` epochs of each.
+    """
+
+    def __init__(self, trainings: Trainings, whole: int, grace: int) -> None:
+        self._trainings = trainings
+        self._wanting, self._grace = whole, grace
+        self._best = math.inf
+        self._kept: set[int] = set()
+
+    def begin(self, number: int, point: Point) -> None:
+        final = float(self._trainings.true(point)[-1])
+        if final <= max(self._trainings.target, self._best):
+            self._kept.add(number)
+        self._best = min(self._best, final)
+
+    def stops(self, number: int, epoch: int, loss: float) -> bool:  # noqa: ARG002 - the protocol
+        return self._wanting <= 0 and epoch >= self._grace and number not in self._kept
+
+    def end(self, number: int, *, stopped: bool) -> None:  # noqa: ARG002 - the protocol
+        self._wanting -= not stopped
+
+
 class Pruner:
     """One of Optuna's. Its trials have no parameters: somebody else chooses the points."""
 
@@ -112,14 +144,15 @@ def _optuna(name: str, **options: Any) -> Stopper:
     return Pruner(getattr(optuna.pruners, name)(**options))
 
 
-STOPPERS: dict[str, Callable[[int], Stopper]] = {
+STOPPERS: dict[str, Callable[[Trainings], Stopper]] = {
     "none": lambda _: Never(),
     "halving": lambda _: Ours(HalvingSpec()),
     "median": lambda _: Ours(MedianSpec()),
     "decay": lambda _: Ours(DecayCurveSpec()),
-    "convex": lambda epochs: Ours(ConvexSpec(max_step=epochs)),
+    "convex": lambda _: Ours(ConvexSpec(max_step=EPOCHS)),
     "optuna-median": lambda _: _optuna("MedianPruner"),
     "optuna-halving": lambda _: _optuna("SuccessiveHalvingPruner"),
-    "optuna-hyperband": lambda epochs: _optuna("HyperbandPruner", max_resource=epochs),
+    "optuna-hyperband": lambda _: _optuna("HyperbandPruner", max_resource=EPOCHS),
+    "oracle-that-waits": lambda trainings: Oracle(trainings, whole=5, grace=EPOCHS // 10 + 1),
+    "oracle": lambda trainings: Oracle(trainings, whole=0, grace=1),
 }
-"""By how many epochs a whole training has."""

@@ -44,7 +44,7 @@ def run(
 ) -> dict[str, object]:
     """Events in the order of their times; each trial has a pace of its own."""
     began = time.process_time()
-    stopper = STOPPERS[rule](EPOCHS)
+    stopper = STOPPERS[rule](trainings)
     sampler = SAMPLERS[sampler_name](trainings, seed)
     paces = np.random.default_rng([seed, 7]).uniform(0.7, 1.3, trials)
     events: list[tuple[float, int, int]] = []
