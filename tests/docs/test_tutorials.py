@@ -55,13 +55,14 @@ def test_checking_a_job(tmp_path: Path) -> None:
 @slow
 @one_at_a_time
 def test_running_several_servers(tmp_path: Path, postgresql: Postgresql) -> None:
-    """On a machine with a database, a folder and ports of other names."""
+    """On a machine with a database, a folder and ports of other names, in the same order."""
+    first, second = sorted((str(free_port()), str(free_port())))
     page = (ROOT / "docs" / "how-to" / "run-several-servers.md").read_text("utf-8")
     for said, here in (
         ("postgresql://footplate@localhost/footplate", postgresql.create_database()),
         ("/srv/footplate", str(tmp_path / "srv")),
-        ("8470", str(free_port())),
-        ("8471", str(free_port())),
+        ("8470", first),
+        ("8471", second),
     ):
         assert said in page
         page = page.replace(said, f"'{here}'" if "://" in here else here)
