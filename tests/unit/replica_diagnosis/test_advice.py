@@ -184,6 +184,11 @@ def test_a_requirement_is_written_where_the_job_was_made(
 ) -> None:
     told = advise("No module named 'torch'", Facts("2.21", module, facts.environments))
     assert told.endswith(f" Ways out: {way}, or a runtime that has it")
+    another = advise(
+        "cannot import name 'a' from 'numpy'", Facts("2.21", module, facts.environments)
+    )
+    pinned = way.replace("torch", "numpy==...")
+    assert another.endswith(f": {pinned}, or another runtime version are ways out")
 
 
 def test_advice_has_bounds(facts: Facts) -> None:

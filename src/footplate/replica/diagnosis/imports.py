@@ -109,6 +109,5 @@ def _advise_on_version(module: str, facts: Facts) -> str:
         return ""
     return (
         f"{name} {version} is installed ({facts.where}), and the code seems to be for another "
-        f"version: install_requires=['{name}==...'] in your setup.py, or another runtime version "
-        "are ways out"
+        f"version: {_requirement(f'{name}==...', facts)}, or another runtime version are ways out"
     )
