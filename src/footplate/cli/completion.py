@@ -27,6 +27,9 @@ def command(ctx: click.Context, shell: str) -> None:
     bash:  footplate completion bash > ~/.local/share/bash-completion/completions/footplate
     zsh:   footplate completion zsh > ~/.zfunc/_footplate
     fish:  footplate completion fish > ~/.config/fish/completions/footplate.fish
+
+    The folder has to be there. In zsh it has to be in fpath: put fpath=(~/.zfunc $fpath) before
+    compinit in ~/.zshrc. A shell that is started then completes.
     """
     complete = _SHELLS[shell](ctx.find_root().command, {}, "footplate", "_FOOTPLATE_COMPLETE")
     # Not .source(): for bash that starts one to learn its version, also where there is none.
