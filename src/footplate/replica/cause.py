@@ -27,6 +27,8 @@ _ABORT = re.compile(
 _USAGE = re.compile(r"[^\s:]+: error: ")
 _TAIL = re.compile(r"\s*\[Op:\w+\] name:$")
 """What TensorFlow adds to each of its messages."""
+_KEY = re.compile(r"(/programs/)[\w.-]+\.[0-9a-f]{64}")
+"""In the address of the buckets that a program has: long, and nobody else's."""
 _FRESH = 200
 """An exception with so many lines after it was dealt with; what ended the program came later."""
 
@@ -72,7 +74,7 @@ class CauseFinder:
         return self.exception or self._fault or _without_interpreter(self._last)
 
     def see(self, line: str) -> None:
-        line = make_plain(line[: 2 * _LIMIT])
+        line = _KEY.sub(r"\1...", make_plain(line[: 2 * _LIMIT]))
         text = line.strip()
         if text:
             self._last = text[:_LIMIT]

@@ -6,6 +6,10 @@ import pytest
 
 from footplate.replica.cause import CauseFinder
 
+STORAGE = f"""\
+Traceback (most recent call last):
+api.NotFound: 404 GET http://127.0.0.1:80/programs/a-1.chief-0.0.{"0f" * 32}/storage/v1/b/x
+"""
 PLAIN = """\
 Traceback (most recent call last):
   File "trainer/task.py", line 3, in <module>
@@ -128,6 +132,7 @@ LOGGED = "ERROR:root:failed\n" + PLAIN + "INFO:root:shutting down\n\n"
         ("usage: task.py\ntask.py: error: no --x\n\n", "", "task.py: error: no --x"),
         ("/r/bin/python3.11: No module named a.b", "", "No module named a.b"),
         ("/r/bin/tool: No such thing", "", "/r/bin/tool: No such thing"),
+        (STORAGE, "api.NotFound: 404 GET http://127.0.0.1:80/programs/.../storage/v1/b/x", None),
         ("", "", ""),
         (RICH, "KeyError: 'lr'", None),
         (COLOURED, "ValueError: bad", None),
