@@ -41,8 +41,13 @@ me = "%s-%d" % (task["type"], task["index"])
 places = sorted(place for members in described["cluster"].values() for place in members)
 print(json.dumps({"trial": trial, "task": task.get("trial"), "me": me, "places": places,
     "dir": given.job_dir.name, "restart": os.environ["FOOTPLATE_RESTART"]}), flush=True)
+(given.job_dir / f"{me}.here").touch()
 end = given.job_dir.parent / "end"
-while task["type"] == "ps" or not end.exists():
+members = sum(map(len, described["cluster"].values()))
+def may_end():
+    # Whoever ends earlier stops the others before they have said that they are here.
+    return end.exists() and len(list(given.job_dir.glob("*.here"))) == members
+while task["type"] == "ps" or not may_end():
     time.sleep(0.05)
 if task["type"] in ("chief", "master"):
     if trial == 2:

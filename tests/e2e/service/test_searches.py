@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 
 KILLS = 7
+TRIALS = 40
+"""Each kill lets some three of them pass."""
 STEPS = 3
 MEASURED = REPORTER + (
     """
@@ -68,7 +70,7 @@ def replay(desk: Desk, name: JobName) -> dict[int, Point]:
 def test_kills_at_random_moments_lose_and_double_nothing(desk: Desk) -> None:
     """A moment is some number of events and lines after the last one."""
     rng = random.Random(5)  # noqa: S311  not a secret
-    name = desk.submit(MEASURED, hyperparameters=search(12, 3))
+    name = desk.submit(MEASURED, hyperparameters=search(TRIALS, 3))
     for _ in range(KILLS):
         wanted = progress(desk, name) + rng.choice([0, 1, 2, 3, 5])
         desk.until(
@@ -82,7 +84,7 @@ def test_kills_at_random_moments_lose_and_double_nothing(desk: Desk) -> None:
     desk.wait_for(name, State.SUCCEEDED)
 
     found = trials(desk, name)
-    assert [trial.number for trial in found] == list(range(1, 13))
+    assert [trial.number for trial in found] == list(range(1, TRIALS + 1))
     assert {trial.state for trial in found} == {"SUCCEEDED"}
     ran = starts(desk, name)
     for trial in found:
@@ -92,6 +94,6 @@ def test_kills_at_random_moments_lose_and_double_nothing(desk: Desk) -> None:
         assert trial.final is not None
         assert trial.final.step == STEPS
     events = Counter(message.split(":")[0] for message in told(desk, name, "TRIAL_ENDED"))
-    assert events == {f"trial {number}": 1 for number in range(1, 13)}
+    assert events == {f"trial {number}": 1 for number in range(1, TRIALS + 1)}
     assert replay(desk, name) == {trial.number: trial.point for trial in kept(desk, name).trials}
     desk.until(lambda: leftovers(desk) == [])
