@@ -12,15 +12,11 @@ import shutil
 import signal
 import subprocess
 import sys
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.x509.oid import NameOID
+from tests.certificates import sign_own
 
 from footplate.testing.fake_service import FakeService
 from footplate.testing.gcloud import find_gcloud
@@ -302,20 +298,7 @@ server.stop(0)
 def test_no_tls_server_gets_past_the_handshake_of_grpc(run: Run, tmp_path: Path) -> None:
     """The server is there (it lets in who trusts its own authority), but not for whoever asks
     with the roots that the program finds."""
-    key = rsa.generate_private_key(65537, 2048)
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    private = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    (tmp_path / "tls.key").write_bytes(key.private_bytes(pem, *private))
-    (tmp_path / "tls.pem").write_bytes(certificate.public_bytes(pem))
+    sign_own(tmp_path)
 
     trusted, ours = script(run, HANDSHAKE)
 

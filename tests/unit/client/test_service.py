@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import socket
 import ssl
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.x509.oid import NameOID
+from tests.certificates import sign_own
 
 from footplate.client.failures import NoServer, UntrustedCertificate, read_failure
 from footplate.client.service import Service
@@ -61,22 +57,7 @@ def test_a_training_job_through_its_life(fake: FakeService, service: Service) ->
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> Path:
-    """One for ``localhost`` that signs itself, beside its key."""
-    key = rsa.generate_private_key(65537, 2048)
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    now = datetime.now(UTC)
-    built = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    private = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    (tmp_path / "tls.key").write_bytes(key.private_bytes(pem, *private))
-    (tmp_path / "tls.pem").write_bytes(built.public_bytes(pem))
-    return tmp_path / "tls.pem"
+    return sign_own(tmp_path)
 
 
 def test_certificates_of_the_environment_are_for_loopback_too(
