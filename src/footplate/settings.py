@@ -112,18 +112,15 @@ def load_settings(
 
 def strays(environ: Mapping[str, str]) -> list[str]:
     """A sentence on each variable that looks like a setting, and is none."""
-    known = {f"{PREFIX}{field.name.upper()}" for field in fields(Settings)}
-    found = sorted(name for name in environ if name.startswith(PREFIX) and name not in known)
-    near = ((name, get_close_matches(name[len(PREFIX) :], _names(), 1, _ALIKE)) for name in found)
+    known = [field.name.upper() for field in fields(Settings)]
+    given = {name: name.removeprefix(PREFIX) for name in environ if name.startswith(PREFIX)}
+    found = sorted(name for name, rest in given.items() if rest not in known)
+    near = ((name, get_close_matches(given[name], known, 1, _ALIKE)) for name in found)
     return [
         f"{name} is set, which is no setting; did you mean {PREFIX}{meant[0]}?"
         for name, meant in near
         if meant
     ]
-
-
-def _names() -> list[str]:
-    return [field.name.upper() for field in fields(Settings)]
 
 
 def _data_dir(environ: Mapping[str, str]) -> str:

@@ -16,6 +16,7 @@ from footplate.client.trials import Trials
 from footplate.client.usage import read_usage
 from footplate.client.validation import Validations
 from footplate.domain.names import CustomJobName, JobName, TrainingJobName, TuningJobName
+from footplate.wire.restarts import MOST_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from footplate.client.trials import MeasurementView, TrialsView
     from footplate.client.usage import ReplicaUsage
     from footplate.wire.json_text import JsonObject
-
-_MOST_NAMES = 500
-"""Of jobs in one question."""
 
 
 class Service:
@@ -142,8 +140,8 @@ class Service:
     def restarts(self, names: Sequence[str]) -> dict[str, int]:
         """How often jobs started again, by their resource names; of those that did."""
         found: dict[str, int] = {}
-        for start in range(0, len(names), _MOST_NAMES):
-            body: JsonObject = {"names": [*names[start : start + _MOST_NAMES]]}
+        for start in range(0, len(names), MOST_NAMES):
+            body: JsonObject = {"names": [*names[start : start + MOST_NAMES]]}
             counts = self._connection.call("POST", "/footplate/v1/restarts", body=body)
             if isinstance(each := counts.get("restarts"), dict):
                 found |= {name: int(str(count)) for name, count in each.items()}

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from footplate.api.app import create_app
-from footplate.api.footplate_v1.routes import MOST_NAMES, About, footplate_routes
+from footplate.api.footplate_v1.routes import About, footplate_routes
 from footplate.api.security import Access
 from footplate.client.service import Service
 from footplate.control.status import Status
@@ -18,6 +18,7 @@ from footplate.testing.clock import FakeClock
 from footplate.testing.http_server import serve
 from footplate.testing.jobs import make_job
 from footplate.testing.store import MemoryStore
+from footplate.wire.restarts import MOST_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -61,8 +61,10 @@ def test_a_write_that_fails_leaves_what_the_database_has(tmp_path: Path) -> None
     url = f"sqlite:///{tmp_path}/footplate.db"
     with closing(open_store(url, sole=True)) as store:
         store.create(job, ())
-        _execute(url, "CREATE TRIGGER no BEFORE UPDATE ON jobs BEGIN SELECT RAISE(FAIL, 'x'); END")
-        with pytest.raises(Exception, match="x"):
+        _execute(
+            url, "CREATE TRIGGER no BEFORE UPDATE ON jobs BEGIN SELECT RAISE(FAIL, 'not now'); END"
+        )
+        with pytest.raises(Exception, match="not now"):
             store.update(running, ())
         assert store.get(job.name) == job
         _execute(url, "DROP TRIGGER no")

@@ -13,6 +13,7 @@ from starlette.routing import Route
 from footplate.api.json_route import json_route
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.domain.names import parse_job_name
+from footplate.wire.restarts import MOST_NAMES
 from footplate.wire.timestamps import format_time
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from footplate.ports.store import Store, StoredEvent
     from footplate.wire.json_text import JsonObject
 
-MOST_NAMES = 500
-"""Of jobs in one question."""
 _MANY_DIGITS = 19
 """More than a database's 64 bits are sure to hold."""
 

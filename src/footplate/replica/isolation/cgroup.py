@@ -256,7 +256,7 @@ def _kill_frozen(group: str) -> bool:
     state = os.path.join(group, "freezer.state")
     while True:
         _write(state, "FROZEN")
-        while _read(state).strip() != "FROZEN" and time.monotonic() < end:
+        while read_text(state).strip() != "FROZEN" and time.monotonic() < end:
             time.sleep(_PAUSE_S)
         pids = list(_list_processes(group))
         for pid in pids:
@@ -278,7 +278,7 @@ def _procs(group: str) -> str:
 
 def _list_processes(group: str) -> Iterator[int]:
     for directory, _, _ in os.walk(group):
-        for word in _read(_procs(directory)).split():
+        for word in read_text(_procs(directory)).split():
             yield int(word)
 
 
@@ -300,14 +300,10 @@ def _remove(directory: str) -> None:
 
 def _read_counter(path: str, name: str) -> int | None:
     try:
-        words = _read(path).split()
+        words = read_text(path).split()
         return int(words[words.index(name) + 1])
     except (OSError, ValueError, IndexError):
         return None
-
-
-def _read(path: str) -> str:
-    return read_text(path)
 
 
 def _write(path: str, text: str) -> None:
