@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING
 import functions
 import learners
 import numpy as np
+import tables
+from pairs import print_pairs
 from tuners import TUNERS
 
 from footplate.tuning.drawing import draw, generator
@@ -105,10 +107,14 @@ def _names(suites: str) -> list[tuple[str, str]]:
     real = [
         (suite, name) for name, (suite, _, _) in {**learners.LEARNERS, **learners.SMALL}.items()
     ]
-    return [(suite, name) for suite, name in (*simple, *real) if suite in suites.split(",")]
+    listed = [(tables.SUITE, name) for name in tables.TABLES]
+    every = (*simple, *real, *listed)
+    return [(suite, name) for suite, name in every if suite in suites.split(",")]
 
 
 def _problem(options: argparse.Namespace, suite: str, name: str, seed: int) -> Problem:
+    if suite == tables.SUITE:
+        return tables.problem(name, Path(options.tables))
     every = (
         functions.problems(seed) if suite == "functions" else learners.problems(Path(options.cache))
     )
@@ -163,6 +169,7 @@ def _print_table(
                 )
                 ms = np.median(latency[s, tuner])
                 print(f"{suite:12} {tuner:12}{cells} {ranks[tuner]:6.2f} {ms:7.1f}")
+    print_pairs(regrets, options.tuners.split(","), marks)
     if options.each:
         _print_each(regrets)
 
@@ -188,7 +195,7 @@ def _print_each(regrets: dict[tuple[str, str], dict[tuple[str, int], list[float]
     for (_, tuner), cases in sorted(regrets.items()):
         for name in sorted({problem for problem, _ in cases}):
             rows = np.array([values for (problem, _), values in cases.items() if problem == name])
-            print(f"  {name:12} {tuner:12} " + " ".join(f"{v:8.4f}" for v in rows.mean(axis=0)))
+            print(f"  {name:17} {tuner:12} " + " ".join(f"{v:8.4f}" for v in rows.mean(axis=0)))
 
 
 def _options() -> argparse.Namespace:
@@ -205,7 +212,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--each", action="store_true", help="also each problem by itself")
     parser.add_argument("--out", help="a file for the losses, as JSON")
     cache = Path(tempfile.gettempdir()) / "footplate-tuning-losses.db"
-    parser.add_argument("--cache", default=str(cache))
+    parser.add_argument("--cache", default=str(cache), help="a file for losses of learners")
+    folder = Path(tempfile.gettempdir()) / "footplate-tuning-tables"
+    parser.add_argument("--tables", default=str(folder), help="a folder for the suite tables")
     return parser.parse_args()
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import warnings
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+from laws import LAWS, OTHERS, Setting
 
 from footplate.domain.studies.parameters import (
     CategoricalParameter,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from footplate.domain.studies.space import Point
 
     Floats = NDArray[np.float64]
-    Law = Callable[["Setting"], Floats]
 
 EPOCHS = 27
 _JUDGES = 3000
@@ -55,70 +54,6 @@ class Trainings(Protocol):
     def measured(self, point: Point, rng: np.random.Generator) -> Floats: ...
 
 
-@dataclass(frozen=True)
-class Setting:
-    """What a law makes a curve of."""
-
-    final: float
-    """The loss after the last epoch, about 0.1 to 1.5."""
-    rate: float
-    """The learning rate's place on its axis, 0 to 1."""
-    luck: float
-    """Something else of the setting, 0 to 1."""
-    ts: Floats
-    """The part of the training that is over, for each epoch."""
-
-
-def power(of: Setting) -> Floats:
-    law = of.ts ** -(0.3 + of.luck)
-    return of.final + (2.5 - of.final) * (law - 1.0) / (law[0] - 1.0)
-
-
-def exponential(of: Setting) -> Floats:
-    """Small learning rates are slow."""
-    decay = np.exp(-of.ts * (2.0 + 10.0 * of.rate))
-    return of.final + (2.5 - of.final) * (decay - decay[-1]) / (1.0 - decay[-1])
-
-
-def crossing(of: Setting) -> Floats:
-    """What ends well begins slowly: the order changes until late."""
-    slow = float(np.clip(1.2 - of.final, 0.05, 1.0))
-    decay = np.exp(-of.ts / (0.05 + 0.45 * slow * (0.5 + of.luck)))
-    return of.final + (2.5 - of.final) * (decay - decay[-1]) / (1.0 - decay[-1])
-
-
-def stepped(of: Setting) -> Floats:
-    """The learning rate drops at a half and at three quarters: so does the loss."""
-    base = power(of) - of.final
-    drops = np.where(of.ts < 0.5, 0.35, np.where(of.ts < 0.75, 0.12, 0.0))
-    return of.final + base + drops * (0.5 + of.rate + 0.5 * of.luck)
-
-
-def overfitting(of: Setting) -> Floats:
-    """Some rise again after their best."""
-    falling = exponential(of)
-    late = np.clip(of.ts - 0.4, 0.0, None)
-    return falling + (0.6 * late if of.luck > 0.6 else 0.0)
-
-
-def diverging(of: Setting) -> Floats:
-    """Large learning rates look good at first, then there are no numbers any more."""
-    curve = exponential(of)
-    if of.rate > 0.75:
-        curve = np.where(of.ts < 1.3 - of.rate, curve, np.nan)
-    return curve
-
-
-LAWS: dict[str, tuple[Law, float]] = {
-    "power": (power, 0.0),
-    "exponential": (exponential, 0.0),
-    "noisy": (power, 0.03),
-    "crossing": (crossing, 0.01),
-    "stepped": (stepped, 0.01),
-    "overfitting": (overfitting, 0.01),
-    "diverging": (diverging, 0.01),
-}
-"""Each with the standard deviation of its measurements."""
 _SPACE = SearchSpace(
     (
         DoubleParameter("rate", 1e-5, 1.0, Scale.LOG),
@@ -136,7 +71,7 @@ class Made:
 
     def __init__(self, name: str, seed: int) -> None:
         self.name = name
-        self._law, self._noise = LAWS[name]
+        self._law, self._noise = {**LAWS, **OTHERS}[name]
         rng = np.random.default_rng([seed, len(name)])
         self._best = rng.uniform(0.2, 0.8, 3)
         self._steep = rng.uniform(0.5, 4.0, 3)
@@ -156,8 +91,9 @@ class Made:
         valley = float(self._steep @ (at - self._best) ** 2) + self._kinds[kind]
         ripples = 0.05 * float(np.sin(self._waves * at).sum())
         final = 0.1 + min(1.4, 0.15 + valley + ripples)
-        luck = 0.5 + 0.5 * float(np.sin(37.0 * at.sum()))
-        return self._law(Setting(final, float(at[0]), luck, np.arange(1, EPOCHS + 1) / EPOCHS))
+        luck, whim = 0.5 + 0.5 * np.sin(np.array([37.0, 91.0]) * at.sum())
+        ts = np.arange(1, EPOCHS + 1) / EPOCHS
+        return self._law(Setting(final, float(at[0]), float(luck), float(whim), ts))
 
     def measured(self, point: Point, rng: np.random.Generator) -> Floats:
         return self.true(point) + self._noise * rng.standard_normal(EPOCHS)

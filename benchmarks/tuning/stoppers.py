@@ -156,3 +156,12 @@ STOPPERS: dict[str, Callable[[Trainings], Stopper]] = {
     "oracle-that-waits": lambda trainings: Oracle(trainings, whole=5, grace=EPOCHS // 10 + 1),
     "oracle": lambda trainings: Oracle(trainings, whole=0, grace=1),
 }
+"""Those that are compared where nothing else is asked for."""
+
+
+def stopper_of(name: str, trainings: Trainings) -> Stopper:
+    """``oracle-2-3`` is an oracle that waits for 2 whole trials, and 3 epochs of each."""
+    if name in STOPPERS:
+        return STOPPERS[name](trainings)
+    _, whole, grace = name.split("-")
+    return Oracle(trainings, int(whole), int(grace))

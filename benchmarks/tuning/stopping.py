@@ -1,6 +1,7 @@
 """How much sooner a good setting is found where bad trials are stopped.
 
 python benchmarks/tuning/stopping.py --seeds 10 --rules none,halving,optuna-hyperband
+python benchmarks/tuning/stopping.py --families others,digits-mlp --rules none,halving
 python benchmarks/tuning/stopping.py --sampler footplate --rules none,halving --trials 100
 
 Eight trainings run side by side. Counted are the epochs of all of them together until one has a
@@ -23,9 +24,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from curves import EPOCHS, LAWS, Made, recorded
+from curves import EPOCHS, Made, recorded
+from laws import LAWS, OTHERS
 from samplers import SAMPLERS
-from stoppers import STOPPERS
+from stoppers import STOPPERS, stopper_of
 
 from footplate.tuning.drawing import generator
 
@@ -44,7 +46,7 @@ def run(
 ) -> dict[str, object]:
     """Events in the order of their times; each trial has a pace of its own."""
     began = time.process_time()
-    stopper = STOPPERS[rule](trainings)
+    stopper = stopper_of(rule, trainings)
     sampler = SAMPLERS[sampler_name](trainings, seed)
     paces = np.random.default_rng([seed, 7]).uniform(0.7, 1.3, trials)
     events: list[tuple[float, int, int]] = []
@@ -97,7 +99,7 @@ def main() -> None:
     options = _options()
     results = []
     for seed in range(options.first_seed, options.first_seed + options.seeds):
-        for name in options.families.split(","):
+        for name in options.families:
             trainings = _trainings(name, seed, Path(options.cache))
             for rule in options.rules.split(","):
                 result = run(trainings, rule, options.sampler, seed, options.trials)
@@ -109,7 +111,7 @@ def main() -> None:
 
 
 def _trainings(name: str, seed: int, cache: Path) -> Trainings:
-    return Made(name, seed) if name in LAWS else recorded(name, 200, cache)
+    return Made(name, seed) if name in {*LAWS, *OTHERS} else recorded(name, 200, cache)
 
 
 def _print_table(results: list[dict[str, object]], options: argparse.Namespace) -> None:
@@ -118,7 +120,7 @@ def _print_table(results: list[dict[str, object]], options: argparse.Namespace) 
     print(
         f"{'family':14}{'rule':18}{'faster':>8}{'steps':>8}{'missed':>8}{'worse':>8}{'at most':>9}"
     )
-    rules, families = options.rules.split(","), options.families.split(",")
+    rules, families = options.rules.split(","), options.families
     overall: dict[str, list[float]] = defaultdict(list)
     for family in [*families, "all"]:
         chosen = [r for r in results if family in (r["trainings"], "all")]
@@ -165,6 +167,11 @@ def _sum(values: Iterable[object]) -> float:
     return float(sum(float(str(value)) for value in values))
 
 
+def _families(names: str) -> list[str]:
+    lists = {"laws": LAWS, "others": OTHERS}
+    return [family for name in names.split(",") for family in lists.get(name, [name])]
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -173,7 +180,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--trials", type=int, default=150)
     parser.add_argument("--rules", default=",".join(STOPPERS))
-    parser.add_argument("--families", default=",".join(LAWS))
+    parser.add_argument(
+        "--families", type=_families, default=list(LAWS), help="names, or all of 'laws', 'others'"
+    )
     parser.add_argument("--sampler", default="random", choices=list(SAMPLERS))
     parser.add_argument("--out", help="a file for the results, as JSON")
     parser.add_argument("--cache", default=tempfile.gettempdir(), help="for recorded trainings")

@@ -82,6 +82,9 @@ class Ruler:
 
 def whole_curves(ruler: Ruler, trials: Sequence[Trial]) -> list[Curve]:
     """Of trials that ran to their own end with a value: they say how long curves get."""
-    ended = [t for t in trials if t.state is TrialState.SUCCEEDED and not t.stopped_early]
-    curves = [ruler.curve(trial) for trial in ended]
-    return [curve for curve in curves if curve.xs and math.isfinite(curve.best)]
+    curves = [ruler.curve(trial) for trial in trials if ran_whole(trial)]
+    return [curve for curve in curves if math.isfinite(curve.best)]
+
+
+def ran_whole(trial: Trial) -> bool:
+    return trial.state is TrialState.SUCCEEDED and not trial.stopped_early

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from footplate.tuning.stopping.curves import whole_curves
+from footplate.tuning.stopping.curves import ran_whole
 from footplate.tuning.stopping.forecast import foretell
 
 if TYPE_CHECKING:
@@ -58,12 +58,14 @@ class HalvingRule:
 
     def reason_to_stop(self, trial: Trial, others: Sequence[Trial]) -> str:
         own = self.ruler.curve(trial)
-        whole = whole_curves(self.ruler, sorted(others, key=_number))
+        ended = [self.ruler.curve(t) for t in sorted(others, key=_number) if ran_whole(t)]
+        whole = [curve for curve in ended if math.isfinite(curve.best)]
         longest = max((curve.end for curve in whole), default=0.0)
         x = own.end
         if len(whole) < LEAST_WHOLE or not self.spec.grace * longest <= x < longest:
             return ""
-        curves = [curve for other in others if (curve := self.ruler.curve(other)).xs]
+        unfinished = [self.ruler.curve(other) for other in others if not ran_whole(other)]
+        curves = [curve for curve in (*ended, *unfinished) if curve.xs]
         reached = [_until(curve, x) for curve in curves if curve.end >= x]
         agreed = _agreement(whole[:_JUDGES], x) >= _LEAST_AGREEMENT
         behind = self._compared(own, reached, x, longest) if agreed else ""
