@@ -18,6 +18,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, Index, MetaData, insert, inspect, select, text, update
 
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, Unavailable
+from footplate.domain.filters import Comparator, Comparison, Field
 from footplate.domain.quotas import Quota
 from footplate.domain.states import State
 from footplate.store import open_store
@@ -132,7 +133,7 @@ def test_a_database_of_the_first_version_keeps_its_jobs(engine: Engine, url: str
     store.close()
 
 
-@pytest.mark.parametrize("older", ["0001", "0002", "0003", "0004"])
+@pytest.mark.parametrize("older", ["0001", "0002", "0003", "0004", "0005"])
 def test_what_is_there_stays_upwards_and_downwards(engine: Engine, older: str) -> None:
     """On the way up from each version, and down to it again."""
     rows: dict[str, dict[str, Any]] = {"jobs": job_values(make_job())}
@@ -142,6 +143,8 @@ def test_what_is_there_stays_upwards_and_downwards(engine: Engine, older: str) -
         rows["quotas"] = {"project": "ads", "region": "*", "resource": "vcpus", "amount": 64}
     if older >= "0003":
         rows["studies"] = {**study_values(make_study()), "last_position": 0}
+    rows["job_labels"] = {"job_uid": make_job().uid, "key": "team", "value": "A"}
+    rows["job_labels"]["value_folded"] = "a"
     with alone(engine) as connection:
         migrate(connection, older)
         for table, values in rows.items():
@@ -163,11 +166,28 @@ def _everything(connection: Connection, tables: Iterable[str]) -> dict[str, list
     found = {}
     for table in tables:
         rows = connection.execute(select(text("*")).select_from(text(table))).mappings()
-        found[table] = [{k: v for k, v in row.items() if k != "tuning_job"} for row in rows]
+        younger = _YOUNGER.get(table, ())
+        found[table] = [{k: v for k, v in row.items() if k not in younger} for row in rows]
     return found
 
 
-@pytest.mark.parametrize("older", ["0001", "0002", "0003", "0004"])
+_YOUNGER = {"jobs": ("tuning_job",), "job_labels": ("collection", "create_time")}
+
+
+def test_labels_of_an_older_version_are_found(engine: Engine, url: str) -> None:
+    job = make_job(labels=(("team", "vision"),))
+    with alone(engine) as connection:
+        migrate(connection, "0005")
+        connection.execute(insert(jobs).values(job_values(job)))
+        row = {"job_uid": job.uid, "key": "team", "value": "vision", "value_folded": "vision"}
+        connection.execute(insert(metadata.tables["job_labels"]).values(row))
+    store = open_store(url)
+    where = Comparison(Field.LABEL, Comparator.EQUAL, "vision", "team")
+    assert store.list(job.name.collection, where=where, limit=9, after=None).jobs == (job,)
+    store.close()
+
+
+@pytest.mark.parametrize("older", ["0001", "0002", "0003", "0004", "0005"])
 def test_what_a_migration_made_can_be_taken_away_again(engine: Engine, older: str) -> None:
     with alone(engine) as connection:
         migrate(connection, older)

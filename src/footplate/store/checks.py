@@ -20,6 +20,9 @@ MAX_DEPTH = 50
 MAX_CHARACTERS = 10_000
 """SQLite refuses patterns over 50,000 bytes."""
 
+MAX_DISPLAY_NAME_BYTES = 1_024
+"""PostgreSQL's indexes take 2,704 bytes, with all that a list is sorted by."""
+
 _STORABLE = "text without NUL characters and unpaired surrogates"
 
 
@@ -37,7 +40,7 @@ def countable(number: int) -> bool:
 
 
 def check_texts(job: Job) -> None:
-    """Refuse texts that are kept as they are and can't be.
+    """Refuse texts that are kept as they are and can't be, and names too long for an index.
 
     Raises:
         InvalidArgument: naming the field.
@@ -49,6 +52,9 @@ def check_texts(job: Job) -> None:
         "labels": "".join(key + value for key, value in job.labels),
     }
     _check_storable(texts)
+    if (size := len(job.display_name.encode())) > MAX_DISPLAY_NAME_BYTES:
+        allowed = f"at most {MAX_DISPLAY_NAME_BYTES} bytes of UTF-8"
+        raise InvalidArgument.of((Violation("displayName", f"{size} bytes; allowed: {allowed}"),))
 
 
 def check_quota_texts(project: str, region: str, resources: Iterable[str]) -> None:

@@ -38,7 +38,7 @@ def job_values(job: Job) -> Values:
     return {
         "uid": job.uid,
         "name": str(job.name),
-        "collection": "" if job.tuning_job else job.name.collection,
+        "collection": _collection(job),
         "job_id": job.name.job_id,
         "job_id_folded": job.name.job_id.casefold(),
         "display_name": job.display_name,
@@ -111,10 +111,20 @@ def job_of(row: Record) -> Job:
 
 
 def label_values(job: Job) -> list[Values]:
+    same = {
+        "job_uid": job.uid,
+        "collection": _collection(job),
+        "create_time": to_micros(job.create_time),
+    }
     return [
-        {"job_uid": job.uid, "key": key, "value": value, "value_folded": value.casefold()}
+        {**same, "key": key, "value": value, "value_folded": value.casefold()}
         for key, value in dict(job.labels).items()
     ]
+
+
+def _collection(job: Job) -> str:
+    """The list that it is in; none has the runs of a tuning job."""
+    return "" if job.tuning_job else job.name.collection
 
 
 def event_values(uid: JobUid, number: int, event: JobEvent) -> Values:

@@ -10,11 +10,10 @@ import operator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, assert_never
 
-from sqlalchemy import ColumnElement, and_, false, not_, or_, select, true
+from sqlalchemy import ColumnElement, and_, exists, false, not_, or_, select, true
 
 from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or
 from footplate.domain.states import State
-from footplate.store.checks import check_filter
 from footplate.store.tables import job_labels, jobs
 from footplate.store.times import to_micros
 
@@ -32,37 +31,28 @@ _OPERATORS: dict[Comparator, Callable[[Any, Any], Condition]] = {
 }
 
 
-def condition(where: Filter | None) -> Condition:
-    """What selects the jobs that ``where`` describes; None: all.
-
-    Raises:
-        InvalidArgument: as ``check_filter`` does.
-    """
-    if where is None:
-        return true()
-    check_filter(where)
-    return _condition(where)
-
-
-def _condition(where: Filter) -> Condition:
+def condition(where: Filter, collection: str) -> Condition:
+    """What selects the jobs of ``collection`` that ``where`` describes, which has been checked."""
     match where:
         case And():
-            return and_(true(), *(_condition(part) for part in where.parts))
+            return and_(true(), *(condition(part, collection) for part in where.parts))
         case Or():
-            return or_(false(), *(_condition(part) for part in where.parts))
+            return or_(false(), *(condition(part, collection) for part in where.parts))
         case Not():
-            return not_(_condition(where.part))
+            return not_(condition(where.part, collection))
         case Comparison(comparator=Comparator.NOT_EQUAL):
-            return not_(_equal_or_ordered(where, Comparator.EQUAL))
+            return not_(_equal_or_ordered(where, Comparator.EQUAL, collection))
         case Comparison():
-            return _equal_or_ordered(where, where.comparator)
+            return _equal_or_ordered(where, where.comparator, collection)
         case _:
             assert_never(where)
 
 
-def _equal_or_ordered(comparison: Comparison, comparator: Comparator) -> Condition:
+def _equal_or_ordered(comparison: Comparison, comparator: Comparator, collection: str) -> Condition:
     field, value = comparison.field, comparison.value
     match field:
+        case Field.JOB_ID if comparator is Comparator.EQUAL:  # by the index of whole names
+            return jobs.c.name == f"{collection}/{value}"
         case Field.LABEL:
             return _has_label(comparison, comparator)
         case Field.START_TIME | Field.END_TIME:
@@ -75,6 +65,13 @@ def _equal_or_ordered(comparison: Comparison, comparator: Comparator) -> Conditi
             return _compare_text(jobs.c[field.value], folded, comparator, str(value))
         case _:
             assert_never(field)
+
+
+def bears(label: Comparison) -> Condition:
+    """What a label equals, asked of each job: for few jobs, and labels that many bear."""
+    borne = job_labels.alias("borne").c
+    of_job = borne.job_uid == jobs.c.uid
+    return exists().where(of_job, borne.key == label.label, borne.value == label.value)
 
 
 def _has_label(comparison: Comparison, comparator: Comparator) -> Condition:

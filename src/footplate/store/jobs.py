@@ -6,7 +6,7 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import String, bindparam, delete, func, insert, select, tuple_, update
+from sqlalchemy import String, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from footplate.domain.errors import Aborted, AlreadyExists, DataLoss, NotFound
@@ -15,17 +15,18 @@ from footplate.ports.notices import NoticeKind
 from footplate.ports.store import ACTIVE, Page
 from footplate.store import codec
 from footplate.store.checks import storable
-from footplate.store.conditions import condition
 from footplate.store.documents import write_labels
 from footplate.store.events import append_events, select_events
 from footplate.store.leases import SoleLeases, SqlLeases, fence
 from footplate.store.listening import Listener
+from footplate.store.lists import newest
 from footplate.store.memory import Memory
 from footplate.store.paging import Position
 from footplate.store.quotas import SqlQuotas
 from footplate.store.servers import SoleServer, SqlServers
 from footplate.store.studies.studies import SqlStudies
 from footplate.store.tables import job_labels, jobs, studies
+from footplate.store.times import to_micros
 from footplate.store.transactions import Transactions
 
 if TYPE_CHECKING:
@@ -45,12 +46,11 @@ if TYPE_CHECKING:
 
 _ACTIVE = [state.value for state in ACTIVE]
 _log = logging.getLogger(__name__)
-_PLACE = tuple_(jobs.c.create_time, jobs.c.uid)
 
 _WANTED = bindparam("wanted", type_=String)
 _BY_NAME = select(jobs).where(jobs.c.name == _WANTED)
 _BY_UID = select(jobs).where(jobs.c.uid == _WANTED)
-_DECISIVE = select(jobs.c.uid, jobs.c.version, jobs.c.labels).with_for_update()
+_DECISIVE = select(jobs.c.uid, jobs.c.version, jobs.c.labels, jobs.c.create_time).with_for_update()
 _LOCK_BY_NAME = _DECISIVE.where(jobs.c.name == _WANTED)
 _LOCK_BY_UID = _DECISIVE.where(jobs.c.uid == _WANTED)
 _IN_STATES = (
@@ -142,15 +142,15 @@ class SqlStore:
             known = self._known(job.uid)
             if known is None:
                 stored = _lock(connection, _LOCK_BY_UID, job.uid)
-                version, labels = stored.version, stored.labels
+                version, indexed = stored.version, (stored.labels, stored.create_time)
                 values = codec.job_values(job)
             else:
-                version, labels = known.job.version, write_labels(known.job.labels)
+                version, indexed = known.job.version, _indexed(known.job)
                 values = codec.changed_values(known.job, job)
             _guard(job.uid, version, job.version - 1)
             self._forget(job.uid)
             connection.execute(_UPDATE, {**values, _WANTED.key: job.uid})
-            if labels != write_labels(job.labels):
+            if indexed != _indexed(job):
                 connection.execute(delete(job_labels).where(job_labels.c.job_uid == job.uid))
                 _index_labels(connection, job)
             last = append_events(connection, job.uid, events, None if known is None else known.last)
@@ -180,11 +180,8 @@ class SqlStore:
             self._transactions.tell(connection, NoticeKind.JOB, stored.uid, *runs)
 
     def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
-        query = select(jobs).where(jobs.c.collection == collection, condition(where))
-        if after is not None:
-            position = Position.parse(after)
-            query = query.where(tuple_(position.create_time, position.uid) > _PLACE)
-        query = query.order_by(jobs.c.create_time.desc(), jobs.c.uid.desc()).limit(limit + 1)
+        position = None if after is None else Position.parse(after)
+        query = newest(collection, where, position).limit(limit + 1)
         if not (collection and storable(collection)):
             return Page((), None)
         with self._transactions.reading() as connection:
@@ -280,6 +277,11 @@ def _lock_tuning_job(connection: Connection, uid: JobUid) -> None:
 def _guard(uid: JobUid, stored: int, version: int) -> None:
     if stored != version:
         raise Aborted(f"job {uid} is at version {stored}, not {version}")
+
+
+def _indexed(job: Job) -> tuple[str, int]:
+    """What the index of labels has of it."""
+    return write_labels(job.labels), to_micros(job.create_time)
 
 
 def _index_labels(connection: Connection, job: Job) -> None:

@@ -17,7 +17,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-REVISION = "0005"
+REVISION = "0006"
 """The newest migration; a database at this revision needs none."""
 
 REVISION_TABLE = "footplate_revision"
@@ -63,6 +63,7 @@ jobs = Table(
     Column("tuning_job", Bytewise),
     Index("jobs_newest", *_NEWEST, *_NAMES).ddl_if(dialect="sqlite"),
     Index("jobs_newest", *_NEWEST).ddl_if(dialect="postgresql"),
+    Index("jobs_newest_called", "collection", "display_name", "create_time", "uid"),
     Index("jobs_newest_in_state", "collection", "state", "create_time", "uid"),
     Index("jobs_by_state", "state", "create_time"),
     Index("jobs_of_tuning", "tuning_job", "create_time"),
@@ -79,9 +80,14 @@ job_labels = Table(
     Column("key", Bytewise, primary_key=True),
     Column("value", Bytewise, nullable=False),
     Column("value_folded", Bytewise, nullable=False),
-    Index("job_labels_by_value", "key", "value", "job_uid"),
+    Column("collection", Bytewise, nullable=False),
+    Column("create_time", Micros, nullable=False),
+    Index("job_labels_newest", "key", "value", "collection", "create_time", "job_uid"),
 )
-"""An index over ``jobs.labels``, which says what the labels are and in what order."""
+"""An index over ``jobs.labels``, which says what the labels are and in what order.
+
+``collection`` and ``create_time`` are the job's: those with a label are listed without the rest.
+"""
 
 job_events = Table(
     "job_events",

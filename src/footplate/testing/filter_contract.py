@@ -108,6 +108,16 @@ CASES: list[tuple[Filter, str]] = [
     (Or((display_name("größe"), label("team", "Vision"))), "da"),
     (Not(Or((state(State.QUEUED), state(State.RUNNING)))), ""),
     (And((Not(display_name("train")), Or((job_id("c"), job_id("a"))))), "c"),
+    (job_id("x/../b", EQUAL), ""),
+    (job_id("b", NOT_EQUAL), "dca"),
+    (And((label("team", "text"), label("empty", ""))), "b"),
+    (And((label("team", "text"), label("empty", "x"))), ""),
+    (And((state(State.RUNNING), label("team", "text"))), "b"),
+    (And((label("team", "text"), state(State.RUNNING, NOT_EQUAL))), ""),
+    (And((label("team", "Vision"), job_id("b", EQUAL))), ""),
+    (And((label("team", "Vision"), created(CREATED + HOUR, LESS))), "a"),
+    (And((display_name("Train 100%", EQUAL), label("team", "Vision"))), "a"),
+    (Or((label("team", "Vision"), label("empty", ""))), "ba"),
 ]
 
 NONSENSE: list[Filter] = [
@@ -149,6 +159,22 @@ class FilterContract:
         second = store.list(JOBS, where=where, limit=1, after=first.next_key)
         assert [job.name.job_id for job in first.jobs + second.jobs] == ["b", "a"]
         assert second.next_key is None
+
+    def test_pages_of_a_label_are_newest_first(self, store: Store) -> None:
+        """Also after another time was written for one."""
+        labels = (("team", "vision"),)
+        for index, name in enumerate("abc"):
+            job = make_job(f"{JOBS}/{name}", labels=labels)
+            store.create(replace(job, create_time=CREATED + index * HOUR), ())
+        store.create(make_job("projects/other/jobs/a", labels=labels), ())
+        moved = replace(store.get(make_job(f"{JOBS}/a").name), create_time=CREATED + 9 * HOUR)
+        store.update(replace(moved, version=2), ())
+        where, after = label("team", "vision"), None
+        found = ""
+        for _ in range(3):
+            page = store.list(JOBS, where=where, limit=1, after=after)
+            found, after = found + page.jobs[0].name.job_id, page.next_key
+        assert (found, after) == ("acb", None)
 
 
 def _create_four(store: Store) -> None:

@@ -8,6 +8,7 @@ from footplate.domain.errors import DataLoss
 from footplate.domain.jobs import Job
 from footplate.store import codec, open_store
 from footplate.store.tables import job_events, jobs, metadata
+from footplate.store.times import to_micros
 from footplate.testing import strategies
 from footplate.testing.jobs import CREATED, make_job
 
@@ -68,6 +69,7 @@ def test_a_damaged_event_is_named(tmp_path: Path) -> None:
 
 
 def test_labels_are_indexed_also_without_case() -> None:
-    assert codec.label_values(make_job(labels=(("K", "Ä"),), created=CREATED)) == [
-        {"job_uid": make_job().uid, "key": "K", "value": "Ä", "value_folded": "ä"}
-    ]
+    job = make_job(labels=(("K", "Ä"),), created=CREATED)
+    row = {"job_uid": job.uid, "key": "K", "value": "Ä", "value_folded": "ä"}
+    listed = {"collection": job.name.collection, "create_time": to_micros(CREATED)}
+    assert codec.label_values(job) == [{**row, **listed}]

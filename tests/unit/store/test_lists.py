@@ -1,0 +1,97 @@
+"""What a list costs must not grow with the jobs that aren't in it."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import Engine, insert
+
+from footplate.domain.filters import And, Comparator, Comparison, Field, Filter
+from footplate.domain.states import State
+from footplate.store import codec
+from footplate.store.engines import make_engine, parse_url
+from footplate.store.lists import newest
+from footplate.store.opening import bring_up_to_date
+from footplate.store.tables import job_labels, jobs
+from footplate.testing.jobs import CREATED, make_job
+
+JOBS = "projects/demo/jobs"
+MANY = 3_000
+EACH = 10
+"""Steps of SQLite's machine between two calls of its progress handler."""
+FEW = 20_000
+"""Steps: 21 jobs of 20 columns, and looking for them; reading all jobs takes 30,000 at least."""
+
+
+def equal(field: Field, value: str | State, label: str | None = None) -> Comparison:
+    return Comparison(field, Comparator.EQUAL, value, label)
+
+
+RARE = equal(Field.LABEL, "rare", "team")
+USUAL = equal(Field.LABEL, "usual", "team")
+ENDED = equal(Field.STATE, State.SUCCEEDED)
+RUNNING = equal(Field.STATE, State.RUNNING)
+QUEUED = equal(Field.STATE, State.QUEUED)
+"""One is."""
+
+WHERE: list[tuple[Filter | None, int]] = [
+    (None, 21),
+    (RARE, 3),
+    (USUAL, 21),
+    (equal(Field.LABEL, "nobody", "team"), 0),
+    (And((ENDED, RARE)), 3),
+    (And((USUAL, ENDED)), 21),
+    (And((USUAL, RUNNING)), 0),
+    (And((RARE, USUAL)), 0),
+    (ENDED, 21),
+    (RUNNING, 0),
+    (And((USUAL, QUEUED)), 1),
+    (equal(Field.JOB_ID, "job_7"), 1),
+    (equal(Field.JOB_ID, "job_x"), 0),
+    (And((USUAL, equal(Field.JOB_ID, "job_x"))), 0),
+    (equal(Field.DISPLAY_NAME, "Train"), 21),
+    (equal(Field.DISPLAY_NAME, "train"), 0),
+    (And((USUAL, equal(Field.DISPLAY_NAME, "train"))), 0),
+]
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    folder = tmp_path_factory.mktemp("database")
+    engine = make_engine(parse_url(f"sqlite:///{folder}/db"), 5.0)
+    bring_up_to_date(engine)
+    made = [
+        make_job(
+            f"{JOBS}/job_{number}",
+            created=CREATED + timedelta(seconds=number),
+            state=State.SUCCEEDED if number else State.QUEUED,
+            display_name="Train",
+            labels=(("team", "rare" if number % 1000 == 7 else "usual"),),
+        )
+        for number in range(MANY)
+    ]
+    with engine.begin() as connection:
+        connection.execute(insert(jobs), [codec.job_values(job) for job in made])
+        labels = [row for job in made for row in codec.label_values(job)]
+        connection.execute(insert(job_labels), labels)
+    yield engine
+    engine.dispose()
+
+
+@pytest.mark.parametrize(("where", "count"), WHERE, ids=str)
+def test_a_page_reads_no_other_jobs(engine: Engine, where: Filter | None, count: int) -> None:
+    steps = 0
+
+    def count_steps() -> int:
+        nonlocal steps
+        steps += EACH
+        return 0
+
+    with engine.connect() as connection:
+        driver = connection.connection.driver_connection
+        assert driver is not None
+        driver.set_progress_handler(count_steps, EACH)
+        found = connection.execute(newest(JOBS, where, None).limit(21)).all()
+        driver.set_progress_handler(None, EACH)
+    assert len(found) == count
+    assert steps < FEW
