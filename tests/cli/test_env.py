@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from footplate.testing.fake_service import FakeService
 
 NAMES = """\
+CLOUDSDK_AI_PLATFORM_REGION
 CLOUDSDK_AI_REGION
 CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM
 CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING
@@ -79,7 +80,9 @@ def test_other_shells(invoke: Callable[..., Result], fake: FakeService) -> None:
 
 def test_unset(invoke: Callable[..., Result]) -> None:
     assert invoke("env", "--unset").stdout == "".join(f"unset {name}\n" for name in NAMES)
-    assert invoke("env", "--unset", "--shell=fish").stdout.startswith("set -e CLOUDSDK_AI_REGION;")
+    assert invoke("env", "--unset", "--shell=fish").stdout.startswith(
+        "set -e CLOUDSDK_AI_PLATFORM_REGION;"
+    )
 
 
 def test_a_token_is_handed_to_gcloud(

@@ -151,6 +151,12 @@ def test_status_shows_the_service_and_its_jobs(
     assert invoke("status", "--format=value(activeJobs.RUNNING)").stdout == "1\n"
 
 
+def test_status_tells_of_a_full_disk(invoke: Callable[..., Result], fake: FakeService) -> None:
+    fake.trouble = "disk full: 0 MiB free; reserve of 8 MiB untouched"
+    assert invoke("status").stdout.splitlines()[-1] == f"  trouble  {fake.trouble}"
+    assert invoke("status", "--format=value(trouble)").stdout == f"{fake.trouble}\n"
+
+
 def test_status_of_a_server_that_does_not_answer_yet(
     invoke: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -103,3 +103,19 @@ def test_a_failure_is_told(submit: Run, gcloud: Run, finish: Callable[..., dict[
     finish("failing")
     told = gcloud("ai-platform", "jobs", "describe", "failing", "--format=value(errorMessage)")
     assert told.stdout.strip() == "replica master-replica-0 exited with code 1: ValueError: not 42"
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("ai-platform", "models", "list"), "models"),
+        (("ai-platform", "versions", "list", "--model=m"), "models"),
+        (("ai", "models", "list"), "models"),
+        (("ai", "endpoints", "list"), "endpoints"),
+    ],
+)
+def test_what_is_not_training_is_a_sentence(gcloud: Run, words: tuple[str, ...], hint: str) -> None:
+    done = gcloud(*words)
+    assert done.returncode == 1
+    assert f"Footplate trains, and has no {hint}" in done.stderr
+    assert "gcloud crashed" not in done.stderr

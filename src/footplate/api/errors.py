@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _LOG = logging.getLogger(__name__)
+_NOT_TRAINING = re.compile(
+    r"/(models|endpoints|batchPredictionJobs|pipelineJobs|datasets|featurestores|indexes"
+    r"|persistentResources|schedules|tensorboards)\b"
+)
 _MAX_SHOWN = 200
 _ANSWERED = ("http", "websocket")
 _BEGINNINGS = frozenset(
@@ -113,11 +118,17 @@ async def answer_router_error(request: Request, error: Exception) -> Response:
     return error_response(_router_error(error, request), dict(error.headers or {}))
 
 
+def _hint(path: str) -> str:
+    """Why there is nothing, where people look who know Google's services."""
+    found = _NOT_TRAINING.search(path)
+    return f": Footplate trains, and has no {found[1]}" if found else ""
+
+
 def _router_error(error: HTTPException, request: Request) -> ServiceError:
     path = request.url.path[:_MAX_SHOWN]
     match error.status_code:
         case HTTPStatus.NOT_FOUND:
-            return NotFound(f"nothing is served at {path}")
+            return NotFound(f"nothing is served at {path}{_hint(path)}")
         case HTTPStatus.METHOD_NOT_ALLOWED:
             allowed = (error.headers or {}).get("Allow", "other methods")
             return MethodNotAllowed(f"{request.method} given at {path}; allowed: {allowed}")

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -88,6 +89,16 @@ class UserArgsCommand(click.Command):
             raise click.NoSuchOption(name, f"{error.message} {hint}", ctx=ctx) from None
         ctx.params["user_args"] = user_args
         return rest
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """None where a word after ``--`` is completed: ``--region`` there is the program's."""
+        return [] if ctx.params.get("user_args") is not None else super().get_params(ctx)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """What a program takes nobody here knows: as shells do then, its arguments are files."""
+        if ctx.params.get("user_args") is not None:
+            return [CompletionItem(incomplete, type="file")]
+        return super().shell_complete(ctx, incomplete)
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         return [*super().collect_usage_pieces(ctx), "[-- ARGS...]"]

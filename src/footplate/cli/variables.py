@@ -56,6 +56,8 @@ def google_variables(target: Target, project: str, region: str, account: Path) -
         **found,
         "CLOUDSDK_AI_REGION": region,
         "CLOUDSDK_COMPUTE_REGION": region,
+        # Of models only, which gcloud asks for at REGION-ENDPOINT, and breaks where that isn't.
+        "CLOUDSDK_AI_PLATFORM_REGION": "global",
         "CLOUDSDK_COMPONENT_MANAGER_DISABLE_UPDATE_CHECK": "true",
         "CLOUDSDK_CORE_CHECK_GCE_METADATA": "false",
         "CLOUDSDK_CORE_DISABLE_USAGE_REPORTING": "true",
