@@ -7,6 +7,7 @@ import os
 import socket
 
 from footplate.replica.http1 import BadResponse, Response, format_request
+from footplate.replica.small_files import read_text
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -36,8 +37,7 @@ def read_address(server_file: str) -> tuple[str, int]:
         ServerAway: the file isn't there, or names no http server.
     """
     try:
-        with open(server_file, encoding="utf-8") as file:
-            url = json.load(file)["url"]
+        url = json.loads(read_text(server_file))["url"]
         return _parse_url(url)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ServerAway(f"{server_file} names no server: {error}") from error
@@ -46,8 +46,7 @@ def read_address(server_file: str) -> tuple[str, int]:
 def is_server_there(server_file: str) -> bool:
     """Whether the process lives that says to be our server: else another may have its port."""
     try:
-        with open(server_file, encoding="utf-8") as file:
-            pid = json.load(file).get("pid")
+        pid = json.loads(read_text(server_file)).get("pid")
         os.kill(int(pid or os.getpid()), 0)
     except PermissionError:
         return True

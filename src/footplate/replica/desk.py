@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from footplate.replica.home import Home
     from footplate.replica.isolation.cage import Cage, Child
     from footplate.replica.isolation.limits import Limits
+    from footplate.replica.isolation.roots import Root
     from footplate.replica.journal import Journal
     from footplate.replica.network.place import Place
     from footplate.replica.wishes import Wishes
@@ -47,8 +48,12 @@ class Desk:
         self.proofs = Proofs(os.path.join(cache, "isolation.json") if cache else "")
         self.cage: Cage | None = None
         self.child: Child | None = None
+        self.started = 0
+        """How often something was started in the cage."""
         self.place: Place | None = None
         """Where the program is to be, if it has a network namespace of its own."""
+        self.root: Root | None = None
+        """Of the program's view, if others can have it afterwards."""
         self.limits: Limits | None = None
         """Of memory, as far as it is really limited."""
         self.environments: list[str] = []
@@ -96,5 +101,7 @@ class Desk:
         self.leases.end()
         if self.cage is not None:
             self.cage.close()
+            if self.root is not None and self.clean and self.cage.thorough:
+                self.root.give_back(self.mark)
         if self.place is not None:
             self.place.close()

@@ -19,12 +19,17 @@ def find_advice(desk: Desk, kind: str, code: int, cause: str) -> str:
         if kind == "OUT_OF_MEMORY":
             from footplate.replica.diagnosis.memory import WAYS_OUT  # only who failed pays for it
 
-            amounts = describe_amounts(desk)
+            amounts = untold(describe_amounts(desk), cause)
             told = f"{amounts}: {WAYS_OUT}" if amounts else WAYS_OUT
             return told[0].upper() + told[1:]
         return _advise(desk, cause) if failed and cause else ""
     except Exception as error:
         return f"(why could not be looked into: {type(error).__name__})"
+
+
+def untold(amounts: str, cause: str) -> str:
+    """What the cause doesn't say already: it may name what the machine has."""
+    return "; ".join(part for part in amounts.split("; ") if part not in cause)
 
 
 def _advise(desk: Desk, cause: str) -> str:
@@ -37,7 +42,7 @@ def _advise(desk: Desk, cause: str) -> str:
     facts = Facts.of_task(
         desk.task,
         environments=desk.environments,
-        memory=describe_amounts(desk),
+        memory=untold(describe_amounts(desk), cause),
         places=places,
     )
     return advise(cause, facts)

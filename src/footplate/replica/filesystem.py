@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from footplate.replica.isolation import ladder
+from footplate.replica.isolation import ladder, roots
 from footplate.replica.isolation.veil import Veil, find_hidden, find_records
 from footplate.replica.isolation.view import View
 from footplate.replica.real_paths import find_real
@@ -35,14 +35,18 @@ def make_view(
     own = [desk.home.work, os.path.dirname(desk.home.metrics)]
     interpreter = [os.path.dirname(os.path.dirname(sys.executable)), sys.prefix]
     needed = [*own, buckets, *interpreter, *environment]
-    kept = _outermost(_with_real([*needed, *directories, cache, desk.command[-1]]))
+    paths = [path for path in (*needed, *directories, cache, desk.command[-1]) if path]
+    real = {path: find_real(path) for path in dict.fromkeys(paths)}
+    kept = _outermost([*paths, *real.values()])
     if _HOST_TMP in kept:
         return None, f"{_HOST_TMP} itself is in use by the service"
-    view = View(find_real(desk.home / "root"), desk.home.tmp, buckets, kept)
+    view = View(_take_root(desk, buckets), desk.home.tmp, buckets, kept)
     view.records = find_records(buckets)
     hidden = find_hidden(desk.ticket.get("private") or ())
-    shown = [find_real(path) for path in needed if path]
-    view.veil = Veil(find_real(desk.home / "veil"), hidden, shown, [_real_directory(cache)])
+    shown = [real[path] for path in needed if path]
+    view.veil = Veil(
+        os.path.join(find_real(desk.home.path), "veil"), hidden, shown, [_real_directory(cache)]
+    )
     if VIEWS in desk.proofs:
         return view, ""
     fault = ladder.find_fault(view)
@@ -52,14 +56,21 @@ def make_view(
     return view, ""
 
 
+def _take_root(desk: Desk, buckets: str) -> str:
+    """The real path. Where a build was in a view, its root has what was written into that."""
+    root = desk.home / "root"
+    if not os.path.lexists(root):
+        added = ["proc", "tmp", "gcs"] if buckets else ["proc", "tmp"]
+        desk.root = roots.take(root, str(desk.ticket.get("roots") or ""), added)
+        if desk.root is None:
+            os.makedirs(root, exist_ok=True)
+    return find_real(root)
+
+
 def _real_directory(path: object) -> str:
     """Empty: there is none."""
     real = find_real(str(path)) if path else ""
     return real if os.path.isdir(real) else ""
-
-
-def _with_real(paths: Sequence[str]) -> list[str]:
-    return [*paths, *(find_real(path) for path in paths if path)]
 
 
 def _outermost(paths: Sequence[str]) -> list[str]:

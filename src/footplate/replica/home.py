@@ -6,6 +6,8 @@ import fcntl
 import json
 import os
 
+from footplate.replica.small_files import read_text, write_text
+
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any
@@ -58,8 +60,12 @@ class Home:
         self._lock = descriptor
 
     def make_directories(self) -> None:
-        for name in ("work", "tmp", "root", "veil", "packages", "metrics"):
-            os.makedirs(self / name, exist_ok=True)
+        """Those that every program needs."""
+        for path in (self.work, self.tmp, os.path.dirname(self.metrics)):
+            try:
+                os.mkdir(path)
+            except FileExistsError:
+                continue
         os.chmod(self.tmp, _TMP_MODE)
 
     def read(self, name: str) -> dict[str, Any] | None:
@@ -69,8 +75,7 @@ class Home:
             ValueError: there is something else in it.
         """
         try:
-            with open(self / name, encoding="utf-8") as file:
-                value = json.load(file)
+            value = json.loads(read_text(self / name))
         except FileNotFoundError:
             return None
         if not isinstance(value, dict):
@@ -80,8 +85,8 @@ class Home:
     def write(self, name: str, value: dict[str, Any]) -> None:
         """Replace a file as a whole; only its owner may read it."""
         part = self / f"{name}.part"
-        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-            file.write(json.dumps(value))  # json.dump would do it in Python, ten times slower
+        text = json.dumps(value)  # json.dump would do it in Python, ten times slower
+        write_text(part, text, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         os.replace(part, self / name)
 
     def finish(self, reason: str) -> None:

@@ -44,10 +44,12 @@ class OomWatch:
         self._cage = desk.cage
         self._limits = desk.limits
         self._own_before = self._count_own()
-        self._all_before = count_all(self._vmstat)
+        self._all_before = count_all(self._vmstat) if self._own_before is None else None
 
     def judge(self, status: int) -> Finding:
         """Now that the program has ended with ``status``."""
+        if status == 0:  # whatever it has lost, it did without
+            return Finding("")
         killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
         own = self._count_own()
         if own is None or self._own_before is None:
@@ -63,6 +65,8 @@ class OomWatch:
         return None if self._cage is None else self._cage.oom_kills()
 
     def _suspect(self) -> str:
+        if self._all_before is None:
+            return ""
         count = count_all(self._vmstat) - self._all_before
         if count <= 0:
             return ""

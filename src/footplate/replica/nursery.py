@@ -31,20 +31,20 @@ _FAILED = 1
 
 
 def main() -> int:
-    run = _load()
-    return serve(run)
+    return serve(load())
 
 
-def _load() -> Callable[[str], int]:
+def load() -> Callable[[str], int]:
     """Import all that supervisors, and what they fork, usually need: its pages are shared."""
     import encodings.ascii
 
     from footplate.replica import gathering, run
-    from footplate.replica.isolation import kernel, view
+    from footplate.replica.isolation import kernel, processes, view
     from footplate.replica.metrics import watch
 
-    del encodings, gathering, kernel, view, watch
-    return run.main
+    processes.boot_id()  # is remembered
+    del encodings, gathering, kernel, processes, view, watch
+    return run.supervise
 
 
 def serve(run: Callable[[str], int]) -> int:
@@ -131,4 +131,5 @@ def _leave(lock: int, log: int) -> None:
     null = os.open(os.devnull, os.O_RDONLY)
     for descriptor, number in ((null, 0), (log, 1), (log, 2)):
         os.dup2(descriptor, number)
+    os.set_inheritable(lock, False)
     close_all_but({lock})

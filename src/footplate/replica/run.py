@@ -12,6 +12,7 @@ from footplate.replica.errands import Errands
 from footplate.replica.exchange import Exchange
 from footplate.replica.home import DEFAULT_SPOOL_LIMIT_BYTES, Home, Locked
 from footplate.replica.journal import Journal
+from footplate.replica.small_files import write_text
 from footplate.replica.spool import Spool
 from footplate.replica.supervisor import Signals, Supervisor
 from footplate.replica.wishes import Wishes
@@ -36,6 +37,11 @@ UNUSABLE = 4
 def main(path: str) -> int:
     """Returns when the server has everything, and nothing of the program is left."""
     _own_descriptors()
+    return supervise(path)
+
+
+def supervise(path: str) -> int:
+    """As ``main``, for who has the standard descriptors and has no others to inherit."""
     home = Home(path)
     try:
         home.take()
@@ -114,8 +120,7 @@ def _own_descriptors() -> None:
 
 
 def _write_pid(home: Home) -> None:
-    with open(home / "pid", "w", encoding="ascii") as file:
-        file.write(f"{os.getpid()}\n")
+    write_text(home / "pid", f"{os.getpid()}\n", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
 
 
 def _refuse(message: str, code: int) -> int:

@@ -57,6 +57,7 @@ class Running(Stage):
         self._sampler = Sampler(desk, streams)
         self._metrics = _watch_metrics(desk)
         desk.courier.unhurried = True
+        desk.courier.await_company(desk.monotonic())
         desk.wishes.open(desk.monotonic())
 
     @staticmethod
@@ -155,7 +156,7 @@ class Draining(Stage):
         self, desk: Desk, streams: Sequence[Stream], end: End, metrics: Watch | None = None
     ) -> None:
         super().__init__(desk)
-        desk.courier.unhurried = False
+        desk.end()
         self.streams = streams
         self._end = end
         self._metrics = metrics

@@ -114,7 +114,7 @@ class Spool:
         if not self.waiting:
             return Batch(self.acknowledged, b"")
         with open(self._path(self._segments[0]), "rb", buffering=0) as file:
-            data = os.pread(file.fileno(), limit_bytes, self._offset)
+            data = os.pread(file.fileno(), min(limit_bytes, self.waiting_bytes), self._offset)
             end = data.rfind(b"\n")
             if end < 0:
                 data = os.pread(file.fileno(), _RECORD_LIMIT_BYTES, self._offset)

@@ -48,6 +48,7 @@ class Delivering(Stage):
 
     def __init__(self, desk: Desk, kind: str, code: int, cause: str, advice: str = "") -> None:
         super().__init__(desk)
+        desk.end()
         if make_room(desk.home):
             message = "the disk is full: the program's working directory and /tmp were removed"
             desk.journal.event("DISK_FULL", message)

@@ -107,6 +107,7 @@ def start(desk: Desk, launch: Launch, view: View | None) -> None:
     if desk.cage is None:
         raise SpawnFailed("no isolation was chosen")
     desk.child = None
+    desk.started += 1
     desk.keep_record()
     try:
         desk.child = desk.cage.start(launch, view)

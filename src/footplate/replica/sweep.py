@@ -7,11 +7,11 @@ import sys
 import time
 
 from footplate.replica.connection import Connection, Refused, ServerAway
-from footplate.replica.courier import FIRST_REST_S, LONGEST_REST_S, REPORTS_PATH
+from footplate.replica.courier import ENDED, FIRST_REST_S, LONGEST_REST_S, REPORTS_PATH
 from footplate.replica.home import DEFAULT_SPOOL_LIMIT_BYTES, Home, Locked
 from footplate.replica.isolation import ladder
 from footplate.replica.journal import Journal
-from footplate.replica.room import make_room
+from footplate.replica.room import give_step, make_room
 from footplate.replica.run import RESTART_SPAN
 from footplate.replica.spool import Spool
 
@@ -90,7 +90,9 @@ def _deliver(home: Home) -> int:
     try:
         spool.resume_after(server.report(b""))
         if not has_exit(spool):
-            Journal(spool, limit_bytes, time.time).event(
+            journal = Journal(spool, limit_bytes, time.time)
+            journal.end(lambda: give_step(str(ticket.get("reserve") or "")))
+            journal.event(
                 "SUPERVISOR_LOST",
                 "the supervisor died; what it had kept up to its record "
                 f"{spool.last % RESTART_SPAN} is here, "
@@ -139,7 +141,7 @@ class Server:
 
     def _report(self, records: bytes) -> int:
         body = b'{"records":[' + records + b"]}"
-        number = self._connection.post_bytes(REPORTS_PATH, body).get("acknowledged")
+        number = self._connection.post_bytes(REPORTS_PATH + ENDED, body).get("acknowledged")
         if type(number) is not int:
             raise ServerAway("it doesn't say what it has")
         return number

@@ -18,6 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 _PAUSE_S = 0.01
+_LOADED = """
+import sys
+del sys.argv[0]
+sys.path.insert(0, sys.argv[0])
+from footplate.replica import nursery
+from footplate.replica.__main__ import main
+nursery.load()
+sys.exit(main(sys.argv[1:]))
+"""
 
 
 def command_task(argv: Sequence[str], **fields: Any) -> dict[str, Any]:
@@ -54,14 +63,19 @@ class Supervised:
         archive: Path,
         python: str = sys.executable,
         user: int | None = None,
+        loaded: bool = False,
         **ticket: Any,
     ) -> None:
-        """``user`` owns the home and is who runs the supervisor, if it isn't this one."""
+        """``user`` owns the home and is who runs the supervisor, if it isn't this one.
+
+        ``loaded``: the supervisor has imported what those from a nursery have.
+        """
         self.directory = directory
         self.home = directory / "home"
         self.home.mkdir(parents=True)
         self.api = ReplicaApi(directory / "server.json", dict(task))
-        self._command = [python, "-I", "-S", str(archive)]
+        run = ["-c", _LOADED] if loaded else []
+        self._command = [python, "-I", "-S", *run, str(archive)]
         self._processes: list[subprocess.Popen[bytes]] = []
         for name in ("buckets", "cache"):
             (directory / name).mkdir()

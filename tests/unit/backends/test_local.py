@@ -72,12 +72,14 @@ def test_the_ticket_says_all_that_a_supervisor_needs(rig: LocalRig) -> None:
         "cache_limit_bytes": 0,
         "buckets": str(data / "buckets"),
         "isolation": "auto",
+        "roots": str(rig.root / ".roots"),
         "network": "shared",
         "uv": "/usr/bin/uv",
         "py_spy": "/usr/bin/py-spy",
         "pythons": [],
         "private": [],
         "spool_limit_bytes": 67108864,
+        "reserve": "",
     }
 
 

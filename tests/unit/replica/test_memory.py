@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from footplate.replica.explaining import untold
 from footplate.replica.isolation.cage import Cage
 from footplate.replica.isolation.limits import Limits
 from footplate.replica.memory import OTHERWISE, VMSTAT, OomWatch, describe_amounts, join
@@ -99,6 +100,14 @@ def test_what_it_held_is_told_where_that_says_something(tmp_path: Path) -> None:
     words = "it held at least 500 MiB; its machine small has 0.5 GB"
     assert describe_amounts(limited, "/nowhere") == words
     assert describe_amounts(cast("Desk", FakeDesk(CountingCage(0), None, 0)), "/nowhere") == ""
+
+
+def test_what_the_cause_says_is_not_said_again() -> None:
+    has = "its machine small has 0.5 GB"
+    cause = f"the kernel ended it: out of memory; {has}"
+    assert untold(has, cause) == ""
+    assert untold(f"it held at least 500 MiB; {has}", cause) == "it held at least 500 MiB"
+    assert untold(has, "MemoryError") == has
 
 
 def test_without_a_limit_of_its_own_the_machine_was_out_of_memory() -> None:

@@ -6,12 +6,12 @@ import hashlib
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.disks import small_disk
 
 from footplate.domain.runtimes import Runtime, Slice
 from footplate.replica.answers import Answers
@@ -225,16 +225,10 @@ def test_a_full_disk(bench: Bench, wheels: Path, tmp_path: Path) -> None:
     """It says so, and leaves nothing behind."""
     large = make_wheel(wheels, "large", "1.0", files={"large.py": f"x = '{'x' * (3 << 20)}'"})
     runtime = make_runtime(bench, ("whole", lock(large), ()))
-    bench.cache = tmp_path / "disk"
-    bench.cache.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "footplate-test", str(bench.cache)]
-    subprocess.run(mount, check=True)
-    try:
+    with small_disk(tmp_path / "disk", "2m") as bench.cache:
         outcome = bench.prepare(bench.make_home(runtime))
         left = [found.path for found in Cache(str(bench.cache)).look()]
         used = sum(path.stat().st_size for path in bench.cache.rglob("*") if path.is_file())
-    finally:
-        subprocess.run(["umount", "-l", str(bench.cache)], check=True)
     assert "runtime 9.9 can't be made for Python" in outcome.error
     assert "the disk is full; make room, for instance with `footplate runtimes prune`" in (
         outcome.error

@@ -37,11 +37,13 @@ class Attempts:
         # Of its own: another server that still thinks it is responsible may be making the same.
         self._making = root / f"{_MAKING}{secrets.token_hex(8)}"
         self._trash = Trash(root / ".trash")
+        self.roots = root / ".roots"
+        """Where supervisors keep the roots of programs for those that come after."""
 
     def open(self) -> None:
         """Throw away what an earlier server left half-made or half-removed."""
         self._make_root()
-        for path in self._root.glob(f"{_MAKING}*"):
+        for path in (self.roots, *self._root.glob(f"{_MAKING}*")):
             self._trash.throw(path)
         self._trash.open()
 
@@ -83,8 +85,7 @@ class Attempts:
         old = self.find(attempt_id, ticket.replica)
         path = self._root / attempt_id / _home_name(ticket)
         try:
-            self._trash.throw(self._making)
-            self._making.mkdir(mode=0o700)
+            self._begin()
             self._fill(self._making, ticket)
             path.parent.mkdir(mode=0o700, exist_ok=True)
             (self._making / path.name).rename(path)
@@ -92,6 +93,7 @@ class Attempts:
             self._give_up()
             message = f"the directory of {ticket.replica} can't be made: {error.strerror}"
             raise Unavailable(message) from error
+        self._end()
         if old is not None:
             with suppress(OSError):  # the newest one counts, and all go with their attempt
                 self._trash.throw(old.path)
@@ -108,23 +110,36 @@ class Attempts:
             return
         try:
             self._make_root()
-            self._trash.throw(self._making)
+            self._begin()
             path = self._making / request.attempt_id
-            path.mkdir(parents=True, mode=0o700)
+            path.mkdir(mode=0o700)
             for ticket in request.tickets:
                 self._fill(path, ticket)
-            (self._making / request.attempt_id).rename(self._root / request.attempt_id)
+            path.rename(self._root / request.attempt_id)
         except OSError as error:
             self._give_up()
             if error.errno == errno.ENAMETOOLONG:
                 raise FailedPrecondition("the path of its directory would be too long") from error
             message = f"the directory of its replicas can't be made: {error.strerror}"
             raise Unavailable(message) from error
+        self._end()
 
     def _make_root(self) -> None:
         """At any time: somebody may have removed it to make room."""
         self._root.mkdir(parents=True, exist_ok=True)
         self._root.chmod(0o700)
+
+    def _begin(self) -> None:
+        """Where things are made there is nothing."""
+        try:
+            self._making.mkdir(mode=0o700)
+        except FileExistsError:
+            self._trash.throw(self._making)
+            self._making.mkdir(mode=0o700)
+
+    def _end(self) -> None:
+        with suppress(OSError):  # the next one begins with throwing it away
+            self._making.rmdir()
 
     def _fill(self, folder: Path, ticket: Ticket) -> None:
         home = folder / _home_name(ticket)

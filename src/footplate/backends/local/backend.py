@@ -81,6 +81,7 @@ class LocalBackend:
         self._launcher = Launcher(python.absolute(), archive.absolute(), nursery)
         # Supervisors are recognised by the path of their HOME: there is one way to write it.
         self._attempts = Attempts(root.resolve(), self._write_ticket)
+        self._facts["roots"] = str(self._attempts.roots)
         self._exits = exits()
         self._keeper = Keeper(self._launcher, self._exits, monotonic)
         self._mutex = threading.RLock()
@@ -90,7 +91,7 @@ class LocalBackend:
 
     def _write_ticket(self, ticket: Ticket) -> str:
         own = {"token": ticket.token, "restart": ticket.restart}
-        return json.dumps({**self._facts, **own}, indent=1)
+        return json.dumps({**self._facts, **own})
 
     def start(self, request: AttemptStart) -> None:
         """All HOMEs of the gang are made, then its supervisors spawned; see the port."""

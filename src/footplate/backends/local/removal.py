@@ -1,8 +1,9 @@
 """Remove directories that a hostile program may have filled.
 
 Every step is relative to a descriptor and follows no link, so nothing outside can be reached.
-Subdirectories are first moved up to the top, so that neither memory of the call stack nor
-descriptors grow with the depth of the tree; read-only and locked-up ones are opened up.
+What isn't deep and hinders nobody goes from within. Of all else subdirectories are first moved up
+to the top, so that neither memory of the call stack nor descriptors grow with the depth of the
+tree; read-only and locked-up ones are opened up.
 """
 
 from __future__ import annotations
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+_SHALLOW = 8
+"""Levels that are removed from within: a program's own few, and those of its view of the host."""
 
 
 def empty(folder: Path, stopped: Callable[[], bool] = lambda: False) -> tuple[str, ...]:
@@ -46,7 +51,7 @@ def _remove(top: int, name: str, numbers: Iterator[int], *, is_directory: bool) 
     try:
         if not is_directory:
             os.unlink(name, dir_fd=top)
-        elif not _remove_empty(top, name):
+        elif not (_remove_empty(top, name) or _remove_shallow(top, name, _SHALLOW)):
             _open_up(top, name)
             _flatten(top, name, numbers)
             os.rmdir(name, dir_fd=top)
@@ -58,10 +63,7 @@ def _remove(top: int, name: str, numbers: Iterator[int], *, is_directory: bool) 
 
 
 def _flatten(top: int, name: str, numbers: Iterator[int]) -> None:
-    """Remove the files of the directory ``name``; move its directories beside it.
-
-    Most of them are empty: where a program's view had the host's directories.
-    """
+    """Remove the files of the directory ``name``; move its directories beside it."""
     directory = os.open(name, _DIRECTORY, dir_fd=top)
     try:
         for child, is_directory in _entries(directory).items():
@@ -81,6 +83,30 @@ def _remove_empty(directory: int, name: str) -> bool:
     except OSError:
         return False
     return True
+
+
+def _remove_shallow(directory: int, name: str, depth: int) -> bool:
+    """Whether the directory ``name`` is gone now, with what was in it.
+
+    Not if anything hinders it, or there are more than ``depth`` levels below it: much may be gone.
+    """
+    try:
+        inner = os.open(name, _DIRECTORY, dir_fd=directory)
+    except OSError:
+        return False
+    try:
+        for child, is_directory in _entries(inner).items():
+            if not is_directory:
+                os.unlink(child, dir_fd=inner)
+            elif not _remove_empty(inner, child) and not (
+                depth and _remove_shallow(inner, child, depth - 1)
+            ):
+                return False
+    except OSError:
+        return False
+    finally:
+        os.close(inner)
+    return _remove_empty(directory, name)
 
 
 def _move_up(directory: int, child: str, top: int, numbers: Iterator[int]) -> None:

@@ -24,14 +24,16 @@ def seclude(home: str, ticket: dict[str, Any]) -> View | None:
     hidden = find_hidden(ticket.get("private") or ())
     if not hidden:
         return None
-    cover, root = os.path.join(home, "build-veil"), os.path.join(home, "root")
-    for path in (cover, root):
+    cover, root, packages = (
+        os.path.join(home, name) for name in ("build-veil", "root", "packages")
+    )
+    for path in (root, packages):
         os.makedirs(path, exist_ok=True)
     caches = [os.path.realpath(str(ticket["cache"]))] if ticket.get("cache") else []
     environments = [os.path.join(cache, kind) for cache in caches for kind in KINDS]
     for path in environments:
         os.makedirs(path, exist_ok=True)
-    needed = [os.path.join(home, "packages"), *environments, os.environ.get("UV_CACHE_DIR", "")]
+    needed = [packages, *environments, os.environ.get("UV_CACHE_DIR", "")]
     needed += [str(ticket.get(name) or "") for name in ("uv", "buckets")]
     shown = [os.path.realpath(path) for path in needed if path]
     view = View(os.path.realpath(root), "", "", ())

@@ -75,6 +75,8 @@ class Cage:
 
     name = ""
     guarantee = ""
+    thorough = False
+    """Whether nothing is left after ``kill``, whatever the program did to get away."""
     groups: Sequence[str] = ()
     """Directories of control groups that hold the program and nothing else."""
 

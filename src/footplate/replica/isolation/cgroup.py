@@ -22,7 +22,7 @@ from footplate.replica.isolation.cage import KILL_PATIENCE_S, Cage, Family, Unav
 from footplate.replica.isolation.hierarchies import find_hierarchies
 from footplate.replica.isolation.space import Space
 from footplate.replica.isolation.spawn import SpawnFailed, close_all_but, spawn
-from footplate.replica.small_files import read_text
+from footplate.replica.small_files import read_text, write_text
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ _SPACES = "programs have process namespaces of their own"
 
 class CgroupCage(Cage):
     name = "cgroup"
+    thorough = True
     guarantee = "everything the program starts is killed by its control group"
 
     def __init__(self, groups: list[str], killer: str, place: Space | None = None) -> None:
@@ -52,6 +53,8 @@ class CgroupCage(Cage):
         self.groups: list[str] = groups
         self._killer = killer
         self._space = place
+        self._counter = ""
+        """The file that counts kills for want of memory, once it was found."""
 
     @classmethod
     def open(
@@ -152,22 +155,29 @@ class CgroupCage(Cage):
 
     def oom_kills(self) -> int | None:
         """The kernel counts those of its own limit and those for want of any memory alike."""
-        counts = [
-            _read_counter(os.path.join(group, name), "oom_kill")
+        paths = (
+            os.path.join(group, name)
             for group in self.groups
             for name in ("memory.events", "memory.oom_control")
-        ]
-        known = [count for count in counts if count is not None]
-        return sum(known) if known else None
+        )
+        for path in [self._counter] if self._counter else paths:
+            count = _read_counter(path, "oom_kill")
+            if count is not None:  # only one hierarchy has the controller
+                self._counter = path
+                return count
+        return None
 
     def close(self) -> None:
         for group in self.groups:
-            for directory, _, _ in os.walk(group, topdown=False):
-                _remove(directory)
+            try:
+                os.rmdir(group)
+            except OSError:  # the program has made groups in it, or it is busy for a moment
+                for directory, _, _ in os.walk(group, topdown=False):
+                    _remove(directory)
 
     def _join(self) -> None:
         for group in self.groups:
-            _write(_procs(group), "0")
+            write_text(_procs(group), "0")
 
     def _enclose(self, proofs: Proofs | None) -> None:
         """Have programs live in process namespaces, if they can."""
@@ -230,15 +240,22 @@ def _find_parents(kind: str, hierarchy: Hierarchy, *, limited: bool) -> Iterable
 
 def _make(parent: str, name: str) -> str:
     path = os.path.join(parent, name)
-    os.makedirs(path, exist_ok=True)
+    try:
+        os.mkdir(path)
+    except FileExistsError:
+        if not os.path.isdir(path):
+            raise
     return path
 
 
 def _kill_unified(group: str) -> bool:
     """cgroup.kill reaches all below at once, also those being forked; then wait until empty."""
-    _write(os.path.join(group, "cgroup.kill"), "1")
+    write_text(os.path.join(group, "cgroup.kill"), "1")
     end = time.monotonic() + KILL_PATIENCE_S
-    with open(os.path.join(group, "cgroup.events"), encoding="ascii") as file:
+    events = os.path.join(group, "cgroup.events")
+    if "populated 1" not in read_text(events):
+        return True
+    with open(events, encoding="ascii") as file:
         poller = select.poll()
         poller.register(file, select.POLLPRI)
         while "populated 1" in file.read():
@@ -255,7 +272,7 @@ def _kill_frozen(group: str) -> bool:
     end = time.monotonic() + KILL_PATIENCE_S
     state = os.path.join(group, "freezer.state")
     while True:
-        _write(state, "FROZEN")
+        write_text(state, "FROZEN")
         while read_text(state).strip() != "FROZEN" and time.monotonic() < end:
             time.sleep(_PAUSE_S)
         pids = list(_list_processes(group))
@@ -264,7 +281,7 @@ def _kill_frozen(group: str) -> bool:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 continue
-        _write(state, "THAWED")
+        write_text(state, "THAWED")
         if not pids:
             return True
         if time.monotonic() >= end:
@@ -304,8 +321,3 @@ def _read_counter(path: str, name: str) -> int | None:
         return int(words[words.index(name) + 1])
     except (OSError, ValueError, IndexError):
         return None
-
-
-def _write(path: str, text: str) -> None:
-    with open(path, "w", encoding="ascii") as file:
-        file.write(text)

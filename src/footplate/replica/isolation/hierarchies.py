@@ -10,6 +10,9 @@ TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Iterator
 
+KINDS = frozenset(("cgroup2", "freezer", "memory", "cpu", "cpuacct"))
+"""The unified one, and of version 1 those that anybody here has a use for."""
+
 
 class Hierarchy:
     """``point`` is where it is mounted, ``own`` the directory of this process's group in it."""
@@ -46,7 +49,7 @@ def _read_mounts(lines: list[str], own: dict[str, str]) -> Iterator[tuple[str, H
         point, (filesystem, _, options) = before.split()[4], after.split(" ", 2)
         kinds = ["cgroup2"] if filesystem == "cgroup2" else options.split(",")
         for kind in kinds if filesystem.startswith("cgroup") else ():
-            if kind in own:
+            if kind in own and kind in KINDS:
                 here = point + own[kind].rstrip("/")
                 yield kind, Hierarchy(point, here if os.path.isdir(here) else point)
 

@@ -21,6 +21,8 @@ _MS_RDONLY = 1
 _MS_REMOUNT = 32
 MS_NOSUID_NODEV_NOEXEC = 2 | 4 | 8
 
+_NO_DESCRIPTOR = (1 << 31) - 1
+"""Greater than any can be."""
 _MNT_DETACH = 2
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -47,12 +49,17 @@ def setns(descriptor: int) -> None:
     _check(_libc().setns(descriptor, 0), "setns")
 
 
-def mount(source: str, target: str, flags: int, kind: str | None = None) -> None:
-    filesystem = None if kind is None else kind.encode()
+def mount(source: str, target: str, flags: int, kind: str | None = None, data: str = "") -> None:
+    """``data``: options of the kind of file system."""
     failure = _libc().mount(
-        os.fsencode(source), os.fsencode(target), filesystem, ctypes.c_ulong(flags), None
+        os.fsencode(source),
+        os.fsencode(target),
+        None if kind is None else kind.encode(),
+        ctypes.c_ulong(flags),
+        data.encode() or None,
     )
-    _check(failure, f"mount {target}")
+    if failure:  # the words are only wanted then: there are thirty of these for each program
+        _check(failure, f"mount {target}")
 
 
 def seal(target: str) -> None:
@@ -71,6 +78,19 @@ def detach(target: str) -> None:
 
 def pivot_root(new: str, old: str) -> None:
     _check(_libc().pivot_root(os.fsencode(new), os.fsencode(old)), "pivot_root")
+
+
+def close_all_but(kept: set[int]) -> bool:
+    """Close all descriptors but these; False: this kernel, or library, can't do it at once."""
+    first = 0
+    try:
+        for descriptor in (*sorted(kept), _NO_DESCRIPTOR):
+            if first < descriptor and _libc().close_range(first, descriptor - 1, 0):
+                return False
+            first = descriptor + 1
+    except AttributeError:
+        return False
+    return True
 
 
 def die_with_parent(signal: int) -> None:

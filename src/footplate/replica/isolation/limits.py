@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 
+from footplate.replica.small_files import read_text
+
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any, Iterator, Sequence
@@ -118,7 +120,6 @@ def _write_all(group: str, entries: Sequence[tuple[str, str, bool]]) -> str:
 
 def _read(path: str) -> str:
     try:
-        with open(path, encoding="ascii") as file:
-            return file.read()
+        return read_text(path)
     except OSError:
         return ""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 class NamespaceCage(Cage):
     name = "namespace"
+    thorough = True
     guarantee = "everything the program starts is killed with its process namespace"
 
     def __init__(self, place: Space) -> None:

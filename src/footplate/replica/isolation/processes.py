@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 
@@ -28,9 +29,8 @@ class Process:
 
 def find(pid: int) -> Process | None:
     try:
-        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
-            fields = file.read(4096).rpartition(b")")[2].split()
-        return Process(pid, int(fields[1]), int(fields[19]), zombie=fields[0] in (b"Z", b"X"))
+        fields = read_text(f"/proc/{pid}/stat").rpartition(")")[2].split()
+        return Process(pid, int(fields[1]), int(fields[19]), zombie=fields[0] in ("Z", "X"))
     except (OSError, IndexError, ValueError):
         return None
 
@@ -140,6 +140,7 @@ def is_there(pid: int) -> bool:
     return True
 
 
+@functools.lru_cache(maxsize=None)
 def boot_id() -> str:
     """Different after each start of the machine; empty where that isn't known."""
     try:

@@ -10,6 +10,7 @@ import json
 import os
 
 from footplate.replica.isolation.processes import boot_id
+from footplate.replica.small_files import read_text
 
 _RIGHTS = ("Uid:", "CapEff:", "NoNewPrivs:", "Seccomp:")
 
@@ -25,8 +26,7 @@ class Proofs:
         self._standing = [boot_id(), *_read_rights()]
         self._proved: set[str] = set()
         try:
-            with open(path, encoding="utf-8") as file:
-                kept = json.load(file)
+            kept = json.loads(read_text(path))
             if kept["standing"] == self._standing:
                 self._proved.update(map(str, kept["proved"]))
         except (OSError, ValueError, KeyError, TypeError):
@@ -36,8 +36,9 @@ class Proofs:
         return what in self._proved
 
     def add(self, what: str) -> None:
+        known = what in self._proved
         self._proved.add(what)
-        if not self._path:
+        if known or not self._path:
             return
         part = f"{self._path}.{os.getpid()}.part"
         try:
@@ -51,7 +52,7 @@ class Proofs:
 def _read_rights() -> list[str]:
     """What this process may do, as far as the kernel tells."""
     try:
-        with open("/proc/self/status", encoding="ascii", errors="replace") as file:
-            return [line.strip() for line in file if line.startswith(_RIGHTS)]
+        lines = read_text("/proc/self/status").splitlines()
     except OSError:
         return []
+    return [line.strip() for line in lines if line.startswith(_RIGHTS)]

@@ -1,10 +1,14 @@
 """A process namespace that a program lives in: it sees, and can signal, nobody outside.
 
+    supervisor ── init (pid 1 inside) ── program
     supervisor ── keeper (left the host's namespaces) ── init (pid 1 inside) ── program
 
 A small init is the namespace's first process; when it ends, the kernel kills everything in the
 namespace before that end can be seen. It ends with the program, and with the supervisor, however
 that dies. Nothing can leave the namespace. Init reports the program's exact wait status.
+
+A keeper is there where the supervisor can't make a process namespace itself: where that takes a
+user namespace, which the supervisor would have to go into, or ctypes, which it hasn't loaded.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ import gc
 import os
 import select
 import signal
+import sys
 import time
 
 from footplate.replica.isolation.cage import KILL_PATIENCE_S, Child, Family
@@ -25,10 +30,11 @@ from footplate.replica.isolation.spawn import (
     execute,
     spawn,
 )
+from footplate.replica.small_files import write_text
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any, Sequence
+    from typing import Any, Callable, Sequence
 
     from footplate.replica.isolation.view import View
 
@@ -40,14 +46,16 @@ _PAUSE_S = 0.002
 
 
 class Resident(Child):
-    """``leash`` carries signal numbers to init, and holds its life: init ends when it closes."""
+    """``leash`` carries signal numbers to init, and holds its life: init ends when it closes.
 
-    def __init__(self, pid: int, leash: int, report: int) -> None:
+    ``pid`` is that of ``init``, or of its keeper.
+    """
+
+    def __init__(self, pid: int, init: Process | None, leash: int, report: int) -> None:
         super().__init__(pid)
+        self.init = init
         self._leash = leash
         self._report = report
-        first = find(_read_number(report) or 0)
-        self.init = first if first is not None and first.parent == pid else None
 
     def terminate(self) -> None:
         try:
@@ -98,11 +106,18 @@ class Space:
         report, report_end = os.pipe()
         supervisor = os.getpid()
 
-        def body(ready: int) -> None:
+        def begin(ready: int) -> None:
+            _begin(launch, view, supervisor, Pipes(ready, leash_end, report_end, doors))
+
+        def keep(ready: int) -> None:
             _keep(launch, view, supervisor, Pipes(ready, leash_end, report_end, doors))
 
         try:
-            pid = spawn(body)
+            pid = _spawn_first(begin)
+            init = find(pid) if pid else None
+            if not pid:
+                pid = spawn(keep)
+                init = _find_child(pid, _read_number(report) or 0)
         except BaseException:
             os.close(leash)
             os.close(report)
@@ -110,9 +125,8 @@ class Space:
         finally:
             os.close(leash_end)
             os.close(report_end)
-        child = Resident(pid, leash, report)
-        self._init = child.init
-        return child
+        self._init = init
+        return Resident(pid, init, leash, report)
 
     def kill(self) -> bool:
         """Everything in it; False: some of it is still there."""
@@ -123,7 +137,8 @@ class Space:
 
     def keepers(self, child: Child) -> tuple[int, ...]:
         """Those of ``child`` that aren't the program's."""
-        return (child.pid,) if self._init is None else (child.pid, self._init.pid)
+        init = self._init
+        return (child.pid,) if init is None or init.pid == child.pid else (child.pid, init.pid)
 
 
 def find_fault() -> str:
@@ -169,6 +184,53 @@ class Pipes:
     def of_program(self, launch: Launch) -> set[int]:
         """What must stay open until the program is there, and no longer."""
         return {self.ready, *self.doors} | launch.descriptors()
+
+
+def _spawn_first(body: Callable[[int], None]) -> int | None:
+    """As ``spawn``, for the first process of a new process namespace; this one stays where it is.
+
+    None: that can't be had here. Who was forked from a nursery has loaded what it takes.
+
+    Raises SpawnFailed, OSError.
+    """
+    kernel = sys.modules.get("footplate.replica.isolation.kernel")
+    if kernel is None:
+        return None
+    try:
+        own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        kernel.unshare(kernel.CLONE_NEWPID)  # of those that are forked from now on
+    except OSError:  # a keeper may, in a user namespace, or tells why not
+        os.close(own)
+        return None
+    try:
+        return spawn(body)
+    finally:
+        kernel.setns(own)
+        os.close(own)
+
+
+def _find_child(parent: int, pid: int) -> Process | None:
+    found = find(pid)
+    return found if found is not None and found.parent == parent else None
+
+
+def _begin(launch: Launch, view: View | None, supervisor: int, pipes: Pipes) -> None:
+    """Init without a keeper: it is the supervisor's own child.
+
+    Whether that has died before it could be told of the death, the leash tells.
+    """
+    from footplate.replica.isolation import kernel  # in children only: it costs memory
+    from footplate.replica.isolation.view import leave_host
+
+    gc.disable()
+    close_all_but({pipes.leash, pipes.report} | pipes.of_program(launch))
+    begin_session()
+    leave_host()
+    kernel.die_with_parent(signal.SIGKILL)
+    _begin_init(launch, view, supervisor, pipes)
 
 
 def _keep(launch: Launch, view: View | None, supervisor: int, pipes: Pipes) -> None:
@@ -230,10 +292,9 @@ def _begin_init(launch: Launch, view: View | None, supervisor: int, pipes: Pipes
 def _begin_numbers(last: int) -> None:
     """Programs of one host have different numbers: torchrun tells its nodes apart by them."""
     try:
-        with open("/proc/sys/kernel/ns_last_pid", "w", encoding="ascii") as file:
-            file.write(str(last))
+        write_text("/proc/sys/kernel/ns_last_pid", str(last))
     except OSError:  # then they begin at 2
-        pass
+        return
 
 
 def _become(launch: Launch, pipes: Pipes, seen_end: int) -> None:

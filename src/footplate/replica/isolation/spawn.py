@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+
+from footplate.replica.small_files import read_text, write_text
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -14,6 +17,7 @@ _OOM_SCORE_RISE = 500
 _OOM_SCORE_LIMIT = 1000
 _RESET_SIGNALS = ("SIGPIPE", "SIGXFSZ", "SIGTERM", "SIGINT", "SIGHUP", "SIGCHLD")
 _UNSTARTED = 127
+_PART_BYTES = 4096
 
 
 class SpawnFailed(Exception):
@@ -69,12 +73,23 @@ def spawn(body: Callable[[int], None]) -> int:
     if pid == 0:
         _run_child(body, writing)
     os.close(writing)
-    with os.fdopen(reading, "rb") as file:
-        message = file.read()
+    message = _read_all(reading)
     if message:
         os.waitpid(pid, 0)
         raise SpawnFailed(message.decode("utf-8", "replace"))
     return pid
+
+
+def _read_all(descriptor: int) -> bytes:
+    content = b""
+    try:
+        while True:
+            part = os.read(descriptor, _PART_BYTES)
+            content += part
+            if not part:
+                return content
+    finally:
+        os.close(descriptor)
 
 
 def execute(launch: Launch) -> None:
@@ -95,16 +110,17 @@ def begin_session() -> None:
     """Leave the supervisor's session, and go before it when memory runs out."""
     os.setsid()
     try:
-        with open(_OOM_SCORE, "r+", encoding="ascii") as file:
-            score = min(_OOM_SCORE_LIMIT, int(file.read()) + _OOM_SCORE_RISE)
-            file.seek(0)
-            file.write(str(score))
+        score = min(_OOM_SCORE_LIMIT, int(read_text(_OOM_SCORE)) + _OOM_SCORE_RISE)
+        write_text(_OOM_SCORE, str(score))
     except (OSError, ValueError):
         return
 
 
 def close_all_but(kept: set[int]) -> None:
     """For children that don't exec: drop what the supervisor has open, its lock above all."""
+    kernel = sys.modules.get("footplate.replica.isolation.kernel")
+    if kernel is not None and kernel.close_all_but({0, 1, 2} | kept):
+        return
     for name in os.listdir("/proc/self/fd"):
         descriptor = int(name)
         if descriptor > 2 and descriptor not in kept:

@@ -17,7 +17,8 @@ class Veil:
     """``hidden`` directories are seen empty, and can't be written, but for what is shown there.
 
     ``shown`` is as the host has it; ``sealed`` can be read only, but for what is shown below.
-    All are real paths. ``cover`` is an empty directory, which gets the places of what is shown.
+    All are real paths. ``cover`` is made, an empty directory that gets the places of what is
+    shown, where they can't lie in memory.
     """
 
     __slots__ = ("cover", "hidden", "sealed", "shown")
@@ -40,13 +41,23 @@ class Veil:
 
         for path in self.hidden:
             os.makedirs(path, exist_ok=True)  # a private /tmp doesn't have it
-            kernel.mount(host + self.cover, path, kernel.MS_BIND)
+            self._cover(host, path)
         for path in self.sealed:
             _show(host, path)
         for path in self.shown:
             _show(host, path)
         for path in (*self.hidden, *self.sealed):
             kernel.seal(path)
+
+    def _cover(self, host: str, path: str) -> None:
+        """By a file system in memory: to make directories, and remove them, costs nothing there."""
+        from footplate.replica.isolation import kernel  # in children only: it costs memory
+
+        try:
+            kernel.mount("tmpfs", path, kernel.MS_NOSUID_NODEV_NOEXEC, "tmpfs", "mode=755")
+        except OSError:
+            os.makedirs(host + self.cover, exist_ok=True)
+            kernel.mount(host + self.cover, path, kernel.MS_BIND)
 
 
 def find_records(buckets: str) -> str:

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
     from footplate.replica.isolation.veil import Veil
 
-_OLD = ".old"
+_HOST = "."
+"""Where the host's root is seen while a view is entered: it is the working directory."""
 
 
 class View:
@@ -46,35 +47,36 @@ class View:
 
         kernel.mount("none", "/", kernel.MS_REC | kernel.MS_SLAVE)
         kernel.mount(self.root, self.root, kernel.MS_BIND)
-        os.makedirs(os.path.join(self.root, _OLD), exist_ok=True)
+        host = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         os.chdir(self.root)
-        kernel.pivot_root(".", _OLD)
-        os.chdir("/")
+        kernel.pivot_root(".", ".")  # the host's is above it now, in a place without a name
+        os.chdir(host)
+        os.close(host)
         self._fill(fresh_proc=fresh_proc)
-        kernel.detach("/" + _OLD)
-        os.rmdir("/" + _OLD)
+        kernel.detach(_HOST)
+        os.chdir("/")
 
     def _fill(self, *, fresh_proc: bool) -> None:
         from footplate.replica.isolation import kernel  # in children only: it costs memory
 
         places = {"tmp": self.tmp, "gcs": self.buckets, "proc": fresh_proc}
         special = {name for name, given in places.items() if given}
-        with os.scandir("/" + _OLD) as entries:
+        with os.scandir(_HOST) as entries:
             for entry in entries:
                 if entry.name not in special:
-                    _show(entry.path, "/" + entry.name)
+                    _show_entry(entry)
         if fresh_proc:
             os.makedirs("/proc", exist_ok=True)
             kernel.mount("proc", "/proc", kernel.MS_NOSUID_NODEV_NOEXEC, "proc")
         if self.buckets:
-            _show("/" + _OLD + self.buckets, "/gcs")
+            _show(_HOST + self.buckets, "/gcs")
         if self.tmp:
             self._fill_tmp()
         if self.veil is not None:
-            self.veil.draw("/" + _OLD)
+            self.veil.draw(_HOST)
         self._seal_records()
         for source, place in self.files:
-            kernel.mount("/" + _OLD + source, os.path.realpath(place), kernel.MS_BIND)
+            kernel.mount(_HOST + source, os.path.realpath(place), kernel.MS_BIND)
 
     def _seal_records(self) -> None:
         from footplate.replica.isolation import kernel  # in children only: it costs memory
@@ -83,14 +85,14 @@ class View:
         if places and self.buckets:
             places.append("/gcs" + self.records.removeprefix(self.buckets))
         for place in filter(os.path.isdir, places):
-            kernel.mount("/" + _OLD + self.records, place, kernel.MS_BIND | kernel.MS_REC)
+            kernel.mount(_HOST + self.records, place, kernel.MS_BIND | kernel.MS_REC)
             kernel.seal(place)
 
     def _fill_tmp(self) -> None:
-        _show("/" + _OLD + self.tmp, "/tmp")  # noqa: S108  it is private
+        _show(_HOST + self.tmp, "/tmp")  # noqa: S108  it is private
         for path in self.kept:
             if path.startswith("/tmp/"):  # noqa: S108  it is the host's
-                _show("/" + _OLD + path, path)
+                _show(_HOST + path, path)
 
 
 def leave_host(flags: int = 0) -> None:
@@ -110,6 +112,20 @@ def leave_host(flags: int = 0) -> None:
         _write("/proc/self/setgroups", "deny")
         _write("/proc/self/uid_map", f"{user} {user} 1")
         _write("/proc/self/gid_map", f"{group} {group} 1")
+
+
+def _show_entry(entry: os.DirEntry[str]) -> None:
+    """As ``_show``, for one of the host's root, whose place is mostly there already."""
+    from footplate.replica.isolation import kernel  # in children only: it costs memory
+
+    target = "/" + entry.name
+    if entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False):
+        try:
+            kernel.mount(entry.path, target, kernel.MS_BIND | kernel.MS_REC)
+        except (FileNotFoundError, NotADirectoryError):
+            _show(entry.path, target)
+    else:
+        _show(entry.path, target)
 
 
 def _show(source: str, target: str) -> None:

@@ -24,11 +24,13 @@ class Meter:
     its network any more: each is told as it was at its highest.
     """
 
-    def __init__(self, cage: Cage, child: Child) -> None:
+    def __init__(self, cage: Cage, child: Child, *, first: bool = False) -> None:
+        """``first``: nothing was started in the cage before."""
         self._cage = cage
         self._child = child
         self._highest: dict[str, Any] = {}
-        self._base = self._read_base()
+        # On other rungs what the supervisor itself has started counts with it.
+        self._base = {} if first and cage.thorough else self._read_base()
         """What the cage was used for before, to make the environment."""
 
     def read(self) -> dict[str, Any]:

@@ -52,7 +52,7 @@ class Sampler:
         desk = self._desk
         if self._every_s <= 0 or desk.cage is None or desk.child is None:
             return None
-        return Meter(desk.cage, desk.child)
+        return Meter(desk.cage, desk.child, first=desk.started == 1)
 
     @property
     def streams(self) -> tuple[Stream, ...]:
