@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from footplate.api.bodies import MAX_JSON_BYTES, read_body, require_json
 from footplate.api.callers import name_caller
+from footplate.api.threads import in_thread
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.wire.json_text import parse_object
 
@@ -68,7 +68,7 @@ def json_route(path: str, handlers: Mapping[str, Callable[[Call], JsonObject]]) 
             origin,
             name_caller(request),
         )
-        return JSONResponse(await run_in_threadpool(handlers[method], call))
+        return JSONResponse(await in_thread(handlers[method], call))
 
     return Route(path, endpoint, methods=list(handlers))
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, BinaryIO
 
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, PlainTextResponse, StreamingResponse
 from starlette.routing import Route
 
 from footplate.api.bodies import read_body
 from footplate.api.replica_wishes import wish_routes
+from footplate.api.threads import in_thread
 from footplate.domain.errors import NotFound, PermissionDenied
 from footplate.wire.replica_v1 import decode_reports, encode_answer, encode_start, encode_task
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from footplate.control.tasks import Tasks
     from footplate.control.tokens import Bearer, Tokens
     from footplate.control.wishes import Wishes
+    from footplate.wire.json_text import JsonObject
 
 MAX_REPORT_BYTES = 8 << 20
 """More than any supervisor sends at once."""
@@ -49,23 +50,27 @@ class _ReplicaApi:
         self._reports = reports
         self._tokens = tokens
 
-    def task(self, request: Request) -> Response:
-        return JSONResponse(encode_task(self._tasks.task(self._bearer(request))))
+    async def task(self, request: Request) -> Response:
+        return JSONResponse(await in_thread(self._encoded_task, self._bearer(request)))
 
-    def start(self, request: Request) -> Response:
-        return JSONResponse(encode_start(self._tasks.start(self._bearer(request))))
+    def _encoded_task(self, bearer: Bearer) -> JsonObject:
+        return encode_task(self._tasks.task(bearer))
 
-    def package(self, request: Request) -> Response:
+    async def start(self, request: Request) -> Response:
+        start = await in_thread(self._tasks.start, self._bearer(request))
+        return JSONResponse(encode_start(start))
+
+    async def package(self, request: Request) -> Response:
         bearer = self._bearer(request)
         index = request.path_params["index"]
         if not _INDEX.fullmatch(index):
             raise NotFound(f"there is no package {index[:20]!r}")
-        file = self._tasks.package(bearer, int(index))
+        file = await in_thread(self._tasks.package, bearer, int(index))
         return StreamingResponse(_chunks(file), media_type="application/octet-stream")
 
-    def lock(self, request: Request) -> Response:
+    async def lock(self, request: Request) -> Response:
         self._bearer(request)
-        return PlainTextResponse(self._tasks.lock(request.path_params["sha256"]))
+        return PlainTextResponse(await in_thread(self._tasks.lock, request.path_params["sha256"]))
 
     async def report(self, request: Request) -> Response:
         bearer = self._bearer(request)

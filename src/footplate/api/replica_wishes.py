@@ -9,11 +9,11 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from footplate.api.bodies import drop_body, read_body
+from footplate.api.threads import in_thread
 from footplate.domain.errors import NotFound
 from footplate.wire.wishes import MAX_ANSWER_BYTES, decode_wish_answer, encode_wishes
 
@@ -71,7 +71,7 @@ class _WishApi:
             await drop_body(request, MAX_ANSWER_BYTES)
             raise
         body = await read_body(request, MAX_ANSWER_BYTES)
-        answer = await run_in_threadpool(decode_wish_answer, body)
+        answer = await in_thread(decode_wish_answer, body)
         self._wishes.answer(wish_id, asked, answer)
         return JSONResponse({})
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse
 
 from footplate.api.bodies import MAX_JSON_BYTES, read_body, require_json
 from footplate.api.logging_v2.followers import invocation
 from footplate.api.logging_v2.pages import Listing, read_page
+from footplate.api.threads import in_thread
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.wire.json_text import parse_object
 from footplate.wire.logging_v2.queries import parse_query
@@ -41,7 +41,7 @@ class Entries:
         raw = await read_body(request, MAX_JSON_BYTES)
         require_json(request)
         follower = invocation(request.headers.get("user-agent", ""))
-        return JSONResponse(await run_in_threadpool(self._list, raw, follower))
+        return JSONResponse(await in_thread(self._list, raw, follower))
 
     def _list(self, raw: bytes, follower: str | None) -> JsonObject:
         asked = ListEntriesRequest.decode(parse_object(raw), strict=True)

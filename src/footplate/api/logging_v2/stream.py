@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
+from footplate.api.threads import in_thread
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.domain.log_lines import belongs
 from footplate.domain.names import parse_job_name, trial_run_name
@@ -56,12 +56,12 @@ class LineStream:
         """``GET .../logs?cursor=&follow=&replica=&trial=``: one JSON object a line."""
         wish = _read_wish(request)
         name = parse_job_name(request.path_params["name"])
-        job = await run_in_threadpool(self._find, name, wish.trial)
+        job = await in_thread(self._find, name, wish.trial)
         if wish.replica:
             replica = choose_replica(wish.replica, job.spec.replica_names())
             wish = replace(wish, replica=replica)
         # A wrong cursor is refused here, while that still can be said.
-        await run_in_threadpool(self._logs.read, job.log, wish.cursor, 1)
+        await in_thread(self._logs.read, job.log, wish.cursor, 1)
         return StreamingResponse(self._stream(job, wish), media_type="application/x-ndjson")
 
     def _find(self, name: JobName, trial: str) -> Job:
@@ -94,7 +94,7 @@ class LineStream:
             cursor, last_turn = wish.cursor, not wish.follow
             while True:
                 changed.clear()
-                reading = await run_in_threadpool(self._logs.read, job.log, cursor)
+                reading = await in_thread(self._logs.read, job.log, cursor)
                 cursor = reading.cursor
                 if text := encode_lines(_chosen(reading.entries, job, wish.replica)):
                     yield text
@@ -103,7 +103,7 @@ class LineStream:
                 if last_turn:
                     return
                 # What came before the end is there once the end is seen: one more turn.
-                last_turn = await run_in_threadpool(self._has_ended, job)
+                last_turn = await in_thread(self._has_ended, job)
                 if not last_turn and not await _happens(changed):
                     yield b"\n"
         finally:

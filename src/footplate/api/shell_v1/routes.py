@@ -11,7 +11,6 @@ from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocketDisconnect
@@ -19,6 +18,7 @@ from starlette.websockets import WebSocketDisconnect
 from footplate.api.replica_v1 import given_token
 from footplate.api.shell_v1.page import shell_page
 from footplate.api.shell_v1.relay import LOST, End, relay
+from footplate.api.threads import in_thread
 from footplate.control.shells import PATIENCE_S
 from footplate.domain.errors import InvalidArgument, ServiceError, Unavailable
 from footplate.wire.shell_v1 import Exit, Opening, decode_request, encode_message
@@ -78,7 +78,7 @@ class _ShellApi:
 
     async def user(self, websocket: WebSocket) -> None:
         token = websocket.path_params["token"]
-        await run_in_threadpool(self._shells.find, token)  # refused while that can be said in HTTP
+        await in_thread(self._shells.find, token)  # refused while that can be said in HTTP
         await websocket.accept()
         try:
             opening = await asyncio.wait_for(_hear_opening(websocket), OPENING_S)
@@ -110,7 +110,7 @@ class _ShellApi:
     async def _open(self, user: WebSocket, token: str, opening: Opening) -> End:
         """Raises ServiceError."""
         what = "a terminal" if opening.command is None else "one command"
-        shell = await run_in_threadpool(self._shells.ask, token, _address(user), what)
+        shell = await in_thread(self._shells.ask, token, _address(user), what)
         meeting = self._meetings.setdefault(shell.wish.id, _Meeting())
         how = "the server was stopped"
         try:
@@ -118,7 +118,7 @@ class _ShellApi:
             how = end.how
         finally:
             came = meeting.replica.done() and meeting.replica.result() is not None
-            await run_in_threadpool(self._shells.end, shell, how if came else "")
+            await in_thread(self._shells.end, shell, how if came else "")
             del self._meetings[shell.wish.id]
             meeting.over.set()
         return end
@@ -135,7 +135,7 @@ class _ShellApi:
         replica = await meeting.replica
         if replica is None:
             return End.failed(LOST)
-        await run_in_threadpool(self._shells.begin, shell)
+        await in_thread(self._shells.begin, shell)
         with suppress(WebSocketDisconnect):  # which the relay will find
             await replica.send_text(encode_message(opening))
         return await relay(user, replica, partial(self._over, shell))
@@ -153,7 +153,7 @@ class _ShellApi:
             while True:
                 changed.clear()
                 with suppress(Unavailable):  # the database is away: nobody knows, so it goes on
-                    if reason := await run_in_threadpool(self._shells.over_because, shell):
+                    if reason := await in_thread(self._shells.over_because, shell):
                         return reason
                 await changed.wait()
         finally:

@@ -8,13 +8,13 @@ from email.parser import BytesHeaderParser
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import QueryParams
 from starlette.responses import Response
 from starlette.routing import Router
 
 from footplate.api.storage_v1.answers import error_answer
 from footplate.api.storage_v1.multipart import boundary_of
+from footplate.api.threads import in_thread
 from footplate.domain.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Batch:
             if len(content) > MAX_BYTES:
                 return error_answer(InvalidArgument(f"a batch has at most {MAX_BYTES} bytes"))
         try:
-            inner = await run_in_threadpool(_requests, request, content)  # may take its time
+            inner = await in_thread(_requests, request, content)  # may take its time
         except InvalidArgument as error:
             return error_answer(error)
         except (ValueError, RecursionError):

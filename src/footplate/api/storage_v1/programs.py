@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from starlette.concurrency import run_in_threadpool
 from starlette.routing import Mount, Router
 
 from footplate.api.storage_v1.answers import error_answer
+from footplate.api.threads import in_thread
 from footplate.domain.errors import ServiceError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class _Door:
         """Behind it the key is a part of the root, so that all links that are given have it."""
         key = scope["path"].removeprefix(scope["root_path"]).lstrip("/").partition("/")[0]
         try:
-            await run_in_threadpool(self._check, key)
+            await in_thread(self._check, key)
         except ServiceError as error:
             await error_answer(error)(scope, receive, send)
             return
