@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from footplate.testing.simulator.supervisor import Supervisor
 
 LIVES = 10_000
+DEAF_LIVES = 1000
 BATCHES = 8
 STATES = {state.value for state in State}
 NEVER_STARTED = (ExitKind.UNPREPARED,)
@@ -47,6 +48,18 @@ def test_lives(batch: int) -> None:
         takeovers += world.takeovers
     assert takeovers > LIVES // BATCHES // 2, "servers have woken up late often enough, too"
     assert crashes > LIVES // BATCHES, "the service has died often enough to prove anything"
+
+
+@pytest.mark.parametrize("batch", range(2))
+def test_lives_in_which_news_is_lost_on_its_way(batch: int) -> None:
+    """No job waits for a message that doesn't come: sooner or later everything is looked at."""
+    for seed in range(batch, DEAF_LIVES, 2):
+        world = live(seed, deaf=0.3)
+        try:
+            check(world)
+        except AssertionError as error:
+            error.add_note(f"seed {seed}")
+            raise
 
 
 def all_jobs(world: World) -> list[Job]:

@@ -11,6 +11,7 @@ from footplate.domain.jobs import JobEvent
 from footplate.domain.lifecycle import Admitted, StartRefused, WaitExpired
 from footplate.domain.sites import unlimited_here
 from footplate.domain.sites.devices import done_without
+from footplate.domain.states import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,11 +97,18 @@ class Admission:
         return True
 
     def _tell(self, uid: JobUid) -> bool:
-        """Once: whoever takes over from a dead service finds most jobs told already."""
-        told = self._store.events(uid, limit=_FIRST_EVENTS)
-        if all(stored.event.kind != "WAITING" for stored in told):
-            why = self._queue.explain(self._store.get_by_uid(uid))
+        """Once: whoever takes over from a dead service finds most jobs told already.
+
+        Most jobs have started by now: nobody asks the store what they were told.
+        """
+        job = self._store.get_by_uid(uid)
+        if job.state is State.QUEUED and not self._is_told(uid):
+            why = self._queue.explain(job)
             if why is not None:
                 event = JobEvent(self._clock.now(), "WAITING", why.text, key="waits")
                 self._store.append(uid, (event,))
         return True
+
+    def _is_told(self, uid: JobUid) -> bool:
+        told = self._store.events(uid, limit=_FIRST_EVENTS)
+        return any(stored.event.kind == "WAITING" for stored in told)

@@ -20,6 +20,8 @@ from footplate.domain.hangs import (
 )
 from footplate.domain.jobs import JobEvent
 from footplate.domain.lifecycle import HangExpired
+from footplate.domain.names import parse_attempt_id
+from footplate.domain.states import Phase
 from footplate.domain.usage import Counters
 from footplate.ports.backend import Presence
 from footplate.wire.replica_v1 import LineRecord, UsageRecord
@@ -61,8 +63,16 @@ class HangLimits:
         return Rules(self.usage_s, self.hang_s, silent_s)
 
 
+@dataclass(frozen=True)
+class _Heard:
+    """Of one start of a replica; the counters are those of its last sample."""
+
+    sign: Sign
+    counters: Counters | None = None
+
+
 class HangWatch:
-    """Hears all reports, and looks at all jobs in each pass of the loop.
+    """Hears all reports, and looks at each job that a pass of the loop looks at.
 
     What it has heard is in memory: a new server hears it again within a sample's time. What it
     has told is in the jobs' events. ``stacks`` says where the programs of a job stand; it may take
@@ -76,8 +86,9 @@ class HangWatch:
         limits: HangLimits,
         hearing_s: float,
         stacks: Callable[[Job], str],
-        wake: Callable[[], None],
+        wake: Callable[[JobUid], None],
     ) -> None:
+        """``wake`` is called with a job that is to be looked at now."""
         self._store = store
         self._clock = clock
         self._rules = limits.rules(hearing_s)
@@ -85,8 +96,7 @@ class HangWatch:
         self._stacks = stacks
         self._wake = wake
         self._lock = Lock()
-        self._signs: dict[Bearer, Sign] = {}
-        self._counters: dict[Bearer, Counters] = {}
+        self._heard: dict[JobUid, dict[Bearer, _Heard]] = {}
         self._told: dict[JobUid, tuple[JobEvent, ...]] = {}
         self._looked_at: datetime | None = None
         self._ending: set[AttemptId] = set()
@@ -94,47 +104,50 @@ class HangWatch:
     def hear(self, bearer: Bearer, records: Sequence[Record]) -> None:
         """A supervisor that may speak has reported; may be called on any thread."""
         now = self._clock.now()
+        uid, _ = parse_attempt_id(bearer.attempt_id)
         with self._lock:
-            before = self._signs.get(bearer) or Sign(now)
-            sign = replace(before, heard_at=now)
+            of_job = self._heard.setdefault(uid, {})
+            before = of_job.get(bearer) or _Heard(Sign(now))
+            heard = replace(before, sign=replace(before.sign, heard_at=now))
             for record in records:
                 if isinstance(record, LineRecord):
-                    sign = replace(sign, printed_at=now)
+                    heard = replace(heard, sign=replace(heard.sign, printed_at=now))
                 elif isinstance(record, UsageRecord):
-                    sign = self._take(bearer, sign, record.sample, now)
-            self._signs[bearer] = sign
-        if self._is_news(before, sign):
-            self._wake()
+                    heard = _take(heard, record.sample, now)
+            of_job[bearer] = heard
+        if self._is_news(before.sign, heard.sign, now):
+            self._wake(uid)
 
-    def _take(self, bearer: Bearer, sign: Sign, sample: Sample, now: datetime) -> Sign:
-        before = self._counters.get(bearer)
-        self._counters[bearer] = sample.counters
-        return replace(
-            sign,
-            sampled_at=min(sample.time, now),
-            quiet_s=sample.quiet_s,
-            cpus=_cpus(before, sample.counters),
-            stopped=sign.stopped + 1 if sample.stopped else 0,
-        )
-
-    def _is_news(self, before: Sign, sign: Sign) -> bool:
-        """Whether something may have to be told that needn't wait for the next pass."""
-        limit_s = self._rules.hang_s
+    def _is_news(self, before: Sign, sign: Sign, now: datetime) -> bool:
+        """Whether something may have to be told that needn't wait for the next look."""
+        limit_s, silent_s = self._rules.hang_s, self._rules.silent_s
         hangs = limit_s > 0 and (before.quiet_s >= limit_s) != (sign.quiet_s >= limit_s)
-        return hangs or before.stopped != sign.stopped in (0, STOPPED_SAMPLES)
+        back = silent_s > 0 and _passed_s(before.unheard_since, now) >= silent_s
+        return hangs or back or before.stopped != sign.stopped in (0, STOPPED_SAMPLES)
 
     def begin(self, jobs: Iterable[Job]) -> None:
-        """A pass begins: forget whoever isn't in these jobs any more."""
-        now = self._clock.now()
-        kept = {Bearer(job.attempt_id, r.name, r.restart) for job in jobs for r in job.replicas}
+        """A pass over all jobs begins: forget whoever isn't in these any more."""
+        self.keep_time()
         uids = {job.uid for job in jobs}
         with self._lock:
-            self._signs = {bearer: s for bearer, s in self._signs.items() if bearer in kept}
-            self._counters = {bearer: c for bearer, c in self._counters.items() if bearer in kept}
+            self._heard = {uid: heard for uid, heard in self._heard.items() if uid in uids}
             self._told = {uid: events for uid, events in self._told.items() if uid in uids}
+
+    def keep_time(self) -> None:
+        """A pass begins."""
+        now = self._clock.now()
+        with self._lock:
             last, self._looked_at = self._looked_at, now
             if last is not None and not 0 <= (now - last).total_seconds() <= LONGEST_GAP_S:
-                self._signs = {b: replace(s, known_at=now) for b, s in self._signs.items()}
+                for of_job in self._heard.values():
+                    for bearer, heard in of_job.items():
+                        of_job[bearer] = replace(heard, sign=replace(heard.sign, known_at=now))
+
+    def forget(self, uid: JobUid) -> None:
+        """Nothing of the job runs (any more)."""
+        with self._lock:
+            self._heard.pop(uid, None)
+            self._told.pop(uid, None)
 
     def look(self, job: Job, sightings: Mapping[str, Sighting]) -> float | None:
         """Tell what is to be told of a job, and end it where it has hung for too long.
@@ -142,6 +155,8 @@ class HangWatch:
         Returns in how many seconds to look again for no other reason than time.
         """
         now = self._clock.now()
+        if not sightings and _is_new(job):
+            self._told[job.uid] = ()  # nobody has had anything to tell
         live = [name for name, s in sightings.items() if s.presence is Presence.LIVE]
         signs = self._signs_of(job, live, now)
         findings = examine(job, signs, live, now, self._rules)
@@ -158,15 +173,17 @@ class HangWatch:
 
     def _signs_of(self, job: Job, live: Collection[str], now: datetime) -> dict[str, Sign]:
         """Of the starts that are now; from here on those that live are listened for."""
-        found: dict[str, Sign] = {}
         with self._lock:
+            of_job = self._heard.pop(job.uid, {})
+            kept: dict[str, tuple[Bearer, _Heard]] = {}
             for replica in job.replicas:
                 bearer = Bearer(job.attempt_id, replica.name, replica.restart)
-                if replica.name in live:
-                    self._signs.setdefault(bearer, Sign(now))
-                if bearer in self._signs:
-                    found[replica.name] = self._signs[bearer]
-        return found
+                heard = of_job.get(bearer) or (_Heard(Sign(now)) if replica.name in live else None)
+                if heard is not None:
+                    kept[replica.name] = bearer, heard
+            if kept:
+                self._heard[job.uid] = dict(kept.values())
+        return {name: heard.sign for name, (_, heard) in kept.items()}
 
     def _tell(self, job: Job, findings: Findings, now: datetime) -> None:
         """What was told is read from the store once in this server's life."""
@@ -197,7 +214,7 @@ class HangWatch:
         finally:
             with self._lock:
                 self._ending.discard(job.attempt_id)
-            self._wake()
+            self._wake(job.uid)
 
     def end(self, job: Job) -> None:
         """Note where the programs of a job stand; then end it, if they are silent still."""
@@ -211,6 +228,23 @@ class HangWatch:
         since = examine(job, self._signs_of(job, (), now), live, now, self._rules).hung_since
         if since is not None and _passed_s(since, now) >= self._end_s:
             apply(self._store, job.uid, HangExpired(now, job.attempt, self._end_s))
+
+
+def _take(heard: _Heard, sample: Sample, now: datetime) -> _Heard:
+    sign = replace(
+        heard.sign,
+        sampled_at=min(sample.time, now),
+        quiet_s=sample.quiet_s,
+        cpus=_cpus(heard.counters, sample.counters),
+        stopped=heard.sign.stopped + 1 if sample.stopped else 0,
+    )
+    return _Heard(sign, sample.counters)
+
+
+def _is_new(job: Job) -> bool:
+    """Whether nothing of it can have run yet, if its backend knows nothing of it."""
+    fresh = all(each.phase is Phase.WAITING and not each.restart for each in job.replicas)
+    return job.attempt == 1 and fresh
 
 
 def _passed_s(since: datetime, now: datetime) -> float:

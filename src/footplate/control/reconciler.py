@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, assert_never
 
 from footplate.control import observation
+from footplate.control.agenda import SWEEP_S, Agenda
 from footplate.control.decisions import apply
 from footplate.control.lapses import as_of, seconds_since, steadied
 from footplate.control.tokens import Bearer
-from footplate.domain.errors import FailedPrecondition, NotFound, Unavailable
+from footplate.domain.errors import DataLoss, FailedPrecondition, NotFound, Unavailable
 from footplate.domain.jobs import JobEvent
 from footplate.domain.lifecycle import Start, StartRefused, Stop, commands, to_stop
+from footplate.domain.names import parse_attempt_id
 from footplate.domain.states import State
 from footplate.ports.backend import AttemptStart, Ticket
 from footplate.ports.store import ACTIVE
@@ -24,10 +27,12 @@ if TYPE_CHECKING:
     from footplate.control.tokens import Tokens
     from footplate.domain.jobs import Job
     from footplate.domain.lifecycle import Command
-    from footplate.domain.names import JobUid
+    from footplate.domain.names import AttemptId, JobUid
     from footplate.ports.backend import Backend, Sighting
     from footplate.ports.clock import SteadyClock
     from footplate.ports.store import Store
+
+_log = logging.getLogger(__name__)
 
 _ADMITTED = ACTIVE - {State.QUEUED}
 
@@ -48,8 +53,9 @@ def earliest(delays: Iterable[float | None]) -> float | None:
 
 
 class Reconciler:
-    """Remembers nothing but when it began: what is to be done follows from the store and the
-    backends' lists.
+    """Remembers nothing that it couldn't find again: what is to be done follows from the store and
+    the backends' lists. Only which jobs a pass looks at follows from what it hears, and that is
+    made up for by a look at all of them every ``SWEEP_S``.
     """
 
     def __init__(
@@ -60,10 +66,11 @@ class Reconciler:
         tokens: Tokens,
         grace_s: float,
         hangs: HangWatch | None = None,
+        sweep_s: float = SWEEP_S,
     ) -> None:
         """``grace_s`` is what evaluators have after the success of the primary.
 
-        ``hangs`` looks at each job in each pass; None: nobody does.
+        ``hangs`` looks at each job that a pass looks at; None: nobody does.
         """
         self._store = store
         self._regions = regions
@@ -72,28 +79,102 @@ class Reconciler:
         self._grace_s = grace_s
         self._hangs = hangs
         self._began: datetime | None = None
+        self._agenda = Agenda(sweep_s)
 
-    def reconcile(self) -> float | None:
-        """One pass over all admitted jobs and all attempts that any backend knows.
+    def changed(self, uid: JobUid) -> None:
+        """The job's record may be another now, or something was heard of it.
 
-        What waits in the queue is the business of admission.
+        May be called on any thread, and never blocks for long; the next pass looks at the job.
+        """
+        self._agenda.note(uid)
+
+    def seen(self, attempt_id: AttemptId) -> None:
+        """What its backend sees of an attempt has changed; as ``changed``."""
+        try:
+            uid, _ = parse_attempt_id(attempt_id)
+        except NotFound:  # none of ours: it is cleared away with the next look at everything
+            return
+        self._agenda.note(uid)
+
+    def refresh(self) -> None:
+        """Anything may have changed unheard; as ``changed``."""
+        self._agenda.note_all()
+
+    def reconcile(self) -> float:
+        """One pass over the jobs of which there is news, or whose time has come.
+
+        The first one, and another every ``SWEEP_S``, is over all admitted jobs and all attempts
+        that any backend knows. What waits in the queue is the business of admission.
 
         Returns:
-            In how many seconds another pass is due for its own sake; None: never.
+            In how many seconds another pass is due for its own sake.
         """
         self._began = self._began or self._clock.now()
+        uids = self._agenda.take(self._moment())
+        try:
+            if uids is None:
+                self._sweep()
+            else:
+                self._visit(uids)
+        except BaseException:
+            self._agenda.note_all()
+            raise
+        return max(0.0, self._agenda.next() - self._moment())
+
+    def _moment(self) -> float:
+        """Now, in seconds on a scale that doesn't jump."""
+        return self._clock.steady(self._clock.now()).timestamp()
+
+    def _sweep(self) -> None:
+        """Look at everything."""
+        self._agenda.sweep(self._moment())
         seen = {
             id(backend): observation.by_attempt(backend.list())
             for backend in self._regions.backends()
         }
-        jobs = [job for job in self._store.active(_ADMITTED) if job.spec.search is None]
+        jobs = [job for job in self._store.active(_ADMITTED) if _runs_itself(job)]
         if self._hangs is not None:
             self._hangs.begin(jobs)
-        due = [self._job(job, seen) for job in jobs]
-        self._clear(seen)
-        return earliest(due)
+        for job in jobs:
+            self._job(job, seen)
+        for backend in self._regions.backends():
+            self._clear(backend, seen[id(backend)])
 
-    def _job(self, job: Job, seen: dict[int, observation.Attempts]) -> float | None:
+    def _visit(self, uids: Iterable[JobUid]) -> None:
+        """Look at these jobs, and at the attempts that they are in."""
+        if self._hangs is not None:
+            self._hangs.keep_time()
+        for uid in uids:
+            job = self._find(uid)
+            if job is None or not job.attempt:
+                self._drop(uid)
+                continue
+            backend = self._regions.backend(job.spec.region)
+            attempts = observation.by_attempt(backend.look(job.attempt_id))
+            if job.state.terminal:
+                self._drop(uid)
+            else:
+                self._job(job, {id(backend): attempts})
+            self._clear(backend, attempts)
+
+    def _find(self, uid: JobUid) -> Job | None:
+        """None: it isn't there, nobody can read it, or nothing of it runs but its trials."""
+        try:
+            job = self._store.get_by_uid(uid)
+        except NotFound:
+            return None
+        except DataLoss as error:
+            _log.error("%s; it is left alone", error.message)
+            return None
+        return job if _runs_itself(job) else None
+
+    def _drop(self, uid: JobUid) -> None:
+        """Nothing of the job runs (any more)."""
+        self._agenda.drop(uid)
+        if self._hangs is not None:
+            self._hangs.forget(uid)
+
+    def _job(self, job: Job, seen: dict[int, observation.Attempts]) -> None:
         """Bring one job forward as far as it goes now, and its current attempt with it."""
         backend = self._regions.backend(job.spec.region)
         attempts = seen[id(backend)]
@@ -101,12 +182,16 @@ class Reconciler:
         try:
             after = self._observe(job, sightings)
         except NotFound:
-            return None
+            self._drop(job.uid)
+            return
         if after.attempt != job.attempt or after.state.terminal:
             attempts[job.attempt_id] = sightings
             sightings = {}
-        due = self._command(after, backend, sightings)
-        return due if self._hangs is None else earliest((due, self._look(after, sightings)))
+        if after.state.terminal:
+            self._drop(job.uid)
+            return
+        due = earliest((self._command(after, backend, sightings), self._look(after, sightings)))
+        self._agenda.put(job.uid, None if due is None else self._moment() + due)
 
     def _look(self, job: Job, sightings: Mapping[str, Sighting]) -> float | None:
         try:
@@ -181,14 +266,18 @@ class Reconciler:
         event = JobEvent(self._clock.now(), kind, message, attempt, key=key)
         self._store.append(uid, (event,))
 
-    def _clear(self, seen: Mapping[int, observation.Attempts]) -> None:
+    def _clear(self, backend: Backend, attempts: observation.Attempts) -> None:
         """Attempts that no active job is in: end what runs of them, then forget them."""
-        for backend in self._regions.backends():
-            for attempt_id, sightings in seen[id(backend)].items():
-                if observation.all_gone(sightings):
-                    backend.forget(attempt_id)
-                else:
-                    backend.stop(attempt_id)
+        for attempt_id, sightings in attempts.items():
+            if observation.all_gone(sightings):
+                backend.forget(attempt_id)
+            else:
+                backend.stop(attempt_id)
+
+
+def _runs_itself(job: Job) -> bool:
+    """Of a tuning job only the trials run."""
+    return job.spec.search is None
 
 
 def _meant(job: Job, replicas: Collection[str] | None) -> dict[str, int] | None:

@@ -86,6 +86,10 @@ class Backend(Protocol):
         """One sighting for each replica of each attempt that was started and not forgotten."""
         ...
 
+    def look(self, attempt_id: AttemptId) -> tuple[Sighting, ...]:
+        """Those of one attempt, as ``list`` has them, at a cost that others don't add to."""
+        ...
+
     def forget(self, attempt_id: AttemptId) -> None:
         """Drop what is kept of an attempt whose replicas are all gone; else do nothing."""
         ...

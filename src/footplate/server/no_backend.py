@@ -30,6 +30,9 @@ class NoBackend:
     def list(self) -> builtins.tuple[Sighting, ...]:
         return ()
 
+    def look(self, attempt_id: AttemptId) -> builtins.tuple[Sighting, ...]:  # noqa: ARG002 - the port
+        return ()
+
     def forget(self, attempt_id: AttemptId) -> None: ...
 
     def watch(self, changed: Callable[[AttemptId], None]) -> None: ...

@@ -202,14 +202,12 @@ class Service:
         limits = HangLimits(
             settings.usage_s, settings.heartbeat_s, settings.hang_s, settings.hang_limit_s
         )
-        hangs = HangWatch(store, clock, limits, HEARING_S, self.stacks.tell, term.wake)
+        hangs = HangWatch(store, clock, limits, HEARING_S, self.stacks.tell, term.look_at)
         grace_s = settings.evaluator_grace_s
-        control = Round(
-            Admission(store, self.queue, regions, catalogue, clock),
-            Reconciler(store, regions, clock, self._tokens, grace_s, hangs),
-        )
+        reconciler = Reconciler(store, regions, clock, self._tokens, grace_s, hangs)
+        control = Round(Admission(store, self.queue, regions, catalogue, clock), reconciler)
         tuner = self.tuning.make_tuner(store, fenced.studies, term.wake, term.wake_tuner)
-        term.join(control, hangs, tuner)
+        term.join(control, reconciler, hangs, tuner)
         return term
 
     def _make_tasks(self, settings: Settings) -> Tasks:

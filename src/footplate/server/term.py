@@ -10,9 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from footplate.control.hangs import HangWatch
+    from footplate.control.reconciler import Reconciler
     from footplate.control.round import Round
     from footplate.control.searches.tuner import Tuner
-    from footplate.domain.names import JobUid
+    from footplate.domain.names import AttemptId, JobUid
     from footplate.ports.backend import Backend
 
 
@@ -29,18 +30,20 @@ class Term:
         self._control: Loop
         self._tuning: Loop
         self._tuner: Tuner
+        self._reconciler: Reconciler
         self.hangs: HangWatch
 
-    def join(self, control: Round, hangs: HangWatch, tuner: Tuner) -> None:
+    def join(self, control: Round, reconciler: Reconciler, hangs: HangWatch, tuner: Tuner) -> None:
         """The parts, which have to know the term that they are of."""
         self.hangs = hangs
+        self._reconciler = reconciler
         self._tuner = tuner
         self._control = Loop(self._while_leading(control.step), "control")
         self._tuning = Loop(self._while_leading(tuner.step), "tuning")
 
     def start(self) -> None:
         """Take up what is there, then follow every change."""
-        self._backend.watch(lambda _: self.wake())
+        self._backend.watch(self._seen)
         self._control.start()
         self._tuning.start()
 
@@ -54,6 +57,16 @@ class Term:
         """There is something to do with jobs."""
         self._control.wake()
 
+    def look_at(self, uid: JobUid) -> None:
+        """There may be something to do with a job that nothing was written to."""
+        self._reconciler.changed(uid)
+        self.wake()
+
+    def _seen(self, attempt_id: AttemptId) -> None:
+        """The backend sees something else of an attempt than before."""
+        self._reconciler.seen(attempt_id)
+        self.wake()
+
     def wake_tuner(self) -> None:
         self._tuning.wake()
 
@@ -63,10 +76,12 @@ class Term:
 
     def changed(self, uid: JobUid) -> None:
         """Something was written to a job."""
+        self._reconciler.changed(uid)
         self._tuner.changed(uid)
 
     def refresh(self) -> None:
         """Anything may have been written unheard."""
+        self._reconciler.refresh()
         self._tuner.refresh()
         self.wake()
 

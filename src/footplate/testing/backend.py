@@ -75,6 +75,9 @@ class FakeBackend:
     def list(self) -> tuple[Sighting, ...]:
         return tuple(s for replicas in self._seen.values() for s in replicas.values())
 
+    def look(self, attempt_id: AttemptId) -> tuple[Sighting, ...]:
+        return tuple(self._seen.get(attempt_id, {}).values())
+
     def forget(self, attempt_id: AttemptId) -> None:
         replicas = self._seen.get(attempt_id, {})
         if all(s.presence is Presence.GONE for s in replicas.values()):

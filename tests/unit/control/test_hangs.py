@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from footplate.domain.jobs import Job, JobEvent
+    from footplate.domain.names import JobUid
     from footplate.wire.replica_v1 import Record
 
 MASTER, WORKER = "master-replica-0", "worker-replica-0"
@@ -60,7 +61,8 @@ class House:
         )
         self.look()
 
-    def _wake(self) -> None:
+    def _wake(self, uid: JobUid) -> None:
+        assert uid == self.uid
         self.woken += 1
 
     def _stacks(self, job: Job) -> str:
@@ -245,8 +247,13 @@ def test_nobody_is_remembered_whose_job_is_over(house: House) -> None:
     house.sample(700.0)
     house.look()
     house.watch.begin([])
-    assert not house.watch._signs
-    assert not house.watch._counters
+    assert not house.watch._heard
+    assert not house.watch._told
+
+    house.sample(700.0)
+    house.look()
+    house.watch.forget(house.uid)
+    assert not house.watch._heard
     assert not house.watch._told
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
+from footplate.control.agenda import SWEEP_S
 from footplate.control.decisions import apply
 from footplate.control.reconciler import HEARING_S, RETRY_S, Reconciler
 from footplate.control.tokens import Bearer, Tokens
-from footplate.domain.errors import Code, FailedPrecondition, Unavailable
+from footplate.domain.errors import Code, DataLoss, FailedPrecondition, Unavailable
 from footplate.domain.jobs import Address, Exit, ExitKind, Job, Scheduling
 from footplate.domain.lifecycle import (
     Admitted,
@@ -22,8 +24,10 @@ from footplate.domain.lifecycle import (
     ReplicaRunning,
 )
 from footplate.domain.lifecycle.losses import ECHO_S
+from footplate.domain.names import AttemptId
 from footplate.domain.states import State
 from footplate.ports.backend import Presence
+from footplate.store import TellingStore
 from footplate.testing.clock import FakeClock
 from footplate.testing.jobs import make_job, make_spec
 from footplate.testing.sites import make_regions
@@ -31,12 +35,14 @@ from footplate.testing.store import MemoryStore
 
 if TYPE_CHECKING:
     from footplate.domain.lifecycle import Event
+    from footplate.domain.names import JobUid
     from footplate.testing.backend import FakeBackend
 
 MASTER, WORKER = "master-replica-0", "worker-replica-0"
 EVALUATOR = "evaluator-replica-0"
 LIMIT_S = 60.0
 GRACE_S = 40.0
+NEVER = math.inf
 LIMITS = Scheduling(max_running_time_s=LIMIT_S, max_wait_time_s=LIMIT_S)
 OK, FAILED = Exit(ExitKind.EXITED, 0), Exit(ExitKind.EXITED, 1)
 
@@ -44,6 +50,9 @@ OK, FAILED = Exit(ExitKind.EXITED, 0), Exit(ExitKind.EXITED, 1)
 class House:
     """One job whose supervisors live, or that is only admitted; and a reconciler that may be
     made anew.
+
+    The reconciler hears of all that happens, and looks at nothing else after its first pass,
+    unless there is a ``sweep_s``.
     """
 
     def __init__(
@@ -53,15 +62,20 @@ class House:
         evaluators: int = 0,
         starts: bool = True,
         limits: Scheduling = LIMITS,
+        sweep_s: float = NEVER,
     ) -> None:
+        self.sweep_s = sweep_s
+        self.deaf = False
+        """Whether the reconciler hears of nothing."""
         self.clock = FakeClock()
-        self.store = MemoryStore()
+        self.stored = MemoryStore()
+        self.store = TellingStore(self.stored, self._changed, lambda _: None)
         self.regions = make_regions()
         spec = make_spec(workers=workers, evaluators=evaluators, scheduling=limits)
         self.uid = make_job().uid
+        self.restart()
         self.store.create(make_job(created=self.clock.now(), spec=spec), ())
         self.happen(Admitted(self.clock.now()))
-        self.restart()
         if starts:
             self.reconcile()
             self.backend.admit(self.job.attempt_id)
@@ -76,9 +90,21 @@ class House:
         return self.store.get_by_uid(self.uid)
 
     def restart(self) -> None:
-        self.reconciler = Reconciler(self.store, self.regions, self.clock, Tokens(b"key"), GRACE_S)
+        self.reconciler = Reconciler(
+            self.store, self.regions, self.clock, Tokens(b"key"), GRACE_S, sweep_s=self.sweep_s
+        )
+        self.backend.crash()
+        self.backend.watch(self._seen)
 
-    def reconcile(self) -> float | None:
+    def _changed(self, uid: JobUid) -> None:
+        if not self.deaf:
+            self.reconciler.changed(uid)
+
+    def _seen(self, attempt_id: AttemptId) -> None:
+        if not self.deaf:
+            self.reconciler.seen(attempt_id)
+
+    def reconcile(self) -> float:
         return self.reconciler.reconcile()
 
     def happen(self, event: Event) -> None:
@@ -178,7 +204,7 @@ def test_a_job_whose_end_is_decided_waits_for_nothing_else() -> None:
     house.reconcile()
     house.clock.advance(LIMIT_S)
 
-    assert house.reconcile() is None, "the worker ends when it ends; looking on doesn't help"
+    assert house.reconcile() == NEVER, "the worker ends when it ends; looking on doesn't help"
     assert house.job.ending is not None
     assert house.job.ending.state is State.FAILED
 
@@ -235,7 +261,7 @@ def test_a_clock_that_is_turned_back_keeps_no_failure_waiting(jump_s: float) -> 
     house.clock.advance(HEARING_S)
     house.exit(FAILED)
     house.clock.advance(jump_s)
-    house.clock.advance(house.reconcile() or 0.0)
+    house.clock.advance(min(house.reconcile(), 3 * ECHO_S))
     house.reconcile()
 
     assert house.job.ending is not None
@@ -249,7 +275,7 @@ def test_evaluators_are_stopped_when_their_grace_is_over() -> None:
     assert house.reconcile() == GRACE_S
     assert house.backend.stopping == {house.job.attempt_id: {MASTER}}
     house.clock.advance(GRACE_S)
-    assert house.reconcile() is None
+    assert house.reconcile() == NEVER
     assert house.backend.stopping == {house.job.attempt_id: {MASTER, EVALUATOR}}
     house.backend.end(house.job.attempt_id)
     house.reconcile()
@@ -264,12 +290,14 @@ def test_a_start_that_has_to_wait_is_tried_again_and_told_once_for_each_reason()
     assert house.reconcile() == RETRY_S
     assert house.reconcile() == RETRY_S
     house.backend.refusal = Unavailable("no memory")
+    house.clock.advance(RETRY_S)
     house.reconcile()
     told = [s.event.message for s in house.store.events(house.uid)]
     assert [text for text in told if text] == ["no disk space", "no memory"]
 
     house.backend.refusal = None
-    assert house.reconcile() == LIMIT_S
+    house.clock.advance(RETRY_S)
+    assert house.reconcile() == LIMIT_S - 2 * RETRY_S
     assert len(house.backend.requests) == 1
     house.reconcile()
     assert len(house.backend.requests) == 1
@@ -397,3 +425,116 @@ def test_nobody_who_is_to_stop_starts_again_beside_it() -> None:
 
     started = [ticket.replica for ticket in house.backend.requests[-1].tickets]
     assert (started, house.job.state) == ([EVALUATOR], State.SUCCEEDED)
+
+
+def test_a_job_that_nothing_was_heard_of_is_looked_at_before_long() -> None:
+    house = House(sweep_s=SWEEP_S)
+    house.reconcile()
+    house.deaf = True
+    house.run()
+    house.exit(OK)
+    assert house.reconcile() == SWEEP_S, "it knows of nothing"
+    assert house.backend.list()
+
+    house.clock.advance(SWEEP_S)
+    house.reconcile()
+    assert house.job.state is State.SUCCEEDED
+
+
+def test_what_is_to_start_is_found_though_nobody_tells_of_it() -> None:
+    house = House(starts=False, sweep_s=SWEEP_S)
+    house.reconcile()
+    house.deaf = True
+    house.backend.end(house.job.attempt_id)
+    house.happen(ReplicaGone(house.clock.now(), 1, MASTER, "its supervisor was lost"))
+    house.reconcile()
+    assert len(house.backend.requests) == 1
+
+    house.clock.advance(SWEEP_S)
+    house.reconcile()
+    assert [request.tickets[0].restart for request in house.backend.requests] == [0, 1]
+
+
+def test_a_pass_that_fails_forgets_nothing_that_it_was_to_look_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    house = House()
+    house.run()
+    house.exit(OK)
+    with monkeypatch.context() as patch:
+        patch.setattr(house.backend, "look", _fail)
+        with pytest.raises(Unavailable):
+            house.reconcile()
+
+    house.reconcile()
+    assert house.job.state is State.SUCCEEDED
+
+
+def test_what_its_backend_sees_of_a_job_is_followed_though_nothing_was_written() -> None:
+    house = House()
+    house.run()
+    house.reconcile()
+    house.backend.end(house.job.attempt_id, reason="its supervisor was lost")
+    house.reconcile()
+
+    assert house.job.replicas[0].restart == 1
+
+
+def test_an_attempt_of_nobody_stops_no_pass() -> None:
+    house = House()
+    house.reconciler.seen(AttemptId("no-attempt"))
+    house.reconciler.seen(AttemptId("gone-7"))
+
+    assert house.reconcile() > 0.0
+
+
+def test_a_pass_looks_at_nothing_that_it_has_no_reason_to_look_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    house = House()
+    house.run()
+    house.reconcile()
+    house.reconcile()
+    monkeypatch.setattr(house.backend, "look", _fail)
+    monkeypatch.setattr(house.backend, "list", _fail)
+
+    assert house.reconcile() > 0.0
+    house.clock.advance(1.0)
+    house.reconcile()
+
+
+def test_all_is_looked_at_when_anything_may_have_happened() -> None:
+    house = House()
+    house.reconcile()
+    house.deaf = True
+    house.run()
+    house.exit(OK)
+    house.reconcile()
+    assert house.backend.list()
+    house.reconciler.refresh()
+    house.reconcile()
+
+    assert house.job.state is State.SUCCEEDED
+
+
+def test_a_job_that_nobody_can_read_holds_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    house = House()
+    damaged = make_job("projects/demo/jobs/damaged", uid="damaged")
+    house.run()
+    house.reconciler.changed(damaged.uid)
+    house.exit(OK)
+    get_by_uid = house.store.get_by_uid
+
+    def read(uid: JobUid) -> Job:
+        if uid == damaged.uid:
+            raise DataLoss("its record can't be read")
+        return get_by_uid(uid)
+
+    monkeypatch.setattr(house.store, "get_by_uid", read)
+    house.reconcile()
+
+    assert house.job.state is State.SUCCEEDED
+
+
+def _fail(*_: object) -> NoReturn:
+    raise Unavailable("not now")

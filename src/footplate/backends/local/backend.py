@@ -120,8 +120,7 @@ class LocalBackend:
 
     def _see(self, attempt_id: AttemptId) -> dict[str, Sighting]:
         """The sightings of an attempt by replica."""
-        sightings = self._keeper.sightings(self._attempts.of(attempt_id))
-        return {s.replica: s for s in sightings if s.attempt_id == attempt_id}
+        return {sighting.replica: sighting for sighting in self.look(attempt_id)}
 
     def stop(self, attempt_id: AttemptId, replicas: Mapping[str, int] | None = None) -> None:
         with self._mutex:
@@ -138,6 +137,10 @@ class LocalBackend:
     def list(self) -> tuple[Sighting, ...]:
         with self._mutex:
             return self._keeper.sightings(self._attempts.homes())
+
+    def look(self, attempt_id: AttemptId) -> builtins.tuple[Sighting, ...]:
+        with self._mutex:
+            return self._keeper.sightings(self._attempts.of(attempt_id), attempt_id)
 
     def forget(self, attempt_id: AttemptId) -> None:
         with self._mutex:

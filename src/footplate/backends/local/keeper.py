@@ -53,10 +53,15 @@ class Keeper:
         if care is not None and care.watched is not None:
             self._watched.pop(care.watched, None)
 
-    def sightings(self, homes: Iterable[Home]) -> tuple[Sighting, ...]:
-        """Of ``homes``, and of those whose directory is gone but not their supervisor."""
+    def sightings(self, homes: Iterable[Home], of: AttemptId | None = None) -> tuple[Sighting, ...]:
+        """Of ``homes``, and of those whose directory is gone but not their supervisor.
+
+        ``of``: of these those of one attempt only, to which ``homes`` belong.
+        """
         cares = {home: self._cares.get(home) or Care(home) for home in homes}
-        cares.update((care.home, care) for care in self._watched.values())
+        for care in self._watched.values():
+            if of in (None, care.home.attempt_id):
+                cares[care.home] = care
         return tuple(care.sighting() for care in cares.values())
 
     def tend_dead(self, dead: Iterable[Watched]) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import random
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from footplate.control.agenda import SWEEP_S
 from footplate.control.decisions import apply
 from footplate.domain.errors import NotFound, PermissionDenied
 from footplate.domain.jobs import (
@@ -60,13 +62,15 @@ REST = 10_000
 """More rounds than any world needs to come to rest."""
 
 
-def live(seed: int, steps: int = 80) -> World:
+def live(seed: int, steps: int = 80, *, deaf: float = 0.0) -> World:
     """A world after ``steps`` random things, and then as many orderly ones as it takes to end.
+
+    ``deaf``: so much of what a reconciler should hear is lost on its way.
 
     Raises:
         AssertionError: it doesn't come to rest.
     """
-    life = _Life(random.Random(seed))
+    life = _Life(random.Random(seed), deaf)
     for _ in range(steps):
         life.step()
     life.come_to_rest()
@@ -74,9 +78,12 @@ def live(seed: int, steps: int = 80) -> World:
 
 
 class _Life:
-    def __init__(self, rng: random.Random) -> None:
+    def __init__(self, rng: random.Random, deaf: float) -> None:
+        """Where all is heard, nobody looks at what nothing was heard of: not a word may miss."""
         self.rng = rng
-        self.world = World()
+        self.world = World(sweep_s=SWEEP_S if deaf else math.inf)
+        if deaf:
+            self.world.loses_messages = lambda: self.rng.random() < deaf
         self.graces = Graces(self.world)
         self.limits = Limits(self.world)
         self.sites = (SITE, *OTHER_SITES) if rng.random() < 0.3 else (SITE,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
@@ -77,6 +78,11 @@ class World:
     """What the settings of the service's next life make of its machine."""
     takeovers: int = 0
     queues: list[Queue] = field(default_factory=list)
+    reconcilers: list[Reconciler] = field(default_factory=list)
+    sweep_s: float = math.inf
+    """After how long a service looks at jobs of which it has heard nothing."""
+    loses_messages: Callable[[], bool] = lambda: False
+    """Asked for each piece of news for a reconciler; must say no where nothing sweeps."""
     has_other_settings: bool = False
     """Whether they ever were others than at first."""
     supervisors: dict[tuple[AttemptId, str], Supervisor] = field(default_factory=dict)
@@ -118,7 +124,11 @@ class World:
         queue = Queue(store, regions, built_in(), PATIENCE_S, self.clock, lambda: QUOTAS)
         self.queues.append(queue)
         admission = Admission(leads, queue, regions, built_in(), self.clock)
-        reconciler = Reconciler(leads, regions, self.clock, Tokens(b"key"), GRACE_S)
+        tokens, sweep_s = Tokens(b"key"), self.sweep_s
+        reconciler = Reconciler(leads, regions, self.clock, tokens, GRACE_S, sweep_s=sweep_s)
+        self.reconcilers.append(reconciler)
+        self.backend.crash()
+        self.backend.watch(self._seen)
         return Service(
             Round(admission, reconciler),
             queue,
@@ -135,6 +145,14 @@ class World:
         """Every server hears of it; those that don't lead any more, too."""
         for queue in self.queues[-2:]:
             queue.changed(uid)
+        for reconciler in self.reconcilers[-2:]:
+            if not self.loses_messages():
+                reconciler.changed(uid)
+
+    def _seen(self, attempt_id: AttemptId) -> None:
+        for reconciler in self.reconcilers[-2:]:
+            if not self.loses_messages():
+                reconciler.seen(attempt_id)
 
     def _take_over(self) -> None:
         self.takeovers += 1
