@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Aborted
+from footplate.domain.jobs import JobEvent
 from footplate.domain.lifecycle import Event, Reaction, react
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from footplate.domain.jobs import JobEvent
+    from footplate.domain.jobs import Job
     from footplate.domain.names import JobUid
     from footplate.ports.store import Store
 
@@ -27,16 +29,38 @@ def apply(store: Store, uid: JobUid, event: Event, notes: Sequence[JobEvent] = (
         NotFound: there is no such job (any more).
         Aborted: others kept writing; nothing was changed.
     """
+    return apply_all(store, uid, (*notes, event))
+
+
+def apply_all(store: Store, uid: JobUid, steps: Sequence[Event | JobEvent]) -> Reaction:
+    """Let all of it happen one after the other, in one write: events, and what is only noted.
+
+    Raises what ``apply`` raises.
+    """
     for _ in range(TRIES):
         job = store.get_by_uid(uid)
-        reaction = react(job, event)
+        reaction = _decide(job, steps)
         if reaction.job is job:
-            if notes:
-                store.append(uid, notes)
+            if reaction.history:
+                store.append(uid, reaction.history)
             return reaction
         try:
-            store.update(reaction.job, (*notes, *reaction.history))
+            store.update(reaction.job, reaction.history)
         except Aborted:
             continue
         return reaction
     raise Aborted(f"job {uid} is being changed by others all the time; try again")
+
+
+def _decide(job: Job, steps: Sequence[Event | JobEvent]) -> Reaction:
+    """Of no step a reaction without effect; of several that have one the write is still one."""
+    after = Reaction(job, ())
+    for step in steps:
+        if isinstance(step, JobEvent):
+            after = replace(after, history=(*after.history, step))
+        else:
+            reaction = react(after.job, step)
+            after = replace(reaction, history=(*after.history, *reaction.history))
+    if after.job.version > job.version + 1:
+        after = replace(after, job=replace(after.job, version=job.version + 1))
+    return after

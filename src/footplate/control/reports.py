@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
 from footplate.control.attempts import current
-from footplate.control.decisions import apply
+from footplate.control.decisions import apply_all
 from footplate.control.lapses import steadied
 from footplate.control.turns import Turns
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import Address, JobEvent
 from footplate.domain.lifecycle import (
-    ReplicaEvent,
     ReplicaExited,
     ReplicaPreparing,
     ReplicaReady,
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 
     from footplate.control.tokens import Bearer
     from footplate.domain.jobs import Job
+    from footplate.domain.lifecycle import Event
     from footplate.ports.clock import SteadyClock
     from footplate.ports.logs import Logs
     from footplate.ports.store import Store
@@ -114,9 +114,6 @@ class Reports:
         if samples:
             self._usage.append(job.uid, job.attempt, replica, samples)
         self._measure(job, replica, records)
-        job = self._take(job, bearer, [r for r in records if not isinstance(r, _KEPT)])
-        acknowledged = records[-1].sequence if records else self._last(job, replica)
-        return Receipt(acknowledged, stop=replica in to_stop(job))
 
     def _last(self, job: Job, replica: str) -> int:
         """The highest number that is kept with something of the replica's current attempt."""
@@ -128,41 +125,36 @@ class Reports:
         return max(*numbers, 0, self._usage.last(job.uid, job.attempt, replica))
 
     def _take(self, job: Job, bearer: Bearer, records: Sequence[_Decisive]) -> Job:
-        """In order; what is only noted goes with the next change into one write."""
-        notes: list[JobEvent] = []
-        for record in records:
-            if isinstance(record, EventRecord):
-                notes.append(self._note(job, bearer.replica, record))
-            else:
-                job = self._happen(job, bearer, record, notes)
-                notes = []
-        if notes:
-            self._store.append(job.uid, notes)
-        return job
+        """In order, and in one write: a report tells of one start of one replica."""
+        steps = [self._step(job, bearer, record) for record in records]
+        if not steps:
+            return job
+        if all(isinstance(step, JobEvent) for step in steps):
+            self._store.append(job.uid, [step for step in steps if isinstance(step, JobEvent)])
+            return job
+        with self._turns.of(job.uid):
+            after = apply_all(self._store, job.uid, steps).job
+        self._wake()
+        return after
 
-    def _happen(
-        self,
-        job: Job,
-        bearer: Bearer,
-        record: StateRecord | ExitRecord,
-        notes: Sequence[JobEvent],
-    ) -> Job:
+    def _step(self, job: Job, bearer: Bearer, record: _Decisive) -> Event | JobEvent:
+        if isinstance(record, EventRecord):
+            return self._note(job, bearer.replica, record)
+        return steadied(self._event(job, bearer, record), self._clock)
+
+    def _event(self, job: Job, bearer: Bearer, record: StateRecord | ExitRecord) -> Event:
         now, replica, restart = self._clock.now(), bearer.replica, bearer.restart
         match record:
             case StateRecord(phase=Phase.PREPARING):
-                event: ReplicaEvent = ReplicaPreparing(now, job.attempt, replica, restart=restart)
+                return ReplicaPreparing(now, job.attempt, replica, restart=restart)
             case StateRecord(address=Address() as address):
-                event = ReplicaReady(now, job.attempt, replica, address, restart=restart)
+                return ReplicaReady(now, job.attempt, replica, address, restart=restart)
             case StateRecord():
-                event = ReplicaRunning(now, job.attempt, replica, restart=restart)
+                return ReplicaRunning(now, job.attempt, replica, restart=restart)
             case ExitRecord():
-                event = ReplicaExited(now, job.attempt, replica, record.exit, restart=restart)
+                return ReplicaExited(now, job.attempt, replica, record.exit, restart=restart)
             case _:
                 assert_never(record)
-        with self._turns.of(job.uid):
-            after = apply(self._store, job.uid, steadied(event, self._clock), notes).job
-        self._wake()
-        return after
 
     def _note(self, job: Job, replica: str, record: EventRecord) -> JobEvent:
         key = f"{job.attempt}/{replica}/{record.sequence}"

@@ -40,6 +40,10 @@ _KNOWN = 4096
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
+_MISSING = (0, 0)
+"""The state of a file that isn't there."""
+
+
 @dataclass
 class _Tail:
     """What appending must know of a file."""
@@ -49,7 +53,7 @@ class _Tail:
     counters: Counters | None = None
     time: datetime | None = None
     count: int = 0
-    state: tuple[int, int] = (0, 0)
+    state: tuple[int, int] = _MISSING
     """The file's inode and size when this was true."""
 
 
@@ -129,12 +133,9 @@ class FileUsage:
         part.replace(path)
 
     def _tail(self, path: Path) -> _Tail:
-        known = self._tails.get(path)
-        if known is None or known.state != _state(path):
-            _cut(path)
-            records = _read(path)
-            tail = _tail_of(records[-1], len(records)) if records else _Tail()
-            self._tails[path] = replace(tail, state=_state(path))
+        known, state = self._tails.get(path), _state(path)
+        if known is None or known.state != state:
+            self._tails[path] = _find_tail(path) if state != _MISSING else _Tail()
             while len(self._tails) > _KNOWN:
                 self._tails.popitem(last=False)
         self._tails.move_to_end(path)
@@ -162,11 +163,18 @@ class FileUsage:
         return self._folder(uid) / f"{replica}.jsonl"
 
 
+def _find_tail(path: Path) -> _Tail:
+    _cut(path)
+    records = _read(path)
+    tail = _tail_of(records[-1], len(records)) if records else _Tail()
+    return replace(tail, state=_state(path))
+
+
 def _state(path: Path) -> tuple[int, int]:
     try:
         status = path.stat()
     except FileNotFoundError:
-        return 0, 0
+        return _MISSING
     return status.st_ino, status.st_size
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 TASK_PATH = "/replica/v1/task"
 START_PATH = "/replica/v1/start"
 REPORTS_PATH = "/replica/v1/reports"
+ENDED = "?ended"
+"""After that path: what is reported is of a program that is dead."""
 FIRST_REST_S = 0.05
 LONGEST_REST_S = 5.0
 FIRST_QUESTION_S = 0.1
@@ -34,6 +36,8 @@ PAUSE_S = 0.25
 """Seconds from one report of a running program's lines to the next, in the long run."""
 HASTE_S = 1.0
 """So far ahead of that a report may be: five of them after a quiet second go at once."""
+COMPANY_S = 0.2
+"""So long word of a program's start waits for its first line, or its end, to go with it."""
 _FINAL = ("INVALID_ARGUMENT", "NOT_FOUND", "FAILED_PRECONDITION", "UNIMPLEMENTED")
 _HTTP_FORBIDDEN = 403
 _HTTP_TOO_LARGE = 413
@@ -68,6 +72,8 @@ class Courier:
         """The attempt is over, or unknown to the server: nothing more will be taken."""
         self.unhurried = False
         """What waits are a running program's lines: better together than at once."""
+        self._ended = False
+        """The program is dead: the server may take the rest on a full disk, too."""
         self._exchange = exchange
         self._spool = spool
         self._vary = vary
@@ -82,6 +88,9 @@ class Courier:
         self._look_at = 0.0
         self._paid_until = 0.0
         """Each report of lines moves it ``PAUSE_S`` on; what comes next waits no longer."""
+        self._company_until = 0.0
+        self._lonely = 0
+        """The number of a record that waits for company."""
         self._ask_at = NEVER
         self._questions = 0
 
@@ -106,9 +115,23 @@ class Courier:
             return self._due
         return max(self._due, min(self._ask_at, (self._contact or 0.0) + self.heartbeat_s))
 
+    def await_company(self, now: float) -> None:
+        """The newest record, and what is before it, waits a little for one more.
+
+        Most programs soon say something, and short ones end: a report costs the server as much
+        as a hundred lines do.
+        """
+        self._lonely, self._company_until = self._spool.last, now + COMPANY_S
+
     def ask_to_start(self) -> None:
         """From now on, when all records are delivered, ask until there is an ``environment``."""
         self._ask_at = 0.0
+
+    def end(self) -> None:
+        """The program is dead: what is left is to go at once, however the server was before."""
+        self.unhurried = False
+        if not self._ended:
+            self._ended, self._due = True, 0.0
 
     def tick(self, now: float) -> None:
         if self.refused:
@@ -177,7 +200,8 @@ class Courier:
         plenty = self._spool.waiting_bytes >= _PLENTY_BYTES or self._spool.full
         if plenty or not self.unhurried:
             return 0.0
-        return self._paid_until - HASTE_S
+        company_at = self._company_until if self._spool.last == self._lonely else 0.0
+        return max(self._paid_until - HASTE_S, company_at)
 
     def _report(self, now: float) -> None:
         if self.unhurried:
@@ -185,7 +209,13 @@ class Courier:
             self._paid_until = min(max(self._paid_until, now), now + HASTE_S) + PAUSE_S
         batch = self._spool.read(self._batch_bytes)
         self._sent = batch.last
-        self._begin(now, "POST", REPORTS_PATH, b'{"records":[' + batch.body + b"]}")
+        self._begin(
+            now, "POST", REPORTS_PATH, b'{"records":[' + batch.body + b"]}", self._urgency()
+        )
+
+    def _urgency(self) -> str:
+        """Said only where the server took nothing before: mostly there is room."""
+        return ENDED if self._ended and self._failures else ""
 
     def _ask(self, now: float) -> None:
         rest_s = min(LONGEST_QUESTION_S, FIRST_QUESTION_S * 2 ** min(self._questions // 4, 16))
@@ -193,12 +223,14 @@ class Courier:
         self._ask_at = now + rest_s * (0.5 + 0.5 * self._vary())
         self._begin(now, "GET", START_PATH, None)
 
-    def _begin(self, now: float, method: str, path: str, body: bytes | None) -> None:
+    def _begin(
+        self, now: float, method: str, path: str, body: bytes | None, query: str = ""
+    ) -> None:
         self._path = path
         self._patience_end = now + _PATIENCE_S
         self._look_at = now + LOOK_S
         try:
-            self._exchange.begin(method, path, body)
+            self._exchange.begin(method, path + query, body)
         except ServerAway:
             self._rest(now)
 

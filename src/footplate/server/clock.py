@@ -19,6 +19,11 @@ _MOST_STRETCHES = 100
 """A clock that is set all the time must not fill the memory."""
 
 
+_NOTED_S = 0.1
+_DRIFT_S = 0.001
+"""Readings within so much of the last one that was noted aren't noted."""
+
+
 class SystemClock:
     """Implements ports.clock.SteadyClock, with the monotonic clock as its witness.
 
@@ -40,16 +45,30 @@ class SystemClock:
         self._boot = boot()
         self._lock = Lock()
         self._timeline = self._load()
+        self._noted = 0.0, 0.0
+        """What the wall clock showed last when that was noted; and what it would have shown when
+        the monotonic one was at 0."""
         self.now()
 
     def now(self) -> datetime:
         with self._lock:
-            now = datetime.fromtimestamp(self._wall(), UTC)
-            before = self._timeline.stretches
-            self._timeline = self._timeline.after(now, self._monotonic())
-            if len(self._timeline.stretches) != len(before):
-                self._begin_stretch()
+            wall, monotonic_s = self._wall(), self._monotonic()
+            now = datetime.fromtimestamp(wall, UTC)
+            if not self._goes_on(wall, monotonic_s):
+                self._noted = wall, wall - monotonic_s
+                before = self._timeline.stretches
+                self._timeline = self._timeline.after(now, monotonic_s)
+                if len(self._timeline.stretches) != len(before):
+                    self._begin_stretch()
         return now
+
+    def _goes_on(self, wall: float, monotonic_s: float) -> bool:
+        """Whether the last reading that was noted says the same as this one, for all that matters.
+
+        The time is asked for dozens of times for each job.
+        """
+        noted, zero = self._noted
+        return 0.0 <= wall - noted < _NOTED_S and abs(wall - monotonic_s - zero) < _DRIFT_S
 
     def steady(self, moment: datetime) -> datetime:
         return self._timeline.steady(moment)

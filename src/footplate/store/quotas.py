@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from itertools import groupby
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, select
@@ -14,9 +16,9 @@ from footplate.store.tables import quotas
 from footplate.store.upserting import upsert
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from sqlalchemy import ColumnElement
+    from sqlalchemy import ColumnElement, Connection
 
     from footplate.store.transactions import Transactions
 
@@ -26,10 +28,41 @@ _KEY = (quotas.c.project, quotas.c.region, quotas.c.resource)
 class SqlQuotas:
     """Any number of threads may call it, and any number of servers."""
 
-    def __init__(self, transactions: Transactions) -> None:
+    def __init__(self, transactions: Transactions, *, sole: bool = False) -> None:
+        """``sole``: nobody else writes them as long as this is used."""
         self._transactions = transactions
+        self._sole = sole
+        self._lock = Lock()
+        self._known: tuple[Quota, ...] | None = None
+        self._writes = 0
 
     def list(self) -> tuple[Quota, ...]:
+        with self._lock:
+            known, writes = self._known, self._writes
+        if known is not None:
+            return known
+        found = self._read()
+        with self._lock:
+            if self._sole and self._writes == writes:
+                self._known = found
+        return found
+
+    def _forget(self) -> None:
+        """Before the commit of a write and after it: what is read meanwhile isn't kept."""
+        with self._lock:
+            self._known = None
+            self._writes += 1
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        try:
+            with self._transactions.writing() as connection:
+                yield connection
+                self._forget()
+        finally:
+            self._forget()
+
+    def _read(self) -> tuple[Quota, ...]:
         with self._transactions.reading() as connection:
             rows = connection.execute(select(quotas).order_by(*_KEY)).all()
         return tuple(
@@ -39,7 +72,7 @@ class SqlQuotas:
 
     def change(self, project: str, region: str, limits: Mapping[str, int | None]) -> None:
         check_quota_texts(project, region, limits)
-        with self._transactions.writing() as connection:
+        with self._writing() as connection:
             # In one order everywhere: else two writers could each wait for the other's row.
             for resource in sorted(limits):
                 amount = limits[resource]
@@ -54,7 +87,7 @@ class SqlQuotas:
     def remove(self, project: str, region: str) -> None:
         if not (storable(project) and storable(region)):
             return
-        with self._transactions.writing() as connection:
+        with self._writing() as connection:
             connection.execute(delete(quotas).where(_at(project, region)))
             self._transactions.tell(connection, NoticeKind.QUOTAS)
 

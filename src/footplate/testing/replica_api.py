@@ -148,7 +148,7 @@ class ReplicaApi:
             return Reply(403)
         if (method, path) == ("GET", "/replica/v1/task"):
             return Reply(body=json.dumps(self.task).encode())
-        if (method, path) == ("POST", "/replica/v1/reports"):
+        if (method, path.partition("?")[0]) == ("POST", "/replica/v1/reports"):
             self._keep(json.loads(body)["records"])
             value = {"acknowledged": self._last, "stop": self.stop_wanted}
             return Reply(body=json.dumps(value).encode())

@@ -39,7 +39,7 @@ from footplate.wire.replica_v1 import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from footplate.domain.jobs import JobEvent
     from footplate.domain.lifecycle import Event
@@ -117,6 +117,38 @@ def desk() -> Desk:
     return Desk()
 
 
+class Reserve:
+    """Room is made once."""
+
+    def __init__(self, logs: MemoryLogs) -> None:
+        self._logs = logs
+        self.used = 0
+
+    def retrying(self, keep: Callable[[], None]) -> None:
+        try:
+            keep()
+        except Unavailable:
+            self._logs.full = False
+            self.used += 1
+            keep()
+
+
+def test_only_the_last_words_of_a_dead_program_take_of_the_reserve() -> None:
+    desk = Desk()
+    reserve = Reserve(desk.logs)
+    desk.reports = Reports(
+        desk.store, desk.logs, desk.usage, desk.clock, desk._wake, retrying=reserve.retrying
+    )
+    bearer = Bearer(desk.job.attempt_id, MASTER)
+    desk.logs.full = True
+    with pytest.raises(Unavailable, match="full"):
+        desk.reports.accept(bearer, [desk.line(1)])
+    assert reserve.used == 0
+
+    assert desk.reports.accept(bearer, [desk.line(1)], ended=True).acknowledged == 1
+    assert (desk.kept(), reserve.used) == ([1], 1)
+
+
 def test_a_whole_life(desk: Desk) -> None:
     at = desk.clock.now()
     records: list[Record] = [
@@ -135,10 +167,12 @@ def test_a_whole_life(desk: Desk) -> None:
     assert job.state is State.RUNNING
     assert job.ending is not None
     assert job.ending.state is State.SUCCEEDED
-    assert desk.woken == 3, "lines and progress wake nobody"
+    assert desk.woken == 1
+    desk.reports.accept(Bearer(desk.job.attempt_id, MASTER), records[1:2])
+    assert desk.woken == 1, "lines and progress wake nobody"
 
 
-def test_what_is_noted_before_a_change_is_written_with_it(desk: Desk) -> None:
+def test_what_is_noted_is_written_with_what_changes(desk: Desk) -> None:
     at, bearer = desk.clock.now(), Bearer(desk.job.attempt_id, MASTER)
     before = desk.store.written
     records: list[Record] = [
@@ -155,7 +189,7 @@ def test_what_is_noted_before_a_change_is_written_with_it(desk: Desk) -> None:
         *("ISOLATION", "PREPARING", "LEFTOVERS")
     ]
     assert kinds.index("PREPARING") < kinds.index("RUNNING") < kinds.index("LEFTOVERS")
-    assert desk.store.written - before == 4, "two for each report"
+    assert desk.store.written - before == 2, "one for each report"
 
 
 def test_lines_of_a_trial_are_in_the_log_of_its_tuning_job(desk: Desk) -> None:

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.replica.courier import HASTE_S, LOOK_S, PAUSE_S, REPORTS_PATH, TASK_PATH, Courier
+from footplate.replica.courier import (
+    COMPANY_S,
+    ENDED,
+    HASTE_S,
+    LOOK_S,
+    PAUSE_S,
+    REPORTS_PATH,
+    TASK_PATH,
+    Courier,
+)
 from footplate.replica.exchange import Answer
 from footplate.replica.spool import Spool
 
@@ -111,6 +120,25 @@ def test_what_there_is_to_tell_does_not_wait_for_a_task_that_can_not_be_had(
     assert newcomer.reports == [[1]]
 
 
+def test_what_a_dead_program_said_goes_at_once_and_says_so_where_it_was_refused(post: Post) -> None:
+    post.server.status = 503
+    for _ in range(9):
+        post.add()
+        post.now = post.courier.deadline()
+    refused = len(post.server.paths)
+    assert set(post.server.paths) == {REPORTS_PATH}
+    post.courier.end()
+    assert post.courier.deadline() == 0.0
+    post.turn()
+    assert post.server.paths[refused:] == [REPORTS_PATH + ENDED]
+
+    post.server.status = 200
+    post.now = post.courier.deadline()
+    post.turn()
+    post.add()
+    assert post.server.paths[-1] == REPORTS_PATH
+
+
 def test_the_first_lines_go_at_once_each_by_itself(post: Post) -> None:
     for _ in range(AT_ONCE):
         post.add()
@@ -179,6 +207,42 @@ def test_what_was_told_of_the_preparation_slows_no_line(post: Post) -> None:
     post.courier.unhurried = True
     post.add()
     assert len(post.reports) == 3 * AT_ONCE + 1
+
+
+STATE = b'"k":"state","phase":"RUNNING"}'
+
+
+@pytest.fixture
+def beginner(post: Post) -> Post:
+    """Its program has begun just now, and nobody has heard of that."""
+    post.spool.append([STATE, STATE])
+    post.courier.await_company(post.now)
+    post.turn()
+    assert post.reports == []
+    return post
+
+
+def test_word_of_a_start_goes_with_the_first_line(beginner: Post) -> None:
+    beginner.now += COMPANY_S / 2
+    beginner.add()
+    assert beginner.reports == [[1, 2, 3]]
+    beginner.add()
+    assert beginner.reports == [[1, 2, 3], [4]]
+
+
+def test_word_of_a_start_goes_alone_when_nothing_is_said(beginner: Post) -> None:
+    assert beginner.courier.deadline() == beginner.now + COMPANY_S
+    beginner.now += COMPANY_S
+    beginner.turn()
+    assert beginner.reports == [[1, 2]]
+    beginner.add()
+    assert beginner.reports == [[1, 2], [3]]
+
+
+def test_word_of_a_start_goes_with_the_end(beginner: Post) -> None:
+    beginner.courier.unhurried = False
+    beginner.add(b'"k":"exit"}')
+    assert beginner.reports == [[1, 2, 3]]
 
 
 def test_a_spool_at_its_bound_waits_for_nothing(tmp_path: Path) -> None:
