@@ -57,6 +57,7 @@ class Settings:
     patience_s: float = 3600.0
     pythons: tuple[str, ...] = ()
     spool_limit_mb: int = 64
+    reserve_mb: int = 8
     stop_grace_s: float = 10.0
     evaluator_grace_s: float = 60.0
     heartbeat_s: float = 30.0
@@ -296,6 +297,7 @@ _READERS: dict[str, Callable[[object], object]] = {
     "patience_s": _seconds,
     "pythons": _texts,
     "spool_limit_mb": _whole(1, 65536),
+    "reserve_mb": _whole(0, 65536),
     "stop_grace_s": _seconds,
     "evaluator_grace_s": _seconds,
     "heartbeat_s": _seconds,

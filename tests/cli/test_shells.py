@@ -108,6 +108,8 @@ LINES = [
     ("footplate storage ls gs://s\t", "ls gs://stage/"),
     ("footplate storage cp tr\t", "cp train.py"),
     ("footplate run -- python tr\t", "python train.py"),
+    ("footplate ai-platform jobs submit training j -- --data tr\t", "--data train.py"),
+    ("footplate ai-platform local train -- --config tr\t", "--config train.py"),
 ]
 
 
@@ -128,6 +130,8 @@ def test_tab_completes_a_line(
         ("footplate ai-platform jobs list --form", "--format\tjson, yaml, table, csv"),
         ("footplate storage ls gs://s", "gs://stage/"),
         ("footplate run -- python tr", "train.py"),
+        ("footplate ai-platform jobs submit training j -- --data tr", "train.py"),
+        ("footplate ai-platform local train -- --config tr", "train.py"),
     ],
 )
 def test_fish_offers(line: str, offered: str, home: Path, environment: dict[str, str]) -> None:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 MAX_REPORT_BYTES = 8 << 20
 """More than any supervisor sends at once."""
 _CHUNK_BYTES = 1 << 20
+ENDED = "ended"
+"""The query of a report that comes again, of a program that is dead."""
 _INDEX = re.compile(r"[0-9]{1,9}")
 
 
@@ -75,10 +77,11 @@ class _ReplicaApi:
     async def report(self, request: Request) -> Response:
         bearer = self._bearer(request)
         body = await read_body(request, MAX_REPORT_BYTES)
-        return await run_in_threadpool(self._accept, bearer, body)
+        ended = request.url.query == ENDED
+        return await in_thread(self._accept, bearer, body, ended=ended)
 
-    def _accept(self, bearer: Bearer, body: bytes) -> Response:
-        receipt = self._reports.accept(bearer, decode_reports(body))
+    def _accept(self, bearer: Bearer, body: bytes, *, ended: bool) -> Response:
+        receipt = self._reports.accept(bearer, decode_reports(body), ended=ended)
         return JSONResponse(encode_answer(receipt.acknowledged, stop=receipt.stop))
 
     def _bearer(self, request: Request) -> Bearer:

@@ -50,6 +50,8 @@ def _running(status: Status) -> JsonObject:
     shown = _one(status)
     if len(status.servers) > 1:
         shown["servers"] = [{"url": s.url, "pid": s.pid, "leads": s.leads} for s in status.servers]
+    if status.trouble:
+        shown["trouble"] = status.trouble
     return shown
 
 
@@ -89,6 +91,8 @@ def _show(document: JsonObject) -> None:
         click.echo(f"  process  {document['pid']}")
     click.echo(f"  data     {document['dataDir']}")
     click.echo(f"  jobs     {counts}")
+    if trouble := document.get("trouble"):
+        click.secho(f"  trouble  {trouble}", fg="yellow")
     servers = document.get("servers")
     for server in servers if isinstance(servers, list) else []:
         if isinstance(server, dict):

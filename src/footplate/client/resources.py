@@ -167,6 +167,8 @@ class Status:
     active_jobs: Mapping[str, int]
     servers: tuple[ServerInfo, ...] = ()
     """All that share the database, this one with them."""
+    trouble: str = ""
+    """What is wrong with its machine; empty: nothing."""
 
     @classmethod
     def read(cls, resource: Mapping[str, JsonValue]) -> Status:
@@ -185,6 +187,7 @@ class Status:
                 for each in listed
                 if isinstance(each, dict)
             ),
+            trouble=_text(resource, "trouble"),
         )
 
 

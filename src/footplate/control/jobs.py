@@ -64,7 +64,9 @@ class Jobs:
         ids: Ids,
         wake: Callable[[], None],
         begin: Callable[[JobUid], None] = lambda _: None,
+        check_room: Callable[[], None] = lambda: None,
     ) -> None:
+        """``check_room`` raises Unavailable where the disk is full."""
         self._store = store
         self._logs = logs
         self._usage = usage
@@ -75,6 +77,7 @@ class Jobs:
         self._ids = ids
         self._wake = wake
         self._begin = begin
+        self._check_room = check_room
 
     def submit(self, submission: Submission) -> Job:
         """Check and keep a new job; it starts when there is room.
@@ -83,10 +86,12 @@ class Jobs:
             InvalidArgument: all that is wrong with it, at once; nothing was made.
             Unimplemented, FailedPrecondition, ResourceExhausted: as Gate.refusal says.
             AlreadyExists: the project has a job of this name; nothing was changed.
+            Unavailable: the disk is full.
         """
         refusal = self._gate.refusal(submission)
         if refusal is not None:
             raise refusal
+        self._check_room()
         now = self._clock.now()
         job = Job(
             uid=self._ids.uid(),

@@ -80,10 +80,12 @@ class Reports:
         wake: Callable[[], None],
         hear: Callable[[Bearer, Sequence[Record]], None] = lambda *_: None,
         measure: Callable[[Job, str, Sequence[Record]], None] = lambda *_: None,
+        retrying: Callable[[Callable[[], None]], None] = lambda keep: keep(),
     ) -> None:
         """``hear`` gets each report of a supervisor that may speak, before it is kept.
 
-        ``measure`` keeps what a replica of a job reports of metrics.
+        ``measure`` keeps what a replica of a job reports of metrics. ``retrying`` keeps the last
+        words of a program that is dead, on a full disk in the room that is set aside for that.
         """
         self._store = store
         self._logs = logs
@@ -92,10 +94,13 @@ class Reports:
         self._wake = wake
         self._hear = hear
         self._measure = measure
+        self._retrying = retrying
         self._turns = Turns()
 
-    def accept(self, bearer: Bearer, records: Sequence[Record]) -> Receipt:
+    def accept(self, bearer: Bearer, records: Sequence[Record], *, ended: bool = False) -> Receipt:
         """Keep the lines and the samples, then let the rest happen, in order.
+
+        ``ended``: its program is dead. A running one's lines wait for room on a full disk.
 
         Raises:
             PermissionDenied: the attempt is over, the job is gone, or another supervisor has come
@@ -106,7 +111,16 @@ class Reports:
         job = current(self._store, bearer)
         _check_numbers(records, bearer.restart)
         self._hear(bearer, records)
-        replica = bearer.replica
+        if ended:
+            self._retrying(lambda: self._keep(job, bearer.replica, records))
+        else:
+            self._keep(job, bearer.replica, records)
+        after = self._take(job, bearer, [r for r in records if not isinstance(r, _KEPT)])
+        acknowledged = records[-1].sequence if records else self._last(after, bearer.replica)
+        return Receipt(acknowledged, stop=bearer.replica in to_stop(after))
+
+    def _keep(self, job: Job, replica: str, records: Sequence[Record]) -> None:
+        """What nothing follows from."""
         lines = [record.line for record in records if isinstance(record, LineRecord)]
         if lines:
             self._logs.append(job.log, job.attempt, replica, lines, job.spec.trial or "")

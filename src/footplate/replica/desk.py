@@ -8,6 +8,7 @@ from footplate.replica.isolation import ladder
 from footplate.replica.isolation.proofs import Proofs
 from footplate.replica.leases import Leases
 from footplate.replica.real_paths import find_real
+from footplate.replica.room import give_step
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -95,6 +96,12 @@ class Desk:
         self.kill()
         child, self.child = self.child, None
         return None if child is None else child.reap()
+
+    def end(self) -> None:
+        """Its program is dead: only its end is still to be told, for which room is set aside."""
+        self.courier.end()
+        reserve = str(self.ticket.get("reserve") or "")
+        self.journal.end(lambda: give_step(reserve))
 
     def clear_up(self) -> None:
         """Give back what was taken for a program of which nothing is left."""

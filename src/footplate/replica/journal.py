@@ -30,6 +30,15 @@ class Journal:
         self._retry_at = 0.0
         self._closed = False
         self._told: set[str] = set()
+        self._make_room: Callable[[], bool] | None = None
+
+    def end(self, make_room: Callable[[], bool]) -> None:
+        """The program is dead: on a full disk what is still to be told may ask for room.
+
+        ``make_room`` says whether it found some; it is asked once a second at most.
+        """
+        self._make_room = make_room
+        self._retry_at = 0.0
 
     @property
     def held(self) -> bool:
@@ -99,7 +108,7 @@ class Journal:
             self._held += bodies
             return
         try:
-            self._spool.append(bodies)
+            self._append(bodies)
         except OSError as error:
             self._tell(
                 "disk",
@@ -107,6 +116,15 @@ class Journal:
                 "the program's output is held back until they can",
             )
             self._held = bodies
+
+    def _append(self, bodies: list[bytes]) -> None:
+        """Raises OSError: the disk takes nothing."""
+        try:
+            self._spool.append(bodies)
+        except OSError:
+            if self._make_room is None or not self._make_room():
+                raise
+            self._spool.append(bodies)
 
     def _tell(self, reason: str, message: str) -> None:
         """Report that output is held back, once for each reason."""

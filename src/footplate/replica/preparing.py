@@ -15,7 +15,8 @@ from footplate.replica.memory import OomWatch, join
 from footplate.replica.output import Stream
 from footplate.replica.preparation import Preparation
 from footplate.replica.program import Prepared, TaskError, compose_build_environment
-from footplate.replica.stage import Delivering, Stage, fail
+from footplate.replica.room import has_room
+from footplate.replica.stage import NEVER, Delivering, Stage, fail
 from footplate.replica.starting import make_program, start, start_program
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -23,15 +24,29 @@ if TYPE_CHECKING:
     from footplate.replica.desk import Desk
 
 _LOG = "environment.log"
+LOOK_S = 1.0
+"""So often it is looked whether there is room on the disk."""
 
 
 class Fetching(Stage):
+    """On a full disk nothing is begun: it waits for room, as what has begun does."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._look_at = 0.0
+
+    def deadline(self) -> float:
+        return self._look_at or NEVER
+
     def advance(self) -> Stage:
         if self.desk.courier.fault:
             return fail(self.desk, f"its task can't be had: {self.desk.courier.fault}")
-        if self.desk.courier.task is None:
+        now = self.desk.monotonic()
+        if self.desk.courier.task is None or now < self._look_at:
             return self
         try:
+            if not self._has_room(now):
+                return self
             return begin(self.desk)
         except (TaskError, SpawnFailed, Unavailable) as error:
             return fail(self.desk, str(error))
@@ -40,6 +55,15 @@ class Fetching(Stage):
 
     def stop(self) -> Stage:
         return Delivering(self.desk, "STOPPED", 0, "stopped before its program started")
+
+    def _has_room(self, now: float) -> bool:
+        if has_room(self.desk.home.path):
+            return True
+        if not self._look_at:
+            message = "the disk is full: the program is begun when there is room"
+            self.desk.journal.event("DISK_FULL", message)
+        self._look_at = now + LOOK_S
+        return False
 
 
 class Preparing(Stage):

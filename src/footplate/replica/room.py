@@ -19,6 +19,21 @@ LEAST_BYTES = 16 << 20
 LEAST_FILES = 1000
 PATIENCE_S = 60
 """How long removing may take; the supervisor does nothing else meanwhile."""
+START_BYTES = 1 << 20
+"""Less is left for nobody to start with: it counts as full, as it does for the service."""
+_START_SHARE = 4
+"""A quarter of a disk is enough, however small that is."""
+STEP_BYTES = 1 << 20
+"""What is given back of the service's reserve at once: enough for the last words of a replica."""
+
+
+def has_room(path: str) -> bool:
+    """Whether a program can be started on the disk of ``path``.
+
+    Raises OSError.
+    """
+    disk = os.statvfs(path)
+    return _free_bytes(disk) >= min(START_BYTES, disk.f_blocks * disk.f_frsize // _START_SHARE)
 
 
 def make_room(home: Home, look: Callable[[str], os.statvfs_result] = os.statvfs) -> bool:
@@ -38,10 +53,34 @@ def make_room(home: Home, look: Callable[[str], os.statvfs_result] = os.statvfs)
     return True
 
 
+def give_step(reserve: str, size_bytes: int = STEP_BYTES) -> bool:
+    """Give back a step of the file that the service keeps for ends; False: nothing is left of it.
+
+    Never raises. Two that do so at once may give back the same step.
+    """
+    try:
+        descriptor = os.open(reserve, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        size = os.fstat(descriptor).st_size
+        os.ftruncate(descriptor, max(0, size - size_bytes))
+        os.fsync(descriptor)  # before that ext4 gives the room to nobody
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return size > 0
+
+
 def _is_full(disk: os.statvfs_result) -> bool:
     """Some file systems don't count files: they say that there are none."""
     few_files = disk.f_files > 0 and disk.f_favail < LEAST_FILES
-    return few_files or disk.f_bavail * disk.f_frsize < LEAST_BYTES
+    return few_files or _free_bytes(disk) < LEAST_BYTES
+
+
+def _free_bytes(disk: os.statvfs_result) -> int:
+    return disk.f_bavail * disk.f_frsize
 
 
 def _remove(paths: list[str]) -> None:

@@ -8,11 +8,13 @@ import os
 import secrets
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from footplate import __version__
 from footplate.domain.errors import FailedPrecondition
 from footplate.replica.isolation.processes import is_there
+from footplate.server.reserve import Reserve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,13 +44,15 @@ class Identity:
 class DataDir:
     """Paths, and the few small files that the server itself keeps there."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, reserve_bytes: int = 0) -> None:
+        """``reserve_bytes``: what of the disk is set aside, where there is a server."""
         self.root = root
         self.buckets = root / "buckets"
         self.logs = root / "logs"
         self.usage = root / "usage"
         self.replicas = root / "replicas"
         self.server_file = root / "server.json"
+        self.reserve = Reserve(root / "reserve", reserve_bytes)
         self.clock_file = root / "clock.json"
         self._servers = root / "servers"
         self._identity_file = root / "identity.json"
@@ -124,11 +128,11 @@ class DataDir:
         """From now on the directory belongs to this database."""
         if identity.database != database:
             text = json.dumps({"id": identity.id, "database": database})
-            _replace(self._identity_file, text.encode())
+            self._replace(self._identity_file, text.encode())
 
     def announce(self, url: str) -> None:
         """Tell supervisors and clients of this machine where the server is that leads now."""
-        _replace(self.server_file, _announcement(url))
+        self._replace(self.server_file, _announcement(url))
 
     def withdraw(self) -> None:
         """Unless another server has announced itself since."""
@@ -148,10 +152,13 @@ class DataDir:
         for path in self._servers.glob("*.json"):
             if not _lives(path):
                 path.unlink(missing_ok=True)
-        _replace(self._servers / f"{server}.json", _announcement(url))
+        self._replace(self._servers / f"{server}.json", _announcement(url))
 
     def strike(self, server: str) -> None:
         (self._servers / f"{server}.json").unlink(missing_ok=True)
+
+    def _replace(self, path: Path, content: bytes) -> None:
+        self.reserve.retrying(partial(_replace, path, content))
 
 
 def _announcement(url: str) -> bytes:

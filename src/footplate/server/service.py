@@ -38,6 +38,7 @@ from footplate.control.admission import Admission
 from footplate.control.gate import Gate
 from footplate.control.hangs import HangLimits, HangWatch
 from footplate.control.jobs import Jobs
+from footplate.control.loop import Loop
 from footplate.control.program_storage import PATH as PROGRAMS
 from footplate.control.program_storage import ProgramStorage
 from footplate.control.queue import Queue
@@ -70,6 +71,7 @@ from footplate.server.machine import RandomIds, free_port, machine_id, most_conn
 from footplate.server.metrics import make_registry
 from footplate.server.no_backend import NoBackend
 from footplate.server.reduction import find_wheel
+from footplate.server.reserve import OPENING_BYTES
 from footplate.server.site import local_site
 from footplate.server.supervision import local_backend
 from footplate.server.term import Term
@@ -86,6 +88,7 @@ if TYPE_CHECKING:
     from footplate.ports.notices import Notice
     from footplate.server.data_dir import DataDir
     from footplate.settings import Settings
+    from footplate.wire.json_text import JsonObject
     from footplate.wire.replica_v1 import Record
 
 _IDLE_CHECK_S = 0.1
@@ -102,7 +105,11 @@ class Service:
         self._data_dir = data_dir
         me = _member(data_dir, url)
         own = settings.database_url is None  # a file in the directory that only one server has
-        self._kept = kept = open_store(settings.database, server=me.id, sole=own)
+        self.reserve = reserve = data_dir.reserve
+        self._kept = kept = reserve.retrying(
+            lambda: open_store(settings.database, server=me.id, sole=own), OPENING_BYTES
+        )
+        self._disk = Loop(self._tend_disk, "disk")
         self.company = Company(kept, me, data_dir, settings.lease_s)
         self.company.join()
         self._terms = Terms(self._make_term, data_dir, lambda: self.wishes.dismiss())
@@ -110,7 +117,7 @@ class Service:
         self.logs = FileLogs(data_dir.logs, clock.now, elsewhere=elsewhere)
         self.usage = FileUsage(data_dir.usage, clock.now)
         self._changes = Watchers()
-        self.store = TellingStore(kept, self._see, self.logs.wake)
+        self.store = TellingStore(kept, self._see, self.logs.wake, retrying=reserve.retrying)
         self.buckets = FolderBuckets(data_dir.buckets, clock)
         self._archive = build_archive(settings.cache)
         self._regions = regions = Regions(Binding(NoBackend(), self.site))
@@ -154,10 +161,13 @@ class Service:
             RandomIds(),
             wake,
             self._terms.begin_search,
+            reserve.check,
         )
         self._reduced = ReducedTotals(time.monotonic)
         hear, measure = self._hear_report, self.tuning.measuring.keep
-        self.reports = Reports(self.store, self.logs, self.usage, clock, wake, hear, measure)
+        self.reports = Reports(
+            self.store, self.logs, self.usage, clock, wake, hear, measure, reserve.retrying
+        )
         self._programs = ProgramStorage(self.store, secret, url)
         self.shells = Shells(self.store, self.wishes, ShellTokens(secret), clock)
         self._drained: Callable[[], None] = lambda: None
@@ -166,10 +176,12 @@ class Service:
     def _make_app(self, settings: Settings, about: About) -> EndOfStream:
         catalogue, followers, trials = self._catalogue, Followers(), self.tuning.trials
         routes = [
-            *health_routes(__version__, make_registry(self.status, self._reduced), dict),
+            *health_routes(__version__, make_registry(self.status, self._reduced), self._probe),
             *replica_routes(self._make_tasks(settings), self.reports, self._tokens, self.wishes),
             *shell_routes(self.shells, self._tokens, self._changes.add),
-            *footplate_routes(self.status, self.store, about, self._drain, self._servers),
+            *footplate_routes(
+                self.status, self.store, about, self._drain, self._servers, self._trouble
+            ),
             *usage_routes(self.usage, self.jobs.get),
             *catalogue_routes(catalogue),
             *quota_routes(self.quotas),
@@ -195,7 +207,7 @@ class Service:
         self.queue.refresh()
         settings, clock, catalogue = self._settings, self._clock, self._catalogue
         fenced = self._kept.fenced(lease)
-        store = TellingStore(fenced, self._see, self.logs.wake)
+        store = TellingStore(fenced, self._see, self.logs.wake, retrying=self.reserve.retrying)
         backend = local_backend(settings, self._data_dir, self._archive)
         regions = Regions(Binding(backend, self.site))
         term = Term(backend, lambda: self.company.leads)
@@ -276,7 +288,21 @@ class Service:
 
     def start(self) -> None:
         """Take up what is there if this server leads, then follow every change."""
+        self._disk.start()
         self.company.start(self._terms.begin, self._terms.end, self._hear, self._miss)
+
+    def _tend_disk(self) -> float:
+        if self._settings.reserve_mb:
+            self._kept.keep_room()
+        return self.reserve.tend()
+
+    def _trouble(self) -> str:
+        return self.reserve.state().trouble()
+
+    def _probe(self) -> JsonObject:
+        """A full disk is told, and no reason to start the service anew: it goes on."""
+        trouble = self._trouble()
+        return {"trouble": trouble} if trouble else {}
 
     def has_company(self) -> bool:
         """Whether other servers go on when this one ends, as far as is known."""
@@ -317,6 +343,7 @@ class Service:
         """Stop following. Jobs go on."""
         self.tuning.models.close()  # what waits for one of them doesn't hold up the end
         self.company.close()
+        self._disk.close()
         self.buckets.close()
         self.logs.close()
         self.store.close()

@@ -56,7 +56,7 @@ def serve(settings: Settings, on_ready: Ready) -> int:
         FailedPrecondition: another server has the data directory, or the port is taken.
     """
     sys.setswitchinterval(_TURN_S)
-    data_dir = DataDir(settings.data_dir)
+    data_dir = DataDir(settings.data_dir, settings.reserve_mb << 20)
     data_dir.make()
     shared = not settings.database.startswith("sqlite:")
     with (

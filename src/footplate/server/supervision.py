@@ -33,5 +33,6 @@ def local_backend(settings: Settings, data_dir: DataDir, archive: Path) -> Local
         private=(data_dir.root,),
         spool_limit_bytes=settings.spool_limit_mb << 20,
         cache_limit_bytes=settings.cache_limit_bytes,
+        reserve=data_dir.reserve.path,
         nursery=make_nursery(Path(sys.executable), archive),
     )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import String, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from footplate.domain.errors import Aborted, AlreadyExists, DataLoss, NotFound
+from footplate.domain.errors import Aborted, AlreadyExists, DataLoss, NotFound, Unavailable
 from footplate.domain.states import State
 from footplate.ports.notices import NoticeKind
 from footplate.ports.store import ACTIVE, Page
@@ -23,6 +24,7 @@ from footplate.store.lists import newest
 from footplate.store.memory import Memory
 from footplate.store.paging import Position
 from footplate.store.quotas import SqlQuotas
+from footplate.store.room import keep_room, kept_log
 from footplate.store.servers import SoleServer, SqlServers
 from footplate.store.studies.studies import SqlStudies
 from footplate.store.tables import job_labels, jobs, studies
@@ -78,12 +80,13 @@ class SqlStore:
         """
         self._engine = engine
         self._server = server
+        self._sole = sole and engine.dialect.name == "sqlite"
         self._use(Transactions(engine, server))
-        self._memory = Memory() if sole and not self.several else None
+        self._memory = Memory() if self._sole else None
 
     def _use(self, transactions: Transactions) -> None:
         self._transactions = transactions
-        self.quotas = SqlQuotas(transactions)
+        self.quotas = SqlQuotas(transactions, sole=self._sole)
         self.studies = SqlStudies(transactions)
 
     @property
@@ -222,8 +225,18 @@ class SqlStore:
         with self._transactions.reading() as connection:
             return select_events(connection, uid, after, limit)
 
+    def keep_room(self) -> None:
+        """Have SQLite's files keep room for the next writes, as far as the disk has any."""
+        if not self.several:
+            with suppress(OSError, Unavailable):
+                keep_room(self._engine, self._transactions)
+
     def close(self) -> None:
-        self._transactions.close()
+        if self.several:
+            self._transactions.close()
+        else:
+            with kept_log(self._engine):
+                self._transactions.close()
 
     def _known(self, uid: JobUid) -> Remembered | None:
         return None if self._memory is None else self._memory.get(uid)

@@ -40,11 +40,14 @@ class TellingStore:
         changed: Callable[[JobUid], None],
         appended: Callable[[JobUid], None],
         studied: Callable[[StudyUid], None] = lambda _: None,
+        retrying: Callable[[Callable[[], None]], None] = lambda write: write(),
     ) -> None:
+        """``retrying`` does a write to a job that is there, again where it found room for it."""
         self._inner = inner
         self._changed = changed
         self._appended = appended
         self._studied = studied
+        self._retrying = retrying
         self.studies = TellingStudies(inner.studies, studied)
 
     def create(self, job: Job, events: Sequence[JobEvent]) -> None:
@@ -55,13 +58,13 @@ class TellingStore:
 
     def update(self, job: Job, events: Sequence[JobEvent]) -> None:
         try:
-            self._inner.update(job, events)
+            self._retrying(lambda: self._inner.update(job, events))
         finally:
             self._changed(job.uid)
 
     def append(self, uid: JobUid, events: Sequence[JobEvent]) -> None:
         try:
-            self._inner.append(uid, events)
+            self._retrying(lambda: self._inner.append(uid, events))
         finally:
             self._appended(uid)
 

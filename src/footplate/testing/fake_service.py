@@ -70,6 +70,7 @@ class FakeService:
         """What others write into a job just before somebody changes it."""
         self.restarts: dict[str, int] = {}
         """How often each job started again, by name."""
+        self.trouble = ""
         self.buckets: list[str] = []
         self.objects: dict[tuple[str, str], bytes] = {}
         self.refusals: dict[tuple[str, str], Answer] = {}
@@ -256,6 +257,7 @@ def _status(service: FakeService, _request: Request) -> Answer:
             "pid": 4711,
             "dataDir": "/data",
             "activeJobs": active,
+            "trouble": service.trouble,
         }
     )
 

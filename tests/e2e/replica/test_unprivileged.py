@@ -96,14 +96,15 @@ def test_no_way_leads_behind_the_veil(ordinary: dict[str, Any], isolation: str) 
     assert "'s'" not in replica.api.lines()[0]
 
 
+@pytest.mark.parametrize("loaded", [False, True])
 @pytest.mark.parametrize("isolation", ["auto", *ladder.RUNGS])
 def test_each_rung_keeps_its_word_or_says_why_it_cannot(
-    ordinary: dict[str, Any], isolation: str
+    ordinary: dict[str, Any], isolation: str, *, loaded: bool
 ) -> None:
     word = f"footplate-test-{uuid.uuid4().hex}"
     task = python_task(CODE, word)
     task["program"]["argv"][0] = ordinary.get("python", sys.executable)
-    replica = Supervised(task=task, isolation=isolation, **ordinary)
+    replica = Supervised(task=task, isolation=isolation, loaded=loaded, **ordinary)
     try:
         end = replica.supervise()
     finally:

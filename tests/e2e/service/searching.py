@@ -80,10 +80,14 @@ def database(desk: Desk) -> str:
 
 
 def leftovers(desk: Desk) -> list[str]:
-    """Processes of replicas, and their homes; those that are being removed, too."""
+    """Processes of replicas, and their homes; those that are being removed, too.
+
+    Roots are kept for later programs.
+    """
     homes = desk.service.data_dir / "replicas"
-    found = [path.name for path in (*homes.glob("[!.]*"), *homes.glob(".*/*"))]
-    return [*map(str, find_living(str(homes))), *found]
+    found = (*homes.glob("[!.]*"), *homes.glob(".*/*"))
+    names = [path.name for path in found if path.parent.name != ".roots"]
+    return [*map(str, find_living(str(homes))), *names]
 
 
 def starts(desk: Desk, name: JobName) -> dict[str, list[dict[str, Any]]]:

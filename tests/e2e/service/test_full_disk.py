@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
-from contextlib import suppress
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.disks import fill, small_disk
 from tests.e2e.service.conftest import CACHE, Desk
 from tests.e2e.service.searching import REPORTER, curve, leftovers, search, starts, trials
 from tests.e2e.service.test_fault_injector import MASTER, PAIR, TALKER, WORKER
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from footplate.domain.names import TrainingJobName
+
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.xdist_group("service"),
@@ -32,25 +33,14 @@ pytestmark = [
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 32 MiB of its own."""
-    path = tmp_path / "disk"
-    path.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=32m", "footplate-test", str(path)]
-    subprocess.run(mount, check=True)
-    yield path
-    subprocess.run(["umount", "-l", str(path)], check=True)
+    with small_disk(tmp_path / "disk", "32m") as disk:
+        yield disk
 
 
 @pytest.fixture
 def desk(disk: Path) -> Iterator[Desk]:
     with running_service(disk, CACHE, stop_grace_s=1) as service:
         yield Desk(service)
-
-
-def fill(disk: Path) -> None:
-    """To the last page; again, what has become free meanwhile."""
-    with (disk / "ballast").open("ab", buffering=0) as file, suppress(OSError):
-        while file.write(bytes(1 << 16)):
-            pass
 
 
 def holds_back(disk: Path, replica: str) -> bool:
@@ -94,6 +84,60 @@ def test_a_job_that_can_not_be_kept_is_refused_and_can_come_again(desk: Desk, di
     name = desk.submit("print('hello')")
     desk.wait_for(name, State.SUCCEEDED)
     assert desk.messages(name) == ["hello"]
+
+
+GREEDY = """
+import pathlib, sys
+path = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1])
+path.mkdir(parents=True, exist_ok=True)
+print("begun", flush=True)
+with open(path / "much", "wb", buffering=0) as file:
+    while True:
+        try:
+            file.write(bytes(1 << 16))
+        except OSError as error:
+            print(error, "and nothing stops me", flush=True)
+"""
+
+
+def trouble(desk: Desk) -> str:
+    with desk.client() as client:
+        return client.status().trouble
+
+
+def submit_again(desk: Desk, name: TrainingJobName) -> None:
+    """With what lies in the bucket already: only the job is to be kept."""
+    with desk.client() as client:
+        given = dict(client.job(name).resource)["trainingInput"]
+        client.training_jobs.create("demo", {"jobId": "again", "trainingInput": given})
+
+
+def test_a_program_that_fills_the_disk_can_be_cancelled_also_after_a_crash_of_the_server(
+    desk: Desk, disk: Path
+) -> None:
+    """What it has written stays, and it takes every byte that is freed while it lives."""
+    desk.until(lambda: (disk / "reserve").exists())
+    for crashed in (False, True):
+        name = desk.submit(GREEDY)
+        desk.wait_for(name, State.RUNNING)
+        desk.until(lambda: os.statvfs(disk).f_bavail == 0)
+        with pytest.raises(Unavailable, match="disk full: 0 MiB free"):
+            submit_again(desk, name)
+        if crashed:
+            desk.service.kill()
+            desk.service.start()
+        with desk.client() as client:
+            assert client.status().trouble.startswith("disk full: 0 MiB free; ")
+            assert str(client.health()["trouble"]).startswith("disk full: 0 MiB free; ")
+            client.cancel(name)
+        desk.wait_for(name, State.CANCELLED)
+        with desk.client() as client:
+            assert "DISK_FULL" in [event.kind for event in client.events(name)]
+        desk.until(lambda: leftovers(desk) == [])
+        assert desk.messages(name)[0] == "begun"
+        desk.until(lambda: "disk full: " in desk.service.log.read_text())
+        (desk.out(name) / "much").unlink()
+        desk.until(lambda: trouble(desk) == "")
 
 
 EATER = """
@@ -147,7 +191,9 @@ def test_a_search_waits_for_room(desk: Desk, disk: Path) -> None:
 
     desk.wait_for(name, State.SUCCEEDED)
     numbers = list(range(1, TRIALS + 1))
-    assert [(t.number, t.state) for t in trials(desk, name)] == [(n, "SUCCEEDED") for n in numbers]
+    found = trials(desk, name)
+    ends = [(trial.number, trial.state) for trial in found]
+    assert ends == [(number, "SUCCEEDED") for number in numbers], found
     assert {number: len(said) for number, said in starts(desk, name).items()} == {
         str(number): 1 for number in numbers
     }

@@ -20,6 +20,7 @@ from footplate.domain.errors import (
     FailedPrecondition,
     InvalidArgument,
     ResourceExhausted,
+    Unavailable,
     Unimplemented,
     Violation,
 )
@@ -71,6 +72,7 @@ class Desk:
         self.usage = MemoryUsage()
         self.buckets = FolderBuckets(folder, self.clock)
         self.woken = 0
+        self.full = False
         regions, quotas = make_regions(site), Quotas((Quota("poor", "*", {"vcpus": 2}),))
         queue = Queue(self.store, regions, built_in(), 3600.0, self.clock)
         searches = SearchResolver(self.store, EarlierStudies(self.store, self.store.studies))
@@ -93,7 +95,12 @@ class Desk:
             self.clock,
             CountingIds(),
             self._wake,
+            check_room=self._check_room,
         )
+
+    def _check_room(self) -> None:
+        if self.full:
+            raise Unavailable("disk full: 0 MiB free")
 
     def _wake(self) -> None:
         self.woken += 1
@@ -119,6 +126,15 @@ def submission(
     directory = Directory(None, job_dir, "trainingInput.jobDir")
     spec = replace(spec, pools=(pool,), directories=(directory,), job_dir=job_dir)
     return Submission(name, "", spec, "{}", warnings=("it is late",))
+
+
+def test_a_full_disk_refuses_a_job_and_nothing_else(desk: Desk) -> None:
+    job = desk.jobs.submit(submission())
+    desk.full = True
+    with pytest.raises(Unavailable, match="disk full"):
+        desk.jobs.submit(submission(name=TrainingJobName("demo", "another")))
+    desk.jobs.cancel(job.name)
+    assert desk.store.get(job.name).state is State.CANCELLED
 
 
 def test_a_good_job_is_kept_with_its_first_events_and_wakes_the_loop(desk: Desk) -> None:

@@ -56,9 +56,13 @@ def footplate_routes(
     about: About,
     end: Callable[[], None],
     servers: Callable[[], Sequence[ServerView]] = tuple,
+    trouble: Callable[[], str] = str,
 ) -> list[Route]:
-    """``end`` stops the server as soon as no job is active any more."""
-    api = _FootplateApi(status, store, about, end, servers)
+    """``end`` stops the server as soon as no job is active any more.
+
+    ``trouble`` says what is wrong with its machine; empty: nothing.
+    """
+    api = _FootplateApi(status, store, about, end, servers, trouble)
     return [
         json_route("/footplate/v1/status", {"GET": api.status}),
         json_route("/footplate/v1/down", {"POST": api.down}),
@@ -75,12 +79,14 @@ class _FootplateApi:
         about: About,
         end: Callable[[], None],
         servers: Callable[[], Sequence[ServerView]],
+        trouble: Callable[[], str],
     ) -> None:
         self._status = status
         self._store = store
         self._about = about
         self._end = end
         self._servers = servers
+        self._trouble = trouble
 
     def status(self, _call: Call) -> JsonObject:
         about = self._about
@@ -92,6 +98,7 @@ class _FootplateApi:
             "dataDir": about.data_dir,
             "activeJobs": jobs,
             "servers": [asdict(server) for server in self._servers()],
+            "trouble": self._trouble(),
         }
 
     def down(self, _call: Call) -> JsonObject:

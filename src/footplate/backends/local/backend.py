@@ -38,7 +38,8 @@ class LocalBackend:
     where the server says its address, the shared caches and buckets, the rung of the isolation
     ladder (``auto``: the best there is), the network that gangs get (``shared`` or
     ``namespaces``), the installer, what reads stacks, where to look for more interpreters, and
-    ``private`` directories, of which programs see what is theirs at most.
+    ``private`` directories, of which programs see what is theirs at most, and the ``reserve`` that
+    the last words of replicas may take on a full disk.
     With a ``nursery`` of the same archive supervisors are forked, as long as there is one.
     Nothing happens before the first ``start``, ``stop`` or ``watch``; then also what an earlier
     process left is taken on: requests it had no time for are fulfilled, the lost swept up.
@@ -61,6 +62,7 @@ class LocalBackend:
         private: Sequence[Path] = (),
         spool_limit_bytes: int = DEFAULT_SPOOL_LIMIT_BYTES,
         cache_limit_bytes: int = 0,
+        reserve: Path | None = None,
         nursery: Nursery | None = None,
         exits: Callable[[], Exits] = make_exits,
         monotonic: Callable[[], float] = time.monotonic,
@@ -77,6 +79,7 @@ class LocalBackend:
             "pythons": list(pythons),
             "private": [str(path.absolute()) for path in private],
             "spool_limit_bytes": spool_limit_bytes,
+            "reserve": str(reserve.absolute()) if reserve else "",
         }
         self._launcher = Launcher(python.absolute(), archive.absolute(), nursery)
         # Supervisors are recognised by the path of their HOME: there is one way to write it.

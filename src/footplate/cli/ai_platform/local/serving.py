@@ -78,6 +78,7 @@ def private_settings(
         gpus=own.gpus if gpus else "none",
         gpu_type=GPU_TYPE if gpus else None,
         quotas=(),
+        reserve_mb=0,
     )
 
 

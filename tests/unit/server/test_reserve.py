@@ -1,0 +1,141 @@
+"""The reserve: given back in steps to whoever fails on a full disk, and made again."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from footplate.domain.disk import MIB
+from footplate.domain.errors import Unavailable
+from footplate.server.reserve import Reserve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+WHOLE = 3 * MIB
+
+
+@dataclass
+class Disk:
+    """Free bytes, as the kernel would say them; the reserve isn't counted."""
+
+    f_bavail: int = 100 * MIB
+    f_frsize: int = 1
+
+    def look(self, _path: Path) -> Any:
+        return self
+
+
+@pytest.fixture
+def disk() -> Disk:
+    return Disk()
+
+
+@pytest.fixture
+def reserve(tmp_path: Path, disk: Disk) -> Reserve:
+    return Reserve(tmp_path / "reserve", WHOLE, disk.look)
+
+
+def fails_until(reserve: Reserve, kept_bytes: int, error: Exception) -> Callable[[], str]:
+    """A write that finds room when only so much of the reserve is left."""
+
+    def write() -> str:
+        if reserve.path.stat().st_size > kept_bytes:
+            raise error
+        return "written"
+
+    return write
+
+
+def test_it_is_made_with_real_blocks(reserve: Reserve) -> None:
+    reserve.tend()
+    assert reserve.path.stat().st_size == WHOLE
+    assert reserve.path.stat().st_blocks * 512 >= WHOLE
+    assert reserve.state().missing_bytes == 0
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(errno.ENOSPC, "No space left on device"), Unavailable("database is full")]
+)
+def test_what_fails_on_a_full_disk_is_done_again_with_a_step_each_time(
+    reserve: Reserve, disk: Disk, error: Exception
+) -> None:
+    reserve.tend()
+    disk.f_bavail = 0
+    assert reserve.retrying(fails_until(reserve, WHOLE - 2 * MIB, error)) == "written"
+    assert reserve.path.stat().st_size == WHOLE - 2 * MIB
+
+
+def test_when_nothing_is_left_the_failure_is_told(reserve: Reserve, disk: Disk) -> None:
+    reserve.tend()
+    disk.f_bavail = 0
+    with pytest.raises(Unavailable, match="database is full"):
+        reserve.retrying(fails_until(reserve, -1, Unavailable("database is full")))
+    assert reserve.path.stat().st_size == 0
+
+
+def test_what_fails_with_room_on_the_disk_takes_nothing(reserve: Reserve) -> None:
+    reserve.tend()
+    with pytest.raises(Unavailable, match="away"):
+        reserve.retrying(fails_until(reserve, 0, Unavailable("the database is away")))
+    assert reserve.path.stat().st_size == WHOLE
+
+
+def test_it_is_made_whole_when_there_is_room_and_not_before(reserve: Reserve, disk: Disk) -> None:
+    reserve.tend()
+    reserve.release()
+    disk.f_bavail = 2 * MIB
+    reserve.tend()
+    assert reserve.path.stat().st_size == WHOLE - MIB
+    disk.f_bavail = 3 * MIB
+    reserve.tend()
+    assert reserve.path.stat().st_size == WHOLE
+
+
+def test_one_that_can_not_be_made_is_done_without(
+    tmp_path: Path, disk: Disk, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(*_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    reserve = Reserve(tmp_path / "reserve", WHOLE, disk.look, refuse)
+    reserve.tend()
+    assert "3 of 3 MiB reserve in use" in caplog.text
+    assert not reserve.release()
+    reserve.check()
+
+
+def test_a_full_disk_refuses_what_is_new(reserve: Reserve, disk: Disk, tmp_path: Path) -> None:
+    reserve.tend()
+    reserve.check()
+    disk.f_bavail = 0
+    with pytest.raises(Unavailable) as caught:
+        reserve.check()
+    assert caught.value.message == (
+        f"disk full: 0 MiB free; reserve of 3 MiB untouched on the disk of {tmp_path}: "
+        "free some space there, and try again"
+    )
+
+
+def test_the_log_hears_of_each_turn_once(
+    reserve: Reserve, disk: Disk, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    for free in (100 * MIB, 100 * MIB, 0, 0, 100 * MIB, 100 * MIB):
+        disk.f_bavail = free
+        reserve.tend()
+    told = [record.getMessage().partition(" (")[0] for record in caplog.records]
+    assert told[0] == "disk full: 0 MiB free; reserve of 3 MiB untouched"
+    assert told[1].endswith("again")
+    assert len(told) == 2
+
+
+def test_no_reserve_is_wanted_where_none_is_set(tmp_path: Path, disk: Disk) -> None:
+    Reserve(tmp_path / "reserve", 0, disk.look).tend()
+    assert not (tmp_path / "reserve").exists()
