@@ -17,6 +17,8 @@ from footplate_reduction.limits import Limits
 from tests.reduction.rig import LONG_S
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from footplate_reduction.engines import Engine
 
 EVERY_ENGINE = pytest.mark.parametrize("engine", engines().values(), ids=engines())
@@ -32,8 +34,14 @@ class Lanes:
     """One lane for each endpoint; ``connections[rank][endpoint]`` are the workers' ends."""
 
     def __init__(
-        self, engine: Engine, world: int, endpoints: int = 1, limits: Limits = PATIENT
+        self,
+        engine: Engine,
+        world: int,
+        endpoints: int = 1,
+        limits: Limits = PATIENT,
+        first: Callable[[int, socket.socket], None] = lambda *_: None,
     ) -> None:
+        """``first``: what a worker, given its rank and its end, does before anybody serves it."""
         self.counters = [Counters() for _ in range(endpoints)]
         self.connections: list[list[socket.socket]] = [[] for _ in range(world)]
         self._ending, living = os.pipe()
@@ -44,6 +52,7 @@ class Lanes:
             pairs = [connected(limits.timeout_s) for _ in range(world)]
             for rank, (workers_end, _) in enumerate(pairs):
                 self.connections[rank].append(workers_end)
+                first(rank, workers_end)
             reducers_ends = [end for _, end in pairs]
             work = (engine, endpoint, reducers_ends, limits)
             self._threads.append(threading.Thread(target=self._serve, args=work))

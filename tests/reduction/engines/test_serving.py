@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
+from footplate_reduction.engine_choice import engines
 from footplate_reduction.frames import (
     LONGEST_CHUNK,
     NOBODY,
@@ -17,6 +18,7 @@ from footplate_reduction.frames import (
     WireType,
 )
 from footplate_reduction.limits import Limits
+from footplate_reduction.portable import peer, serving
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reduction.engines.lanes import EVERY_ENGINE, PATIENT, Lanes
@@ -24,6 +26,7 @@ from tests.reduction.raw import Raw
 from tests.reduction.rig import LONG_S
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable, Iterator
 
     from footplate_reduction.engines import Engine
@@ -224,6 +227,27 @@ def test_a_worker_that_is_ahead_is_held_back_and_served(engine: Engine) -> None:
                 assert payload == bytes(chunk)
         for worker, thread in zip(workers, threads, strict=True):
             thread.join()
+            worker.bye()
+        assert lanes.outcome() is None
+
+
+def test_chunks_that_came_at_once_are_answered_without_another_word(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The window holds one of the two; the other is added when the first is on its way."""
+    window = 1 << 14
+    for module in (peer, serving):
+        monkeypatch.setattr(module, "WINDOW", window)
+    offsets = [0, window - len(ONE)]
+
+    def send(rank: int, end: socket.socket) -> None:
+        for offset in offsets:
+            Raw(end, rank).data(bytes(offsets[1]), offset=offset)
+
+    with Lanes(engines()["portable"], 2, first=send) as lanes:
+        workers = [Raw(end, rank) for rank, (end,) in enumerate(lanes.connections)]
+        for worker in workers:
+            assert [worker.receive()[0].offset for _ in offsets] == offsets
             worker.bye()
         assert lanes.outcome() is None
 

@@ -89,10 +89,7 @@ class Lane:
                     raise ReductionError(f"reducer {here} was told to end")
                 if events & selectors.EVENT_READ:
                     self._hear(key.data)
-            self._add()
-            for peer in self._peers:
-                self._answer(peer)
-            self._forget_results()
+            self._pass_on()
             self._check_leavers()
 
     # Waiting
@@ -198,9 +195,19 @@ class Lane:
 
     # Adding and answering
 
-    def _add(self) -> None:
-        while self._chunks and self._backlog_bytes < WINDOW and not self._missing():
-            self._add_chunk(self._chunks.popleft().header)
+    def _pass_on(self) -> None:
+        """All that is here, as far as it goes: of what is left nobody would hear another word."""
+        while True:
+            while self._can_add():
+                self._add_chunk(self._chunks.popleft().header)
+            for peer in self._peers:
+                self._answer(peer)
+            self._forget_results()
+            if not self._can_add():
+                return
+
+    def _can_add(self) -> bool:
+        return bool(self._chunks) and self._backlog_bytes < WINDOW and not self._missing()
 
     def _add_chunk(self, header: Header) -> None:
         result = np.empty(HEADER_BYTES + header.nbytes, np.uint8)
