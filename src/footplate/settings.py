@@ -138,7 +138,11 @@ def _file(path: Path) -> dict[str, object]:
     except FileNotFoundError:
         return {}
     except OSError as error:
-        raise InvalidArgument.of((Violation(str(path), f"{error.strerror}"),)) from None
+        text = (
+            f"'{path.parent}' given, whose {path.name} can't be read: {error.strerror}; choose a "
+            f"folder of your own, with --data-dir or {PREFIX}DATA_DIR"
+        )
+        raise InvalidArgument.of((Violation("data_dir", text),)) from None
     except ValueError as error:
         raise InvalidArgument.of((Violation(str(path), f"is not TOML: {error}"),)) from None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -16,12 +17,12 @@ from footplate.testing.fake_service import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from click.testing import Result
 
     from footplate.testing.fake_service import FakeService
 
+FULL = Path("/dev/full")
 HELP = """\
 Usage: footplate [OPTIONS] COMMAND [ARGS]...
 
@@ -170,6 +171,41 @@ def test_status_of_a_server_that_does_not_answer_yet(
         f"Error: a server uses {data_dir.root}, but doesn't answer: it is just starting or "
         "ending, or very busy; try again in a moment\n"
     )
+
+
+@pytest.mark.parametrize("command", ["status", "down"])
+def test_a_directory_that_nothing_can_be_kept_in_is_named(
+    command: str, invoke: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("FOOTPLATE_URL")
+    (tmp_path / "footplate.lock").mkdir()
+    result = invoke(command, f"--data-dir={tmp_path}")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        f"Error: data_dir: '{tmp_path}' given, where nothing can be kept: "
+        f"{tmp_path}/footplate.lock: Is a directory; choose another --data-dir\n"
+    )
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="no device that is always full")
+def test_output_that_finds_no_room_is_told() -> None:
+    with FULL.open("w") as full:
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                "from footplate.cli.main import main; main()",
+                "completion",
+                "bash",
+            ],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+    assert done.returncode == 1
+    assert done.stderr == "Error: the system says: No space left on device\n"
 
 
 def test_down_waits_until_the_server_is_gone(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.domain.errors import FailedPrecondition
+from footplate.domain.errors import FailedPrecondition, InvalidArgument
 from footplate.replica.archive import build_archive
 from footplate.server.data_dir import DataDir
 from footplate.server.machine import RandomIds, free_port, memory_bytes
@@ -111,8 +111,29 @@ def test_the_announcement_is_there_or_not_and_never_half(data_dir: DataDir) -> N
 def test_a_place_that_can_hold_nothing_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
-    with pytest.raises(FailedPrecondition, match=r"file.*: Not a directory; choose another"):
+    with pytest.raises(InvalidArgument, match=r"file.*: Not a directory; choose another"):
         DataDir(tmp_path / "file" / "data").make()
+
+
+@pytest.mark.parametrize("unfit", ["", "logs", "buckets"])
+def test_a_place_that_may_not_be_written_to_is_named(
+    data_dir: DataDir, unfit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a read-only file system; who runs tests as root may write anywhere else."""
+    folder = data_dir.root / unfit
+    monkeypatch.setattr(os, "access", lambda path, _mode: path != folder)
+    with pytest.raises(InvalidArgument) as caught:
+        data_dir.make()
+    assert str(caught.value) == (
+        f"data_dir: '{data_dir.root}' given, where nothing can be kept: {folder}: it may not be "
+        "written to; choose another --data-dir"
+    )
+
+
+def test_an_owner_needs_a_lock(tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgument, match=r"footplate\.lock: No such file"):  # noqa: SIM117
+        with DataDir(tmp_path / "nowhere").claimed():
+            pass
 
 
 def test_secrets_are_this_users_alone_and_last(data_dir: DataDir) -> None:

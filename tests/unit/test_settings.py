@@ -146,8 +146,13 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
 def test_a_file_in_the_place_of_the_directory_is_named(tmp_path: Path) -> None:
     (tmp_path / "data").touch()
 
-    with pytest.raises(InvalidArgument, match=r"data/footplate\.toml: Not a directory"):
-        load_settings({}, {"data_dir": tmp_path / "data"})
+    for given in (tmp_path / "data", tmp_path / "data" / "below"):
+        with pytest.raises(InvalidArgument) as caught:
+            load_settings({}, {"data_dir": given})
+        assert str(caught.value) == (
+            f"data_dir: '{given}' given, whose footplate.toml can't be read: Not a directory; "
+            "choose a folder of your own, with --data-dir or FOOTPLATE_DATA_DIR"
+        )
 
 
 ROWS = dict(re.findall(r"^\| `([a-z_]+)` \| (.*?) \|", REFERENCE.read_text("utf-8"), re.MULTILINE))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import sys
 from dataclasses import dataclass
@@ -110,6 +111,15 @@ class Root(Group):
             from footplate.cli.missing_job import way_out
 
             raise Failure(_explained(error) + way_out(error, ctx)) from error
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # who read the output is gone: click ends quietly
+                raise
+            raise Failure(_told_by_the_system(error)) from error
+
+
+def _told_by_the_system(error: OSError) -> str:
+    reason = error.strerror or str(error)
+    return f"{error.filename}: {reason}" if error.filename else f"the system says: {reason}"
 
 
 def _explained(error: ServiceError) -> str:

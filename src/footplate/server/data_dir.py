@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from footplate import __version__
-from footplate.domain.errors import FailedPrecondition
+from footplate.domain.errors import FailedPrecondition, InvalidArgument, Violation
 from footplate.replica.isolation.processes import is_there
 from footplate.server.reserve import Reserve
 
@@ -63,17 +63,23 @@ class DataDir:
         """Make the directory, and what is missing in it, for this user alone.
 
         Raises:
-            FailedPrecondition: it can't be made; says why and the way out.
+            InvalidArgument: nothing can be kept there; says why and the way out.
         """
-        try:
-            self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
-            for folder in (self.buckets, self.logs, self.usage, self.replicas, self._servers):
-                folder.mkdir(exist_ok=True, mode=0o700)
-        except OSError as error:
-            reason = f"{error.filename}: {error.strerror}"
-            raise FailedPrecondition(
-                f"nothing can be kept in {self.root}: {reason}; choose another --data-dir"
-            ) from None
+        within = (self.buckets, self.logs, self.usage, self.replicas, self._servers)
+        for folder in (self.root, *within):
+            try:
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            except OSError as error:
+                raise self._unfit(error) from None
+            if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+                raise self._unfit(PermissionError(0, "it may not be written to", str(folder)))
+
+    def _unfit(self, error: OSError) -> InvalidArgument:
+        text = (
+            f"'{self.root}' given, where nothing can be kept: {error.filename}: {error.strerror}; "
+            "choose another --data-dir"
+        )
+        return InvalidArgument.of((Violation("data_dir", text),))
 
     @contextmanager
     def claimed(self, *, shared: bool = False) -> Iterator[None]:
@@ -83,8 +89,12 @@ class DataDir:
 
         Raises:
             FailedPrecondition: another server owns it; says which and the way out.
+            InvalidArgument: nothing can be kept there.
         """
-        descriptor = os.open(self._lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            descriptor = os.open(self._lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise self._unfit(error) from None
         try:
             fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -5,21 +5,21 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-import socket
 import sys
 from contextlib import closing, suppress
-from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 import uvicorn
 
 from footplate.domain.errors import FailedPrecondition
 from footplate.server.data_dir import DataDir
+from footplate.server.listener import listen, url_of
 from footplate.server.service import Service
 from footplate.server.web_sockets import BoundedWebSocket
 from footplate.wire.shell_v1 import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable
     from types import FrameType
 
@@ -53,7 +53,8 @@ def serve(settings: Settings, on_ready: Ready) -> int:
         The number of jobs that go on without any server.
 
     Raises:
-        FailedPrecondition: another server has the data directory, or the port is taken.
+        FailedPrecondition: another server has the data directory.
+        InvalidArgument: nothing can be kept there, or nobody can listen at the address.
     """
     sys.setswitchinterval(_TURN_S)
     data_dir = DataDir(settings.data_dir, settings.reserve_mb << 20)
@@ -61,9 +62,9 @@ def serve(settings: Settings, on_ready: Ready) -> int:
     shared = not settings.database.startswith("sqlite:")
     with (
         data_dir.claimed(shared=shared),
-        closing(_listen(settings.host, settings.port)) as listener,
+        closing(listen(settings.host, settings.port)) as listener,
     ):
-        url = _url(listener)
+        url = url_of(listener)
         with closing(_make_service(settings, data_dir, url)) as service:
             try:
                 _Server(service, url, on_ready).serve_on(listener)
@@ -138,27 +139,3 @@ def _is_news(record: logging.LogRecord) -> bool:
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Said to be TCP, asyncio sends each write at once (TCP_NODELAY): 40 ms less for an answer.
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port))
-    except OSError as error:
-        listener.close()
-        raise FailedPrecondition(
-            f"can't listen on {host} port {port}: {error.strerror}; "
-            "choose another --port, or 0 for a free one"
-        ) from None
-    return listener
-
-
-def _url(listener: socket.socket) -> str:
-    """Where programs of this machine reach it: a wildcard address is reached by loopback."""
-    host, port = listener.getsockname()[:2]
-    if ip_address(host).is_unspecified:
-        host = "::1" if ":" in host else "127.0.0.1"
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
