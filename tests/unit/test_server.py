@@ -108,6 +108,16 @@ def test_the_announcement_is_there_or_not_and_never_half(data_dir: DataDir) -> N
     assert not data_dir.server_file.exists()
 
 
+def test_it_remembers_the_last_port(data_dir: DataDir) -> None:
+    assert data_dir.last_port() == 0
+    data_dir.keep_port(40001)
+    data_dir.keep_port(40002)
+    assert DataDir(data_dir.root).last_port() == 40002
+    for spoilt in ("", "x", "-1", "65536", "\xff"):
+        (data_dir.root / "port").write_text(spoilt, encoding="latin-1")
+        assert data_dir.last_port() == 0
+
+
 def test_a_place_that_can_hold_nothing_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 

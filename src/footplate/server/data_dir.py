@@ -6,7 +6,7 @@ import fcntl
 import json
 import os
 import secrets
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -57,6 +57,7 @@ class DataDir:
         self._servers = root / "servers"
         self._identity_file = root / "identity.json"
         self._lock_file = root / "footplate.lock"
+        self._port_file = root / "port"
         self._secret_file = root / "secret"
 
     def make(self) -> None:
@@ -139,6 +140,17 @@ class DataDir:
         if identity.database != database:
             text = json.dumps({"id": identity.id, "database": database})
             self._replace(self._identity_file, text.encode())
+
+    def last_port(self) -> int:
+        """Where the last server answered, 0 if nobody knows. Programs that go on know no other."""
+        with suppress(OSError, ValueError):
+            port = int(self._port_file.read_text())
+            return port if 0 < port < 1 << 16 else 0
+        return 0
+
+    def keep_port(self, port: int) -> None:
+        if port != self.last_port():
+            self._replace(self._port_file, str(port).encode())
 
     def announce(self, url: str) -> None:
         """Tell supervisors and clients of this machine where the server is that leads now."""

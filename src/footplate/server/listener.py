@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import socket
+from contextlib import suppress
 from ipaddress import ip_address
 
 from footplate.domain.errors import InvalidArgument, Violation
@@ -15,18 +16,26 @@ _OF_THE_PORT = {
 """Of what is wrong with a port rather than with its host: the way out."""
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """Listen there; 0 takes a free port.
+def listen(host: str, port: int, last: int = 0) -> socket.socket:
+    """A socket that listens there. 0 takes ``last``, if that is free, else any free port.
 
     Raises:
         InvalidArgument: naming host or port, with the reason and the way out.
     """
+    if not port and last:
+        with suppress(InvalidArgument):
+            return _listen(host, last)
+    return _listen(host, port)
+
+
+def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Said to be TCP, asyncio sends each write at once (TCP_NODELAY): 40 ms less for an answer.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        listener.listen()  # two may be bound to a port, but only one listens
     except OSError as error:
         listener.close()
         raise InvalidArgument.of((_refusal(host, port, error),)) from None

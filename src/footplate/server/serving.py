@@ -62,8 +62,9 @@ def serve(settings: Settings, on_ready: Ready) -> int:
     shared = not settings.database.startswith("sqlite:")
     with (
         data_dir.claimed(shared=shared),
-        closing(listen(settings.host, settings.port)) as listener,
+        closing(listen(settings.host, settings.port, data_dir.last_port())) as listener,
     ):
+        data_dir.keep_port(listener.getsockname()[1])
         url = url_of(listener)
         with closing(_make_service(settings, data_dir, url)) as service:
             try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import google.cloud.storage
@@ -12,6 +13,7 @@ from tests.e2e.service.conftest import CACHE, Desk
 
 from footplate.client.service import Service
 from footplate.domain.states import State
+from footplate.server.listener import listen
 from footplate.testing.service import running_service
 
 if TYPE_CHECKING:
@@ -61,7 +63,24 @@ def test_googles_client_finds_the_buckets_by_what_a_program_is_told(
     elsewhere = address.replace("/programs/", "/v1/projects/demo/jobs?key=")
     assert httpx.get(elsewhere).status_code == 403
 
+    desk.service.kill()
+    desk.service.start()
+    with google.cloud.storage.Client() as client:
+        assert client.bucket("stage").get_blob("out/model").download_as_bytes() == b"m" * 1000
+
     (desk.bucket / "enough").touch()
     desk.wait_for(name, State.SUCCEEDED)
     gone = httpx.get(f"{address}/storage/v1/b/stage/o")
     assert (gone.status_code, "is over" in gone.text) == (403, True)
+
+
+def test_a_server_whose_port_was_taken_meanwhile_comes_back_at_another_one(desk: Desk) -> None:
+    name = desk.submit(TELL)
+    desk.until(lambda: bool(desk.messages(name)))
+    desk.service.stop()
+    before = httpx.URL(desk.service.url)
+    with closing(listen(str(before.host), before.port or 0)):
+        desk.service.start()
+    assert desk.service.url != str(before)
+    (desk.bucket / "enough").touch()
+    desk.wait_for(name, State.SUCCEEDED)

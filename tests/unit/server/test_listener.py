@@ -12,7 +12,6 @@ from footplate.server.listener import listen, url_of
 
 def test_a_taken_port_is_named_with_the_way_out() -> None:
     with closing(listen("127.0.0.1", 0)) as taken:
-        taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(InvalidArgument) as caught:
             listen("127.0.0.1", port)
@@ -20,6 +19,17 @@ def test_a_taken_port_is_named_with_the_way_out() -> None:
         f"port: {port} given: something else listens there; choose another --port, or 0 for a "
         "free one"
     )
+
+
+def test_where_any_port_will_do_the_last_one_is_taken_again_while_it_is_free() -> None:
+    with closing(listen("127.0.0.1", 0)) as first:
+        port = first.getsockname()[1]
+        with closing(listen("127.0.0.1", 0, last=port)) as second:
+            assert second.getsockname()[1] != port
+    with closing(listen("127.0.0.1", 0, last=port)) as again:
+        assert again.getsockname()[1] == port
+        with closing(listen("127.0.0.1", 0)) as chosen, pytest.raises(InvalidArgument):
+            listen("127.0.0.1", port, last=chosen.getsockname()[1])
 
 
 @pytest.mark.parametrize("host", ["no-such-host.invalid", "203.0.113.5"])
