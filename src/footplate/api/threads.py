@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
+from queue import SimpleQueue
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
@@ -16,8 +17,40 @@ T = TypeVar("T")
 
 MOST = 40
 """Calls that may block at once, as many as Starlette lets; those that come then wait their turn."""
-_POOL = ThreadPoolExecutor(MOST, thread_name_prefix="request")
-"""It has no threads before there is work for them."""
+
+
+class _Threads:
+    """Made when there is work for them, ``most`` at once, and kept. They end with the process.
+
+    An executor of the standard library makes a future for each call, and locks it six times.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._made = 0
+        self._spare = 0
+        """How many threads wait for work, less how many calls wait for a thread."""
+        self._lock = Lock()
+        self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
+
+    def submit(self, call: Callable[[], None]) -> None:
+        """``call`` raises nothing. Raises RuntimeError: there can be no more threads now."""
+        with self._lock:
+            if self._spare <= 0 and self._made < self._most:
+                Thread(target=self._serve, name=f"request_{self._made}", daemon=True).start()
+                self._made += 1
+                self._spare += 1
+            self._spare -= 1
+        self._calls.put(call)
+
+    def _serve(self) -> None:
+        while True:
+            self._calls.get()()
+            with self._lock:
+                self._spare += 1
+
+
+_THREADS = _Threads(MOST)
 
 
 async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -41,7 +74,7 @@ async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> 
         with suppress(RuntimeError):  # the loop was closed: nobody waits any more
             loop.call_soon_threadsafe(settle, result, raised)
 
-    _POOL.submit(run)
+    _THREADS.submit(run)
     try:
         return await asyncio.shield(done)
     except asyncio.CancelledError:

@@ -175,9 +175,11 @@ class Service:
 
     def _make_app(self, settings: Settings, about: About) -> EndOfStream:
         catalogue, followers, trials = self._catalogue, Followers(), self.tuning.trials
-        routes = [
-            *health_routes(__version__, make_registry(self.status, self._reduced), self._probe),
+        routes = [  # tried one by one: what each job needs, and who waits for one asks, comes first
             *replica_routes(self._make_tasks(settings), self.reports, self._tokens, self.wishes),
+            *training_routes(self.jobs, catalogue, self.shells.paths, trials),
+            *(storage := storage_routes(self.buckets)),
+            *health_routes(__version__, make_registry(self.status, self._reduced), self._probe),
             *shell_routes(self.shells, self._tokens, self._changes.add),
             *footplate_routes(
                 self.status, self.store, about, self._drain, self._servers, self._trouble
@@ -188,12 +190,10 @@ class Service:
             *stacks_routes(self.stacks, self.jobs.get),
             *validation_routes(self._make_validation(), catalogue),
             *logging_routes(self.logs, self.jobs.get, tuple(catalogue.regions), followers),
-            *(storage := storage_routes(self.buckets)),
             program_routes(PROGRAMS, self._programs.check, storage),
             *operation_routes(self.jobs),
             *vizier_routes(self.vizier, self._clock),
             *vertex_routes(self.jobs, self._clock, catalogue, self.shells.paths, trials),
-            *training_routes(self.jobs, catalogue, self.shells.paths, trials),
             *trials_routes(trials, self.jobs.get),
             *location_routes(catalogue),
         ]
