@@ -14,6 +14,7 @@ import pytest
 from starlette.applications import Starlette
 
 from footplate.api.storage_v1 import storage_routes
+from footplate.api.storage_v1.body import SMALL_BYTES
 from footplate.buckets.folders import FolderBuckets
 from footplate.server.clock import SystemClock
 from footplate.testing.http_server import serve
@@ -200,6 +201,30 @@ def test_a_refused_body_is_read_to_its_end(http: httpx.Client) -> None:
         content=b"x" * (8 << 20),
     )
     assert answer.status_code == 404
+
+
+@pytest.mark.parametrize("size", [0, 1, SMALL_BYTES, SMALL_BYTES + 1])
+def test_bodies_read_before_and_in_a_thread_are_kept_whole(http: httpx.Client, size: int) -> None:
+    content = b"x" * size
+
+    put_object(http, "a", content)
+
+    assert http.get(f"/download{OBJECTS}/a").content == content
+
+
+def test_a_sender_of_little_that_goes_away_leaves_nothing(
+    http: httpx.Client, url: str, root: Path
+) -> None:
+    put_object(http, "a", b"before")
+    host, port = urlsplit(url).hostname, urlsplit(url).port
+    head = f"POST {UPLOAD}?uploadType=media&name=a HTTP/1.1\r\nHost: {host}\r\n"
+    with socket.create_connection((host, port)) as sender:
+        sender.sendall(head.encode() + b"Content-Length: 5000\r\n\r\n" + b"x" * 3000)
+        sender.shutdown(socket.SHUT_WR)
+        while sender.recv(4096):
+            continue
+    wait_until_nothing_is_left(root)
+    assert http.get(f"/download{OBJECTS}/a").content == b"before"
 
 
 def test_a_resumable_upload_step_by_step(http: httpx.Client) -> None:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from footplate.wire.json_text import JsonObject
 
 CHUNK_BYTES = 1 << 20
+SMALL_BYTES = 64 << 10
+"""A body that is no longer is read before a thread takes it, which then has nothing to wait for."""
 MAX_JSON_BYTES = 1 << 20
 MAX_RECEIVERS = 32
 IDLE_S = 60.0
@@ -41,9 +43,22 @@ class Body:
 
     def __init__(self, stream: AsyncIterator[bytes]) -> None:
         self._stream = stream
+        self._whole: bytes | None = None
+
+    async def read(self) -> None:
+        """Before the thread begins: all of a body that is small.
+
+        Raises ClientDisconnect, DeadlineExceeded: the end doesn't arrive.
+        """
+        self._whole = await self._gather()
 
     def chunks(self) -> Iterator[bytes]:
         """Of about ``CHUNK_BYTES``; raises ClientDisconnect if the end never arrives."""
+        if self._whole is not None:
+            if whole := self._whole:
+                self._whole = b""
+                yield whole
+            return
         while chunk := from_thread.run(self._gather):
             yield chunk
 
@@ -94,6 +109,8 @@ class Receiver:
         async def receive(request: Request) -> Response:
             body = Body(request.stream())
             try:
+                if _is_small(request):
+                    await body.read()
                 work = partial(handler, request, body)
                 return await to_thread.run_sync(work, limiter=self._limiter)
             except ServiceError as error:
@@ -107,3 +124,8 @@ class Receiver:
         with suppress(ClientDisconnect):
             await body.drain()
         return error_answer(error)
+
+
+def _is_small(request: Request) -> bool:
+    length = request.headers.get("content-length", "")
+    return length.isdecimal() and int(length) <= SMALL_BYTES
