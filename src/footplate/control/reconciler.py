@@ -14,7 +14,7 @@ from footplate.domain.errors import DataLoss, FailedPrecondition, NotFound, Unav
 from footplate.domain.jobs import JobEvent
 from footplate.domain.lifecycle import Start, StartRefused, Stop, commands, to_stop
 from footplate.domain.names import parse_attempt_id
-from footplate.domain.states import State
+from footplate.domain.states import Phase, State
 from footplate.ports.backend import AttemptStart, Ticket
 from footplate.ports.store import ACTIVE
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _ADMITTED = ACTIVE - {State.QUEUED}
+_ENDED = frozenset({Phase.EXITED, Phase.GONE})
 
 RETRY_S = 5.0
 """How long to wait before a backend that had no time is asked again."""
@@ -238,7 +239,8 @@ class Reconciler:
             case Start():
                 return self._start(job, backend) if observation.is_behind(job, sightings) else None
             case Stop(replicas):
-                backend.stop(job.attempt_id, _meant(job, replicas))
+                if not _end_by_themselves(job, replicas):
+                    backend.stop(job.attempt_id, _meant(job, replicas))
                 return None
             case _:
                 assert_never(command)
@@ -278,6 +280,12 @@ class Reconciler:
 def _runs_itself(job: Job) -> bool:
     """Of a tuning job only the trials run."""
     return job.spec.search is None
+
+
+def _end_by_themselves(job: Job, replicas: Collection[str] | None) -> bool:
+    """Whether all of them have said how they ended: supervisors go then, without being told."""
+    meant = (each for each in job.replicas if replicas is None or each.name in replicas)
+    return all(each.phase in _ENDED for each in meant)
 
 
 def _meant(job: Job, replicas: Collection[str] | None) -> dict[str, int] | None:

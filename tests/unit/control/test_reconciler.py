@@ -273,7 +273,7 @@ def test_evaluators_are_stopped_when_their_grace_is_over() -> None:
     house.exit(OK)
 
     assert house.reconcile() == GRACE_S
-    assert house.backend.stopping == {house.job.attempt_id: {MASTER}}
+    assert house.backend.stopping == {}
     house.clock.advance(GRACE_S)
     assert house.reconcile() == NEVER
     assert house.backend.stopping == {house.job.attempt_id: {MASTER, EVALUATOR}}
@@ -281,6 +281,27 @@ def test_evaluators_are_stopped_when_their_grace_is_over() -> None:
     house.reconcile()
 
     assert house.job.state is State.SUCCEEDED
+
+
+def test_nobody_is_stopped_who_has_told_its_end() -> None:
+    house = House()
+    house.run()
+    house.exit(OK)
+
+    house.reconcile()
+
+    assert house.job.ending is not None
+    assert house.backend.stopping == {}
+
+
+def test_whoever_runs_on_after_the_primary_is_stopped() -> None:
+    house = House(workers=1)
+    house.run(WORKER)
+    house.exit(OK)
+
+    house.reconcile()
+
+    assert house.backend.stopping == {house.job.attempt_id: {MASTER, WORKER}}
 
 
 def test_a_start_that_has_to_wait_is_tried_again_and_told_once_for_each_reason() -> None:
