@@ -63,6 +63,7 @@ def google_variables(target: Target, project: str, region: str, account: Path) -
         "CLOUDSDK_CORE_DISABLE_USAGE_REPORTING": "true",
         "CLOUDSDK_CORE_PROJECT": project,
         "CLOUDSDK_ML_ENGINE_POLLING_INTERVAL": "2",  # seconds; stream-logs would ask once a minute
+        "CLOUD_STORAGE_EMULATOR_ENDPOINT": target.url,
         "GCE_METADATA_HOST": NOWHERE,
         "GCE_METADATA_IP": NOWHERE,
         "GCE_METADATA_ROOT": NOWHERE,

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 PATH = "/programs"
 """Where in the server's URLs programs find the storage API, each under a key of its own."""
-_LEADING = "STORAGE_EMULATOR_HOST"
-"""Leads Google's client for Python there, and gcsfs."""
+_LEADING = ("STORAGE_EMULATOR_HOST", "CLOUD_STORAGE_EMULATOR_ENDPOINT")
+"""Lead there: Google's client for Python, and gcsfs; Google's client for C++, which pyarrow has."""
 _SMOOTHING = ("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")
 """Else gcsfs asks Google over gRPC what kind each bucket is of."""
 
@@ -35,7 +35,7 @@ class ProgramStorage:
     def variables(self, bearer: Bearer) -> tuple[tuple[str, str], ...]:
         """Of the program's environment."""
         address = f"{self._url}{PATH}/{self._keys.issue(bearer)}"
-        return (_LEADING, address), _SMOOTHING
+        return *((name, address) for name in _LEADING), _SMOOTHING
 
     def check(self, key: str) -> None:
         """Raises what ``Tokens.check`` and ``current`` raise."""

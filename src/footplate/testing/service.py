@@ -123,7 +123,8 @@ class RunningService:
 
 def outside(environ: Mapping[str, str]) -> dict[str, str]:
     """``environ`` without anything that leads a client or a server somewhere."""
-    leading = ("FOOTPLATE_", "CLOUDSDK_", "GOOGLE_", "STORAGE_EMULATOR", "PYTHONPATH")
+    clients = ("CLOUDSDK_", "GOOGLE_", "STORAGE_EMULATOR_", "CLOUD_STORAGE_EMULATOR_")
+    leading = ("FOOTPLATE_", "PYTHONPATH", *clients)
     return {name: value for name, value in environ.items() if not name.startswith(leading)}
 
 

@@ -15,6 +15,7 @@ from footplate.client.service import Service
 from footplate.domain.states import State
 from footplate.server.listener import listen
 from footplate.testing.service import running_service
+from footplate.testing.trainers import SETUP
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +29,20 @@ import json, os, time
 print(json.dumps({name: value for name, value in os.environ.items()}), flush=True)
 while not os.path.exists("/gcs/stage/enough"):
     time.sleep(0.05)
+"""
+
+ARROW = """
+from pyarrow import fs
+buckets = fs.GcsFileSystem(anonymous=True)
+with buckets.open_output_stream("stage/arrow/table") as file:
+    file.write(b"t" * 3_000_000)
+with buckets.open_input_file("stage/arrow/table") as file:
+    file.seek(1_000_000)
+    assert len(file.read()) == 2_000_000
+named, path = fs.FileSystem.from_uri("gs://anonymous@stage/arrow")
+assert [found.size for found in named.get_file_info(fs.FileSelector(path))] == [3_000_000]
+buckets.copy_file("stage/arrow/table", "stage/arrow/kept")
+buckets.delete_file("stage/arrow/table")
 """
 
 
@@ -84,3 +99,12 @@ def test_a_server_whose_port_was_taken_meanwhile_comes_back_at_another_one(desk:
     assert desk.service.url != str(before)
     (desk.bucket / "enough").touch()
     desk.wait_for(name, State.SUCCEEDED)
+
+
+def test_pyarrow_finds_the_buckets(desk: Desk) -> None:
+    name = desk.submit(ARROW, setup=SETUP.format(requires=["pyarrow"]))
+    job = desk.wait_for(name)
+    assert job.state is State.SUCCEEDED, (job.error_message, desk.messages(name))
+    kept = desk.bucket / "arrow"
+    assert [path.name for path in kept.iterdir()] == ["kept"]
+    assert (kept / "kept").read_bytes() == b"t" * 3_000_000

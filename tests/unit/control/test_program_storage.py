@@ -41,7 +41,9 @@ def storage(store: MemoryStore) -> ProgramStorage:
 
 
 def key_of(storage: ProgramStorage, bearer: Bearer) -> str:
-    address = dict(storage.variables(bearer))["STORAGE_EMULATOR_HOST"]
+    variables = dict(storage.variables(bearer))
+    address = variables["STORAGE_EMULATOR_HOST"]
+    assert variables["CLOUD_STORAGE_EMULATOR_ENDPOINT"] == address
     before, _, key = address.rpartition("/")
     assert before == f"{URL}/programs"
     return key
