@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.e2e.replica.children import BEAR
 
 from footplate.replica.isolation.processes import find
 from footplate.testing.supervised import Supervised, find_living, python_task, wait_until
@@ -27,22 +28,8 @@ pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or os.geteuid() != 0, reason="needs root's process namespaces"
 )
 
-FAMILY = """
-import os, sys, time
-for _ in range(2):
-    if os.fork() == 0:
-        os.setsid()
-        argv = [sys.executable, "-c", "import time; time.sleep(600)", sys.argv[1]]
-        os.execve(sys.executable, argv, {})
-def is_ours(process):
-    try:
-        with open(f"/proc/{process}/cmdline", "rb") as file:
-            return sys.argv[1].encode() in file.read()
-    except OSError:  # it ended meanwhile
-        return False
-
-while sum(is_ours(name) for name in os.listdir("/proc") if name.isdigit()) < 3:
-    time.sleep(0.01)
+FAMILY = f"""{BEAR}
+bear(2)
 print("all there", os.getppid())
 if sys.argv[2] == "wait":
     time.sleep(600)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.e2e.replica.children import BEAR
 
 from footplate.replica.isolation import ladder
 from footplate.testing.supervised import Supervised, find_living, python_task, wait_until
@@ -21,22 +22,8 @@ if TYPE_CHECKING:
 NOBODY = 65534
 SYSTEM_PYTHON = "/usr/bin/python3"
 
-CODE = """
-import os, sys, time
-if os.fork() == 0:
-    os.setsid()
-    argv = [sys.executable, "-c", "import time; time.sleep(600)", sys.argv[1]]
-    os.execve(sys.executable, argv, {})
-def is_ours(process):
-    try:
-        with open(f"/proc/{process}/cmdline", "rb") as file:
-            return sys.argv[1].encode() in file.read()
-    except OSError:  # it ended meanwhile
-        return False
-
-others = lambda: (p for p in os.listdir("/proc") if p.isdigit() and p != str(os.getpid()))
-while not any(map(is_ours, others())):
-    time.sleep(0.01)
+CODE = f"""{BEAR}
+bear(1)
 open("/tmp/x", "w")
 print(os.getuid(), os.listdir("/tmp"))
 """
