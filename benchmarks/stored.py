@@ -12,6 +12,7 @@ import math
 import statistics
 import tempfile
 import time
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,6 +22,7 @@ from sqlalchemy import create_engine, insert
 
 from footplate.domain.states import State
 from footplate.store import codec, open_store
+from footplate.store.spans import enter
 from footplate.store.tables import job_labels, jobs
 from footplate.testing.jobs import make_job
 from footplate.testing.service import running_service
@@ -64,10 +66,12 @@ def fill(data_dir: Path, count: int) -> None:
             connection.execute(insert(jobs), [codec.job_values(job) for job in made])
             labels = [row for job in made for row in codec.label_values(job)]
             connection.execute(insert(job_labels), labels)
+            for job in made:
+                enter(connection, codec.listed_values(job))
     engine.dispose()
 
 
-def requests(count: int) -> dict[str, str]:
+def requests(url: str, count: int) -> dict[str, str]:
     """What is asked, by how it is called in the table."""
     path = "/v1/projects/demo/jobs"
 
@@ -86,23 +90,47 @@ def requests(count: int) -> dict[str, str]:
         "labels.team=nobody": listed(pageSize=20, filter="labels.team=nobody"),
         "jobId=census_000042": listed(pageSize=20, filter="jobId=census_000042"),
         "jobId:00042, 20": listed(pageSize=20, filter="jobId:00042"),
+        "jobId:00042, next 5": next_page(url, listed(pageSize=5, filter="jobId:00042")),
         "jobId:nothing": listed(pageSize=20, filter="jobId:nothing"),
+        "jobId:census, 20": listed(pageSize=20, filter="jobId:census"),
+        "jobId:7, 20": listed(pageSize=20, filter="jobId:7"),
+        "jobId:zz": listed(pageSize=20, filter="jobId:zz"),
+        "state=SUCCEEDED jobId:zz": listed(pageSize=20, filter="state=SUCCEEDED AND jobId:zz"),
+        "state=FAILED jobId:99": listed(pageSize=20, filter="state=FAILED AND jobId:99"),
+        "labels.team=ranking jobId:zz": listed(
+            pageSize=20, filter="labels.team=ranking AND jobId:zz"
+        ),
+        "labels.team=vision jobId:7": listed(pageSize=20, filter="labels.team=vision AND jobId:7"),
+        "endTime<, jobId:census": listed(
+            pageSize=20, filter='endTime<"2026-01-01T00:00:00Z" AND jobId:census'
+        ),
         "createTime<, 20": listed(pageSize=20, filter='createTime<"2026-01-01T00:10:00Z"'),
     }
 
 
+def next_page(url: str, path: str) -> str:
+    """The page after this one; the same if it is the last one."""
+    with closing(http.client.HTTPConnection(urlsplit(url).netloc)) as connection:
+        token = json.loads(ask(connection, path)).get("nextPageToken", "")
+    return f"{path}&{urlencode({'pageToken': token})}"
+
+
 def measure(url: str, path: str) -> list[float]:
-    connection = http.client.HTTPConnection(urlsplit(url).netloc)
     times = []
-    for _ in range(ROUNDS + WARM):
-        begin = time.perf_counter()
-        connection.request("GET", path)
-        response = connection.getresponse()
-        body = response.read()
-        times.append(time.perf_counter() - begin)
-        assert response.status == 200, body
-    connection.close()
+    with closing(http.client.HTTPConnection(urlsplit(url).netloc)) as connection:
+        for _ in range(ROUNDS + WARM):
+            begin = time.perf_counter()
+            ask(connection, path)
+            times.append(time.perf_counter() - begin)
     return sorted(times[WARM:])
+
+
+def ask(connection: http.client.HTTPConnection, path: str) -> bytes:
+    connection.request("GET", path)
+    response = connection.getresponse()
+    body = response.read()
+    assert response.status == 200, body
+    return body
 
 
 def main() -> None:
@@ -114,7 +142,7 @@ def main() -> None:
             fill(data_dir, count)
             with running_service(data_dir) as running:
                 floor = 0.0
-                for label, path in requests(count).items():
+                for label, path in requests(running.url, count).items():
                     times = measure(running.url, path)
                     middle, late = statistics.median(times), times[math.ceil(0.99 * ROUNDS) - 1]
                     floor = floor or middle

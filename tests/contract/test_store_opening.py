@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +29,19 @@ from footplate.store.migrations.running import configuration, migrate
 from footplate.store.opening import alone, stored_revision
 from footplate.store.studies.rows import study_values
 from footplate.store.tables import REVISION, REVISION_TABLE, jobs, metadata, revisions
-from footplate.testing.jobs import make_job
+from footplate.store.times import to_micros
+from footplate.testing.jobs import CREATED, make_job
 from footplate.testing.postgresql import Postgresql
+from footplate.testing.span_checks import assert_spans
 from footplate.testing.studies_contract import make_study
+
+JOBS = "projects/demo/jobs"
 
 OPEN_AND_CREATE = """
 import sys
 from footplate.store import open_store
-from footplate.testing.jobs import make_job
+from footplate.store.times import to_micros
+from footplate.testing.jobs import CREATED, make_job
 print("ready", flush=True)
 sys.stdin.read(1)
 store = open_store(sys.argv[1])
@@ -133,7 +139,7 @@ def test_a_database_of_the_first_version_keeps_its_jobs(engine: Engine, url: str
     store.close()
 
 
-@pytest.mark.parametrize("older", ["0001", "0002", "0003", "0004", "0005"])
+@pytest.mark.parametrize("older", ["0001", "0002", "0003", "0004", "0005", "0006"])
 def test_what_is_there_stays_upwards_and_downwards(engine: Engine, older: str) -> None:
     """On the way up from each version, and down to it again."""
     rows: dict[str, dict[str, Any]] = {"jobs": job_values(make_job())}
@@ -145,6 +151,8 @@ def test_what_is_there_stays_upwards_and_downwards(engine: Engine, older: str) -
         rows["studies"] = {**study_values(make_study()), "last_position": 0}
     rows["job_labels"] = {"job_uid": make_job().uid, "key": "team", "value": "A"}
     rows["job_labels"]["value_folded"] = "a"
+    if older >= "0006":
+        rows["job_labels"] |= {"collection": JOBS, "create_time": to_micros(CREATED)}
     with alone(engine) as connection:
         migrate(connection, older)
         for table, values in rows.items():
@@ -187,7 +195,29 @@ def test_labels_of_an_older_version_are_found(engine: Engine, url: str) -> None:
     store.close()
 
 
-@pytest.mark.parametrize("older", ["0001", "0002", "0003", "0004", "0005"])
+def test_names_of_an_older_version_are_found(engine: Engine, url: str) -> None:
+    """Also next to jobs that are made then, and where many were made in the same moment."""
+    made = [
+        make_job(f"{JOBS}/job_{number}", created=CREATED + timedelta(seconds=number // 3))
+        for number in range(200)
+    ]
+    with alone(engine) as connection:
+        migrate(connection, "0006")
+        connection.execute(insert(jobs), [job_values(job) for job in made])
+        migrate(connection)
+        assert_spans(connection, JOBS)
+    store = open_store(url)
+    for number, created in (200, CREATED), (201, CREATED + timedelta(days=1)):
+        made.append(make_job(f"{JOBS}/job_{number}", created=created))
+        store.create(made[-1], ())
+    for part in "7", "13", "job_20", "_0", "nothing":
+        where = Comparison(Field.JOB_ID, Comparator.MATCHES, part)
+        page = store.list(JOBS, where=where, limit=999, after=None)
+        assert {job.uid for job in page.jobs} == {job.uid for job in made if part in str(job.name)}
+    store.close()
+
+
+@pytest.mark.parametrize("older", ["0001", "0002", "0003", "0004", "0005", "0006"])
 def test_what_a_migration_made_can_be_taken_away_again(engine: Engine, older: str) -> None:
     with alone(engine) as connection:
         migrate(connection, older)

@@ -38,17 +38,24 @@ def job_values(job: Job) -> Values:
     return {
         "uid": job.uid,
         "name": str(job.name),
-        "collection": _collection(job),
         "job_id": job.name.job_id,
-        "job_id_folded": job.name.job_id.casefold(),
         "display_name": job.display_name,
-        "display_name_folded": job.display_name.casefold(),
-        "create_time": to_micros(job.create_time),
         "labels": documents.write_labels(job.labels),
         "spec": documents.write_spec(job.spec),
         "request": job.request,
         "tuning_job": job.tuning_job,
+        **listed_values(job),
         **_course_values(job),
+    }
+
+
+def listed_values(job: Job) -> Values:
+    """Where in its list the job stands, and by what parts of names it is found there."""
+    return {
+        "collection": _collection(job),
+        "create_time": to_micros(job.create_time),
+        "job_id_folded": job.name.job_id.casefold(),
+        "display_name_folded": job.display_name.casefold(),
     }
 
 

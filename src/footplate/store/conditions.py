@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, and_, exists, false, not_, or_, select, tr
 
 from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or
 from footplate.domain.states import State
-from footplate.store.tables import job_labels, jobs
+from footplate.store.tables import job_labels, job_spans, jobs
 from footplate.store.times import to_micros
 
 if TYPE_CHECKING:
@@ -46,6 +46,26 @@ def condition(where: Filter, collection: str) -> Condition:
             return _equal_or_ordered(where, where.comparator, collection)
         case _:
             assert_never(where)
+
+
+def possible(where: Filter) -> Condition | None:
+    """What is true of each span that has a job as ``where`` describes; None: nothing is known."""
+    match where:
+        case And():
+            known = _known(where.parts)
+            return and_(*known) if known else None
+        case Or():
+            known = _known(where.parts)
+            return or_(false(), *known) if len(known) == len(where.parts) else None
+        case Comparison(Field.JOB_ID | Field.DISPLAY_NAME, Comparator.MATCHES, value):
+            names = job_spans.c[f"{where.field.value}_folded"]
+            return names.like(f"%{_pattern(str(value).casefold())}%", escape="!")
+        case _:
+            return None
+
+
+def _known(parts: tuple[Filter, ...]) -> list[Condition]:
+    return [known for part in parts if (known := possible(part)) is not None]
 
 
 def _equal_or_ordered(comparison: Comparison, comparator: Comparator, collection: str) -> Condition:

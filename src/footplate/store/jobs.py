@@ -26,9 +26,9 @@ from footplate.store.paging import Position
 from footplate.store.quotas import SqlQuotas
 from footplate.store.room import keep_room, kept_log
 from footplate.store.servers import SoleServer, SqlServers
+from footplate.store.spans import enter, leave
 from footplate.store.studies.studies import SqlStudies
 from footplate.store.tables import job_labels, jobs, studies
-from footplate.store.times import to_micros
 from footplate.store.transactions import Transactions
 
 if TYPE_CHECKING:
@@ -52,7 +52,11 @@ _log = logging.getLogger(__name__)
 _WANTED = bindparam("wanted", type_=String)
 _BY_NAME = select(jobs).where(jobs.c.name == _WANTED)
 _BY_UID = select(jobs).where(jobs.c.uid == _WANTED)
-_DECISIVE = select(jobs.c.uid, jobs.c.version, jobs.c.labels, jobs.c.create_time).with_for_update()
+_INDEXED = (
+    *(jobs.c.labels, jobs.c.collection, jobs.c.create_time),
+    *(jobs.c.job_id_folded, jobs.c.display_name_folded),
+)
+_DECISIVE = select(jobs.c.uid, jobs.c.version, *_INDEXED).with_for_update()
 _LOCK_BY_NAME = _DECISIVE.where(jobs.c.name == _WANTED)
 _LOCK_BY_UID = _DECISIVE.where(jobs.c.uid == _WANTED)
 _IN_STATES = (
@@ -129,6 +133,7 @@ class SqlStore:
                 raise AlreadyExists(f"{job.name} already exists") from error
             _index_labels(connection, job)
             self._remember(job, append_events(connection, job.uid, events, 0))
+            enter(connection, values)
             kind = NoticeKind.JOB if job.spec.search is None else NoticeKind.SEARCH
             self._transactions.tell(connection, kind, job.uid)
 
@@ -145,7 +150,7 @@ class SqlStore:
             known = self._known(job.uid)
             if known is None:
                 stored = _lock(connection, _LOCK_BY_UID, job.uid)
-                version, indexed = stored.version, (stored.labels, stored.create_time)
+                _, version, *indexed = stored
                 values = codec.job_values(job)
             else:
                 version, indexed = known.job.version, _indexed(known.job)
@@ -156,6 +161,7 @@ class SqlStore:
             if indexed != _indexed(job):
                 connection.execute(delete(job_labels).where(job_labels.c.job_uid == job.uid))
                 _index_labels(connection, job)
+                enter(connection, codec.listed_values(job))
             last = append_events(connection, job.uid, events, None if known is None else known.last)
             self._remember(job, last)
             self._transactions.tell(connection, NoticeKind.JOB, job.uid)
@@ -179,12 +185,13 @@ class SqlStore:
             runs = connection.scalars(removed).all()
             connection.execute(delete(studies).where(studies.c.uid == stored.uid))
             connection.execute(delete(jobs).where(jobs.c.uid == stored.uid))
+            leave(connection, stored.collection, stored.create_time)
             self._forget(stored.uid, *runs)
             self._transactions.tell(connection, NoticeKind.JOB, stored.uid, *runs)
 
     def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
         position = None if after is None else Position.parse(after)
-        query = newest(collection, where, position).limit(limit + 1)
+        query = newest(collection, where, position, limit + 1, lateral=self.several)
         if not (collection and storable(collection)):
             return Page((), None)
         with self._transactions.reading() as connection:
@@ -292,9 +299,9 @@ def _guard(uid: JobUid, stored: int, version: int) -> None:
         raise Aborted(f"job {uid} is at version {stored}, not {version}")
 
 
-def _indexed(job: Job) -> tuple[str, int]:
-    """What the index of labels has of it."""
-    return write_labels(job.labels), to_micros(job.create_time)
+def _indexed(job: Job) -> list[Any]:
+    """Its values of ``_INDEXED``: what labels and spans have of it. Any, as in a row."""
+    return [write_labels(job.labels), *codec.listed_values(job).values()]
 
 
 def _index_labels(connection: Connection, job: Job) -> None:

@@ -17,7 +17,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-REVISION = "0006"
+REVISION = "0007"
 """The newest migration; a database at this revision needs none."""
 
 REVISION_TABLE = "footplate_revision"
@@ -88,6 +88,18 @@ job_labels = Table(
 
 ``collection`` and ``create_time`` are the job's: those with a label are listed without the rest.
 """
+
+job_spans = Table(
+    "job_spans",
+    metadata,
+    Column("collection", Bytewise, primary_key=True),
+    Column("begin", Micros, primary_key=True, autoincrement=False),
+    Column("until", Micros, nullable=False),
+    Column("job_id_folded", Bytewise, nullable=False),
+    Column("display_name_folded", Bytewise, nullable=False),
+)
+"""The names of the jobs of ``collection`` that were made from ``begin`` on and before ``until``,
+one after the other: see ``spans``."""
 
 job_events = Table(
     "job_events",

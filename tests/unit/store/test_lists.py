@@ -1,17 +1,20 @@
 """What a list costs must not grow with the jobs that aren't in it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from typing import Any
 
 import pytest
-from sqlalchemy import Engine, insert
+from sqlalchemy import Engine, Row, insert
 
-from footplate.domain.filters import And, Comparator, Comparison, Field, Filter
+from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or
 from footplate.domain.states import State
 from footplate.store import codec
 from footplate.store.engines import make_engine, parse_url
 from footplate.store.lists import newest
 from footplate.store.opening import bring_up_to_date
+from footplate.store.paging import Position
+from footplate.store.spans import enter
 from footplate.store.tables import job_labels, jobs
 from footplate.testing.jobs import CREATED, make_job
 
@@ -25,6 +28,10 @@ FEW = 20_000
 
 def equal(field: Field, value: str | State, label: str | None = None) -> Comparison:
     return Comparison(field, Comparator.EQUAL, value, label)
+
+
+def part(text: str, field: Field = Field.JOB_ID) -> Comparison:
+    return Comparison(field, Comparator.MATCHES, text)
 
 
 RARE = equal(Field.LABEL, "rare", "team")
@@ -52,6 +59,30 @@ WHERE: list[tuple[Filter | None, int]] = [
     (equal(Field.DISPLAY_NAME, "Train"), 21),
     (equal(Field.DISPLAY_NAME, "train"), 0),
     (And((USUAL, equal(Field.DISPLAY_NAME, "train"))), 0),
+    (part("OB_"), 21),
+    (part("7"), 21),
+    (part("_1007"), 1),
+    (part("_0", Field.JOB_ID), 1),
+    (part("rain", Field.DISPLAY_NAME), 21),
+    (And((ENDED, part("9"))), 21),
+    (And((RARE, part("job"))), 3),
+    (And((RARE, part("_2"))), 1),
+    (And((USUAL, part("_1007"))), 0),
+    (And((part("job"), QUEUED)), 1),
+    (And((part("job"), equal(Field.JOB_ID, "job_x"))), 0),
+    (And((part("1"), Or((part("_2001"), part("_2002"))))), 1),
+]
+
+NOWHERE: list[Filter] = [
+    part("nothing"),
+    part("zz"),
+    part("zz", Field.DISPLAY_NAME),
+    part("zz*zz"),
+    Or((part("zz"), part("nothing"))),
+    And((part("job"), part("zz"))),
+    And((USUAL, part("zz"))),
+    And((ENDED, part("zz"))),
+    And((part("zz"), Not(ENDED))),
 ]
 
 
@@ -74,12 +105,38 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         connection.execute(insert(jobs), [codec.job_values(job) for job in made])
         labels = [row for job in made for row in codec.label_values(job)]
         connection.execute(insert(job_labels), labels)
+        for job in made:
+            enter(connection, codec.listed_values(job))
     yield engine
     engine.dispose()
 
 
 @pytest.mark.parametrize(("where", "count"), WHERE, ids=str)
 def test_a_page_reads_no_other_jobs(engine: Engine, where: Filter | None, count: int) -> None:
+    found, steps = look(engine, where)
+    assert len(found) == count
+    assert steps < FEW
+
+
+@pytest.mark.parametrize("where", NOWHERE, ids=str)
+def test_a_part_of_no_name_takes_less_than_a_step_for_a_job(engine: Engine, where: Filter) -> None:
+    """Of a job there are ten at least, whatever it is looked at for."""
+    found, steps = look(engine, where)
+    assert not found
+    assert steps < MANY
+
+
+def test_the_next_page_reads_no_other_jobs(engine: Engine) -> None:
+    last = Position.of(make_job(f"{JOBS}/job_9", created=CREATED + timedelta(seconds=9)))
+    found, steps = look(engine, part("job"), last)
+    assert [row.job_id for row in found] == [f"job_{number}" for number in reversed(range(9))]
+    assert steps < FEW
+
+
+def look(
+    engine: Engine, where: Filter | None, after: Position | None = None
+) -> tuple[Sequence[Row[*tuple[Any, ...]]], int]:
+    """What is found, and how many steps that took. Any, as in SQLAlchemy."""
     steps = 0
 
     def count_steps() -> int:
@@ -91,7 +148,6 @@ def test_a_page_reads_no_other_jobs(engine: Engine, where: Filter | None, count:
         driver = connection.connection.driver_connection
         assert driver is not None
         driver.set_progress_handler(count_steps, EACH)
-        found = connection.execute(newest(JOBS, where, None).limit(21)).all()
+        found = connection.execute(newest(JOBS, where, after, 21, lateral=False)).all()
         driver.set_progress_handler(None, EACH)
-    assert len(found) == count
-    assert steps < FEW
+    return found, steps

@@ -1,0 +1,157 @@
+"""Jobs are found by any part of any name, however lists are divided into spans."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import count
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import Engine, select
+
+from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or
+from footplate.domain.jobs import Job
+from footplate.domain.states import State
+from footplate.ports.store import Store
+from footplate.store import open_store
+from footplate.store.engines import make_engine, parse_url
+from footplate.store.spans import LONGEST
+from footplate.store.tables import job_spans
+from footplate.testing.jobs import CREATED, make_job
+from footplate.testing.plain_strategies import texts
+from footplate.testing.postgresql import Postgresql
+from footplate.testing.span_checks import assert_spans
+from footplate.testing.store import MemoryStore
+
+LONG = "x" * (LONGEST // 4)
+"""Of a few of these names a span is divided."""
+
+_projects = count()
+_moments = st.integers(-3, 3).map(lambda seconds: CREATED + timedelta(seconds=seconds))
+_pieces = st.sampled_from(["%", "_", "\\", "'", '"', "!", "*", "ß", "SS", "Ab", "\n", "aB"])
+_names = st.builds(
+    "".join, st.lists(_pieces | texts.map(lambda text: text[:20]), max_size=3)
+) | st.builds(lambda end: LONG + end, _pieces)
+_made = st.lists(st.tuples(_moments, _names, st.sampled_from(State)), min_size=1, max_size=12)
+_fields = st.sampled_from([Field.DISPLAY_NAME, Field.JOB_ID])
+_parts = st.builds(
+    Comparison, _fields, st.just(Comparator.MATCHES), _names | st.sampled_from("0123456789jx")
+)
+_others = st.builds(
+    Comparison, st.just(Field.CREATE_TIME), st.just(Comparator.LESS), _moments
+) | st.builds(Comparison, st.just(Field.STATE), st.just(Comparator.EQUAL), st.sampled_from(State))
+_filters: st.SearchStrategy[Filter] = st.recursive(
+    _parts | _others,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3).map(lambda found: And(tuple(found))),
+        st.lists(inner, max_size=3).map(lambda found: Or(tuple(found))),
+        inner.map(Not),
+    ),
+    max_leaves=4,
+)
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path_factory.mktemp('database')}/footplate.db"
+    server = request.getfixturevalue("postgresql")
+    assert isinstance(server, Postgresql)
+    return server.create_database()
+
+
+@pytest.fixture(scope="module")
+def store(url: str) -> Iterator[Store]:
+    with closing(open_store(url)) as store:
+        yield store
+
+
+@pytest.fixture(scope="module")
+def engine(url: str) -> Iterator[Engine]:
+    engine = make_engine(parse_url(url), 5.0)
+    yield engine
+    engine.dispose()
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(made=_made, data=st.data())
+def test_what_is_found_is_as_in_the_model(
+    store: Store,
+    engine: Engine,
+    made: list[tuple[datetime, str, State]],
+    data: st.DataObject,
+) -> None:
+    model = MemoryStore()
+    collection = f"projects/p{next(_projects)}/jobs"
+    for number, (created, name, state) in enumerate(made):
+        job = make_job(f"{collection}/job_{number}", created=created, display_name=name)
+        for each in (store, model):
+            each.create(replace(job, state=state), ())
+    for job in model.list(collection, where=None, limit=99, after=None).jobs:
+        change = data.draw(st.sampled_from(["keep", "keep", "move", "delete"]))
+        for each in (store, model):
+            if change == "delete":
+                each.delete(job.name, job.version)
+            elif change == "move":
+                moved = replace(job, create_time=CREATED, display_name=job.display_name + "A")
+                each.update(replace(moved, version=2), ())
+    with engine.connect() as connection:
+        assert_spans(connection, collection)
+    for where in data.draw(st.lists(_filters, min_size=1, max_size=5)):
+        limit = data.draw(st.integers(1, 4))
+        assert _pages(store, collection, where, limit) == _pages(model, collection, where, limit)
+
+
+def test_names_of_deleted_jobs_are_gone(store: Store, engine: Engine) -> None:
+    collection = "projects/gone/jobs"
+    made = [make_job(f"{collection}/job_{number}", display_name=LONG) for number in range(20)]
+    made = [
+        replace(job, create_time=job.create_time + timedelta(seconds=n))
+        for n, job in enumerate(made)
+    ]
+    for job in made:
+        store.create(job, ())
+    with engine.connect() as connection:
+        assert assert_spans(connection, collection) > 4
+    for job in made:
+        store.delete(job.name, job.version)
+    with engine.connect() as connection:
+        assert_spans(connection, collection)
+        query = select(job_spans.c.job_id_folded + job_spans.c.display_name_folded)
+        rows = connection.scalars(query.where(job_spans.c.collection == collection))
+        assert set(rows) == {""}
+
+
+def test_many_may_write_at_once(url: str, engine: Engine) -> None:
+    """As several servers do: each with a store of its own."""
+    collection = "projects/busy/jobs"
+
+    def create(number: int) -> None:
+        with closing(open_store(url)) as store:
+            for each in range(10):
+                job = make_job(f"{collection}/job_{number}_{each}", display_name=LONG)
+                store.create(replace(job, create_time=CREATED + timedelta(seconds=each)), ())
+                if each % 3 == 2:
+                    store.delete(job.name, job.version)
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(create, range(6)))
+    with engine.connect() as connection:
+        assert assert_spans(connection, collection) > 4
+    with closing(open_store(url)) as store:
+        where = Comparison(Field.JOB_ID, Comparator.MATCHES, "_4")
+        found = store.list(collection, where=where, limit=99, after=None).jobs
+        assert len(found) == 12
+
+
+def _pages(store: Store, collection: str, where: Filter, limit: int) -> list[tuple[Job, ...]]:
+    found: list[tuple[Job, ...]] = []
+    key: str | None = None
+    while not found or key is not None:
+        page = store.list(collection, where=where, limit=limit, after=key)
+        found.append(page.jobs)
+        key = page.next_key
+    return found
