@@ -17,8 +17,13 @@ def test_only_what_programs_print_goes_back_within_its_line() -> None:
     assert disarm("failed\rsucceeded\b") == "failed\\x0dsucceeded\\x08"
 
 
+def test_what_turns_the_order_of_characters_is_written_out() -> None:
+    assert disarm("cen\u202esus\u2066") == "cen\\u202esus\\u2066"
+    assert disarm("שלום") == "שלום"
+
+
 def test_json_has_nothing_that_a_terminal_obeys() -> None:
-    value = {"ü": "\x1b]0;x\x07 \x9b2J \x7f 🚀"}
+    value = {"ü": "\x1b]0;x\x07 \x9b2J \x7f 🚀 \u202e"}
     text = spell_json(value)
     assert text.isprintable()
     assert json.loads(text) == value

@@ -7,14 +7,18 @@ import os
 import re
 import unicodedata
 
-_COMMANDS = re.compile(r"\x1b(?!\[[0-9;:]*m)|[\x00-\x07\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f]")
+_TURNS = r"\u202a-\u202e\u2066-\u2069"
+"""What turns the order of the characters after it: a name would pass for another one."""
+_COMMANDS = re.compile(
+    rf"\x1b(?!\[[0-9;:]*m)|[\x00-\x07\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f{_TURNS}]"
+)
 """Control characters, but for colours, and what moves within the line: tabs, progress bars."""
 _BACK = re.compile(r"[\x08\r]")
-_BEYOND_ASCII = re.compile(r"[\x7f-\x9f]")
+_BEYOND_ASCII = re.compile(rf"[\x7f-\x9f{_TURNS}]")
 
 
 def disarm(text: str, *, moving: bool = False) -> str:
-    """``text`` with what would make a terminal act (retitle, clear, paste, report) written out.
+    """``text`` with what would make a terminal act (retitle, clear, paste, turn) written out.
 
     ``moving``: it may go back within its line, as progress bars do. Else that is written out, too:
     a name that does so would pass for another one.
@@ -30,7 +34,8 @@ def spell_json(value: object, *, indent: int | None = None, sort_keys: bool = Fa
 
 
 def _write_out(found: re.Match[str]) -> str:
-    return f"\\x{ord(found[0]):02x}"
+    code = ord(found[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
 def clip(line: str, width: int) -> str:
