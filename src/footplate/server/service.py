@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import secrets
 import socket
-import threading
 import time
 from functools import partial
 from typing import TYPE_CHECKING
@@ -38,7 +37,6 @@ from footplate.control.admission import Admission
 from footplate.control.gate import Gate
 from footplate.control.hangs import HangLimits, HangWatch
 from footplate.control.jobs import Jobs
-from footplate.control.loop import Loop
 from footplate.control.program_storage import PATH as PROGRAMS
 from footplate.control.program_storage import ProgramStorage
 from footplate.control.queue import Queue
@@ -67,6 +65,8 @@ from footplate.ports.servers import Member
 from footplate.replica.archive import build_archive
 from footplate.server.clock import SystemClock
 from footplate.server.company import Company
+from footplate.server.disk import Disk
+from footplate.server.draining import Draining
 from footplate.server.machine import RandomIds, free_port, machine_id, most_connections
 from footplate.server.metrics import make_registry
 from footplate.server.no_backend import NoBackend
@@ -88,10 +88,7 @@ if TYPE_CHECKING:
     from footplate.ports.notices import Notice
     from footplate.server.data_dir import DataDir
     from footplate.settings import Settings
-    from footplate.wire.json_text import JsonObject
     from footplate.wire.replica_v1 import Record
-
-_IDLE_CHECK_S = 0.1
 
 
 class Service:
@@ -109,7 +106,7 @@ class Service:
         self._kept = kept = reserve.retrying(
             lambda: open_store(settings.database, server=me.id, sole=own), OPENING_BYTES
         )
-        self._disk = Loop(self._tend_disk, "disk")
+        self._disk = Disk(reserve, kept.keep_room if settings.reserve_mb else lambda: None)
         self.company = Company(kept, me, data_dir, settings.lease_s)
         self.company.join()
         self._terms = Terms(self._make_term, data_dir, lambda: self.wishes.dismiss())
@@ -170,7 +167,7 @@ class Service:
         )
         self._programs = ProgramStorage(self.store, secret, url)
         self.shells = Shells(self.store, self.wishes, ShellTokens(secret), clock)
-        self._drained: Callable[[], None] = lambda: None
+        self._draining = Draining(self.status.active)
         self.app = self._make_app(settings, _about(data_dir, url))
 
     def _make_app(self, settings: Settings, about: About) -> EndOfStream:
@@ -179,10 +176,17 @@ class Service:
             *replica_routes(self._make_tasks(settings), self.reports, self._tokens, self.wishes),
             *training_routes(self.jobs, catalogue, self.shells.paths, trials),
             *(storage := storage_routes(self.buckets)),
-            *health_routes(__version__, make_registry(self.status, self._reduced), self._probe),
+            *health_routes(
+                __version__, make_registry(self.status, self._reduced), self._disk.probe
+            ),
             *shell_routes(self.shells, self._tokens, self._changes.add),
             *footplate_routes(
-                self.status, self.store, about, self._drain, self._servers, self._trouble
+                self.status,
+                self.store,
+                about,
+                self._draining.begin,
+                self._servers,
+                self._disk.trouble,
             ),
             *usage_routes(self.usage, self.jobs.get),
             *catalogue_routes(catalogue),
@@ -291,19 +295,6 @@ class Service:
         self._disk.start()
         self.company.start(self._terms.begin, self._terms.end, self._hear, self._miss)
 
-    def _tend_disk(self) -> float:
-        if self._settings.reserve_mb:
-            self._kept.keep_room()
-        return self.reserve.tend()
-
-    def _trouble(self) -> str:
-        return self.reserve.state().trouble()
-
-    def _probe(self) -> JsonObject:
-        """A full disk is told, and no reason to start the service anew: it goes on."""
-        trouble = self._trouble()
-        return {"trouble": trouble} if trouble else {}
-
     def has_company(self) -> bool:
         """Whether other servers go on when this one ends, as far as is known."""
         try:
@@ -322,22 +313,8 @@ class Service:
         """``drained`` is called when the end was asked for and no job is active any more, or this
         server may not go on.
         """
-        self._drained = drained
+        self._draining.drained = drained
         self.company.put_out = drained
-
-    def _drain(self) -> None:
-        threading.Thread(target=self._wait_until_idle, name="drain", daemon=True).start()
-
-    def _wait_until_idle(self) -> None:
-        while not self._idle():
-            time.sleep(_IDLE_CHECK_S)
-        self._drained()
-
-    def _idle(self) -> bool:
-        try:
-            return not self.status.active()
-        except Unavailable:  # the database is away: nobody knows, so wait on
-            return False
 
     def close(self) -> None:
         """Stop following. Jobs go on."""

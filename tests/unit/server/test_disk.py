@@ -1,0 +1,39 @@
+"""What is done for a disk, and said of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from footplate.domain.disk import MIB
+from footplate.server.disk import Disk
+from footplate.server.reserve import PAUSE_S, Reserve
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Found:
+    """Free bytes, as the kernel would say them."""
+
+    f_bavail, f_frsize = 100 * MIB, 1
+
+    def look(self, _path: Path) -> Any:
+        return self
+
+
+def test_room_is_kept_in_the_database_and_beside_it(tmp_path: Path) -> None:
+    kept: list[str] = []
+    reserve = Reserve(tmp_path / "reserve", MIB, Found().look)
+    disk = Disk(reserve, lambda: kept.append("in the database"))
+    assert disk.tend() == PAUSE_S
+    assert kept == ["in the database"]
+    assert reserve.path.stat().st_size == MIB
+
+
+def test_a_full_one_is_told_and_a_good_one_is_not_talked_about(tmp_path: Path) -> None:
+    found = Found()
+    disk = Disk(Reserve(tmp_path / "reserve", 0, found.look), lambda: None)
+    assert (disk.trouble(), disk.probe()) == ("", {})
+    found.f_bavail = 0
+    assert disk.trouble() == "disk full: 0 MiB free; there is no reserve"
+    assert disk.probe() == {"trouble": disk.trouble()}
