@@ -1,8 +1,9 @@
 """Spans of lists, each with the names of its jobs: parts of names are looked for in these first.
 
-The spans of a collection divide all of time among them. Each has the names of all its jobs, and
-maybe of jobs that were in it once. So whoever looks for a part of a name reads the texts of the
-spans, some forty jobs in one row, and only the jobs of those in which it is found.
+The spans of a collection divide all of time among them; a collection without jobs has none. Each
+has the names of all its jobs, and maybe of jobs that were in it once. So whoever looks for a part
+of a name reads the texts of the spans, some forty jobs in one row, and only the jobs of those in
+which it is found.
 """
 
 from __future__ import annotations
@@ -50,6 +51,12 @@ _ENTER = (
     .returning(
         _SPAN.begin, _SPAN.until, (func.length(_NAMES[0]) + func.length(_NAMES[1])).label("size")
     )
+)
+_EXTEND = (
+    update(job_spans)
+    .where(_SPAN.collection == bindparam("listed_in"), _SPAN.until == bindparam("end_was"))
+    .values(until=bindparam("end_is"))
+    .returning(_SPAN.begin, _SPAN.until)
 )
 _JOBS = (
     select(jobs.c.create_time, jobs.c.job_id_folded, jobs.c.display_name_folded)
@@ -115,13 +122,37 @@ def _divide(connection: Connection, collection: str, span: Record) -> None:
     """Write this span again from the jobs that are in it, as several if they have long names."""
     bounds = {"begin": span.begin, "until": span.until}
     found = connection.execute(_JOBS, {"listed_in": collection, **bounds}).all()
+    if not found and _give(connection, collection, span):
+        return
     parts = list(_parts(found))
     begins = [span.begin, *(part[0].create_time for part in parts[1:])]
     untils = [*begins[1:], span.until]
-    old = delete(job_spans).where(_SPAN.collection == collection, _SPAN.begin == span.begin)
-    connection.execute(old)
+    _remove(connection, collection, span)
     rows = [_row(collection, *each) for each in zip(begins, untils, parts, strict=True)]
     connection.execute(insert(job_spans), rows)
+
+
+def _give(connection: Connection, collection: str, span: Record) -> bool:
+    """Whether the time of a span without jobs is that of the one before it now, or nobody's.
+
+    Those who delete jobs wait for each other from later times to earlier ones alone.
+    """
+    if (span.begin, span.until) == (FIRST, LAST):
+        _remove(connection, collection, span)
+        return True
+    ends = {"listed_in": collection, "end_was": span.begin, "end_is": span.until}
+    earlier = connection.execute(_EXTEND, ends).one_or_none()
+    if earlier is None:  # there is none, or another server divides it
+        return False
+    _remove(connection, collection, span)
+    if (earlier.begin, earlier.until) == (FIRST, LAST):
+        _divide(connection, collection, earlier)
+    return True
+
+
+def _remove(connection: Connection, collection: str, span: Record) -> None:
+    own = _SPAN.collection == collection, _SPAN.begin == span.begin
+    connection.execute(delete(job_spans).where(*own))
 
 
 def _parts(found: Iterable[Record]) -> Iterator[list[Record]]:
