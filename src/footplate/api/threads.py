@@ -1,4 +1,4 @@
-"""Threads for what may block: half the processor time of Starlette's way to them."""
+"""Threads for what may block, without the tasks and limiters of Starlette's way to them."""
 
 from __future__ import annotations
 

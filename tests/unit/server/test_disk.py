@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from tests.disks import SaidDisk
 
 from footplate.domain.disk import MIB
 from footplate.server.disk import Disk
@@ -12,18 +14,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Found:
-    """Free bytes, as the kernel would say them."""
-
-    f_bavail, f_frsize = 100 * MIB, 1
-
-    def look(self, _path: Path) -> Any:
-        return self
-
-
 def test_room_is_kept_in_the_database_and_beside_it(tmp_path: Path) -> None:
     kept: list[str] = []
-    reserve = Reserve(tmp_path / "reserve", MIB, Found().look)
+    reserve = Reserve(tmp_path / "reserve", MIB, SaidDisk().look)
     disk = Disk(reserve, lambda: kept.append("in the database"))
     assert disk.tend() == PAUSE_S
     assert kept == ["in the database"]
@@ -31,7 +24,7 @@ def test_room_is_kept_in_the_database_and_beside_it(tmp_path: Path) -> None:
 
 
 def test_a_full_one_is_told_and_a_good_one_is_not_talked_about(tmp_path: Path) -> None:
-    found = Found()
+    found = SaidDisk()
     disk = Disk(Reserve(tmp_path / "reserve", 0, found.look), lambda: None)
     assert (disk.trouble(), disk.probe()) == ("", {})
     found.f_bavail = 0

@@ -5,10 +5,10 @@ from __future__ import annotations
 import errno
 import logging
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+from tests.disks import SaidDisk
 
 from footplate.domain.disk import MIB
 from footplate.domain.errors import Unavailable
@@ -21,24 +21,13 @@ if TYPE_CHECKING:
 WHOLE = 3 * MIB
 
 
-@dataclass
-class Disk:
-    """Free bytes, as the kernel would say them; the reserve isn't counted."""
-
-    f_bavail: int = 100 * MIB
-    f_frsize: int = 1
-
-    def look(self, _path: Path) -> Any:
-        return self
+@pytest.fixture
+def disk() -> SaidDisk:
+    return SaidDisk()
 
 
 @pytest.fixture
-def disk() -> Disk:
-    return Disk()
-
-
-@pytest.fixture
-def reserve(tmp_path: Path, disk: Disk) -> Reserve:
+def reserve(tmp_path: Path, disk: SaidDisk) -> Reserve:
     return Reserve(tmp_path / "reserve", WHOLE, disk.look)
 
 
@@ -64,7 +53,7 @@ def test_it_is_made_with_real_blocks(reserve: Reserve) -> None:
     "error", [OSError(errno.ENOSPC, "No space left on device"), Unavailable("database is full")]
 )
 def test_what_fails_on_a_full_disk_is_done_again_with_a_step_each_time(
-    reserve: Reserve, disk: Disk, error: Exception
+    reserve: Reserve, disk: SaidDisk, error: Exception
 ) -> None:
     reserve.tend()
     disk.f_bavail = 0
@@ -72,7 +61,7 @@ def test_what_fails_on_a_full_disk_is_done_again_with_a_step_each_time(
     assert reserve.path.stat().st_size == WHOLE - 2 * MIB
 
 
-def test_when_nothing_is_left_the_failure_is_told(reserve: Reserve, disk: Disk) -> None:
+def test_when_nothing_is_left_the_failure_is_told(reserve: Reserve, disk: SaidDisk) -> None:
     reserve.tend()
     disk.f_bavail = 0
     with pytest.raises(Unavailable, match="database is full"):
@@ -87,7 +76,9 @@ def test_what_fails_with_room_on_the_disk_takes_nothing(reserve: Reserve) -> Non
     assert reserve.path.stat().st_size == WHOLE
 
 
-def test_it_is_made_whole_when_there_is_room_and_not_before(reserve: Reserve, disk: Disk) -> None:
+def test_it_is_made_whole_when_there_is_room_and_not_before(
+    reserve: Reserve, disk: SaidDisk
+) -> None:
     reserve.tend()
     reserve.release()
     disk.f_bavail = 2 * MIB
@@ -99,7 +90,7 @@ def test_it_is_made_whole_when_there_is_room_and_not_before(reserve: Reserve, di
 
 
 def test_one_that_can_not_be_made_is_done_without(
-    tmp_path: Path, disk: Disk, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, disk: SaidDisk, caplog: pytest.LogCaptureFixture
 ) -> None:
     def refuse(*_: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -111,7 +102,7 @@ def test_one_that_can_not_be_made_is_done_without(
     reserve.check()
 
 
-def test_a_full_disk_refuses_what_is_new(reserve: Reserve, disk: Disk, tmp_path: Path) -> None:
+def test_a_full_disk_refuses_what_is_new(reserve: Reserve, disk: SaidDisk, tmp_path: Path) -> None:
     reserve.tend()
     reserve.check()
     disk.f_bavail = 0
@@ -124,7 +115,7 @@ def test_a_full_disk_refuses_what_is_new(reserve: Reserve, disk: Disk, tmp_path:
 
 
 def test_the_log_hears_of_each_turn_once(
-    reserve: Reserve, disk: Disk, caplog: pytest.LogCaptureFixture
+    reserve: Reserve, disk: SaidDisk, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
     for free in (100 * MIB, 100 * MIB, 0, 0, 100 * MIB, 100 * MIB):
@@ -136,6 +127,6 @@ def test_the_log_hears_of_each_turn_once(
     assert len(told) == 2
 
 
-def test_no_reserve_is_wanted_where_none_is_set(tmp_path: Path, disk: Disk) -> None:
+def test_no_reserve_is_wanted_where_none_is_set(tmp_path: Path, disk: SaidDisk) -> None:
     Reserve(tmp_path / "reserve", 0, disk.look).tend()
     assert not (tmp_path / "reserve").exists()
