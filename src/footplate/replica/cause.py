@@ -13,6 +13,8 @@ _BOX = "\u2502\u256d\u2570"
 """What rich draws around the frames of a traceback."""
 _FRAME = re.compile(r'\s*File "([^"]+)", line (\d+)')
 _SYNTAX = ("SyntaxError: ", "IndentationError: ", "TabError: ")
+_NAMED = re.compile(r"[^\W\d][\w.<>]*(?::|$)")
+"""How the line begins that names an exception: with its class, and nothing else before a colon."""
 _WRAPPERS = re.compile(r"[\w.]*(?:ChildFailedError|CalledProcessError|ProcessExitedException)\b")
 """They only say that another process failed, whose own exception tells more."""
 _THROWN = re.compile(r"terminate called after throwing an instance of '([^']+)'")
@@ -37,10 +39,21 @@ class CauseFinder:
     """Watches stderr and remembers a few lines of at most 1000 characters.
 
     Tracebacks may stand behind a prefix that each of their lines has (``[rank0]: ``), and may
-    be chained or of an exception group; the last one counts.
+    be chained or of an exception group; the last one counts. One line of something else that
+    names no exception, like of a build's stdout, may stand among its lines.
     """
 
-    __slots__ = ("_age", "_exception", "_fault", "_last", "_open", "_place", "_prefix", "_thrown")
+    __slots__ = (
+        "_age",
+        "_exception",
+        "_fault",
+        "_last",
+        "_open",
+        "_place",
+        "_prefix",
+        "_strayed",
+        "_thrown",
+    )
 
     def __init__(self) -> None:
         self._exception = ""
@@ -53,6 +66,8 @@ class CauseFinder:
         """Which of the two may go on in the next line: if it ended with a colon, or that is
         indented."""
         self._place = ""
+        self._strayed = False
+        """Whether a line stood in the traceback that names no exception and may be another's."""
         self._thrown = False
         self._age = 0
 
@@ -85,6 +100,7 @@ class CauseFinder:
         if place >= 0:
             prefix = line[:place]
             self._prefix = "  | " if prefix.endswith(_GROUP) else prefix
+            self._strayed = False
         elif self._prefix is not None:
             self._read(line)
         elif text.startswith(_SYNTAX):
@@ -97,7 +113,9 @@ class CauseFinder:
         body = line.lstrip() if boxed else line[len(prefix) :] if line.startswith(prefix) else line
         if body.strip() and not body[0].isspace() and body[0] not in _BOX:
             self._take(body.strip())
-            self._prefix = None
+            if _NAMED.match(body) or self._strayed:
+                self._prefix = None
+            self._strayed = True
             if prefix and not body.rstrip().endswith(":"):
                 self._open = ""  # what is indented there is indented for another reason
 

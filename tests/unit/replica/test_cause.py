@@ -163,6 +163,16 @@ def test_cause(text: str, exception: str | None, cause: str | None) -> None:
     assert finder.cause == (exception if cause is None else cause)
 
 
+@pytest.mark.parametrize("place", range(5))
+@pytest.mark.parametrize("stray", ["so far so good", "[1/2] Building a.o"])
+def test_a_line_of_something_else_among_those_of_a_traceback(place: int, stray: str) -> None:
+    lines = PLAIN.splitlines()
+    finder = CauseFinder()
+    for line in [*lines[:place], stray, *lines[place:]]:
+        finder.see(line)
+    assert finder.exception == "ValueError: could not convert string to float: 'abc'"
+
+
 def test_memory_is_bounded() -> None:
     finder = CauseFinder()
     finder.see("Traceback (most recent call last):")
