@@ -94,6 +94,8 @@ class TrialView:
     """Seconds times machines."""
     stop_reason: str
     """Why it was stopped before its time; empty: it wasn't."""
+    waits: str
+    """Why its run waits, or what that is being prepared for; empty: neither."""
     infeasible_reason: str
     tags_seen: tuple[str, ...]
     """What its program reported, where its metric isn't among that."""
@@ -122,6 +124,7 @@ class TrialView:
             end_time=_text(resource, "endTime"),
             machine_s=_number(resource, "machineSeconds"),
             stop_reason=_text(resource, "stopReason"),
+            waits=_text(_object(resource, "run"), "pendingExplanation"),
             infeasible_reason=_text(resource, "infeasibleReason"),
             tags_seen=tuple(str(tag) for tag in tags) if isinstance(tags, list) else (),
             suggestion=SuggestionView.read(suggestion) if suggestion else None,

@@ -198,7 +198,7 @@ class Service:
             *operation_routes(self.jobs),
             *vizier_routes(self.vizier, self._clock),
             *vertex_routes(self.jobs, self._clock, catalogue, self.shells.paths, trials),
-            *trials_routes(trials, self.jobs.get),
+            *trials_routes(trials, self.jobs.get, self.jobs.explain),
             *location_routes(catalogue),
         ]
         access = Access.at(about.url, settings.token, settings.allowed_hosts)

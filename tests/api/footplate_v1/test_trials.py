@@ -12,6 +12,7 @@ import pytest
 from footplate.api.app import create_app
 from footplate.api.footplate_v1.trials import trials_routes
 from footplate.api.security import Access
+from footplate.domain.admission import Explanation
 from footplate.domain.names import CustomJobName, StudyUid
 from footplate.domain.states import State
 from footplate.domain.studies.metrics import Goal, Measurement, Metric
@@ -53,13 +54,17 @@ class World:
         self.store.update(job, ())
 
 
+def explain(job: Job) -> Explanation | None:
+    return Explanation(1, "2 GPUs", "Waits for 2 GPUs") if job.state is State.QUEUED else None
+
+
 @pytest.fixture
 def world() -> Iterator[World]:
     job = make_job(NAME, spec=replace(make_spec(), search=SEARCH), state=State.RUNNING)
     store, trials = MemoryStore(), MemoryTrials()
     store.create(job, ())
     store.create(make_job(PLAIN), ())
-    with serve(create_app(trials_routes(trials, store.get), Access())) as url:
+    with serve(create_app(trials_routes(trials, store.get, explain), Access())) as url:
         yield World(job, url, store, trials)
 
 
@@ -118,6 +123,15 @@ def test_where_a_point_came_from(world: World) -> None:
         "predictions": [{"metric": "loss", "value": 0.2, "low": 0.1, "high": "Infinity"}],
         "distance": 0.25,
     }
+
+
+def test_a_trial_that_waits(world: World) -> None:
+    run = make_job(CustomJobName("demo", "us-central1", "9-3"), state=State.QUEUED)
+    world.trials.keep(world.job, TrialRecord(3, {"rate": 0.5}, CREATED))
+    world.trials.running[world.job.uid] = {3: run}
+    (answer,) = world.get().json()["trials"]
+    told = {"name": str(run.name), "state": "QUEUED", "pendingExplanation": "Waits for 2 GPUs"}
+    assert answer["run"] == told
 
 
 def test_a_trial_that_runs(world: World) -> None:

@@ -50,6 +50,15 @@ def test_the_other_face_has_the_same(invoke: Callable[..., Result], fake: FakeSe
     assert " ".join(result.stdout.split("\n")[1].split()) == "1 SUCCEEDED 0.5 1 30s 1m 00s"
 
 
+def test_trials_that_wait_say_why(
+    invoke: Callable[..., Result], fake: FakeService, job: str
+) -> None:
+    run = {"state": "QUEUED", "pendingExplanation": "Waits for 2 GPUs on this machine."}
+    fake.trials[JOB] = [answer(trial(5, "REQUESTED", parameters={}, startTime="", run=run))]
+    told = invoke(*TRIALS, job).stdout
+    assert told.splitlines()[1].endswith("Waits for 2 GPUs on this machine.")
+
+
 @pytest.mark.parametrize(
     ("options", "numbers"),
     [

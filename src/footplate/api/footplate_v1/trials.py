@@ -19,18 +19,22 @@ if TYPE_CHECKING:
 
     from footplate.api.json_route import Call
     from footplate.api.trials_service import TrialsService
+    from footplate.domain.admission import Explanation
     from footplate.domain.jobs import Job
     from footplate.domain.names import JobName
     from footplate.domain.searches.search import Search
     from footplate.domain.studies.records import Report, TrialRecord
     from footplate.wire.json_text import JsonObject
 
+    GetJob = Callable[[JobName], Job]
+    Explain = Callable[[Job], Explanation | None]
+
 _MOST_DIGITS = 9
 
 
-def trials_routes(trials: TrialsService, get_job: Callable[[JobName], Job]) -> list[Route]:
-    """``get_job`` raises NotFound."""
-    api = _TrialsApi(trials, get_job)
+def trials_routes(trials: TrialsService, get_job: GetJob, explain: Explain) -> list[Route]:
+    """``get_job`` raises NotFound; ``explain`` tells why a job waits, if it does."""
+    api = _TrialsApi(trials, get_job, explain)
     every = "/footplate/v1/{name:path}/trials"
     return [
         json_route(f"{every}/{{number}}/measurements", {"GET": api.measurements}),
@@ -39,9 +43,10 @@ def trials_routes(trials: TrialsService, get_job: Callable[[JobName], Job]) -> l
 
 
 class _TrialsApi:
-    def __init__(self, trials: TrialsService, get_job: Callable[[JobName], Job]) -> None:
+    def __init__(self, trials: TrialsService, get_job: GetJob, explain: Explain) -> None:
         self._trials = trials
         self._get_job = get_job
+        self._explain = explain
 
     def list(self, call: Call) -> JsonObject:
         """In the order of their numbers; running ones with what they reported last."""
@@ -51,7 +56,7 @@ class _TrialsApi:
             "name": str(job.name),
             "state": job.state.value,
             **search_json(search, self._trials.study(job.uid), found),
-            "trials": [trial_json(t, runs.get(t.number), self._latest(job, t)) for t in found],
+            "trials": [self._tell(job, trial, runs.get(trial.number)) for trial in found],
         }
 
     def measurements(self, call: Call) -> JsonObject:
@@ -67,6 +72,10 @@ class _TrialsApi:
         if job.spec.search is None:
             raise FailedPrecondition(f"{job.name} is no tuning job: it has no trials")
         return job, job.spec.search
+
+    def _tell(self, job: Job, trial: TrialRecord, run: Job | None) -> JsonObject:
+        waiting = None if run is None else self._explain(run)
+        return trial_json(trial, run, waiting, self._latest(job, trial))
 
     def _latest(self, job: Job, trial: TrialRecord) -> Report | None:
         if trial.state.ended or trial.start_time is None:

@@ -57,8 +57,8 @@ def columns(view: TrialsView, now: datetime) -> list[Column]:
 
 
 def why(trial: TrialView) -> str:
-    """Why it was stopped, or has no result."""
-    return trial.infeasible_reason or trial.stop_reason
+    """Why it was stopped, has no result, or waits."""
+    return trial.infeasible_reason or trial.stop_reason or trial.waits
 
 
 def plain_table(view: TrialsView, shown: Sequence[TrialView], now: datetime) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
+    from footplate.domain.admission import Explanation
     from footplate.domain.jobs import Job
     from footplate.domain.searches.search import Search
     from footplate.domain.studies.metrics import Measurement
@@ -55,8 +56,12 @@ def search_json(
     return answer
 
 
-def trial_json(trial: TrialRecord, run: Job | None, latest: Report | None) -> JsonObject:
-    """``run``: the job that runs it now; ``latest``: its last report, of one that is running."""
+def trial_json(
+    trial: TrialRecord, run: Job | None, waiting: Explanation | None, latest: Report | None
+) -> JsonObject:
+    """``run``: the job that runs it now; ``waiting``: why that waits; ``latest``: its last report,
+    of one that is running.
+    """
     answer: JsonObject = {
         "number": trial.number,
         "state": trial.state.name,
@@ -76,7 +81,8 @@ def trial_json(trial: TrialRecord, run: Job | None, latest: Report | None) -> Js
     if trial.suggestion is not None:
         answer["suggestion"] = _suggestion(trial.suggestion)
     if run is not None:
-        answer["run"] = {"name": str(run.name), "state": run.state.value}
+        why: JsonObject = {} if waiting is None else {"pendingExplanation": waiting.text}
+        answer["run"] = {"name": str(run.name), "state": run.state.value, **why}
     if latest is not None:
         answer["latest"] = _report(latest)
     return answer
