@@ -38,9 +38,16 @@ _TRIES = 100
 
 _SPAN = job_spans.c
 _NAMES = (_SPAN.job_id_folded, _SPAN.display_name_folded)
+_EARLIER = job_spans.alias("earlier").c
+_BEGIN = (
+    select(func.max(_EARLIER.begin))
+    .where(_EARLIER.collection == bindparam("listed_in"), _EARLIER.begin <= bindparam("made_at"))
+    .scalar_subquery()
+)
+"""Found by the key alone, however many spans there are."""
 _AROUND = (
     _SPAN.collection == bindparam("listed_in"),
-    _SPAN.begin <= bindparam("made_at"),
+    _SPAN.begin == _BEGIN,
     _SPAN.until > bindparam("made_at"),
 )
 _LOCK = select(_SPAN.begin, _SPAN.until).where(*_AROUND).with_for_update()
