@@ -1,21 +1,24 @@
 """Asking for jobs over HTTP while many are stored, against the bare health check.
 
 All jobs are of one project, the worst case for a filter. Each request is answered by a service in
-a process of its own, one after the other; the first answers aren't counted.
+a process of its own, one after the other; the first answers aren't counted. ``--postgresql``
+keeps the jobs in a PostgreSQL server of the benchmark's own, without ``fsync``.
 """
 
 from __future__ import annotations
 
+import argparse
 import http.client
 import json
 import math
 import statistics
 import tempfile
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit
 
 from sqlalchemy import create_engine, insert
@@ -25,12 +28,16 @@ from footplate.store import codec, open_store
 from footplate.store.spans import enter
 from footplate.store.tables import job_labels, jobs
 from footplate.testing.jobs import make_job
+from footplate.testing.postgresql import find_binaries, private_postgresql
 from footplate.testing.service import running_service
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 STORED = (1_000, 10_000, 100_000)
 ROUNDS = 300
 WARM = 20
-BATCH = 5_000
+BATCH = 500
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 REQUEST = json.dumps(
     {
@@ -54,10 +61,23 @@ def stored_job(number: int):
     return replace(job, start_time=created, end_time=created + timedelta(minutes=5))
 
 
-def fill(data_dir: Path, count: int) -> None:
+@contextmanager
+def sqlite() -> Iterator[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield f"sqlite:///{folder}/footplate.db"
+
+
+@contextmanager
+def postgresql() -> Iterator[str]:
+    binaries = find_binaries()
+    if binaries is None:
+        raise SystemExit("PostgreSQL isn't installed: neither on PATH nor in /usr/lib/postgresql")
+    with private_postgresql(binaries) as server:
+        yield server.create_database()
+
+
+def fill(url: str, count: int) -> None:
     """Past the store, many to a transaction."""
-    data_dir.mkdir(mode=0o700)
-    url = f"sqlite:///{data_dir}/footplate.db"
     open_store(url).close()
     engine = create_engine(url)
     for begin in range(0, count, BATCH):
@@ -133,24 +153,34 @@ def ask(connection: http.client.HTTPConnection, path: str) -> bytes:
     return body
 
 
+def measure_all(count: int, database_url: str) -> None:
+    """Lines of the table, with so many jobs in this database."""
+    fill(database_url, count)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running_service(Path(folder) / "data", database_url=database_url) as running,
+    ):
+        floor = 0.0
+        for label, path in requests(running.url, count).items():
+            times = measure(running.url, path)
+            middle, late = statistics.median(times), times[math.ceil(0.99 * ROUNDS) - 1]
+            floor = floor or middle
+            print(
+                f"| {count:,} | {label} | {middle * 1e3:.1f} ms | {late * 1e3:.1f} ms | "
+                f"{middle / floor:.1f} |",
+                flush=True,
+            )
+
+
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--postgresql", action="store_true", help="in place of SQLite")
+    database = postgresql if parser.parse_args().postgresql else sqlite
     print("| stored | request | median | 99% | to health |")
     print("|---|---|---|---|---|")
     for count in STORED:
-        with tempfile.TemporaryDirectory() as folder:
-            data_dir = Path(folder) / "data"
-            fill(data_dir, count)
-            with running_service(data_dir) as running:
-                floor = 0.0
-                for label, path in requests(running.url, count).items():
-                    times = measure(running.url, path)
-                    middle, late = statistics.median(times), times[math.ceil(0.99 * ROUNDS) - 1]
-                    floor = floor or middle
-                    print(
-                        f"| {count:,} | {label} | {middle * 1e3:.1f} ms | {late * 1e3:.1f} ms | "
-                        f"{middle / floor:.1f} |",
-                        flush=True,
-                    )
+        with database() as url:
+            measure_all(count, url)
 
 
 if __name__ == "__main__":
