@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -188,24 +189,38 @@ def test_a_directory_that_nothing_can_be_kept_in_is_named(
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="no device that is always full")
-def test_output_that_finds_no_room_is_told() -> None:
+@pytest.mark.parametrize(
+    "words", ["--help", "--version", "help", "completion bash", "ai --help", "runtimes list"]
+)
+def test_output_that_finds_no_room_is_told(words: str, tmp_path: Path) -> None:
     with FULL.open("w") as full:
         done = subprocess.run(
-            [
-                sys.executable,
-                "-c",
-                "from footplate.cli.main import main; main()",
-                "completion",
-                "bash",
-            ],
+            [sys.executable, "-m", "footplate.cli.start", *words.split()],
+            env={
+                **{name: text for name, text in os.environ.items() if name != "PYTHONUNBUFFERED"},
+                "FOOTPLATE_CACHE_DIR": str(tmp_path),
+            },
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
             check=False,
             timeout=60,
         )
-    assert done.returncode == 1
     assert done.stderr == "Error: the system says: No space left on device\n"
+    assert done.returncode == 1
+
+
+def test_closed_streams_are_as_good_as_the_null_device(fake: FakeService) -> None:
+    command = f"{sys.executable} -m footplate.cli.start ai-platform jobs list --url={fake.url}"
+    done = subprocess.run(
+        ["sh", "-c", f"{command} <&- >&-"],
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    told = "Listed 0 items in project demo; --project names another one.\n"
+    assert (done.returncode, done.stderr) == (0, told)
 
 
 def test_down_waits_until_the_server_is_gone(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import importlib
+import os
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,7 +18,7 @@ from footplate.cli.wide_flags import pushed_down, with_wide_flags
 from footplate.domain.errors import ServiceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 
 @dataclass(frozen=True)
@@ -98,9 +100,24 @@ class Failure(click.ClickException):
 class Root(Group):
     """Turns the errors of the domain into messages, and colours off where none are wanted."""
 
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        """``--help`` and ``--version`` print already here."""
+        with _telling_what_the_system_says():
+            return super().make_context(info_name, args, parent, **extra)
+
     def invoke(self, ctx: click.Context) -> object:
         if colourless():
             ctx.color = False
+        with _telling_what_the_system_says():
+            return self._invoke(ctx)
+
+    def _invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -111,10 +128,27 @@ class Root(Group):
             from footplate.cli.missing_job import way_out
 
             raise Failure(_explained(error) + way_out(error, ctx)) from error
-        except OSError as error:
-            if error.errno == errno.EPIPE:  # who read the output is gone: click ends quietly
-                raise
-            raise Failure(_told_by_the_system(error)) from error
+
+
+@contextmanager
+def _telling_what_the_system_says() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno == errno.EPIPE:  # who read the output is gone: click ends quietly
+            raise
+        _let_output_go()
+        raise Failure(_told_by_the_system(error)) from error
+
+
+def _let_output_go() -> None:
+    """What found no room isn't tried again when the process ends, with an error of its own."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def _told_by_the_system(error: OSError) -> str:
