@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import pty
 import re
 import shutil
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,8 +25,16 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 
 MAIN = (sys.executable, "-c", "from footplate.cli.main import main; main()")
+TRAIN = ("ai-platform", "local", "train", "--package-path=trainer")
+IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-9.py311"
+RUN = ("ai", "custom-jobs", "local-run", f"--executor-image-uri={IMAGE}")
+CTRL_C = b"\x03"
 LIMIT_S = 240
 MARK = "--mark-of-local-train"
+FOLDER = Path("/var/tmp/footplate-local-train-test")
+"""Not below /tmp, of which programs have one of their own, wherever the checkout lies. Always the
+same, as is what is built from it.
+"""
 
 TASK = """\
 import pathlib, sys
@@ -42,10 +52,11 @@ while role == "chief" and len(list(place.iterdir())) < 3:  # its end is everybod
     time.sleep(0.02)
 """
 BAD = "raise ValueError('no such data')\n"
-ENDLESS = """\
-import signal, subprocess, sys, time
+ENDLESS = f"""\
+import pathlib, signal, subprocess, sys, time
 
 def save(*_):
+    pathlib.Path("{FOLDER}/saved").touch()
     print("saved", flush=True)
     sys.exit(1)
 
@@ -67,13 +78,30 @@ class User:
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            (*MAIN, "ai-platform", "local", "train", "--package-path=trainer", *words),
+            (*MAIN, *TRAIN, *words),
             cwd=self.folder,
             env=self._environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
+
+    def type_out(self, words: tuple[str, ...], answers: tuple[tuple[bytes, bytes], ...]) -> int:
+        """The exit status of a command at a terminal; to what it shows, keys are the answers."""
+        pid, screen = pty.fork()
+        if pid == 0:
+            os.chdir(self.folder)
+            os.execve(MAIN[0], (*MAIN, *words), self._environment)  # noqa: S606  no shell wanted
+        for shown, keys in answers:
+            seen = b""
+            while shown not in seen:
+                seen += os.read(screen, 65536)
+            os.write(screen, keys)
+        with suppress(OSError):  # Linux says so when nobody has the terminal any more
+            while os.read(screen, 65536):
+                pass
+        os.close(screen)
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
     def train(self, *words: str) -> tuple[int, list[str], str]:
         """Exit status, lines in order, columns put together, and the last thing that was said."""
@@ -88,18 +116,15 @@ class User:
 
 @pytest.fixture
 def user(tmp_path: Path) -> Iterator[User]:
-    # Not below /tmp, of which programs have one of their own, wherever the checkout lies. Always
-    # the same, as is what is built from it.
-    folder = Path("/var/tmp/footplate-local-train-test")
-    shutil.rmtree(folder, ignore_errors=True)
-    trainer = folder / "trainer"
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    trainer = FOLDER / "trainer"
     trainer.mkdir(parents=True)
     (trainer / "__init__.py").touch()
     for name, source in (("task", TASK), ("role", ROLE), ("bad", BAD), ("endless", ENDLESS)):
         (trainer / f"{name}.py").write_text(source)
-    (folder / "data.txt").write_text("rows")
-    yield User(folder, tmp_path)
-    shutil.rmtree(folder)
+    (FOLDER / "data.txt").write_text("rows")
+    yield User(FOLDER, tmp_path)
+    shutil.rmtree(FOLDER)
 
 
 def test_it_reads_and_writes_where_the_user_is(user: User) -> None:
@@ -146,6 +171,24 @@ def test_ctrl_c_cancels_the_job_waits_for_its_end_and_leaves_nothing(user: User)
     assert told.splitlines()[-1] == (
         "Job local_train was cancelled: cancelled by request of footplate at 127.0.0.1"
     )
+    assert find_living(MARK) == []
+    assert user.traces() == []
+
+
+@pytest.mark.timeout(LIMIT_S)
+@pytest.mark.parametrize(
+    "words",
+    [(*TRAIN, "--module-name=trainer.endless"), (*RUN, "--script=trainer/endless.py")],
+    ids=["train", "run"],
+)
+@pytest.mark.parametrize("presses", [1, 2])
+def test_ctrl_c_at_a_terminal_is_for_the_command_alone(
+    user: User, words: tuple[str, ...], presses: int
+) -> None:
+    """The program hears of it from the service, and ends in its time, however often it comes."""
+    answers = ((b"ready", CTRL_C), (b"waiting for its end", CTRL_C))[:presses]
+    assert user.type_out((*words, "--", MARK), answers) == 130
+    assert (user.folder / "saved").exists()
     assert find_living(MARK) == []
     assert user.traces() == []
 
