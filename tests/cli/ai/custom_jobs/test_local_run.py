@@ -152,3 +152,14 @@ def test_bad_input_names_what_is_wrong_and_starts_nothing(
     result = invoke(*RUN, WITH, *words)
     assert (result.exit_code, services) == (code_of, [])
     assert result.stderr.splitlines()[-1] == f"Error: {problem}"
+
+
+def test_an_image_without_a_runtime_is_refused_before_anything_is_packaged(
+    invoke: Callable[..., Result], services: list[tuple[int, bool]], code: Path
+) -> None:
+    (code / "setup.py").write_text("raise SystemExit('built')\n")
+    unknown = IMAGE.replace("1-9", "1-99")
+    words = (f"--local-package-path={code}", "--script=training/task.py")
+    result = invoke(*RUN, f"--executor-image-uri={unknown}", *words)
+    assert (result.exit_code, result.stdout, services) == (1, "", [])
+    assert result.stderr.startswith(f"Error: --executor-image-uri: '{unknown}' given")

@@ -280,3 +280,12 @@ def test_tab_completes_it() -> None:
 
     assert offered("ai-platform", "local", begun="") == ["train"]
     assert offered(*TRAIN, begun="--w") == ["--worker-count"]
+
+
+def test_a_runtime_that_is_not_there_is_refused_before_anything_is_packaged(
+    invoke: Callable[..., Result], rooms: list[int], trainer: Path
+) -> None:
+    result = invoke(*TRAIN, MODULE, f"--package-path={trainer}", "--runtime-version=1.2")
+    assert (result.exit_code, rooms) == (1, [])
+    assert result.stderr.startswith("Error: --runtime-version: '1.2' given")
+    assert len(result.stderr.splitlines()) == 1

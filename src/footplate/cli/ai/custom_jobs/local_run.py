@@ -62,6 +62,7 @@ def command(
     from footplate.cli.ai.custom_jobs.local_run_request import local_run_job
     from footplate.cli.ai_platform.local.following import follow
     from footplate.cli.ai_platform.local.private_service import private_service
+    from footplate.cli.ai_platform.local.runtime import require_image
     from footplate.cli.packaging.local_code import LocalCode, package_local_code
     from footplate.cli.packaging.staging import check_names, stage
     from footplate.domain.names import GcsUri
@@ -73,6 +74,7 @@ def command(
             "--output-image-uri: no image is built, since programs don't run in containers here "
             "yet; leave it out"
         )
+    require_image(executor_image_uri)
     code = LocalCode(
         root=Path(local_package_path),
         python_module=python_module,

@@ -69,6 +69,7 @@ def command(
     from footplate.cli.ai_platform.local.job_dir import read_job_dir
     from footplate.cli.ai_platform.local.private_service import private_service
     from footplate.cli.ai_platform.local.program import package_program
+    from footplate.cli.ai_platform.local.runtime import require_version
 
     members = cluster(
         distributed=distributed,
@@ -77,6 +78,7 @@ def command(
         evaluators=evaluator_count,
     )
     place = read_job_dir(job_dir)
+    require_version(runtime_version, python_version)
     program = package_program(package_path, module_name)
     options = {
         "module_name": program.module,
