@@ -127,6 +127,15 @@ def test_wide_characters_keep_their_columns() -> None:
     assert render_list(rows, read_format("table(a,b)"), {}) == ("A     B\n日本  1\ncafe\u0301  2")
 
 
+def test_what_no_resource_has_is_null() -> None:
+    """gcloud puts a blank line before YAML's, and None below the rule of flattened texts."""
+    assert printed("json(nam)") == "[\n  null,\n  null\n]"
+    assert printed("yaml(nam,input.nope)") == "null\n---\nnull"
+    assert printed("flattened(nam)") == "---\n---"
+    assert render(JOBS[0], read_format("json(nam)"), {}) == "null"
+    assert render(JOBS[0], read_format("yaml(nam)"), {}) == "null"
+
+
 def test_json_and_yaml_of_parts() -> None:
     assert printed("json(jobId,input.region)") == (
         "[\n"

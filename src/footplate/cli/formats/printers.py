@@ -14,7 +14,7 @@ from footplate.cli.table import table
 from footplate.cli.terminal import spell_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pydantic import JsonValue
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from footplate.cli.formats.layout import Column, Layout, Path
 
 
-def json_text(found: JsonValue | Resource | Sequence[Resource]) -> str:
+def json_text(found: JsonValue | Resource | Sequence[Resource | None]) -> str:
     return spell_json(found, indent=2, sort_keys=True)
 
 
@@ -33,7 +33,7 @@ def yaml_text(found: JsonValue | Resource) -> str:
     text: str = yaml.safe_dump(
         json.loads(json.dumps(found)), default_flow_style=False, allow_unicode=True, width=1000
     )
-    return text.rstrip("\n")
+    return text.removesuffix("\n...\n").rstrip("\n")  # so ends what is no mapping or list
 
 
 def print_resources(found: Sequence[Resource], layout: Layout) -> str:
@@ -49,13 +49,16 @@ def _yaml(found: Sequence[Resource], layout: Layout) -> str:
     return "\n---\n".join(yaml_text(projected(resource, layout)) for resource in found)
 
 
-def projected(resource: Resource, layout: Layout) -> Mapping[str, JsonValue]:
-    """What of it a projection asks for; keys with transforms stand under their own heading."""
+def projected(resource: Resource, layout: Layout) -> Resource | None:
+    """What of it a projection asks for, None: nothing is there, which JSON and YAML call null.
+
+    Keys with transforms stand under their own heading.
+    """
     if layout.columns is None:
         return resource
     kept = pruned(resource, [c.path for c in layout.columns if not c.calls])
     changed = {field_name(c): value_of(resource, c) for c in layout.columns if c.calls}
-    return {**(kept if isinstance(kept, dict) else {}), **changed}
+    return {**(kept if isinstance(kept, dict) else {}), **changed} or None
 
 
 def _value(found: Sequence[Resource], layout: Layout) -> str:
