@@ -6,6 +6,7 @@ import json
 import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,9 +15,11 @@ import pytest
 from footplate.domain.errors import FailedPrecondition, InvalidArgument
 from footplate.replica.archive import build_archive
 from footplate.server.data_dir import DataDir
+from footplate.server.listener import listen
 from footplate.server.machine import RandomIds, free_port, memory_bytes
 
 if TYPE_CHECKING:
+    import socket
     from pathlib import Path
 
 
@@ -108,14 +111,32 @@ def test_the_announcement_is_there_or_not_and_never_half(data_dir: DataDir) -> N
     assert not data_dir.server_file.exists()
 
 
-def test_it_remembers_the_last_port(data_dir: DataDir) -> None:
-    assert data_dir.last_port() == 0
-    data_dir.keep_port(40001)
-    data_dir.keep_port(40002)
-    assert DataDir(data_dir.root).last_port() == 40002
+def test_it_remembers_the_ports_of_the_last_servers(data_dir: DataDir) -> None:
+    assert data_dir.last_ports() == ()
+    for port in (40001, 40002, 40001):
+        data_dir.keep_port(port)
+    assert DataDir(data_dir.root).last_ports() == (40001, 40002)
+    for port in range(40003, 40099):
+        data_dir.keep_port(port)
+    assert data_dir.last_ports() == tuple(range(40098, 40098 - 16, -1))
     for spoilt in ("", "x", "-1", "65536", "\xff"):
         (data_dir.root / "port").write_text(spoilt, encoding="latin-1")
-        assert data_dir.last_port() == 0
+        assert data_dir.last_ports() == ()
+
+
+def test_each_of_several_servers_finds_a_port_of_before(data_dir: DataDir) -> None:
+    """Programs that go on know the port of the one that led; any of them answers them."""
+
+    def start() -> socket.socket:
+        listener = listen("127.0.0.1", 0, data_dir.last_ports())
+        data_dir.keep_port(listener.getsockname()[1])
+        return listener
+
+    first, second = start(), start()
+    before = first.getsockname()
+    first.close()
+    with closing(start()) as again, closing(second):
+        assert again.getsockname() == before
 
 
 def test_a_place_that_can_hold_nothing_is_named(tmp_path: Path) -> None:

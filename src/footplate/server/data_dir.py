@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 SQLITE = "sqlite"
 """What a directory belongs to whose server keeps its jobs in SQLite."""
 
+_MOST_PORTS = 16
+"""Of the last servers, that are remembered."""
+
 
 @dataclass(frozen=True)
 class Announcement:
@@ -141,16 +144,18 @@ class DataDir:
             text = json.dumps({"id": identity.id, "database": database})
             self._replace(self._identity_file, text.encode())
 
-    def last_port(self) -> int:
-        """Where the last server answered, 0 if nobody knows. Programs that go on know no other."""
+    def last_ports(self) -> tuple[int, ...]:
+        """Where servers answered, the last one first. Programs that go on know no other ports."""
         with suppress(OSError, ValueError):
-            port = int(self._port_file.read_text())
-            return port if 0 < port < 1 << 16 else 0
-        return 0
+            ports = [int(text) for text in self._port_file.read_text().split()]
+            return tuple(port for port in ports if 0 < port < 1 << 16)
+        return ()
 
     def keep_port(self, port: int) -> None:
-        if port != self.last_port():
-            self._replace(self._port_file, str(port).encode())
+        before = self.last_ports()
+        kept = (port, *(other for other in before if other != port))[:_MOST_PORTS]
+        if kept != before:
+            self._replace(self._port_file, " ".join(map(str, kept)).encode())
 
     def announce(self, url: str) -> None:
         """Tell supervisors and clients of this machine where the server is that leads now."""

@@ -6,8 +6,12 @@ import errno
 import socket
 from contextlib import suppress
 from ipaddress import ip_address
+from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument, Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _OF_THE_PORT = {
     errno.EADDRINUSE: "something else listens there; choose another --port, or 0 for a free one",
@@ -16,15 +20,15 @@ _OF_THE_PORT = {
 """Of what is wrong with a port rather than with its host: the way out."""
 
 
-def listen(host: str, port: int, last: int = 0) -> socket.socket:
-    """A socket that listens there. 0 takes ``last``, if that is free, else any free port.
+def listen(host: str, port: int, last: Sequence[int] = ()) -> socket.socket:
+    """A socket that listens there. 0 takes the first of ``last`` that is free, or any free port.
 
     Raises:
         InvalidArgument: naming host or port, with the reason and the way out.
     """
-    if not port and last:
+    for before in () if port else last:
         with suppress(InvalidArgument):
-            return _listen(host, last)
+            return _listen(host, before)
     return _listen(host, port)
 
 

@@ -62,7 +62,7 @@ def serve(settings: Settings, on_ready: Ready) -> int:
     shared = not settings.database.startswith("sqlite:")
     with (
         data_dir.claimed(shared=shared),
-        closing(listen(settings.host, settings.port, data_dir.last_port())) as listener,
+        closing(listen(settings.host, settings.port, data_dir.last_ports())) as listener,
     ):
         data_dir.keep_port(listener.getsockname()[1])
         url = url_of(listener)

@@ -24,12 +24,12 @@ def test_a_taken_port_is_named_with_the_way_out() -> None:
 def test_where_any_port_will_do_the_last_one_is_taken_again_while_it_is_free() -> None:
     with closing(listen("127.0.0.1", 0)) as first:
         port = first.getsockname()[1]
-        with closing(listen("127.0.0.1", 0, last=port)) as second:
+        with closing(listen("127.0.0.1", 0, last=(port,))) as second:
             assert second.getsockname()[1] != port
-    with closing(listen("127.0.0.1", 0, last=port)) as again:
+    with closing(listen("127.0.0.1", 0, last=(port,))) as again:
         assert again.getsockname()[1] == port
         with closing(listen("127.0.0.1", 0)) as chosen, pytest.raises(InvalidArgument):
-            listen("127.0.0.1", port, last=chosen.getsockname()[1])
+            listen("127.0.0.1", port, last=(chosen.getsockname()[1],))
 
 
 @pytest.mark.parametrize("host", ["no-such-host.invalid", "203.0.113.5"])
