@@ -161,6 +161,22 @@ def test_a_place_that_may_not_be_written_to_is_named(
     )
 
 
+@pytest.mark.parametrize("unfit", ["footplate.db", "footplate.db-wal", "identity.json", "secret"])
+def test_a_file_that_may_not_be_written_to_is_named(
+    data_dir: DataDir, unfit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = data_dir.root / unfit
+    monkeypatch.setattr(os, "access", lambda path, _mode: path != file)
+    data_dir.make()
+    file.touch()
+    with pytest.raises(InvalidArgument) as caught:
+        data_dir.make()
+    assert str(caught.value) == (
+        f"data_dir: '{data_dir.root}' given, where nothing can be kept: {file}: it may not be "
+        "read and written by this user; choose another --data-dir"
+    )
+
+
 def test_an_owner_needs_a_lock(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match=r"footplate\.lock: No such file"):  # noqa: SIM117
         with DataDir(tmp_path / "nowhere").claimed():

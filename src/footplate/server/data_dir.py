@@ -62,6 +62,10 @@ class DataDir:
         self._lock_file = root / "footplate.lock"
         self._port_file = root / "port"
         self._secret_file = root / "secret"
+        self._written = (
+            *(root / "footplate.db", root / "footplate.db-wal"),
+            *(self._identity_file, self._secret_file),
+        )
 
     def make(self) -> None:
         """Make the directory, and what is missing in it, for this user alone.
@@ -77,6 +81,10 @@ class DataDir:
                 raise self._unfit(error) from None
             if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
                 raise self._unfit(PermissionError(0, "it may not be written to", str(folder)))
+        for file in self._written:
+            if file.exists() and not os.access(file, os.R_OK | os.W_OK):
+                text = "it may not be read and written by this user"
+                raise self._unfit(PermissionError(0, text, str(file)))
 
     def _unfit(self, error: OSError) -> InvalidArgument:
         text = (
