@@ -12,6 +12,7 @@ from footplate.domain.errors import InvalidArgument
 from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or
 from footplate.domain.states import State
 from footplate.testing.jobs import CREATED, make_job
+from footplate.wire.filters import LONGEST_PART
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -136,6 +137,15 @@ class FilterContract:
     def test_a_filter_selects(self, store: Store, where: Filter, expected: str) -> None:
         _create_four(store)
         assert _found(store, where) == expected
+
+    @pytest.mark.parametrize("letter", ["a", "%", "\u0390"])
+    def test_the_longest_parts_are_looked_for(self, store: Store, letter: str) -> None:
+        """The last letter is three, of two bytes each, where its case doesn't count."""
+        _create_four(store)
+        store.create(make_job(f"{JOBS}/e", display_name=letter * 500), ())
+        assert _found(store, display_name(letter * 500)) == "e"
+        assert _found(store, display_name(letter * LONGEST_PART)) == ""
+        assert _found(store, label("team", letter * LONGEST_PART, MATCHES)) == ""
 
     @pytest.mark.parametrize("where", NONSENSE, ids=str)
     def test_nonsense_is_refused(self, store: Store, where: Filter) -> None:

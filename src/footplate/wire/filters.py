@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 MAX_COMPARISONS = 100
-"""What the stores take."""
+LONGEST_PART = 1_000
+"""Characters of what a name is looked through for. Both are what the stores take."""
 _JOINTS: Joints[Filter] = Joints(And, Or, Not)
 
 _EQUALITIES = (Comparator.EQUAL, Comparator.NOT_EQUAL, Comparator.MATCHES)
@@ -70,6 +71,9 @@ class _Reader:
 
     def read(self, given: Restriction) -> Filter:
         comparator, value = given.comparator, given.value.text
+        if comparator is Comparator.MATCHES and len(value) > LONGEST_PART:
+            problem = f"{given.field}: {len(value)} characters given"
+            given.refuse_value(f"{problem}; allowed with ':': at most {LONGEST_PART};")
         if given.field == "labels" and comparator is Comparator.MATCHES:
             return Comparison(Field.LABEL, comparator, "*", value)
         if given.field.startswith(_LABELS) and len(given.field) > len(_LABELS):
