@@ -83,6 +83,22 @@ def test_the_second_start_asks_nobody(bench: Bench, wheels: Path, tmp_path: Path
     assert bench.server.requests[requests:] == ["/replica/v1/packages/0"]
 
 
+def test_what_builds_leave_behind_is_in_the_home(
+    bench: Bench, runtime: Runtime, tmp_path: Path
+) -> None:
+    """uv itself leaves a lock for each build by setuptools."""
+    leave = "import os, tempfile, zipfile\nopen(tempfile.gettempdir() + '/left', 'w').close()"
+    backend = BACKEND.replace("import os, zipfile", leave)
+    trainer = make_sdist(tmp_path, "trainer", files=TRAINER, backend=backend)
+    home, scratch = bench.make_home(runtime, trainer), tmp_path / "scratch"
+    scratch.mkdir()
+    bench.variables["TMPDIR"] = str(scratch)
+    outcome = bench.prepare(home)
+    assert outcome.code == 0, outcome
+    assert list(scratch.iterdir()) == []
+    assert (home / "packages" / "left").exists()
+
+
 @pytest.mark.parametrize("changed", [False, True])
 def test_what_was_made_is_remembered_for_those_packages(
     bench: Bench, runtime: Runtime, tmp_path: Path, *, changed: bool

@@ -50,9 +50,12 @@ def prepare(home: str, teller: Teller) -> dict[str, Any]:
     task = Task(_read_json(os.path.join(home, "task.json")))
     # Environments contain their own paths: there is one way to write that of the cache.
     cache, host = os.path.realpath(str(ticket["cache"])), dict(os.environ)
-    uv = Uv(str(ticket.get("uv") or ""), host, view=seclude(home, ticket))
+    scratch = os.path.join(home, "packages")  # uv leaves a lock in TMPDIR for each build
+    os.makedirs(scratch, exist_ok=True)
+    own = {**host, "TMPDIR": scratch}
+    uv = Uv(str(ticket.get("uv") or ""), own, view=seclude(home, ticket))
     server = Server(Connection(str(ticket["server_file"]), str(ticket["token"])), teller)
-    packages = server.fetch_packages(task.packages, os.path.join(home, "packages"))
+    packages = server.fetch_packages(task.packages, scratch)
     slices, note = task.choose_slices()
     globs = [str(pattern) for pattern in ticket.get("pythons") or ()]
     interpreters = Interpreters(globs, host, cache, uv)

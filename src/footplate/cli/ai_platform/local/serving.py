@@ -36,7 +36,6 @@ _WITH_GPUS = 3
 
 def main(folder: Path, replicas: int | None = None, *, gpus: bool = False) -> None:
     """Serve in ``folder``, or end what a service left there that was killed; then remove it."""
-    os.environ["TMPDIR"] = str(folder)  # builds of packages leave their locks there
     token = secrets.token_urlsafe()
     try:
         if replicas is None:
