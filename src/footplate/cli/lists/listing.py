@@ -119,10 +119,13 @@ class Listing:
         return replace(self, condition=with_states(self.condition, states))
 
     def _sorted(self, found: list[Resource]) -> list[Resource]:
-        """What lacks a field comes last, either way."""
+        """What lacks a field comes last, either way. A field that nothing has is told of."""
         for order in reversed(self.orders):
             there = [r for r in found if read(r, order.path) is not None]
             lacking = [r for r in found if read(r, order.path) is None]
+            if lacking and not there:
+                name = ".".join(str(part) for part in order.path)
+                click.echo(f"Note: --sort-by: nothing here has the field {name}.", err=True)
             there.sort(key=lambda r: rank(read(r, order.path)), reverse=order.descending)
             found = [*there, *lacking]
         return found

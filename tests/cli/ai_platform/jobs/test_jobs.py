@@ -275,6 +275,13 @@ def test_a_field_that_nothing_has_is_told_of(invoke: Callable[..., Result]) -> N
     )
 
 
+def test_a_field_to_sort_by_that_nothing_has_is_told_of(invoke: Callable[..., Result]) -> None:
+    words = ("ai-platform", "jobs", "list", "--sort-by=~jobId,input.sate", "--limit=1", "--uri")
+    result = invoke(*words)
+    assert (result.exit_code, result.stdout) == (0, "projects/demo/jobs/census_3\n")
+    assert result.stderr == "Note: --sort-by: nothing here has the field input.sate.\n"
+
+
 def test_list_in_other_formats(invoke: Callable[..., Result]) -> None:
     words = ("ai-platform", "jobs", "list", "--limit=1")
     assert json.loads(invoke(*words, "--format=json").stdout)[0]["jobId"] == "census_1"
