@@ -11,11 +11,11 @@ from footplate.ports.store import Store
 from footplate.store import TellingStore, open_store
 from footplate.testing.filter_contract import FilterContract
 from footplate.testing.postgresql import Postgresql
+from footplate.testing.run_contract import RunContract
 from footplate.testing.store import MemoryStore
 from footplate.testing.store_contract import (
     ConcurrencyContract,
     PagingContract,
-    RunContract,
     StoreContract,
 )
 

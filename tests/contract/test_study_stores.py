@@ -13,11 +13,11 @@ from footplate.store.engines import make_engine, parse_url
 from footplate.store.studies.studies import SqlStudies
 from footplate.store.transactions import Transactions
 from footplate.testing.postgresql import Postgresql
+from footplate.testing.report_contract import ReportContract
 from footplate.testing.store import MemoryStore
 from footplate.testing.studies import MemoryStudies
 from footplate.testing.studies_contract import (
     STUDIES,
-    ReportContract,
     StudyContract,
     StudyPagingContract,
 )

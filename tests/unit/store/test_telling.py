@@ -12,8 +12,8 @@ from footplate.domain.jobs import JobEvent
 from footplate.domain.names import StudyUid
 from footplate.store import TellingStore
 from footplate.testing.jobs import CREATED, make_job
+from footplate.testing.run_contract import make_run, make_tuning_job
 from footplate.testing.store import MemoryStore
-from footplate.testing.store_contract import make_run, make_tuning_job
 from footplate.testing.studies_contract import (
     create,
     make_report,
