@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import re
 from datetime import datetime
 from typing import TYPE_CHECKING, assert_never
 
@@ -73,8 +72,19 @@ def _compare(actual: Value, comparator: Comparator, value: Value) -> bool:
 
 
 def _resembles(text: str, pattern: str) -> bool:
+    """``*`` stands for anything; each part is taken where it is first found, so none is tried
+    twice.
+    """
     text, pattern = text.casefold(), pattern.casefold()
     if "*" not in pattern:
         return pattern in text
-    expression = ".*".join(re.escape(part) for part in pattern.split("*"))
-    return re.fullmatch(expression, text, re.DOTALL) is not None
+    first, *between, last = pattern.split("*")
+    if not text.startswith(first):
+        return False
+    place = len(first)
+    for part in between:
+        found = text.find(part, place)
+        if found < 0:
+            return False
+        place = found + len(part)
+    return text.endswith(last) and len(text) - len(last) >= place
