@@ -37,7 +37,7 @@ class Errands:
     def __init__(self, home: str, command: Sequence[str], host: Mapping[str, str]) -> None:
         self._home = home
         self._command = list(command)
-        self._host = dict(host)
+        self._host = host
         self._running: list[Errand] = []
 
     def run(self, kind: str, wish: str) -> str:
@@ -47,7 +47,7 @@ class Errands:
             return f"its supervisor knows no wish of the kind {kind}"
         if sum(errand.kind == kind for errand in self._running) >= limit:
             return f"its supervisor sees to {limit} wishes of the kind {kind} already"
-        launch = Launch([*self._command, kind, self._home, wish], self._host, "/", 1, 2)
+        launch = Launch([*self._command, kind, self._home, wish], dict(self._host), "/", 1, 2)
 
         def body(_: int) -> None:
             os.setsid()

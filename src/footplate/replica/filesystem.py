@@ -6,7 +6,7 @@ import os
 import sys
 
 from footplate.replica.isolation import ladder, roots
-from footplate.replica.isolation.veil import Veil, find_hidden, find_records
+from footplate.replica.isolation.veil import Veil, find_hidden, find_records, is_below
 from footplate.replica.isolation.view import View
 from footplate.replica.real_paths import find_real
 
@@ -37,12 +37,13 @@ def make_view(
     needed = [*own, buckets, *interpreter, *environment]
     paths = [path for path in (*needed, *directories, cache, desk.command[-1]) if path]
     real = {path: find_real(path) for path in dict.fromkeys(paths)}
-    kept = _outermost([*paths, *real.values()])
-    if _HOST_TMP in kept:
+    in_tmp = _outermost([*paths, *real.values()], _HOST_TMP)
+    if _HOST_TMP in in_tmp:
         return None, f"{_HOST_TMP} itself is in use by the service"
+    hidden = find_hidden(desk.ticket.get("private") or ())
+    kept = [path for path in in_tmp if not is_below(path, hidden)]  # the veil shows them
     view = View(_take_root(desk, buckets), desk.home.tmp, buckets, kept)
     view.records = find_records(buckets)
-    hidden = find_hidden(desk.ticket.get("private") or ())
     shown = [real[path] for path in needed if path]
     view.veil = Veil(
         os.path.join(find_real(desk.home.path), "veil"), hidden, shown, [_real_directory(cache)]
@@ -73,12 +74,11 @@ def _real_directory(path: object) -> str:
     return real if os.path.isdir(real) else ""
 
 
-def _outermost(paths: Sequence[str]) -> list[str]:
-    """The absolute paths that exist but the root, without those that lie below another one."""
+def _outermost(paths: Sequence[str], top: str) -> list[str]:
+    """The absolute paths in ``top`` that exist, without those that lie below another one."""
     found: list[str] = []
     absolute = {os.path.normpath(path) for path in paths if os.path.isabs(path)}
-    for path in sorted(absolute - {os.path.sep}):
-        below = any(path.startswith(other.rstrip("/") + "/") for other in found)
-        if os.path.exists(path) and not below:
+    for path in sorted(path for path in absolute if path == top or is_below(path, [top])):
+        if os.path.exists(path) and not is_below(path, found):
             found.append(path)
     return found

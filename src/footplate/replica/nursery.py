@@ -39,12 +39,14 @@ def load() -> Callable[[str], int]:
     import encodings.ascii
 
     from footplate.replica import gathering, run
-    from footplate.replica.isolation import kernel, processes, view
+    from footplate.replica.isolation import hierarchies, kernel, processes, view
     from footplate.replica.metrics import watch
 
-    processes.boot_id()  # is remembered
-    del encodings, gathering, kernel, processes, view, watch
-    return run.supervise
+    processes.boot_id()  # is remembered, as is
+    hierarchies.find_hierarchies()
+    del encodings, gathering, hierarchies, kernel, processes, view, watch
+    host = dict(os.environ)  # Python decodes each variable whenever it is asked for
+    return lambda home: run.supervise(home, host)
 
 
 def serve(run: Callable[[str], int]) -> int:

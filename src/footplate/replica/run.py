@@ -19,7 +19,7 @@ from footplate.replica.wishes import Wishes
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Mapping
 
 RESTART_SPAN = 1 << 40
 """Records after the replica's restart number N in its attempt are numbered above N times this.
@@ -37,11 +37,14 @@ UNUSABLE = 4
 def main(path: str) -> int:
     """Returns when the server has everything, and nothing of the program is left."""
     _own_descriptors()
-    return supervise(path)
+    return supervise(path, dict(os.environ))
 
 
-def supervise(path: str) -> int:
-    """As ``main``, for who has the standard descriptors and has no others to inherit."""
+def supervise(path: str, host: Mapping[str, str]) -> int:
+    """As ``main``, for who has the standard descriptors and has no others to inherit.
+
+    ``host`` is the environment that this process was given.
+    """
     home = Home(path)
     try:
         home.take()
@@ -61,7 +64,7 @@ def supervise(path: str) -> int:
         signals.stop = signals.stop or os.path.exists(home / "stop")
     except (OSError, ValueError, KeyError) as error:
         return _refuse(f"{home.path} can't be used: {error!r}", UNUSABLE)
-    _finish(home, _supervise(home, ticket, signals))
+    _finish(home, _supervise(home, ticket, signals, host))
     return OK
 
 
@@ -76,16 +79,18 @@ def _finish(home: Home, reason: str) -> None:
             return
 
 
-def _supervise(home: Home, ticket: dict[str, Any], signals: Signals) -> str:
+def _supervise(
+    home: Home, ticket: dict[str, Any], signals: Signals, host: Mapping[str, str]
+) -> str:
     limit_bytes = int(ticket.get("spool_limit_bytes") or DEFAULT_SPOOL_LIMIT_BYTES)
     command = [sys.executable, "-I", "-S", os.path.abspath(sys.argv[0])]
-    desk = Desk(home, ticket, os.urandom(16).hex(), command, os.environ, time.monotonic)
+    desk = Desk(home, ticket, os.urandom(16).hex(), command, host, time.monotonic)
     spool = Spool(home.spool, limit_bytes)
     spool.resume_after(int(ticket.get("restart") or 0) * RESTART_SPAN)
     desk.journal = Journal(spool, limit_bytes, time.time)
     exchange = Exchange(ticket["server_file"], ticket["token"])
     desk.courier = Courier(exchange, spool, vary)
-    errands = Errands(home.path, command, os.environ)
+    errands = Errands(home.path, command, host)
     desk.wishes = Wishes(Exchange(ticket["server_file"], ticket["token"]), errands, vary)
     desk.journal.state("PREPARING")
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 
 from footplate.replica.small_files import read_text
@@ -36,26 +37,36 @@ class Hierarchy:
 def find_hierarchies() -> dict[str, Hierarchy]:
     """By kind: ``cgroup2`` for the unified one, version 1's by each of their controllers."""
     try:
-        own = dict(_read_own_groups())
-        lines = read_text("/proc/self/mountinfo").splitlines()
+        places = _parse(read_text("/proc/self/mountinfo"), read_text("/proc/self/cgroup"))
     except OSError:
         return {}
-    return dict(_read_mounts(lines, own))
+    return {
+        kind: Hierarchy(point, own if os.path.isdir(own) else point) for kind, point, own in places
+    }
 
 
-def _read_mounts(lines: list[str], own: dict[str, str]) -> Iterator[tuple[str, Hierarchy]]:
-    for line in lines:
+@functools.lru_cache(maxsize=1)
+def _parse(mounts: str, groups: str) -> list[tuple[str, str, str]]:
+    """Kind, where it is mounted, where our group in it would be: mostly the same as before."""
+    own = dict(_parse_groups(groups))
+    return [
+        (kind, point, point + own[kind].rstrip("/"))
+        for kind, point in _parse_mounts(mounts)
+        if kind in own and kind in KINDS
+    ]
+
+
+def _parse_mounts(text: str) -> Iterator[tuple[str, str]]:
+    for line in text.splitlines():
         before, _, after = line.partition(" - ")
         point, (filesystem, _, options) = before.split()[4], after.split(" ", 2)
         kinds = ["cgroup2"] if filesystem == "cgroup2" else options.split(",")
         for kind in kinds if filesystem.startswith("cgroup") else ():
-            if kind in own and kind in KINDS:
-                here = point + own[kind].rstrip("/")
-                yield kind, Hierarchy(point, here if os.path.isdir(here) else point)
+            yield kind, point
 
 
-def _read_own_groups() -> Iterator[tuple[str, str]]:
-    for line in filter(None, read_text("/proc/self/cgroup").split("\n")):
+def _parse_groups(text: str) -> Iterator[tuple[str, str]]:
+    for line in filter(None, text.split("\n")):
         number, controllers, path = line.split(":", 2)
         for kind in ["cgroup2"] if number == "0" else controllers.split(","):
             yield kind, path

@@ -29,7 +29,7 @@ class Veil:
         self.cover = cover
         self.hidden = hidden
         self.sealed = [path for path in sealed if os.path.isdir(path)]
-        below = [path for path in shown if _is_below(path, [*hidden, *self.sealed])]
+        below = [path for path in shown if is_below(path, [*hidden, *self.sealed])]
         self.shown = [path for path in below if os.path.isdir(path)]
 
     def draw(self, host: str) -> None:
@@ -82,5 +82,5 @@ def _show(host: str, path: str) -> None:
     kernel.mount(host + path, path, kernel.MS_BIND | kernel.MS_REC)
 
 
-def _is_below(path: str, others: Iterable[str]) -> bool:
+def is_below(path: str, others: Iterable[str]) -> bool:
     return any(path.startswith(other + os.path.sep) for other in others)
