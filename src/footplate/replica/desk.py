@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from footplate.replica.courier import Courier
     from footplate.replica.home import Home
     from footplate.replica.isolation.cage import Cage, Child
+    from footplate.replica.isolation.inits import Init
     from footplate.replica.isolation.limits import Limits
     from footplate.replica.isolation.roots import Root
     from footplate.replica.journal import Journal
@@ -35,6 +36,7 @@ class Desk:
         command: Sequence[str],
         host: Mapping[str, str],
         monotonic: Callable[[], float],
+        init: Init | None = None,
     ) -> None:
         self.home = home
         self.ticket = ticket
@@ -47,7 +49,10 @@ class Desk:
         self.wishes: Wishes
         cache = str(ticket.get("cache") or "")
         self.proofs = Proofs(os.path.join(cache, "isolation.json") if cache else "")
+        self._kept: dict[str, object] = {}
         self.cage: Cage | None = None
+        self.init = init
+        """One that waits for a program, until there is a cage."""
         self.child: Child | None = None
         self.started = 0
         """How often something was started in the cage."""
@@ -83,7 +88,9 @@ class Desk:
             record = ladder.describe(self.cage, self.mark)
             record.update(self.child.record() if self.child is not None else {})
             record["network"] = None if self.place is None else self.place.record()
-            self.home.write("isolation.json", record)
+            if record != self._kept:
+                self.home.write("isolation.json", record)
+                self._kept = record
 
     def kill(self) -> None:
         """End everything that was started, as far as the rung reaches."""

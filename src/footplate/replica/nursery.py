@@ -8,13 +8,13 @@ line ``run HOME``; it outlives the nursery, which ends when nobody holds the oth
 
 from __future__ import annotations
 
-import array
 import gc
 import os
 import signal
 import socket
 import sys
 
+from footplate.replica.isolation.descriptors import receive
 from footplate.replica.isolation.spawn import close_all_but
 from footplate.replica.title import Title
 
@@ -58,11 +58,11 @@ def serve(run: Callable[[str], int]) -> int:
     with socket.socket(fileno=0) as channel:
         channel.send(READY)
         while True:
-            home, descriptors = _receive(channel)
-            if not home:
+            path, descriptors = receive(channel, _MOST_BYTES, _DESCRIPTORS)
+            if not path:
                 return _OK
             try:
-                answer = str(_fork(title, home, descriptors, channel, run))
+                answer = str(_fork(title, os.fsdecode(path), descriptors, channel, run))
             except (OSError, ValueError) as error:
                 answer = f"no supervisor can be forked: {error}"
             for descriptor in descriptors:
@@ -71,20 +71,6 @@ def serve(run: Callable[[str], int]) -> int:
                 channel.send(answer.encode("utf-8", "replace"))
             except BrokenPipeError:
                 return _OK
-
-
-def _receive(channel: socket.socket) -> tuple[str, list[int]]:
-    """The path is empty when there is nobody any more who could ask."""
-    numbers = array.array("i")
-    room = socket.CMSG_SPACE(_DESCRIPTORS * numbers.itemsize)
-    try:
-        path, extra, _, _ = channel.recvmsg(_MOST_BYTES, room)
-    except ConnectionResetError:
-        return "", []
-    for level, kind, data in extra:
-        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-            numbers.frombytes(data[: len(data) - len(data) % numbers.itemsize])
-    return os.fsdecode(path), list(numbers)
 
 
 def _fork(
@@ -133,5 +119,4 @@ def _leave(lock: int, log: int) -> None:
     null = os.open(os.devnull, os.O_RDONLY)
     for descriptor, number in ((null, 0), (log, 1), (log, 2)):
         os.dup2(descriptor, number)
-    os.set_inheritable(lock, False)
     close_all_but({lock})

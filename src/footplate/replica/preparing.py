@@ -157,6 +157,9 @@ def _isolate(desk: Desk) -> None:
     wanted = str(desk.ticket.get("isolation") or "auto")
     limited = limits is not None
     desk.cage, reasons = ladder.choose(wanted, desk.mark, limited=limited, proofs=desk.proofs)
+    if desk.init is not None:
+        desk.cage.adopt(desk.init)
+        desk.init = None
     words = f"{desk.cage.name}: {desk.cage.guarantee}"
     desk.journal.event("ISOLATION", f"{words} ({'; '.join(reasons)})" if reasons else words)
     if limits is not None:

@@ -11,6 +11,7 @@ from footplate.replica.desk import Desk
 from footplate.replica.errands import Errands
 from footplate.replica.exchange import Exchange
 from footplate.replica.home import DEFAULT_SPOOL_LIMIT_BYTES, Home, Locked
+from footplate.replica.isolation import inits
 from footplate.replica.journal import Journal
 from footplate.replica.small_files import write_text
 from footplate.replica.spool import Spool
@@ -20,6 +21,8 @@ from footplate.replica.wishes import Wishes
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any, Mapping
+
+    from footplate.replica.isolation.inits import Init
 
 RESTART_SPAN = 1 << 40
 """Records after the replica's restart number N in its attempt are numbered above N times this.
@@ -45,6 +48,7 @@ def supervise(path: str, host: Mapping[str, str]) -> int:
 
     ``host`` is the environment that this process was given.
     """
+    init = _make_init()
     home = Home(path)
     try:
         home.take()
@@ -64,8 +68,16 @@ def supervise(path: str, host: Mapping[str, str]) -> int:
         signals.stop = signals.stop or os.path.exists(home / "stop")
     except (OSError, ValueError, KeyError) as error:
         return _refuse(f"{home.path} can't be used: {error!r}", UNUSABLE)
-    _finish(home, _supervise(home, ticket, signals, host))
+    _finish(home, _supervise(home, ticket, signals, host, init))
     return OK
+
+
+def _make_init() -> Init | None:
+    """First of all, while it is cheap: it waits until it is known what it is to keep."""
+    try:
+        return inits.make()
+    except OSError:  # later, when one must be had, there may be room for one
+        return None
 
 
 def _finish(home: Home, reason: str) -> None:
@@ -80,11 +92,15 @@ def _finish(home: Home, reason: str) -> None:
 
 
 def _supervise(
-    home: Home, ticket: dict[str, Any], signals: Signals, host: Mapping[str, str]
+    home: Home,
+    ticket: dict[str, Any],
+    signals: Signals,
+    host: Mapping[str, str],
+    init: Init | None,
 ) -> str:
     limit_bytes = int(ticket.get("spool_limit_bytes") or DEFAULT_SPOOL_LIMIT_BYTES)
     command = [sys.executable, "-I", "-S", os.path.abspath(sys.argv[0])]
-    desk = Desk(home, ticket, os.urandom(16).hex(), command, host, time.monotonic)
+    desk = Desk(home, ticket, os.urandom(16).hex(), command, host, time.monotonic, init)
     spool = Spool(home.spool, limit_bytes)
     spool.resume_after(int(ticket.get("restart") or 0) * RESTART_SPAN)
     desk.journal = Journal(spool, limit_bytes, time.time)

@@ -108,6 +108,7 @@ def start(desk: Desk, launch: Launch, view: View | None) -> None:
         raise SpawnFailed("no isolation was chosen")
     desk.child = None
     desk.started += 1
+    desk.cage.prepare()
     desk.keep_record()
     try:
         desk.child = desk.cage.start(launch, view)

@@ -127,6 +127,66 @@ def test_what_cannot_be_started_leaves_nobody(make: Make) -> None:
     assert not find_living(str(replica.home))
 
 
+def children(pid: int) -> list[int]:
+    words = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(word) for word in words]
+
+
+def wait_for_init(replica: Supervised) -> int:
+    """Of a supervisor that has no task yet; its number."""
+    wait_until(lambda: (replica.home / "pid").exists(), "the supervisor")
+    (init,) = children(replica.process.pid)
+    return init
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_an_init_that_waits_ends_with_its_supervisor(make: Make, how: signal.Signals) -> None:
+    replica = make("")
+    replica.run()  # no server answers
+    init = wait_for_init(replica)
+    replica.process.send_signal(how)
+    replica.api.start()  # who is told to stop has to tell that
+    replica.process.wait()
+    wait_until(lambda: not Path(f"/proc/{init}").exists(), "the end of init")
+
+
+def test_the_init_that_waited_keeps_the_program(make: Make, word: str) -> None:
+    replica = make(FAMILY, word, "wait")
+    replica.run()
+    init = wait_for_init(replica)
+    assert live(replica) == init
+
+
+@pytest.mark.parametrize("rung", ["subreaper", "best-effort"])
+def test_where_it_is_of_no_use_it_is_ended(make_replica: Make, word: str, rung: str) -> None:
+    code = "import time; print('here', flush=True); time.sleep(600)"
+    replica = make_replica(python_task(code, word, stop_grace_s=0.1), isolation=rung, loaded=True)
+    replica.api.start()
+    replica.run()
+    replica.api.wait_for(lambda: replica.api.lines() == ["here"])
+    assert children(replica.process.pid) == find_living(word)
+
+
+BORN = """
+import os, sys, time
+print(open("/proc/self/cgroup").read().count("footplate-"), os.getpid() == os.getpgrp())
+print("all there", os.getppid(), flush=True)
+time.sleep(600)
+"""
+
+
+def test_a_program_is_born_in_its_groups_and_init_is_in_none(make_replica: Make) -> None:
+    replica = make_replica(python_task(BORN, stop_grace_s=0.1), isolation="cgroup", loaded=True)
+    replica.api.start()
+    replica.run()
+    replica.api.wait_for(lambda: len(replica.api.lines()) == 2 or bool(replica.api.exit))
+    if replica.api.exit is not None:
+        pytest.skip(replica.api.exit["cause"])
+    groups = json.loads((replica.home / "isolation.json").read_text())["groups"]
+    assert replica.api.lines() == [f"{len(groups)} True", "all there 1"]
+    assert "footplate-" not in Path(f"/proc/{init_of(replica)}/cgroup").read_text()
+
+
 ROOT = "import os; print(sorted(os.listdir('/')))"
 
 

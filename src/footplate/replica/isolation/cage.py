@@ -12,6 +12,7 @@ TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Iterable, Sequence
 
+    from footplate.replica.isolation.inits import Init
     from footplate.replica.isolation.limits import Limits
     from footplate.replica.isolation.view import View
 
@@ -79,6 +80,16 @@ class Cage:
     """Whether nothing is left after ``kill``, whatever the program did to get away."""
     groups: Sequence[str] = ()
     """Directories of control groups that hold the program and nothing else."""
+
+    def adopt(self, init: Init) -> None:
+        """Have it keep the next program: where that is of no use, end it."""
+        init.give_up()
+
+    def prepare(self) -> None:
+        """Make what ``record`` is to tell of the next program, before there is one.
+
+        Raises OSError: there can be no more processes.
+        """
 
     def start(self, launch: Launch, view: View | None) -> Child:
         """Start a program, which sees ``view`` if given.

@@ -7,7 +7,8 @@ and memory can be limited; where a cpu controller is, the use of CPUs.
 
 Where it can be had, the program has a process namespace besides (``space``): it sees and
 signals nobody outside, and who was moved out of the group ends with it. Keeper and init stay out
-of the group, so that neither its limits nor its counters are about them.
+of the group, so that neither its limits nor its counters are about them; but for the moment in
+which init starts the program there.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from footplate.replica.isolation.cage import Child
     from footplate.replica.isolation.hierarchies import Hierarchy
+    from footplate.replica.isolation.inits import Init
     from footplate.replica.isolation.limits import Limits
     from footplate.replica.isolation.proofs import Proofs
     from footplate.replica.isolation.spawn import Launch
@@ -51,6 +53,8 @@ class CgroupCage(Cage):
     def __init__(self, groups: list[str], killer: str, place: Space | None = None) -> None:
         """``groups`` are all directories of the program, ``killer`` the one that kills."""
         self.groups: list[str] = groups
+        self._origins: list[str] = []
+        """For each of them the group of the supervisor."""
         self._killer = killer
         self._space = place
         self._counter = ""
@@ -84,6 +88,7 @@ class CgroupCage(Cage):
                 except (OSError, SpawnFailed) as error:
                     reasons.append(f"{kind}: {getattr(error, 'strerror', None) or error}")
                 else:
+                    cage._origins = [hierarchies[kind].own]
                     cage._add(hierarchies, (*COUNTERS, "cpu") if limited else COUNTERS, name)
                     cage._enclose(proofs)
                     return cage
@@ -111,15 +116,28 @@ class CgroupCage(Cage):
         return cls(list(record["groups"]), record["killer"], Space.reopen(record))
 
     def record(self) -> dict[str, object]:
-        return {"groups": self.groups, "killer": self._killer}
+        place = {} if self._space is None else self._space.record()
+        return {"groups": self.groups, "killer": self._killer, **place}
+
+    def adopt(self, init: Init) -> None:
+        if self._space is None:
+            init.give_up()
+        else:
+            self._space.adopt(init)
+
+    def prepare(self) -> None:
+        if self._space is not None:
+            self._space.prepare()
 
     def start(self, launch: Launch, view: View | None) -> Child:
         if self._space is None:
             return super().start(launch, view)
         doors: list[int] = []
         try:
-            doors.extend(os.open(_procs(group), os.O_WRONLY) for group in self.groups)
-            return self._space.start(launch, view, doors)
+            groups = (*self.groups, *self._origins)
+            doors.extend(os.open(_procs(group), os.O_WRONLY) for group in groups)
+            count = len(self.groups)
+            return self._space.start(launch, view, doors[:count], doors[count:])
         finally:
             for door in doors:
                 os.close(door)
@@ -230,6 +248,7 @@ class CgroupCage(Cage):
                     continue
                 if group not in self.groups:  # one hierarchy may have several controllers
                     self.groups.append(group)
+                    self._origins.append(hierarchies[controller].own)
 
 
 def _find_parents(kind: str, hierarchy: Hierarchy, *, limited: bool) -> Iterable[str]:

@@ -53,7 +53,7 @@ def find_fault(view: View) -> str:
         os._exit(0)
 
     try:
-        spawn(body)
+        os.waitpid(spawn(body), 0)
     except (SpawnFailed, OSError) as error:
         return str(error)
     return ""

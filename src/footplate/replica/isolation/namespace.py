@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from footplate.replica.isolation.cage import Child, Family
+    from footplate.replica.isolation.inits import Init
     from footplate.replica.isolation.spawn import Launch
     from footplate.replica.isolation.view import View
 
@@ -38,6 +39,15 @@ class NamespaceCage(Cage):
     @classmethod
     def reopen(cls, record: dict[str, Any]) -> NamespaceCage:
         return cls(Space.reopen(record))
+
+    def record(self) -> dict[str, object]:
+        return self._space.record()
+
+    def adopt(self, init: Init) -> None:
+        self._space.adopt(init)
+
+    def prepare(self) -> None:
+        self._space.prepare()
 
     def start(self, launch: Launch, view: View | None) -> Child:
         return self._space.start(launch, view)

@@ -53,15 +53,35 @@ class Launch:
         return {self.stdout, self.stderr} | (set() if self.network is None else {self.network})
 
 
-def spawn(body: Callable[[int], None]) -> int:
-    """Fork a child that runs ``body`` and return its pid once the child has exec'ed.
+class Newborn:
+    """A forked child that isn't yet what it is to be; ``wait`` for that once, or ``disown`` it."""
 
-    ``body`` gets the descriptor that keeps the parent waiting: exec closes it; a child that
-    doesn't exec must close it itself.
+    __slots__ = ("_reading", "pid")
 
-    Raises:
-        SpawnFailed: ``body`` raised; the child is gone.
-        OSError: there can be no more processes.
+    def __init__(self, pid: int, reading: int) -> None:
+        self.pid = pid
+        self._reading = reading
+
+    def wait(self) -> None:
+        """Until it has exec'ed, or closed what keeps the parent waiting.
+
+        Raises SpawnFailed: it said why it couldn't; it is gone.
+        """
+        message = _read_all(self._reading)
+        if message:
+            os.waitpid(self.pid, 0)
+            raise SpawnFailed(message.decode("utf-8", "replace"))
+
+    def disown(self) -> None:
+        os.close(self._reading)
+
+
+def fork(body: Callable[[int], None]) -> Newborn:
+    """A child that runs ``body``, which gets the descriptor that keeps the parent waiting.
+
+    exec closes that; a child that doesn't exec must close it itself.
+
+    Raises OSError: there can be no more processes.
     """
     reading, writing = os.pipe()
     try:
@@ -73,11 +93,19 @@ def spawn(body: Callable[[int], None]) -> int:
     if pid == 0:
         _run_child(body, writing)
     os.close(writing)
-    message = _read_all(reading)
-    if message:
-        os.waitpid(pid, 0)
-        raise SpawnFailed(message.decode("utf-8", "replace"))
-    return pid
+    return Newborn(pid, reading)
+
+
+def spawn(body: Callable[[int], None]) -> int:
+    """Fork a child that runs ``body`` and return its pid once the child has exec'ed.
+
+    Raises:
+        SpawnFailed: ``body`` raised; the child is gone.
+        OSError: there can be no more processes.
+    """
+    child = fork(body)
+    child.wait()
+    return child.pid
 
 
 def _read_all(descriptor: int) -> bytes:
@@ -104,6 +132,29 @@ def execute(launch: Launch) -> None:
     os.dup2(launch.stderr, 2)
     os.chdir(launch.cwd)
     os.execvpe(launch.argv[0], launch.argv, launch.environment)  # noqa: S606  no shell wanted
+
+
+def bear(launch: Launch) -> int:
+    """The program as a child; returns its number. This process goes where it is to be.
+
+    It leads a process group of its own. It never is a copy of this process, as after ``os.fork``,
+    which the kernel makes page by page only to give it up.
+
+    Raises OSError.
+    """
+    if launch.network is not None:
+        from footplate.replica.isolation import kernel  # in children only: it costs memory
+
+        kernel.enter_network(launch.network)
+    os.chdir(launch.cwd)
+    os.environ["PATH"] = launch.environment.get("PATH", os.defpath)  # it is looked for there
+    streams = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_DUP2, launch.stdout, 1),
+        (os.POSIX_SPAWN_DUP2, launch.stderr, 2),
+    ]
+    words = launch.argv, launch.environment
+    return os.posix_spawnp(launch.argv[0], *words, file_actions=streams, setpgroup=0)
 
 
 def begin_session() -> None:

@@ -8,7 +8,7 @@ from footplate.replica.real_paths import find_real
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Iterable, Sequence
+    from typing import Any, Iterable, Sequence
 
 _RECORDS = ".footplate"
 
@@ -28,9 +28,20 @@ class Veil:
     ) -> None:
         self.cover = cover
         self.hidden = hidden
-        self.sealed = [path for path in sealed if os.path.isdir(path)]
+        self.sealed: list[str] = [path for path in sealed if os.path.isdir(path)]
         below = [path for path in shown if is_below(path, [*hidden, *self.sealed])]
-        self.shown = [path for path in below if os.path.isdir(path)]
+        self.shown: list[str] = [path for path in below if os.path.isdir(path)]
+
+    @classmethod
+    def of(cls, told: Sequence[Any]) -> Veil:
+        """The one that ``tell`` told of, which has looked at its paths already."""
+        veil = cls.__new__(cls)
+        veil.cover, veil.hidden, veil.shown, veil.sealed = told
+        return veil
+
+    def tell(self) -> tuple[object, ...]:
+        """For a process that was forked before: nothing but texts, in lists."""
+        return self.cover, list(self.hidden), self.shown, self.sealed
 
     def draw(self, host: str) -> None:
         """In a mount namespace of one's own, where the host's root is seen at ``host``.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
+from footplate.replica.isolation.veil import Veil
+
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Sequence
-
-    from footplate.replica.isolation.veil import Veil
+    from typing import Any, Sequence
 
 _HOST = "."
 """Where the host's root is seen while a view is entered: it is the working directory."""
@@ -35,6 +35,21 @@ class View:
         self.files: Sequence[tuple[str, str]] = ()
         self.records = ""
         self.veil: Veil | None = None
+
+    @classmethod
+    def of(cls, told: tuple[Any, ...]) -> View:
+        """The one that ``tell`` told of."""
+        root, tmp, buckets, kept, files, records, veil = told
+        view = cls(root, tmp, buckets, kept)
+        view.files, view.records = files, records
+        view.veil = None if veil is None else Veil.of(veil)
+        return view
+
+    def tell(self) -> tuple[object, ...]:
+        """For a process that was forked before: nothing but texts, in lists and tuples."""
+        veil = None if self.veil is None else self.veil.tell()
+        paths = self.root, self.tmp, self.buckets
+        return (*paths, list(self.kept), list(self.files), self.records, veil)
 
     def enter(self, *, fresh_proc: bool) -> None:
         """Pivot into the view; in a mount namespace of one's own (``leave_host``) only.

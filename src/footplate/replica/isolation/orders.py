@@ -1,0 +1,83 @@
+"""What an init is told once its program is known: it was forked before.
+
+In marshal's form, in which nothing runs code of Python's: both ends are the same interpreter.
+"""
+
+from __future__ import annotations
+
+import marshal
+
+from footplate.replica.isolation import descriptors
+from footplate.replica.isolation.spawn import Launch
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    import socket
+    from typing import Any, Sequence
+
+    from footplate.replica.isolation.view import View
+
+_SIZE_BYTES = 8
+_MOST_DESCRIPTORS = 64
+
+
+class Order:
+    """``inside`` are the ``cgroup.procs``, opened, of groups that the program alone is in,
+    ``outside`` those of the groups that init is in.
+    """
+
+    __slots__ = ("inside", "launch", "outside", "view")
+
+    def __init__(
+        self,
+        launch: Launch,
+        view: View | None,
+        inside: Sequence[int] = (),
+        outside: Sequence[int] = (),
+    ) -> None:
+        self.launch = launch
+        self.view = view
+        self.inside = inside
+        self.outside = outside
+
+    def send(self, channel: socket.socket) -> bool:
+        """False: nobody is there any more."""
+        launch = self.launch
+        network = [] if launch.network is None else [launch.network]
+        view: Any = None if self.view is None else self.view.tell()
+        words = launch.argv, launch.environment, launch.cwd, view
+        told = marshal.dumps((*words, len(network), len(self.inside)))
+        held = [launch.stdout, launch.stderr, *network, *self.inside, *self.outside]
+        try:
+            descriptors.send(channel, len(told).to_bytes(_SIZE_BYTES, "little"), held)
+            channel.sendall(told)
+        except (BrokenPipeError, ConnectionResetError):
+            return False
+        return True
+
+    @classmethod
+    def receive(cls, channel: socket.socket) -> Order:
+        """Raises EOFError: there will be none."""
+        from footplate.replica.isolation.view import View  # in children only: it costs memory
+
+        size, held = descriptors.receive(channel, _SIZE_BYTES, _MOST_DESCRIPTORS)
+        told = marshal.loads(_read(channel, int.from_bytes(size, "little")))  # noqa: S302  our own
+        argv, environment, cwd, view, networks, groups = told
+        stdout, stderr, *rest = held
+        network = rest.pop(0) if networks else None
+        launch = Launch(argv, environment, cwd, stdout, stderr, network)
+        seen = None if view is None else View.of(view)
+        return cls(launch, seen, rest[:groups], rest[groups:])
+
+
+def _read(channel: socket.socket, size: int) -> bytes:
+    """Raises EOFError."""
+    parts: list[bytes] = []
+    while size:
+        parts.append(channel.recv(size))
+        size -= len(parts[-1])
+        if not parts[-1]:
+            break
+    if size or not parts:
+        raise EOFError("nobody gives orders any more")
+    return b"".join(parts)
