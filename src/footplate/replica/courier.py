@@ -88,8 +88,8 @@ class Courier:
         self._look_at = 0.0
         self._paid_until = 0.0
         """Each report of lines moves it ``PAUSE_S`` on; what comes next waits no longer."""
-        self._company_until = 0.0
-        self._lonely = 0
+        self._company_since = self._company_until = 0.0
+        self._lonely: int | None = None
         """The number of a record that waits for company."""
         self._ask_at = NEVER
         self._questions = 0
@@ -116,12 +116,13 @@ class Courier:
         return max(self._due, min(self._ask_at, (self._contact or 0.0) + self.heartbeat_s))
 
     def await_company(self, now: float) -> None:
-        """The newest record, and what is before it, waits a little for one more.
+        """The newest record, and what is before it, waits a little for more.
 
         Most programs soon say something, and short ones end: a report costs the server as much
         as a hundred lines do.
         """
-        self._lonely, self._company_until = self._spool.last, now + COMPANY_S
+        self._lonely = self._spool.last
+        self._company_since, self._company_until = now, now + COMPANY_S
 
     def ask_to_start(self) -> None:
         """From now on, when all records are delivered, ask until there is an ``environment``."""
@@ -136,6 +137,7 @@ class Courier:
     def tick(self, now: float) -> None:
         if self.refused:
             return
+        self._meet(now)
         if self._exchange.busy:
             self._watch(now)
             return
@@ -153,6 +155,15 @@ class Courier:
             self._ask(now)
         elif now >= self._contact + self.heartbeat_s:
             self._report(now)
+
+    def _meet(self, now: float) -> None:
+        """Who speaks soon often ends soon: once a record has company, both wait for the end half as
+        long as that took.
+        """
+        if self._lonely not in (None, self._spool.last):
+            self._lonely = None
+            end_at = now + (now - self._company_since) / 2
+            self._company_until = min(self._company_until, end_at)
 
     def _wants_task_first(self) -> bool:
         """It is what the program waits for; what comes of it goes with the first report then.
@@ -200,8 +211,7 @@ class Courier:
         plenty = self._spool.waiting_bytes >= _PLENTY_BYTES or self._spool.full
         if plenty or not self.unhurried:
             return 0.0
-        company_at = self._company_until if self._spool.last == self._lonely else 0.0
-        return max(self._paid_until - HASTE_S, company_at)
+        return max(self._paid_until - HASTE_S, self._company_until)
 
     def _report(self, now: float) -> None:
         if self.unhurried:

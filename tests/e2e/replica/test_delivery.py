@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
 import socket
 import subprocess
 import sys
@@ -148,6 +149,19 @@ def test_a_program_that_ends_while_the_server_is_away_is_reported_later(make_rep
     replica.api.start()
     assert replica.finish()["code"] == 5
     assert replica.api.lines() == ["ready", "last words"]
+
+
+def test_a_stop_after_the_end_changes_nothing(make_replica: Make) -> None:
+    replica = make_replica(python_task(WAIT_FOR_GO))
+    replica.api.start()
+    replica.run()
+    replica.api.wait_for(lambda: replica.api.lines() == ["ready"])
+    replica.api.stop()
+    go(replica)
+    wait_until(lambda: b'"exit"' in spooled(replica), "the exit in the spool")
+    replica.process.send_signal(signal.SIGTERM)
+    replica.api.start()
+    assert replica.finish()["kind"] == "EXITED"
 
 
 def test_a_killed_supervisors_records_are_delivered_by_the_sweep(make_replica: Make) -> None:

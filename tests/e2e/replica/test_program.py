@@ -262,23 +262,6 @@ def test_a_stop_before_the_task_is_known(make_replica: Make) -> None:
     assert replica.api.phases() == ["PREPARING"]
 
 
-def test_a_stop_after_the_end_changes_nothing(make_replica: Make) -> None:
-    replica = make_replica(python_task("print('done')"))
-    replica.api.start()
-    replica.api.script = lambda _: None
-    replica.run()
-    replica.api.wait_for(lambda: replica.api.phases() == ["PREPARING", "RUNNING"])
-    replica.api.stop()
-    wait_until(lambda: b'"exit"' in spooled(replica), "the exit in the spool")
-    replica.process.send_signal(signal.SIGTERM)
-    replica.api.start()
-    assert replica.finish()["kind"] == "EXITED"
-
-
-def spooled(replica: Supervised) -> bytes:
-    return b"".join(path.read_bytes() for path in (replica.home / "spool").glob("*.jsonl"))
-
-
 def test_a_home_has_one_supervisor_once(make_replica: Make) -> None:
     replica = make_replica(python_task(GRACEFUL))
     replica.api.start()

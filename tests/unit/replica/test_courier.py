@@ -222,12 +222,35 @@ def beginner(post: Post) -> Post:
     return post
 
 
-def test_word_of_a_start_goes_with_the_first_line(beginner: Post) -> None:
+def test_word_of_a_start_goes_with_the_first_lines(beginner: Post) -> None:
     beginner.now += COMPANY_S / 2
     beginner.add()
-    assert beginner.reports == [[1, 2, 3]]
+    until = beginner.courier.deadline()
+    assert until == pytest.approx(beginner.now + COMPANY_S / 4)
+    beginner.now += COMPANY_S / 8
     beginner.add()
-    assert beginner.reports == [[1, 2, 3], [4]]
+    assert beginner.reports == []
+    beginner.now = until
+    beginner.turn()
+    assert beginner.reports == [[1, 2, 3, 4]]
+    beginner.add()
+    assert beginner.reports == [[1, 2, 3, 4], [5]]
+
+
+def test_a_late_first_line_waits_no_longer_than_word_of_the_start(beginner: Post) -> None:
+    end_at = beginner.now + COMPANY_S
+    beginner.now += COMPANY_S * 3 / 4
+    beginner.add()
+    assert beginner.courier.deadline() == end_at
+
+
+def test_word_of_a_start_goes_with_the_first_line_and_the_end(beginner: Post) -> None:
+    beginner.now += COMPANY_S / 2
+    beginner.add()
+    beginner.now += COMPANY_S / 8
+    beginner.courier.end()
+    beginner.add(b'"k":"exit"}')
+    assert beginner.reports == [[1, 2, 3, 4]]
 
 
 def test_word_of_a_start_goes_alone_when_nothing_is_said(beginner: Post) -> None:
