@@ -86,6 +86,16 @@ def test_what_an_earlier_server_left_half_made_is_thrown_away(root: Path) -> Non
     assert len(attempts.homes()) == 1
 
 
+def test_nothing_is_left_of_the_place_where_attempts_are_made(root: Path) -> None:
+    attempts = Attempts(root, write)
+    attempts.open()
+    for name in ("u-1", "u-2"):
+        attempts.make(make_request(name))
+    attempts.close()
+    assert not [*root.glob(".making*")]
+    assert len(attempts.homes()) == 2
+
+
 @pytest.mark.parametrize("name", ["", ".", "..", ".making", "a/b", "/etc", "a\0b", "x" * 300, "ü"])
 def test_names_that_could_lead_elsewhere_are_refused(attempts: Attempts, name: str) -> None:
     with pytest.raises(FailedPrecondition):

@@ -48,6 +48,8 @@ class Attempts:
         self._trash.open()
 
     def close(self) -> None:
+        with suppress(OSError):  # the next server throws it away
+            self._making.rmdir()
         self._trash.close()
 
     def homes(self) -> tuple[Home, ...]:
@@ -93,7 +95,6 @@ class Attempts:
             self._give_up()
             message = f"the directory of {ticket.replica} can't be made: {error.strerror}"
             raise Unavailable(message) from error
-        self._end()
         if old is not None:
             with suppress(OSError):  # the newest one counts, and all go with their attempt
                 self._trash.throw(old.path)
@@ -122,7 +123,6 @@ class Attempts:
                 raise FailedPrecondition("the path of its directory would be too long") from error
             message = f"the directory of its replicas can't be made: {error.strerror}"
             raise Unavailable(message) from error
-        self._end()
 
     def _make_root(self) -> None:
         """At any time: somebody may have removed it to make room."""
@@ -130,16 +130,14 @@ class Attempts:
         self._root.chmod(0o700)
 
     def _begin(self) -> None:
-        """Where things are made there is nothing."""
-        try:
+        """Where things are made there is nothing. It stays: to make it costs as much as a HOME."""
+        with suppress(FileExistsError):
             self._making.mkdir(mode=0o700)
-        except FileExistsError:
+        with os.scandir(self._making) as left:
+            nothing = next(left, None) is None
+        if not nothing:
             self._trash.throw(self._making)
             self._making.mkdir(mode=0o700)
-
-    def _end(self) -> None:
-        with suppress(OSError):  # the next one begins with throwing it away
-            self._making.rmdir()
 
     def _fill(self, folder: Path, ticket: Ticket) -> None:
         home = folder / _home_name(ticket)
