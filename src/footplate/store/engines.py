@@ -107,7 +107,10 @@ def _bound_idleness(connection: Any, _record: Any) -> None:
 def _make_sqlite(url: URL, lock_timeout_s: float) -> Engine:
     _make_private_file(Path(str(url.database)))
     arguments = {"timeout": lock_timeout_s, "isolation_level": None}
-    engine = create_engine(url, pool_size=10, max_overflow=20, connect_args=arguments)
+    # The one used last has what it wrote in its memory still; another would read it again.
+    engine = create_engine(
+        url, pool_size=10, max_overflow=20, pool_use_lifo=True, connect_args=arguments
+    )
     event.listen(engine, "connect", _set_up)
     event.listen(engine, "begin", _begin)
     return engine
