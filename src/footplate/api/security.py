@@ -15,7 +15,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders, QueryParams
+from starlette.datastructures import Headers, QueryParams
 
 from footplate.domain.errors import PermissionDenied
 
@@ -30,11 +30,11 @@ _NO_TOKEN_PREFIXES = ("/replica/", "/shell/", "/programs/")
 """Supervisors have tokens of their own, which the replica API checks, and so have the addresses of
 shells, and those by which programs reach the buckets."""
 _CHECKED = ("http", "websocket")
-_PROTECTION = {
-    "x-content-type-options": "nosniff",
-    "content-security-policy": "sandbox; default-src 'none'",
-    "cross-origin-resource-policy": "same-origin",
-}
+_PROTECTION = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"content-security-policy", b"sandbox; default-src 'none'"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
 """Stored objects are the users' files: shown by a browser they must not act as this origin, nor
 be drawn into pages of others as scripts or pictures, which browsers ask for without ``Origin``."""
 
@@ -67,16 +67,15 @@ class SameOrigin:
 
         async def protect(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in _PROTECTION.items():
-                    headers.setdefault(name, value)
+                given = list(message.get("headers", ()))
+                names = {name for name, _ in given}
+                message["headers"] = given + [line for line in _PROTECTION if line[0] not in names]
             await send(message)
 
-        self._check(Headers(scope=scope))
+        self._check(_values(scope, b"host"), _values(scope, b"origin"))
         await self._app(scope, receive, protect)
 
-    def _check(self, headers: Headers) -> None:
-        hosts, origins = headers.getlist("host"), headers.getlist("origin")
+    def _check(self, hosts: list[str], origins: list[str]) -> None:
         if len(hosts) != 1 or not self._allows(hosts[0]):
             raise PermissionDenied(
                 f"Host {', '.join(hosts)[:200]!r} is refused; call 127.0.0.1 or localhost, or "
@@ -116,6 +115,11 @@ class TokenCheck:
             if not hmac.compare_digest(given.encode(), self._token.encode()):
                 raise PermissionDenied("the token is not this server's")
         await self._app(scope, receive, send)
+
+
+def _values(scope: Scope, name: bytes) -> list[str]:
+    """Of a header, without what starlette's own makes of all others for each that is asked for."""
+    return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
 
 
 def _is_loopback(name: str) -> bool:

@@ -1,7 +1,8 @@
 """A request's body, read by a worker thread while it arrives.
 
-The handlers that take bytes are plain functions. They run in threads of their own number,
-so that slow senders keep no others from being answered, and never hold more than a chunk.
+The handlers that take bytes are plain functions. Those that wait for their bytes run in threads
+of their own number, so that slow senders keep no others from being answered, and never hold more
+than a chunk.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from footplate.api.storage_v1.answers import error_answer
+from footplate.api.threads import in_thread
 from footplate.domain.errors import DeadlineExceeded, InvalidArgument, ServiceError
 from footplate.wire.json_text import parse_object
 
@@ -111,6 +113,7 @@ class Receiver:
             try:
                 if _is_small(request):
                     await body.read()
+                    return await in_thread(handler, request, body)
                 work = partial(handler, request, body)
                 return await to_thread.run_sync(work, limiter=self._limiter)
             except ServiceError as error:
