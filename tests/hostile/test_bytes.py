@@ -82,6 +82,31 @@ def test_the_server_goes_on(service: RunningService, what: str) -> None:
     assert "Traceback" not in said, said
 
 
+ENDLESS: dict[str, tuple[bytes, bytes]] = {
+    "a path": (b"GET /", b"a"),
+    "a header": (b"GET /healthz HTTP/1.1\r\nX: ", b"a"),
+    "headers": (b"GET /healthz HTTP/1.1\r\n", b"X: y\r\n"),
+    "trailers": (POST + b"Transfer-Encoding: chunked\r\n\r\n0\r\n", b"X: y\r\n"),
+    "word of a chunk": (POST + b"Transfer-Encoding: chunked\r\n\r\n2;x=", b"a"),
+}
+MUCH_BYTES = 32 << 20
+
+
+@pytest.mark.parametrize("what", ENDLESS)
+def test_a_head_without_an_end_is_cut_off(service: RunningService, what: str) -> None:
+    begin, piece = ENDLESS[what]
+    with pytest.raises(ConnectionError):
+        send(service.url, begin + piece * (MUCH_BYTES // len(piece)))
+    assert "Traceback" not in service.log.read_text()
+
+
+def send(url: str, content: bytes) -> None:
+    """Raises ConnectionError: the server hangs up before it has read all."""
+    place = urlsplit(url)
+    with socket.create_connection((place.hostname, place.port), timeout=HANG_S) as connection:
+        connection.sendall(content)
+
+
 def converse(url: str, content: bytes) -> bytes:
     """All that the server says to these bytes and no more. Raises TimeoutError: it hangs."""
     place = urlsplit(url)

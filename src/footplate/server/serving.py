@@ -14,6 +14,7 @@ import uvicorn
 from footplate.domain.errors import FailedPrecondition
 from footplate.server.data_dir import DataDir
 from footplate.server.listener import listen, url_of
+from footplate.server.requests import BoundedRequests
 from footplate.server.service import Service
 from footplate.server.web_sockets import BoundedWebSocket
 from footplate.wire.shell_v1 import MAX_MESSAGE_BYTES
@@ -92,6 +93,8 @@ class _Server(uvicorn.Server):
             log_config=None,
             access_log=False,
             server_header=False,
+            loop="asyncio",
+            http=BoundedRequests,
             timeout_graceful_shutdown=_GRACE_S,
             timeout_keep_alive=_KEEP_ALIVE_S,
             ws=BoundedWebSocket,
