@@ -39,11 +39,21 @@ def service(**settings: object) -> Iterator[tuple[RunningService, Service]]:
 
 def submit(client: Service, source: str, **training_input: object) -> TrainingJobName:
     """Send ``source`` as the module of a package; the same source is built only once."""
-    name = TrainingJobName("bench", f"job_{next(_NUMBERS)}")
+    return create(client, upload(client, source), **training_input)
+
+
+def upload(client: Service, source: str) -> GcsUri:
+    """Its package: ``source`` is the module."""
     content = pack_trainer(source)
     # Environments are kept by the packages' bytes and names.
     package = GcsUri(BUCKET, f"{hashlib.sha256(content).hexdigest()[:20]}.tar.gz")
     client.storage.upload(package, content)
+    return package
+
+
+def create(client: Service, package: GcsUri, **training_input: object) -> TrainingJobName:
+    """A job of a package that is there."""
+    name = TrainingJobName("bench", f"job_{next(_NUMBERS)}")
     job = {
         "scaleTier": "BASIC",
         "region": "us-central1",

@@ -1,7 +1,9 @@
 """Trivial jobs a second: many are submitted one after the other, until the last has succeeded.
 
-Beside Slurm with the same program, and as many bare processes, two at a time for two cores. *CPU*
-is what all processes have burnt for each job: on a busy machine it says more than jobs a second.
+Beside Slurm with the same program, and as many bare processes, two at a time for two cores. Slurm's
+program lies on the disk, and so does Footplate's package here: it is uploaded once; *packed* are
+jobs that upload one each. *CPU* is what all processes have burnt for each job: on a busy machine it
+says more than jobs a second.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from account import account
-from desk import service, submit
+from desk import create, service, submit, upload
 from slurm import slurm
 
 from footplate.domain.states import State
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from slurm import Slurm
 
     from footplate.client.service import Service
+    from footplate.domain.names import TrainingJobName
 
 JOBS = 60
 ROUNDS = 3
@@ -35,9 +38,9 @@ CLEARING_S = 1.5
 """What is left to do when the last has succeeded: directories of ended jobs, and the like."""
 
 
-def through_footplate(client: Service, jobs: int) -> float:
+def through_footplate(client: Service, send: Callable[[], TrainingJobName], jobs: int) -> float:
     started = time.perf_counter()
-    names = [submit(client, f"{PRINT}\n") for _ in range(jobs)]
+    names = [send() for _ in range(jobs)]
     for name in reversed(names):
         while client.training_jobs.get(name).state is not State.SUCCEEDED:
             time.sleep(POLL_S)
@@ -73,18 +76,22 @@ def measure(burnt: Callable[[], float], run: Callable[[int], float]) -> tuple[fl
 
 
 def main() -> None:
-    print("| round | footplate | CPU | slurm | CPU | ratio | bare | CPU | ratio |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print("| round | packed | CPU | footplate | CPU | slurm | CPU | ratio | bare | CPU | ratio |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     with account() as burnt, service() as (_, client), slurm() as peer:
-        through_footplate(client, 1)
+        pack = partial(submit, client, f"{PRINT}\n")
+        send = partial(create, client, upload(client, f"{PRINT}\n"))
+        through_footplate(client, send, 1)
         for number in range(1, ROUNDS + 1):
-            ours, burnt_by_us = measure(burnt, partial(through_footplate, client))
+            packed, burnt_by_packs = measure(burnt, partial(through_footplate, client, pack))
+            ours, burnt_by_us = measure(burnt, partial(through_footplate, client, send))
             theirs, burnt_by_them = (float("nan"),) * 2
             if peer is not None:
                 theirs, burnt_by_them = measure(burnt, partial(through_slurm, peer))
             floor, burnt_bare = measure(burnt, bare)
             print(
-                f"| {number} | {ours:.1f}/s | {burnt_by_us:.0f} ms "
+                f"| {number} | {packed:.1f}/s | {burnt_by_packs:.0f} ms "
+                f"| {ours:.1f}/s | {burnt_by_us:.0f} ms "
                 f"| {theirs:.1f}/s | {burnt_by_them:.0f} ms | {ours / theirs:.2f} "
                 f"| {floor:.0f}/s | {burnt_bare:.0f} ms | {ours / floor:.2f} |",
                 flush=True,
