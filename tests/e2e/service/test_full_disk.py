@@ -86,8 +86,8 @@ def test_a_job_that_can_not_be_kept_is_refused_and_can_come_again(desk: Desk, di
     assert desk.messages(name) == ["hello"]
 
 
-GREEDY = """
-import pathlib, sys
+HASTY = """
+import pathlib, sys, time
 path = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1])
 path.mkdir(parents=True, exist_ok=True)
 print("begun", flush=True)
@@ -98,6 +98,9 @@ with open(path / "much", "wb", buffering=0) as file:
         except OSError as error:
             print(error, "and nothing stops me", flush=True)
 """
+GREEDY = HASTY.replace(
+    "with open", "while not (path / 'go').exists():\n    time.sleep(0.01)\nwith open"
+)
 
 
 def trouble(desk: Desk) -> str:
@@ -120,6 +123,7 @@ def test_a_program_that_fills_the_disk_can_be_cancelled_also_after_a_crash_of_th
     for crashed in (False, True):
         name = desk.submit(GREEDY)
         desk.wait_for(name, State.RUNNING)
+        (desk.out(name) / "go").touch()
         desk.until(lambda: os.statvfs(disk).f_bavail == 0)
         with pytest.raises(Unavailable, match="disk full: 0 MiB free"):
             submit_again(desk, name)
@@ -139,6 +143,19 @@ def test_a_program_that_fills_the_disk_can_be_cancelled_also_after_a_crash_of_th
         desk.until(lambda: "disk full: " in desk.service.log.read_text())
         (desk.out(name) / "much").unlink()
         desk.until(lambda: trouble(desk) == "")
+
+
+def test_one_that_fills_it_before_its_start_was_told_can_be_cancelled_too(
+    desk: Desk, disk: Path
+) -> None:
+    desk.until(lambda: (disk / "reserve").exists())
+    name = desk.submit(HASTY)
+    desk.until(lambda: os.statvfs(disk).f_bavail == 0)
+    with desk.client() as client:
+        client.cancel(name)
+    desk.wait_for(name, State.CANCELLED)
+    desk.until(lambda: leftovers(desk) == [])
+    assert desk.messages(name)[0] == "begun"
 
 
 EATER = """
