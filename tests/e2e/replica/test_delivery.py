@@ -138,14 +138,19 @@ def test_a_server_that_accepts_and_never_answers_is_not_waited_for_to_stop(
     assert replica.finish()["kind"] == "TIME_LIMIT"
 
 
-def test_a_program_that_ends_while_the_server_is_away_is_reported_later(make_replica: Make) -> None:
-    replica = make_replica(python_task(WAIT_FOR_GO + "print('last words'); sys.exit(5)"))
+def end_while_the_server_is_away(replica: Supervised) -> None:
+    """Of a program that waits for ``go``."""
     replica.api.start()
     replica.run()
     replica.api.wait_for(lambda: replica.api.lines() == ["ready"])
     replica.api.stop()
     go(replica)
     wait_until(lambda: b'"exit"' in spooled(replica), "the exit in the spool")
+
+
+def test_a_program_that_ends_while_the_server_is_away_is_reported_later(make_replica: Make) -> None:
+    replica = make_replica(python_task(WAIT_FOR_GO + "print('last words'); sys.exit(5)"))
+    end_while_the_server_is_away(replica)
     replica.api.start()
     assert replica.finish()["code"] == 5
     assert replica.api.lines() == ["ready", "last words"]
@@ -153,12 +158,7 @@ def test_a_program_that_ends_while_the_server_is_away_is_reported_later(make_rep
 
 def test_a_stop_after_the_end_changes_nothing(make_replica: Make) -> None:
     replica = make_replica(python_task(WAIT_FOR_GO))
-    replica.api.start()
-    replica.run()
-    replica.api.wait_for(lambda: replica.api.lines() == ["ready"])
-    replica.api.stop()
-    go(replica)
-    wait_until(lambda: b'"exit"' in spooled(replica), "the exit in the spool")
+    end_while_the_server_is_away(replica)
     replica.process.send_signal(signal.SIGTERM)
     replica.api.start()
     assert replica.finish()["kind"] == "EXITED"

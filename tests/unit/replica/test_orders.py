@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -80,13 +81,13 @@ def test_a_view_comes_as_it_was(ends: Ends, files: list[int], tmp_path: Path) ->
 
 def test_an_order_longer_than_a_socket_holds(ends: Ends, files: list[int]) -> None:
     environment = {f"N{number}": "x" * 100_000 for number in range(20)}
-    if os.fork() == 0:
-        Order(Launch(["a"], environment, "/", *files[:2]), None).send(ends[0])
-        os._exit(0)
-    order = Order.receive(ends[1])
+    sent = Order(Launch(["a"], environment, "/", *files[:2]), None)
+    with ThreadPoolExecutor(1) as pool:
+        sending = pool.submit(sent.send, ends[0])
+        order = Order.receive(ends[1])
+    assert sending.result()
     assert order.launch.environment == environment
     read(*order.launch.descriptors())
-    os.wait()
 
 
 def test_without_an_order_the_end_of_the_leash_tells(ends: Ends) -> None:
