@@ -8,7 +8,7 @@ from footplate.domain.studies.study import Algorithm
 from footplate.tuning.bayesian.model import model_from_record
 from footplate.tuning.bayesian.observations import finished_count
 from footplate.tuning.bayesian.refit import refit
-from footplate.tuning.bayesian.schedule import counts, newest, wanted
+from footplate.tuning.bayesian.schedule import lineage, newest, wanted
 from footplate.tuning.choosing import designer, version
 from footplate.tuning.stopping.rule import stopping_rule
 
@@ -36,8 +36,8 @@ class Tuner:
 
     @staticmethod
     def chain(study: Study, count: int) -> list[int]:
-        """The counts of the models up to that of ``count``, oldest first; ``study``: no trials."""
-        return counts(count, finished_count(study))
+        """The counts of the models that ``count`` takes, oldest first; ``study``: no trials."""
+        return lineage(count, finished_count(study))
 
     @staticmethod
     def wanted(study: Study, ended: int) -> int:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _REMEMBERED = 128
 """Models in memory, the newest of as many studies."""
 _LINKS = 3
-"""Of each study; a suggestion wants one of the last two."""
+"""Of each study, beside the first; a suggestion wants one of the last two."""
 _log = logging.getLogger(__name__)
 
 
@@ -124,7 +124,7 @@ class Models:
                 raise Unavailable("the service is about to end; try again")
             study = first_ended(kept.study, kept.trials, link)
             model = known[link] = tuner.refit(study, model)
-        for old in sorted(known)[:-_LINKS]:
+        for old in sorted(known.keys() - {0})[:-_LINKS]:  # 0 has what earlier studies say
             del known[old]
         return model
 

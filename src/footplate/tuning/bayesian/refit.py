@@ -9,6 +9,7 @@ from footplate.tuning.bayesian.feasibility import labels
 from footplate.tuning.bayesian.model import VERSION, Model
 from footplate.tuning.bayesian.observations import finished_count, observe
 from footplate.tuning.bayesian.prior import strangers
+from footplate.tuning.bayesian.schedule import begins_anew
 from footplate.tuning.bayesian.stack import fit_stack, prior_of
 from footplate.tuning.bayesian.surrogate import belief
 from footplate.tuning.bayesian.ties import sharpness
@@ -18,6 +19,8 @@ from footplate.tuning.gaussian.fitting import Evidence, fit
 from footplate.tuning.gaussian.hyperparameters import Beliefs
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from footplate.domain.studies.study import Study
     from footplate.tuning.axes import Floats
     from footplate.tuning.gaussian.hyperparameters import Hyperparameters
@@ -27,6 +30,8 @@ LEAST_VALUES = 3
 _SEARCH_AGAIN = 1.25
 _LONG, _SHORT = 60, 20
 _FEW = 60
+_SAMPLE = 300
+"""What begins anew looks far and wide at so many rows, and then near by at all."""
 
 
 def fits(study: Study, model: Model) -> bool:
@@ -42,7 +47,8 @@ def refit(study: Study, model: Model | None = None) -> Model | None:
     """None: too few trials have ended with values, and there is nothing to learn from.
 
     It begins where ``model`` left off, and looks far and wide again once there are a quarter more
-    trials.
+    trials. Past the trials that ``schedule`` names it begins anew, and takes of ``model`` only what
+    earlier studies say.
     """
     encoding = Encoding(study.config.space)
     seen = observe(study, encoding)
@@ -51,7 +57,7 @@ def refit(study: Study, model: Model | None = None) -> Model | None:
     earlier = old.earlier if old else _earlier(study)
     if len(seen.rows) < LEAST_VALUES:
         return Model(finished, 0, (), None, earlier) if any(earlier) else None
-    old = old if old and old.outputs else None
+    old = old if old and old.outputs and not begins_anew(finished) else None
     wide = old is None or finished >= _SEARCH_AGAIN * old.searched
     fitting = _Fitting(encoding, noisy=study.config.noise is Noise.HIGH, wide=wide)
     outputs = []
@@ -84,9 +90,18 @@ class _Fitting:
         self._beliefs = Beliefs.of(encoding.width, noisy=noisy)
 
     def run(self, rows: Floats, y: Floats, old: Hyperparameters | None) -> Hyperparameters:
-        encoding = self._encoding
-        evidence = Evidence(encoding.features(rows), encoding.owners, y, self._beliefs)
+        if old is None and len(rows) > _SAMPLE:
+            every = -(-len(rows) // _SAMPLE)
+            guess = self._fit(rows[::every], y[::every], [self._beliefs.centre], _LONG)
+            return self._fit(rows, y, [guess.logs()], _SHORT)
         starts = [] if old is None else [old.logs()]
         if self._wide or len(rows) < _FEW or old is None:
             starts.append(self._beliefs.centre)
-        return fit(evidence, self._beliefs, starts, _LONG if self._wide else _SHORT)
+        return self._fit(rows, y, starts, _LONG if self._wide else _SHORT)
+
+    def _fit(
+        self, rows: Floats, y: Floats, starts: Sequence[Floats], iterations: int
+    ) -> Hyperparameters:
+        encoding = self._encoding
+        evidence = Evidence(encoding.features(rows), encoding.owners, y, self._beliefs)
+        return fit(evidence, self._beliefs, starts, iterations)

@@ -129,6 +129,26 @@ def test_the_end_waits_for_one_fit_and_not_for_a_chain_of_them(
     assert len(gate.fitted) == 1
 
 
+def test_of_many_trials_that_ended_at_once_one_model_is_made(
+    rig: SearchRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = study(rig)
+    many = tuple(
+        replace(kept.trials[number % TRIALS], number=number, ended_as=number)
+        for number in range(1, 301)
+    )
+    models = Models(SearchRig().store.studies)  # which has stored no model
+    gate = Gate(monkeypatch)
+    gate.open.set()
+
+    model = models.at(replace(kept, trials=many), 291)
+
+    assert model is not None
+    assert model.seen == 291
+    assert gate.fitted == [0, 291]
+    models.close()
+
+
 def test_the_thread_outlives_what_goes_wrong_and_says_so(
     rig: SearchRig, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

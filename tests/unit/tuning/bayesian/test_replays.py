@@ -126,6 +126,16 @@ def test_a_suggestion_replays_from_what_is_kept_of_it(seed: int, ends: list[int]
         assert again == life.study.trials[number - 1].point
 
 
+def test_past_the_first_trials_a_model_follows_from_trials_alone() -> None:
+    """Whoever has none of those before it makes the same one."""
+    study, wrong = empty(MIXED), empty(MIXED)
+    for place in range(330):
+        point = draw(MIXED, generator(7, place))
+        study = with_finished(study, point, loss(point))
+        wrong = with_finished(wrong, point, -loss(point))
+    assert refit(study, refit(wrong)) == refit(study)
+
+
 def chain(study: Study, ended: list[int], count: int) -> Model | None:
     """The model of a count, made again from the first one on."""
     model = None

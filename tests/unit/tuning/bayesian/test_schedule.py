@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footplate.tuning.bayesian.schedule import counts, following, newest, wanted
+from footplate.tuning.bayesian.schedule import counts, following, lineage, newest, wanted
 
 COUNTS = st.integers(0, 2000)
 INHERITED = st.integers(0, 500)
@@ -41,3 +41,19 @@ def test_early_each_trial_counts_and_later_one_in_25() -> None:
 def test_inherited_trials_count() -> None:
     assert following(0, inherited=300) == 12
     assert wanted(0, inherited=300) == 0
+
+
+@given(COUNTS, INHERITED)
+def test_few_models_have_to_be_made_however_many_trials_ended_at_once(
+    finished: int, inherited: int
+) -> None:
+    needed = lineage(wanted(finished, inherited), inherited)
+    assert needed[0] == 0
+    assert needed[-1] == wanted(finished, inherited)
+    assert len(needed) <= len(counts(128))
+
+
+def test_past_128_trials_a_model_begins_anew() -> None:
+    assert lineage(126) == counts(126)
+    assert lineage(997) == [0, 997]
+    assert lineage(12, inherited=300) == [0, 12]
