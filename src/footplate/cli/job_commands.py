@@ -13,7 +13,7 @@ import click
 from footplate.cli.formats.grammar import read_format
 from footplate.cli.happenings import Narrator, restarts, timetable
 from footplate.cli.hints import job_commands
-from footplate.cli.interruption import INTERRUPTED, at_interrupt, job_goes_on
+from footplate.cli.interruption import INTERRUPTED
 from footplate.cli.lists.listing import show_none
 from footplate.cli.show import cell, render, render_list
 from footplate.cli.table import LEAST, total_width
@@ -66,7 +66,7 @@ def describe(
     with session.connect() as service:
         job = service.job(name)
         _show_job(service, job, layout, columns)
-        if _tell_wait(job):
+        if tell_wait(job):
             return
         happened = list(service.events(name))
     if again := restarts(happened):
@@ -265,39 +265,7 @@ def conclude(job: Job, *, interrupted: bool = False) -> NoReturn:
     sys.exit(INTERRUPTED if interrupted else int(not succeeded))
 
 
-def go_on(session: Session, name: JobName, *, tuning: bool, follow: bool, detach: bool) -> None:
-    """After a submit: tell the job, and follow it to the end of the process if asked to."""
-    announce(session, name, tuning=tuning)
-    if follow:
-        stream_logs(session, name)
-    if not detach:
-        tell_why_it_waits(session, name)
-
-
-def announce(session: Session, name: JobName, *, tuning: bool = False) -> None:
-    """After a submit: the id, and how to go on. On stderr: stdout is for the resource.
-
-    ``tuning``: it has trials.
-    """
-    commands = job_commands(name, session.flags)
-    at_interrupt(job_goes_on(name.job_id, commands))
-    click.echo(f"Job {name.job_id} submitted.", err=True)
-    if tuning:
-        click.echo(f"  trials:   {commands['trials']} --watch", err=True)
-    click.echo(f"  follow:   {commands['stream-logs']}", err=True)
-    click.echo(f"  describe: {commands['describe']}", err=True)
-    click.echo(f"  cancel:   {commands['cancel']}", err=True)
-
-
-def tell_why_it_waits(session: Session, name: JobName) -> None:
-    """Once, after a submit, if the job waits; the submit has succeeded, whatever comes of this."""
-    with suppress(ServiceError), session.connect() as service:
-        job = service.job(name)
-        if job.state is State.QUEUED:
-            _tell_wait(job)
-
-
-def _tell_wait(job: Job) -> bool:
+def tell_wait(job: Job) -> bool:
     """On stderr, if it waits."""
     why = cell(job.resource, PENDING)
     if why:

@@ -53,8 +53,3 @@ def stream_logs_option(function: Callable[P, R]) -> Callable[P, R]:
         is_flag=True,
         help="Follow the job to its end; the exit code is 0 only if it succeeded.",
     )(function)
-
-
-def check_following(*, follow: bool, detach: bool) -> None:
-    if follow and detach:
-        raise click.UsageError("--async and --stream-logs exclude each other")

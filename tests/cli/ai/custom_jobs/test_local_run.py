@@ -48,7 +48,7 @@ def services(fake: FakeService, monkeypatch: pytest.MonkeyPatch) -> list[tuple[i
         asked.append((replicas, gpus))
         yield lambda: Service(fake.url)
 
-    module = "footplate.cli.ai_platform.local.private_service"
+    module = "footplate.cli.local_runs.running"
     monkeypatch.setattr(f"{module}.private_service", private_service)
     return asked
 

@@ -37,7 +37,7 @@ def rooms(fake: FakeService, monkeypatch: pytest.MonkeyPatch) -> list[int]:
         asked.append(replicas)
         yield lambda: Service(fake.url)
 
-    module = "footplate.cli.ai_platform.local.private_service"
+    module = "footplate.cli.local_runs.running"
     monkeypatch.setattr(f"{module}.private_service", private_service)
     return asked
 

@@ -7,20 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli import job_commands
 from footplate.cli.ai.custom_jobs.kind import KIND
 from footplate.cli.ai.custom_jobs.options import program_options
 from footplate.cli.ai.located.create_options import create_options, display_name_option
-from footplate.cli.dry_run import finish
 from footplate.cli.interruption import at_interrupt
 from footplate.cli.kms_key import kms_key_name
 from footplate.cli.session_options import with_session
 from footplate.cli.show import render
-from footplate.cli.stream_options import check_following
 
 if TYPE_CHECKING:
-    from footplate.cli.formats.layout import Layout
     from footplate.cli.session import Session
+    from footplate.cli.submitting import Submitting
 
 
 @click.command("create")
@@ -32,16 +29,12 @@ def command(
     session: Session,
     /,
     region: str,
-    layout: Layout,
+    submitting: Submitting,
     display_name: str,
     worker_pools: tuple[dict[str, str], ...],
     config: str | None,
     python_package_uris: list[str],
     staging_bucket: str | None,
-    *,
-    dry_run: bool,
-    stream_logs: bool,
-    detach: bool,
     **options: object,
 ) -> None:
     """Create a custom job, which starts as soon as there is room for it.
@@ -67,29 +60,18 @@ def command(
     \b
       footplate ai custom-jobs create --display-name=census --config=job.yaml --dry-run
     """
-    check_following(follow=stream_logs, detach=detach)
     if not worker_pools and config is None:
         raise click.UsageError("--worker-pool-spec or --config is needed")
     # Imported here: help texts need neither YAML nor the packager.
+    from footplate.cli.ai.custom_jobs.draft import CustomJobDraft
     from footplate.cli.ai.custom_jobs.given_pools import GivenPools
-    from footplate.cli.ai.custom_jobs.request import make_job
     from footplate.cli.config_file import read_config
 
-    pools = GivenPools(
-        session.project, display_name, worker_pools, tuple(python_package_uris), staging_bucket
-    )
+    project, uris = session.project, tuple(python_package_uris)
+    pools = GivenPools(project, display_name, worker_pools, uris, staging_bucket)
     content = read_config(Path(config), "ai custom-jobs create") if config else {}
-    options["kms_key_name"] = kms_key_name(options, session.project)
+    options["kms_key_name"] = kms_key_name(options, project)
     at_interrupt("Interrupted; no job was created.")
-    with session.connect() as service:
-        service.health()
-        specs = pools.foretell() if dry_run else pools.stage(service.storage)
-        request = make_job(display_name, content, options, specs)
-        if dry_run:
-            uploads = pools.uploads()
-            finish(
-                service.validations.custom_job(session.project, region, request, uploads), layout
-            )
-        created = service.custom_jobs.create(session.project, region, request)
-    job_commands.go_on(session, created.name, tuning=False, follow=stream_logs, detach=detach)
-    click.echo(render(created.resource, layout, KIND.columns))
+    draft = CustomJobDraft(project, region, display_name, content, options, pools)
+    created = submitting.submit(session, draft)
+    click.echo(render(created.resource, submitting.layout, KIND.columns))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
+from footplate.cli.gathered import gathered
 from footplate.cli.option_values import ListValue
 
 if TYPE_CHECKING:
@@ -15,7 +17,35 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+@dataclass(frozen=True)
+class LocalRun:
+    """What they say. Raises click.UsageError: not of one program, or of an image to build."""
+
+    executor_image_uri: str
+    local_package_path: str
+    script: str | None
+    python_module: str | None
+    requirements: list[str]
+    extra_packages: list[str]
+    extra_dirs: list[str]
+    gpu: bool
+    service_account_key_file: str | None
+    """An absolute path."""
+    output_image_uri: str | None
+
+    def __post_init__(self) -> None:
+        if (self.script is None) == (self.python_module is None):
+            raise click.UsageError("give either --script or --python-module")
+        if self.output_image_uri is not None:
+            raise click.UsageError(
+                "--output-image-uri: no image is built, since programs don't run in containers "
+                "here yet; leave it out"
+            )
+
+
 def local_run_options(function: Callable[P, R]) -> Callable[P, R]:
+    """Handed over as one LocalRun, ``run``."""
+    function = gathered("run", LocalRun)(function)
     for option in (
         click.option("--region", hidden=True, expose_value=False),
         click.option("--output-image-uri", metavar="IMAGE", help="Refused: no image is built."),

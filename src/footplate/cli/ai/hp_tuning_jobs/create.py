@@ -7,20 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli import job_commands
 from footplate.cli.ai.hp_tuning_jobs.kind import KIND
 from footplate.cli.ai.located.create_options import create_options, display_name_option
-from footplate.cli.dry_run import finish
 from footplate.cli.interruption import at_interrupt
 from footplate.cli.kms_key import kms_key_name
 from footplate.cli.learn_from import learn_from_option
 from footplate.cli.session_options import with_session
 from footplate.cli.show import render
-from footplate.cli.stream_options import check_following
 
 if TYPE_CHECKING:
-    from footplate.cli.formats.layout import Layout
     from footplate.cli.session import Session
+    from footplate.cli.submitting import Submitting
 
 
 @click.command("create")
@@ -56,13 +53,9 @@ def command(
     session: Session,
     /,
     region: str,
-    layout: Layout,
+    submitting: Submitting,
     display_name: str,
     config: str,
-    *,
-    dry_run: bool,
-    stream_logs: bool,
-    detach: bool,
     **options: object,
 ) -> None:
     """Create a tuning job: it runs your trainer again and again, and searches for the best
@@ -95,18 +88,13 @@ def command(
           --max-trial-count=40 --parallel-trial-count=4
       footplate ai hp-tuning-jobs create --display-name=census --config=hptuning.yaml --dry-run
     """
-    check_following(follow=stream_logs, detach=detach)
     # Imported here: help texts need no YAML.
+    from footplate.cli.ai.hp_tuning_jobs.draft import TuningJobDraft
     from footplate.cli.ai.hp_tuning_jobs.request import make_job
     from footplate.cli.config_file import read_config
 
     options["kms_key_name"] = kms_key_name(options, session.project)
     request = make_job(display_name, read_config(Path(config), "ai hp-tuning-jobs create"), options)
     at_interrupt("Interrupted; no job was created.")
-    with session.connect() as service:
-        service.health()
-        if dry_run:
-            finish(service.validations.tuning_job(session.project, region, request), layout)
-        created = service.tuning_jobs.create(session.project, region, request)
-    job_commands.go_on(session, created.name, tuning=True, follow=stream_logs, detach=detach)
-    click.echo(render(created.resource, layout, KIND.columns))
+    created = submitting.submit(session, TuningJobDraft(session.project, region, request))
+    click.echo(render(created.resource, submitting.layout, KIND.columns))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,15 +11,11 @@ from footplate.cli.option_values import ListValue
 from footplate.cli.session_options import region_option, with_session
 from footplate.cli.show import format_option, render
 from footplate.cli.terminal import disarm
-from footplate.domain.errors import AlreadyExists, InvalidArgument, NotFound, ServiceError
+from footplate.domain.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from footplate.cli.formats.layout import Layout
-    from footplate.cli.prior.finished_study import FinishedStudy
     from footplate.cli.session import Session
-    from footplate.client.service import Service
-    from footplate.domain.names import StudyName
-    from footplate.wire.json_text import JsonObject
 
 _COLUMNS = {"NAME": "name", "DISPLAY_NAME": "displayName", "STATE": "state"}
 
@@ -76,6 +71,7 @@ def command(
     """
     # Imported here: help texts need none of it.
     from footplate.cli.prior.reading import read_study
+    from footplate.cli.prior.sending import send_study
 
     study = read_study(file, study_name, metrics, (goal or "").upper())
     if not study.trials:
@@ -83,7 +79,7 @@ def command(
     for note in study.notes:
         click.secho(f"Note: {disarm(note)}.", err=True, fg="yellow")
     with session.connect() as service:
-        name, resource = _send(service, session.project, region, display_name, study)
+        name, resource = send_study(service, session.project, region, display_name, study)
     without = sum(trial.final is None for trial in study.trials)
     told = f", {without} of them without a result" if without else ""
     click.echo(f"Study {name.study_id} has {len(study.trials)} trials{told}.", err=True)
@@ -92,33 +88,3 @@ def command(
         err=True,
     )
     click.echo(render(resource, layout, _COLUMNS))
-
-
-def _send(
-    service: Service, project: str, region: str, display_name: str, study: FinishedStudy
-) -> tuple[StudyName, JsonObject]:
-    """All of it or, where a trial is refused, nothing."""
-    from footplate.cli.prior.requests import study_spec, trial_request
-
-    _check_new(service, project, region, display_name)
-    name, resource = service.studies.create(project, region, display_name, study_spec(study))
-    try:
-        for trial in study.trials:
-            service.studies.add_trial(name, trial_request(trial))
-    except BaseException:
-        with suppress(ServiceError):
-            service.studies.delete(name)
-        raise
-    return name, resource
-
-
-def _check_new(service: Service, project: str, region: str, display_name: str) -> None:
-    """Else a file that is imported twice would become one study with all trials twice."""
-    try:
-        name = service.studies.lookup(project, region, display_name)
-    except NotFound:
-        return
-    raise AlreadyExists(
-        f"there is a study {display_name!r}: {name}; give another --display-name, or learn from "
-        f"the one that there is: `hp-tuning-jobs create --learn-from={name.study_id}`"
-    )

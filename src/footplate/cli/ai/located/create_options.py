@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
-from footplate.cli.dry_run import dry_run_option
 from footplate.cli.kms_key import kms_options
 from footplate.cli.option_values import DictValue
 from footplate.cli.session_options import region_option
-from footplate.cli.show import format_option
-from footplate.cli.stream_options import stream_logs_option
+from footplate.cli.submitting import submitting_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,9 +21,7 @@ R = TypeVar("R")
 def create_options(function: Callable[P, R]) -> Callable[P, R]:
     for option in (
         region_option(),
-        format_option("yaml"),
-        dry_run_option,
-        stream_logs_option,
+        submitting_options,
         kms_options,
         click.option("--enable-dashboard-access", is_flag=True, help="Kept, of no effect here."),
         click.option(

@@ -10,6 +10,7 @@ from footplate.cli.ai_platform.jobs.submit.request import make_job
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from footplate.cli.ai_platform.local.options import LocalTrain
     from footplate.wire.json_text import JsonObject
 
 JOB = "local_train"
@@ -32,20 +33,15 @@ class Cluster:
         return 1 + self.workers + self.parameter_servers + self.evaluators
 
 
-def cluster(
-    *,
-    distributed: bool,
-    workers: int | None,
-    parameter_servers: int | None,
-    evaluators: int | None,
-) -> Cluster:
+def cluster(run: LocalTrain) -> Cluster:
     """Counts that are None are gcloud's; all of them count in a distributed run only."""
-    if not distributed:
+    if not run.distributed:
         return Cluster()
+    workers, servers = run.worker_count, run.parameter_server_count
     return Cluster(
         WORKERS if workers is None else workers,
-        PARAMETER_SERVERS if parameter_servers is None else parameter_servers,
-        evaluators or 0,
+        PARAMETER_SERVERS if servers is None else servers,
+        run.evaluator_count or 0,
     )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
+from footplate.cli.gathered import gathered
 from footplate.cli.offering import offered
 
 if TYPE_CHECKING:
@@ -17,7 +19,27 @@ R = TypeVar("R")
 _COUNT = click.IntRange(min=0)
 
 
-def program_options(function: Callable[P, R]) -> Callable[P, R]:
+@dataclass(frozen=True)
+class LocalTrain:
+    """What they say; counts that are None are gcloud's."""
+
+    module_name: str
+    package_path: str
+    job_dir: str | None
+    runtime_version: str | None
+    python_version: str | None
+    distributed: bool
+    worker_count: int | None
+    parameter_server_count: int | None
+    evaluator_count: int | None
+
+
+def local_train_options(function: Callable[P, R]) -> Callable[P, R]:
+    """Handed over as one LocalTrain, ``run``."""
+    return _cluster_options(_program_options(gathered("run", LocalTrain)(function)))
+
+
+def _program_options(function: Callable[P, R]) -> Callable[P, R]:
     """What runs, in what, and where its files lie."""
     for option in (
         click.option(
@@ -54,7 +76,7 @@ def program_options(function: Callable[P, R]) -> Callable[P, R]:
     return function
 
 
-def cluster_options(function: Callable[P, R]) -> Callable[P, R]:
+def _cluster_options(function: Callable[P, R]) -> Callable[P, R]:
     """How many replicas there are."""
     for option in (
         click.option(

@@ -23,6 +23,7 @@ from footplate.client.validation import Uploads
 from footplate.domain.names import GcsUri
 
 if TYPE_CHECKING:
+    from footplate.cli.ai_platform.jobs.submit.options import PackageOptions
     from footplate.cli.packaging.archive import Archive
     from footplate.client.storage import Storage
 
@@ -32,9 +33,7 @@ class GivenPackages:
     """What the options say of packages, and where local ones are put."""
 
     job: str
-    package_path: str | None
-    packages: list[str]
-    staging_bucket: str | None
+    asked: PackageOptions
     job_dir: str | None
     module: tuple[str, str] | None = None
     """Where it was given, and what: the module that is to run."""
@@ -44,7 +43,8 @@ class GivenPackages:
         local, location = self._local(), self._location()
         if location is None:
             return self._remote()
-        built = [build_shown(self.package_path)] if self.package_path is not None else []
+        package_path = self.asked.package_path
+        built = [build_shown(package_path)] if package_path is not None else []
         for archive in built:
             self._check_module(archive)
         check_names([*built, *local])
@@ -57,8 +57,8 @@ class GivenPackages:
             return self._remote()
         check_names(local)
         built = []
-        if self.package_path is not None:
-            folder = check_package(Path(self.package_path).expanduser())
+        if (package_path := self.asked.package_path) is not None:
+            folder = check_package(Path(package_path).expanduser())
             if not is_project(folder.parent):  # what is made up is made quickly
                 self._check_module(build_package(folder).archive)
             built = [f"{location}/{folder.name}.tar.gz"]
@@ -68,8 +68,9 @@ class GivenPackages:
 
     def _check_module(self, built: Archive) -> None:
         """Other packages may have what this one lacks."""
-        if self.module is not None and self.package_path is not None and not self.packages:
-            parent = Path(self.package_path).expanduser().resolve().parent
+        package_path = self.asked.package_path
+        if self.module is not None and package_path is not None and not self.asked.packages:
+            parent = Path(package_path).expanduser().resolve().parent
             field, module = self.module
             check_module(module, built, own_build=is_project(parent), field=field)
 
@@ -79,16 +80,17 @@ class GivenPackages:
         return None if location is None else Uploads(GcsUri(location.bucket, f"{location.path}/"))
 
     def _remote(self) -> list[str]:
-        return [package for package in self.packages if package.startswith("gs://")]
+        return [package for package in self.asked.packages if package.startswith("gs://")]
 
     def _local(self) -> list[Archive]:
-        return [read_package(name) for name in self.packages if not name.startswith("gs://")]
+        return [read_package(name) for name in self.asked.packages if not name.startswith("gs://")]
 
     def _location(self) -> GcsUri | None:
         """Where local packages go; None: there are none."""
-        if self.package_path is None and len(self._remote()) == len(self.packages):
+        asked = self.asked
+        if asked.package_path is None and len(self._remote()) == len(asked.packages):
             return None
-        location = staging_location(self.job, self.staging_bucket, self.job_dir)
+        location = staging_location(self.job, asked.staging_bucket, self.job_dir)
         if location is None:
             raise click.UsageError(
                 "local packages want --staging-bucket or --job-dir, to be uploaded to"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
+from footplate.cli.gathered import gathered
 from footplate.cli.offering import offered
 from footplate.cli.option_values import DictValue, ListValue
 
@@ -33,8 +35,18 @@ class TierValue(click.Choice[str]):
 _ACCELERATOR = DictValue(("type", "count"))
 
 
+@dataclass(frozen=True)
+class PackageOptions:
+    """What they say of packages."""
+
+    package_path: str | None
+    packages: list[str]
+    staging_bucket: str | None
+
+
 def program_options(function: Callable[P, R]) -> Callable[P, R]:
-    """What runs, and where its files lie."""
+    """What runs, and where its files lie; of packages as one PackageOptions, ``packages``."""
+    function = gathered("packages", PackageOptions)(function)
     for option in (
         click.option(
             "--python-version", metavar="VERSION", help="Python of the runtime, such as 3.7."

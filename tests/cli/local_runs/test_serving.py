@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.cli.ai_platform.local.serving import private_settings
+from footplate.cli.local_runs.serving import private_settings
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.sites import Mode
 

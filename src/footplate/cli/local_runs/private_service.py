@@ -17,7 +17,7 @@ from footplate.domain.errors import FailedPrecondition
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_COMMAND = (sys.executable, "-P", "-m", "footplate.cli.ai_platform.local.serving")
+_COMMAND = (sys.executable, "-P", "-m", "footplate.cli.local_runs.serving")
 """-P: nothing in the directory where the user stands is taken for a module of ours."""
 
 _GPUS = "gpus"

@@ -1,0 +1,43 @@
+"""A custom job before it is made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from footplate.cli.ai.custom_jobs.request import make_job
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from footplate.cli.ai.custom_jobs.given_pools import GivenPools
+    from footplate.client.resources import Job
+    from footplate.client.service import Service
+    from footplate.client.storage import Storage
+    from footplate.client.validation import Checked
+    from footplate.wire.json_text import JsonObject
+
+
+@dataclass(frozen=True)
+class CustomJobDraft:
+    """``config`` is a CustomJobSpec; what ``options`` and ``pools`` say wins over it."""
+
+    project: str
+    region: str
+    display_name: str
+    config: JsonObject
+    options: Mapping[str, object]
+    pools: GivenPools
+
+    def foretell(self) -> JsonObject:
+        return make_job(self.display_name, self.config, self.options, self.pools.foretell())
+
+    def stage(self, storage: Storage) -> JsonObject:
+        return make_job(self.display_name, self.config, self.options, self.pools.stage(storage))
+
+    def check(self, service: Service, request: JsonObject) -> Checked:
+        uploads = self.pools.uploads()
+        return service.validations.custom_job(self.project, self.region, request, uploads)
+
+    def create(self, service: Service, request: JsonObject) -> Job:
+        return service.custom_jobs.create(self.project, self.region, request)

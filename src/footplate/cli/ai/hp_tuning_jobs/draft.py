@@ -1,0 +1,34 @@
+"""A tuning job before it is made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from footplate.client.resources import Job
+    from footplate.client.service import Service
+    from footplate.client.storage import Storage
+    from footplate.client.validation import Checked
+    from footplate.wire.json_text import JsonObject
+
+
+@dataclass(frozen=True)
+class TuningJobDraft:
+    """Its packages lie in buckets already: nothing of it is built or uploaded."""
+
+    project: str
+    region: str
+    request: JsonObject
+
+    def foretell(self) -> JsonObject:
+        return self.request
+
+    def stage(self, storage: Storage) -> JsonObject:  # noqa: ARG002 - the protocol
+        return self.request
+
+    def check(self, service: Service, request: JsonObject) -> Checked:
+        return service.validations.tuning_job(self.project, self.region, request)
+
+    def create(self, service: Service, request: JsonObject) -> Job:
+        return service.tuning_jobs.create(self.project, self.region, request)

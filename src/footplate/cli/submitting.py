@@ -1,0 +1,113 @@
+"""What all commands do alike that make a job."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
+
+import click
+
+from footplate.cli.dry_run import dry_run_option, finish
+from footplate.cli.gathered import gathered
+from footplate.cli.hints import job_commands
+from footplate.cli.interruption import at_interrupt, job_goes_on
+from footplate.cli.job_commands import stream_logs, tell_wait
+from footplate.cli.show import format_option
+from footplate.cli.stream_options import stream_logs_option
+from footplate.domain.errors import ServiceError
+from footplate.domain.states import State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.cli.formats.layout import Layout
+    from footplate.cli.session import Session
+    from footplate.client.resources import Job
+    from footplate.client.service import Service
+    from footplate.client.storage import Storage
+    from footplate.client.validation import Checked
+    from footplate.domain.names import JobName
+    from footplate.wire.json_text import JsonObject
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Draft(Protocol):
+    """A job as a command line describes it."""
+
+    def foretell(self) -> JsonObject:
+        """The request, as far as it is known before anything is built or uploaded."""
+
+    def stage(self, storage: Storage) -> JsonObject:
+        """The request, with what it names built and uploaded."""
+
+    def check(self, service: Service, request: JsonObject) -> Checked:
+        """What the service says of it."""
+
+    def create(self, service: Service, request: JsonObject) -> Job:
+        """Make the job."""
+
+
+@dataclass(frozen=True)
+class Submitting:
+    """What the options say of how a job is made, and of what comes after."""
+
+    layout: Layout
+    stream_logs: bool
+    detach: bool
+    dry_run: bool
+
+    def __post_init__(self) -> None:
+        if self.stream_logs and self.detach:
+            raise click.UsageError("--async and --stream-logs exclude each other")
+
+    def submit(self, session: Session, draft: Draft) -> Job:
+        """Make the job, tell of it, and follow it to the end of the process if asked to.
+
+        With --dry-run nothing is made, and the process ends with the verdict.
+        """
+        # Imported here: start-up time of help texts.
+        from footplate.cli.trials.summary import is_tuning
+
+        with session.connect() as service:
+            service.health()
+            if self.dry_run:
+                finish(draft.check(service, draft.foretell()), self.layout)
+            created = draft.create(service, draft.stage(service.storage))
+        announce(session, created.name, tuning=is_tuning(created.resource))
+        if self.stream_logs:
+            stream_logs(session, created.name)
+        if not self.detach:
+            tell_why_it_waits(session, created.name)
+        return created
+
+
+def submitting_options(function: Callable[P, R]) -> Callable[P, R]:
+    """--stream-logs, --async, --dry-run and --format, handed over as ``submitting``."""
+    function = format_option("yaml")(gathered("submitting", Submitting)(function))
+    return stream_logs_option(dry_run_option(function))
+
+
+def announce(session: Session, name: JobName, *, tuning: bool) -> None:
+    """The id, and how to go on. On stderr: stdout is for the resource.
+
+    ``tuning``: it has trials.
+    """
+    commands = job_commands(name, session.flags)
+    at_interrupt(job_goes_on(name.job_id, commands))
+    click.echo(f"Job {name.job_id} submitted.", err=True)
+    if tuning:
+        click.echo(f"  trials:   {commands['trials']} --watch", err=True)
+    click.echo(f"  follow:   {commands['stream-logs']}", err=True)
+    click.echo(f"  describe: {commands['describe']}", err=True)
+    click.echo(f"  cancel:   {commands['cancel']}", err=True)
+
+
+def tell_why_it_waits(session: Session, name: JobName) -> None:
+    """Once, if the job waits; the submit has succeeded, whatever comes of this."""
+    with suppress(ServiceError), session.connect() as service:
+        job = service.job(name)
+        if job.state is State.QUEUED:
+            tell_wait(job)
