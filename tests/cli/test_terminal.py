@@ -17,6 +17,10 @@ def test_only_what_programs_print_goes_back_within_its_line() -> None:
     assert disarm("failed\rsucceeded\b") == "failed\\x0dsucceeded\\x08"
 
 
+def test_names_have_no_colours() -> None:
+    assert disarm("\x1b[8mhidden", plain=True) == "\\x1b[8mhidden"
+
+
 def test_what_turns_the_order_of_characters_is_written_out() -> None:
     assert disarm("cen\u202esus\u2066") == "cen\\u202esus\\u2066"
     assert disarm("שלום") == "שלום"
@@ -42,7 +46,14 @@ def test_commands_are_written_out(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("line", "width", "shown"),
-    [("census", 6, "census"), ("census_1", 6, "cen..."), ("census", 2, "..."), ("", 0, "")],
+    [
+        ("census", 6, "census"),
+        ("census_1", 6, "cen..."),
+        ("census", 2, "..."),
+        ("", 0, ""),
+        ("漢字漢字", 7, "漢字..."),
+        ("漢字漢字", 8, "漢字漢字"),
+    ],
 )
 def test_long_lines_end_in_dots(line: str, width: int, shown: str) -> None:
     assert clip(line, width) == shown

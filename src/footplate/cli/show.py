@@ -139,4 +139,4 @@ def cell(resource: Resource, path: str) -> str:
     if value is None:
         return ""
     text = value if isinstance(value, str) else spell_json(value)
-    return disarm(text) if sys.stdout.isatty() else text
+    return disarm(text, plain=True) if sys.stdout.isatty() else text

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import unicodedata
+from itertools import accumulate
 
 _TURNS = r"\u202a-\u202e\u2066-\u2069"
 """What turns the order of the characters after it: a name would pass for another one."""
@@ -14,17 +15,20 @@ _COMMANDS = re.compile(
 )
 """Control characters, but for colours, and what moves within the line: tabs, progress bars."""
 _BACK = re.compile(r"[\x08\r]")
+_DOTS = "..."
 _BEYOND_ASCII = re.compile(rf"[\x7f-\x9f{_TURNS}]")
 
 
-def disarm(text: str, *, moving: bool = False) -> str:
+def disarm(text: str, *, moving: bool = False, plain: bool = False) -> str:
     """``text`` with what would make a terminal act (retitle, clear, paste, turn) written out.
 
     ``moving``: it may go back within its line, as progress bars do. Else that is written out, too:
-    a name that does so would pass for another one.
+    a name that does so would pass for another one. ``plain``: colours are written out as well. A
+    name with one would hide or dress up all that follows it.
     """
     text = _COMMANDS.sub(_write_out, text)
-    return text if moving else _BACK.sub(_write_out, text)
+    text = text if moving else _BACK.sub(_write_out, text)
+    return text.replace("\x1b", "\\x1b") if plain else text
 
 
 def spell_json(value: object, *, indent: int | None = None, sort_keys: bool = False) -> str:
@@ -39,8 +43,12 @@ def _write_out(found: re.Match[str]) -> str:
 
 
 def clip(line: str, width: int) -> str:
-    """``line``, or as much of it as fits, with dots at its end."""
-    return line if len(line) <= width else f"{line[: max(0, width - 3)]}..."
+    """``line``, or as much of it as fits so many columns, with dots at its end."""
+    if width_of(line) <= width:
+        return line
+    room = max(0, width - len(_DOTS))
+    ends = accumulate(map(width_of, line))
+    return "".join(c for c, end in zip(line, ends, strict=True) if end <= room) + _DOTS
 
 
 def width_of(text: str) -> int:

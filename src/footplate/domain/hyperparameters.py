@@ -24,6 +24,7 @@ _LONGEST_CHARACTER_BYTES = 4
 _INT64 = 1 << 63
 MAX_METRIC_LENGTH = 1024
 """No program's report of a longer one would be kept."""
+MAX_NAME_LENGTH = 1024
 
 
 def check_parameter_names(
@@ -38,6 +39,9 @@ def check_parameter_names(
         elif "=" in name or any(c.isspace() or not c.isprintable() for c in name):
             allowed = "a name without = and white space"
             yield Violation(field, f"{quoted(name)} given; allowed: {allowed}")
+        elif len(name) > MAX_NAME_LENGTH:
+            said = f"{len(name)} characters given; allowed: at most {MAX_NAME_LENGTH}"
+            yield Violation(field, said)
         elif for_programs and name.startswith("-"):
             bare = quoted(name.lstrip("-") or "a")
             said = f"{quoted(name)} given; allowed: {bare}, which the program gets as --NAME=VALUE"

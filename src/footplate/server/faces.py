@@ -72,7 +72,7 @@ def make_routes(
         *logging_routes(kept.logs, jobs.get, tuple(catalogue.regions), followers),
         program_routes(PROGRAMS, replicas.programs.check, storage),
         *operation_routes(jobs),
-        *vizier_routes(vizier, kept.clock),
+        *vizier_routes(vizier, kept.clock, catalogue),
         *vertex_routes(jobs, kept.clock, catalogue, paths, trials),
         *trials_routes(trials, jobs.get, jobs.explain),
         *location_routes(catalogue),

@@ -48,7 +48,7 @@ def build(jobs: MemoryJobs, access: Access) -> Starlette:
     routes = [
         *health_routes("1.2.3", CollectorRegistry(), lambda: {"dataDir": "here"}),
         *training_routes(jobs, load_catalogue(), _shells, jobs.trials),
-        *vizier_routes(memory_vizier(jobs.clock), jobs.clock),
+        *vizier_routes(memory_vizier(jobs.clock), jobs.clock, load_catalogue()),
         *vertex_routes(jobs, jobs.clock, load_catalogue(), _shells, jobs.trials),
         *operation_routes(jobs),
         *location_routes(load_catalogue()),

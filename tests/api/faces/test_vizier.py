@@ -38,6 +38,15 @@ def make(http: httpx.Client, display_name: str = "s", query: str = "", **more: A
     return str(response.json()["name"])
 
 
+def test_a_study_is_of_a_region_that_there_is(http: httpx.Client) -> None:
+    body = {"displayName": "s", "studySpec": SPEC}
+    answer = http.post("/v1/projects/demo/locations/us-centrall/studies", json=body)
+    status, _, message = refusal(answer)
+    assert status == 400
+    assert message.startswith("parent: 'us-centrall' given, which is no region of the catalogue; ")
+    assert "us-central1" in message
+
+
 def suggest(http: httpx.Client, study: str, count: int = 1, client: str = "a") -> dict[str, Any]:
     body = {"suggestionCount": count, "clientId": client}
     response = http.post(f"/v1/{study}/trials:suggest", json=body)
@@ -189,8 +198,8 @@ def test_a_trial_that_was_done_elsewhere_counts(http: httpx.Client) -> None:
     wrong = {"parameters": [{"parameterId": "x", "value": 5}]}
     status, _, message = refusal(http.post(f"/v1/{study}/trials", json=wrong))
     assert status == 400
-    assert "x: 5 isn't one of its values" in message
-    assert "y: missing" in message
+    assert "x: 5 given; allowed: a whole number, 1 to 4" in message
+    assert "y: required: 0.5, 2" in message
 
 
 def test_measurements_are_kept_in_order_and_the_last_one_counts(http: httpx.Client) -> None:

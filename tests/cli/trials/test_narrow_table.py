@@ -51,5 +51,24 @@ def test_times_give_way_first() -> None:
     assert headings[2].endswith("STEP learning_rate optimizer")
 
 
+def test_a_long_text_is_cut_where_there_is_no_room() -> None:
+    optimizer = "x" * 300
+    view = TrialsView.read(
+        answer(trial(1, parameters={"optimizer": optimizer}))  # type: ignore[arg-type]  # JSON by hand
+    )
+    assert optimizer in narrow_table(view, view.trials, NOW, 400)[1][0]
+    lines = [line for line, _ in narrow_table(view, view.trials, NOW, 60)]
+    assert max(map(len, lines)) <= 60
+    assert f"{'x' * 17}..." in lines[1]
+
+
+def test_no_name_dresses_up_what_follows_it() -> None:
+    view = TrialsView.read(
+        answer(trial(1, parameters={"optimizer": "\x1b[8mhidden"}))  # type: ignore[arg-type]  # JSON by hand
+    )
+    (_, (line, _)) = narrow_table(view, view.trials, NOW, 80)
+    assert "\\x1b[8mhidden" in line
+
+
 def test_names_can_not_act_on_the_terminal() -> None:
     assert not any("\x1b" in line or "\x07" in line for line, _ in lines(100))

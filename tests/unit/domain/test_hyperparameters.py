@@ -51,6 +51,11 @@ def test_ranges(low: float, high: float, integral: bool, logarithmic: bool) -> N
     assert allowed == (low <= high and (whole or not integral) and not (logarithmic and low <= 0))
 
 
+def test_a_name_is_no_longer_than_a_program_can_take() -> None:
+    (violation,) = check_parameter_names([("f", "x" * 1025)])
+    assert violation.description == "1025 characters given; allowed: at most 1024"
+
+
 @given(st.lists(st.sampled_from(["lr", "batch-size", "x y", "a=b", "", "\n", "ü"]), max_size=4))
 def test_names(names: list[str]) -> None:
     wrong = [v.field for v in check_parameter_names([(str(i), n) for i, n in enumerate(names)])]

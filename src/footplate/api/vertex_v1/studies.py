@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from footplate.api.vertex_v1.parents import location_of
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.machines.places import unknown_region
 from footplate.domain.names import StudyName
 from footplate.wire.paging import format_token, parse_token
 from footplate.wire.vertex_v1.queries import PAGES
@@ -15,21 +17,30 @@ from footplate.wire.vertex_v1.vizier_requests import read_lookup, read_study
 if TYPE_CHECKING:
     from footplate.api.json_route import Call
     from footplate.control.vizier import Studies
+    from footplate.domain.catalogue import Catalogue
     from footplate.wire.json_text import JsonObject
 
 
 class StudiesApi:
     """One method for each method of the API."""
 
-    def __init__(self, studies: Studies) -> None:
+    def __init__(self, studies: Studies, catalogue: Catalogue) -> None:
         self._studies = studies
+        self._catalogue = catalogue
 
     def create(self, call: Call) -> JsonObject:
-        """``learnFrom`` is ours: the ids of earlier studies, with commas in between."""
+        """``learnFrom`` is ours: the ids of earlier studies, with commas in between.
+
+        Raises InvalidArgument: the catalogue has no such region, or the request is wrong.
+        """
+        where = location_of(call)
+        if where.location not in self._catalogue.regions:
+            said = unknown_region(where.location, self._catalogue)
+            raise InvalidArgument.of((Violation("parent", said),))
         ids = call.parameter("learnFrom", "learn_from") or ""
         learns_from = tuple(text for each in ids.split(",") if (text := each.strip()))
         request = replace(read_study(call.body()), learns_from=learns_from)
-        return study_json(self._studies.create(location_of(call), request))
+        return study_json(self._studies.create(where, request))
 
     def get(self, call: Call) -> JsonObject:
         return study_json(self._studies.get(study_of(call)))

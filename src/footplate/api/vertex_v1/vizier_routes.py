@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from starlette.routing import Route
 
     from footplate.control.vizier import Vizier
+    from footplate.domain.catalogue import Catalogue
     from footplate.ports.clock import Clock
 
 
-def vizier_routes(vizier: Vizier, clock: Clock) -> list[Route]:
+def vizier_routes(vizier: Vizier, clock: Clock, catalogue: Catalogue) -> list[Route]:
     """Verbs before resources: a route is found by the last segment of its URL."""
     routes = _operation_routes(StudyOperations(vizier))
-    studies, trials = StudiesApi(vizier.studies), TrialsApi(vizier.trials)
+    studies, trials = StudiesApi(vizier.studies, catalogue), TrialsApi(vizier.trials)
     for version in ("v1", "v1beta1"):
         location = f"/{version}/projects/{{project}}/locations/{{location}}"
         asked = SuggestApi(vizier, clock, version)

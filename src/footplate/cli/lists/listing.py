@@ -217,4 +217,4 @@ def show_none(listing: Listing, where: str = "") -> None:
 
 def print_names(names: Sequence[str]) -> None:
     text = "\n".join(names)
-    click.echo(disarm(text) if sys.stdout.isatty() else text)
+    click.echo(disarm(text, plain=True) if sys.stdout.isatty() else text)

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from footplate.cli.job_commands import PENDING
+from footplate.cli.terminal import pad, width_of
 from footplate.cli.trials.fields import metric_value, seconds
 from footplate.cli.trials.table import result
 from footplate.cli.trials.words import duration, figure, sparkline
@@ -61,10 +62,11 @@ def _run(run: Job | None) -> tuple[str, str]:
 
 def _parameters(view: TrialsView, trial: TrialView) -> Iterator[str]:
     there = [name for name in view.parameters if name in trial.parameters]
-    width = max(map(len, there), default=0)
+    width = max(map(width_of, there), default=0)
     for name in there:
         value = trial.parameters[name]
-        yield f"{name:<{width}}  {figure(value if not isinstance(value, list | dict) else None)}"
+        told = figure(value if not isinstance(value, list | dict) else None)
+        yield f"{pad(name, width)}  {told}"
 
 
 def _curves(view: TrialsView, curve: Sequence[MeasurementView]) -> Iterator[str]:

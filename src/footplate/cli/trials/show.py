@@ -152,7 +152,7 @@ def _print_table(view: TrialsView, shown: Sequence[TrialView]) -> None:
             line, fg=style.replace("bold", "").strip() or None, bold="bold" in style or None
         )
     if best := best_line(view):
-        click.secho(disarm(best), fg="green", err=True)
+        click.secho(disarm(best, plain=True), fg="green", err=True)
 
 
 def _run_of(service: Service, name: JobName, trial: TrialView) -> Job | None:
@@ -182,5 +182,4 @@ def _print_detail(
 
 
 def _echo(text: str) -> None:
-    shown = sys.stdout.isatty()
-    click.echo("\n".join(map(disarm, text.split("\n"))) if shown else text)
+    click.echo(disarm(text, plain=True) if sys.stdout.isatty() else text)

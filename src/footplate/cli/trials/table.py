@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footplate.cli.table import folded_rows, table, total_width
-from footplate.cli.terminal import disarm
+from footplate.cli.terminal import clip, disarm
 from footplate.cli.trials.fields import (
     metric_value,
     parameter_value,
@@ -30,6 +30,8 @@ _COLOURS = {
 HEADING = "bold"
 """The style of the headings, and of nothing else."""
 WHY = "WHY"
+_LEAST = 20
+"""No text is cut to fewer columns."""
 _EXPENDABLE = ("MACHINE_TIME", "TIME", "EARLY", "STEP")
 """Columns that go first where there is no room."""
 
@@ -73,15 +75,16 @@ def narrow_table(
     """For terminals: lines of this width, each with its style; the best trial stands out.
 
     Where there is little room, reasons stand below their rows, and times are left out; results
-    and parameters never are.
+    and parameters never are, but a long text among them is cut.
     """
     found = columns(view, now)
     for heading in _EXPENDABLE:
         if _width(found, shown) > width:
             found = [column for column in found if column.heading != heading]
     texts = [*found] if found[-1].heading == WHY else [*found, Column("", lambda _: "")]
-    rows = [[disarm(cell) for cell in row] for row in _rows(texts, shown)]
-    headings, *lines = folded_rows([disarm(c.heading) for c in texts], rows, width)
+    longest = width if _width(found, shown) <= width else max(_LEAST, width // 3)
+    rows = [_plain(row, longest) for row in _rows(texts, shown)]
+    headings, *lines = folded_rows(_plain([c.heading for c in texts], longest), rows, width)
     told = [(line, HEADING) for line in headings]
     for trial, parts in zip(shown, lines, strict=True):
         style = "bold green" if trial.best else _COLOURS.get(trial.state, "")
@@ -91,6 +94,12 @@ def narrow_table(
 
 def _rows(found: Sequence[Column], shown: Sequence[TrialView]) -> list[list[str]]:
     return [[" ".join(column.cell(trial).split()) for column in found] for trial in shown]
+
+
+def _plain(cells: Sequence[str], longest: int) -> list[str]:
+    """Without what a terminal would obey; the last one, of reasons, is never cut."""
+    *others, last = (disarm(cell, plain=True) for cell in cells)
+    return [*(clip(cell, longest) for cell in others), last]
 
 
 def _width(found: Sequence[Column], shown: Sequence[TrialView]) -> int:

@@ -108,12 +108,12 @@ def _picture(
     lines = narrow_table(view, shown, utc_now(), size.width)
     headings = [line for line in lines if line[1] == HEADING]
     rows = lines[len(headings) :]
-    parts = [(disarm(headline(view)), "bold"), *headings]
+    parts = [(disarm(headline(view), plain=True), "bold"), *headings]
     if len(rows) > room:
         parts.append((f"... {len(rows) - room} lines above", "dim"))
     parts += rows[-room:]
     if best := best_line(view):
-        parts.append((disarm(best), "green"))
+        parts.append((disarm(best, plain=True), "green"))
     parts += [(line, "dim") for line in notes]
     return Group(*(Text(text, style=style, no_wrap=True) for text, style in parts))
 

@@ -21,7 +21,7 @@ def check_place(
     """The region is known, it has every accelerator, and one of its zones has all of them."""
     place = catalogue.regions.get(region)
     if place is None:
-        yield Violation(region_field, _unknown(region, catalogue))
+        yield Violation(region_field, unknown_region(region, catalogue))
         return
     wanted: dict[str, None] = {}
     for request in requests:
@@ -60,7 +60,8 @@ def _zones_with(wanted: dict[str, None], region: Region) -> bool:
     return any(wanted.keys() <= zone.accelerators for zone in region.zones)
 
 
-def _unknown(region: str, catalogue: Catalogue) -> str:
+def unknown_region(region: str, catalogue: Catalogue) -> str:
+    """What is wrong with a region that the catalogue doesn't have."""
     known = nearest(region, catalogue.regions, "regions")
     if not region:
         return f"required: the region of the job; {known}"

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from footplate.domain.studies.enumeration import count_points, nth_point
 from footplate.domain.studies.parameters import Value
-from footplate.domain.words import listed
+from footplate.domain.studies.wanted import spelled, values_of
+from footplate.domain.words import listed, quoted, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -83,12 +84,23 @@ class SearchSpace:
             name = slot.parameter.name
             active.add(name)
             if name not in point:
-                yield f"{name}: missing"
+                yield f"{name}: required: {values_of(slot.parameter)}"
             elif not slot.parameter.has(value):
-                yield f"{name}: {value!r} isn't one of its values"
-        extra = sorted(set(point) - active)
-        if extra:
-            yield f"{listed(extra)}: not active there"
+                yield f"{name}: {_shown(value)} given; allowed: {values_of(slot.parameter)}"
+        yield from (self._why_not(name) for name in sorted(set(point) - active))
+
+    def _why_not(self, name: str) -> str:
+        """What keeps a parameter out of a point where it isn't active."""
+        if name not in self.names:
+            known = listed(sorted(self.names))
+            return f"{quoted(name)}: given, and no parameter of the study; allowed: {known}"
+        slots = [slot for slot in self.slots if slot.parameter.name == name]
+        below = {
+            f"{self.slots[slot.parent].parameter.name} of {spelled(sorted(slot.values, key=str))}"
+            for slot in slots
+            if slot.parent is not None
+        }
+        return f"{name}: given; allowed: only with {' or '.join(sorted(below))}"
 
     def has(self, point: Point) -> bool:
         return next(self.problems(point), None) is None
@@ -103,6 +115,10 @@ class SearchSpace:
 
 
 _INACTIVE = object()
+
+
+def _shown(value: object) -> str:
+    return shortened(repr(value))
 
 
 def key(point: Point) -> Hashable:

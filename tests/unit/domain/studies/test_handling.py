@@ -156,13 +156,16 @@ def test_one_that_was_done_elsewhere_has_ended() -> None:
 @pytest.mark.parametrize(
     ("point", "said"),
     [
-        ({"lr": 0.5, "batch": 0.1}, "model: missing"),
-        ({**LINE, "lr": 2.0}, "lr: 2.0 isn't one of its values"),
-        ({**LINE, "lr": "x"}, "lr: 'x' isn't one of its values"),
-        ({**LINE, "depth": 3}, "depth: not active there"),
-        ({**TREE, "depth": 3.5}, "depth: 3.5 isn't one of its values"),
-        ({**LINE, "rate": 1}, "rate: not active there"),
-        ({**LINE, "batch": 0.15}, "batch: 0.15 isn't one of its values"),
+        ({"lr": 0.5, "batch": 0.1}, "model: required: 'tree', 'line'"),
+        ({**LINE, "lr": 2.0}, "lr: 2.0 given; allowed: 0 to 1"),
+        ({**LINE, "lr": "x"}, "lr: 'x' given; allowed: 0 to 1"),
+        ({**LINE, "depth": 3}, "depth: given; allowed: only with model of 'tree'"),
+        ({**TREE, "depth": 3.5}, "depth: 3.5 given; allowed: a whole number, 1 to 9"),
+        (
+            {**LINE, "rate": 1},
+            "'rate': given, and no parameter of the study; allowed: batch, depth, lr, model",
+        ),
+        ({**LINE, "batch": 0.15}, "batch: 0.15 given; allowed: 0.1, 0.2"),
     ],
 )
 def test_a_point_outside_of_the_space_is_refused(

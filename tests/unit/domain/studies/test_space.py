@@ -68,12 +68,19 @@ def test_a_range_of_real_numbers_has_no_size_unless_its_bounds_are_equal() -> No
     [
         ({"optimizer": "adam"}, []),
         ({"optimizer": "sgd", "momentum": 0.5}, []),
-        ({"optimizer": "sgd"}, ["momentum: missing"]),
-        ({"optimizer": "adam", "momentum": 0.5}, ["momentum: not active there"]),
-        ({"optimizer": "sgd", "momentum": 2.0}, ["momentum: 2.0 isn't one of its values"]),
-        ({"optimizer": "sgd", "momentum": float("nan")}, ["momentum: nan isn't one of its values"]),
-        ({"optimizer": 1}, ["optimizer: 1 isn't one of its values"]),
-        ({}, ["optimizer: missing"]),
+        ({"optimizer": "sgd"}, ["momentum: required: 0 to 1"]),
+        (
+            {"optimizer": "adam", "momentum": 0.5},
+            ["momentum: given; allowed: only with optimizer of 'sgd'"],
+        ),
+        ({"optimizer": "sgd", "momentum": 2.0}, ["momentum: 2.0 given; allowed: 0 to 1"]),
+        ({"optimizer": "sgd", "momentum": float("nan")}, ["momentum: nan given; allowed: 0 to 1"]),
+        ({"optimizer": 1}, ["optimizer: 1 given; allowed: 'sgd', 'adam'"]),
+        ({}, ["optimizer: required: 'sgd', 'adam'"]),
+        (
+            {"optimizer": "adam", "momentun": 1},
+            ["'momentun': given, and no parameter of the study; allowed: momentum, optimizer"],
+        ),
     ],
 )
 def test_a_point_has_a_value_for_each_active_parameter_and_no_more(
