@@ -31,8 +31,9 @@ def judge(
 ) -> TrialRecord:
     """``trial`` after its ``run`` has ended, but for its place in the order of ends.
 
-    A trial that the search stopped early keeps what it had; one whose program failed, or that
-    was cancelled, or that reported nothing, has no value. Source: HyperparameterOutput.State.
+    A trial that the search stopped early keeps what it had; one that was told to stop and came to
+    its end before that wasn't stopped. One whose program failed, or that was cancelled, or that
+    reported nothing, has no value. Source: HyperparameterOutput.State.
     """
     ended = replace(
         trial,
@@ -42,7 +43,9 @@ def judge(
         machine_s=_machine_s(run),
     )
     final = select(measurements, config.metrics, config.selection)
-    if run.state is State.SUCCEEDED or (run.state is State.CANCELLED and trial.stopped_early):
+    if run.state is State.SUCCEEDED:
+        return _measured(replace(ended, stop_reason=""), final, config, tags_seen)
+    if run.state is State.CANCELLED and trial.stopped_early:
         return _measured(ended, final, config, tags_seen)
     return _infeasible(ended, _why_ended(run))
 

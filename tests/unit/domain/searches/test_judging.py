@@ -83,6 +83,16 @@ def test_what_is_no_number_is_no_value(value: float) -> None:
     assert f"rmse was {value} at step 7" in trial.infeasible_reason
 
 
+def test_one_that_ended_by_itself_before_it_was_stopped_was_not_stopped() -> None:
+    told = replace(TRIAL, state=TrialState.STOPPING, stop_reason="at step 2: worse")
+
+    trial = judge(told, SUCCEEDED, CONFIG, CURVE)
+
+    assert trial.verdict is State.SUCCEEDED
+    assert not trial.stopped_early
+    assert trial.final == CURVE[1]
+
+
 def test_one_that_the_search_stopped_keeps_what_it_had() -> None:
     stopped = replace(TRIAL, state=TrialState.STOPPING, stop_reason="at step 2: worse")
 
