@@ -77,6 +77,12 @@ def test_trials_that_wait_say_why(
         (("--filter=momentum:*",), "2"),
         (("--filter=stopped_early=true",), "4"),
         (("--filter=best=true",), "2"),
+        (("--filter=optimizer~^a.am$",), "1 3 4"),
+        (("--filter=trial=(2,4)",), "2 4"),
+        (("--filter=start_time>2026-11-21T08:02:30Z",), "3 4"),
+        (("--filter=end_time>-pt1h",), ""),
+        (('--filter=metrics."rmse"<0.6',), "1 2"),
+        (("--sort-by=optimizer,~trial",), "4 3 1 2"),
     ],
 )
 def test_which_ones_in_what_order(
@@ -93,6 +99,8 @@ NAMES = (
     "machine_seconds, stopped_early, stop_reason, infeasible_reason, suggested_as, suggestion"
 )
 
+A_TIME = "such as 2026-11-21T08:00 or -pt2h"
+
 
 @pytest.mark.parametrize(
     ("option", "message"),
@@ -107,6 +115,14 @@ NAMES = (
             f"filter: unknown state; allowed: {', '.join(STATES)}; at character 7, near 'DONE'",
         ),
         ("--filter=rmse<high", "filter: no number; at character 6, near 'high'"),
+        (
+            "--filter=end_time>2026",
+            f"filter: no time; allowed: {A_TIME}; at character 10, near '2026'",
+        ),
+        (
+            "--filter=adam",
+            "filter: no comparator (= != : < <= > >= ~ !~) beside it; at character 1, near 'adam'",
+        ),
     ],
 )
 def test_what_is_wrong_is_said(
@@ -115,6 +131,18 @@ def test_what_is_wrong_is_said(
     result = invoke(*TRIALS, job, option)
     assert result.exit_code == 1
     assert result.stderr == f"Error: {message}\n"
+
+
+@pytest.mark.parametrize("order", ["rmse", "~rmse"])
+def test_what_is_no_number_comes_last(
+    invoke: Callable[..., Result], fake: FakeService, job: str, order: str
+) -> None:
+    values: tuple[float | str, ...] = (0.5, "NaN", 0.2, "NaN", 0.9)
+    trials = [trial(n, final=measured(value, 1)) for n, value in enumerate(values, 1)]
+    fake.trials[JOB] = [answer(*trials)]
+    result = invoke(*TRIALS, job, "--format=json", f"--sort-by={order}")
+    found = [t["number"] for t in json.loads(result.stdout)["trials"]]
+    assert found == ([3, 1, 5, 2, 4] if order == "rmse" else [5, 1, 3, 2, 4])
 
 
 def test_nothing_to_show(invoke: Callable[..., Result], fake: FakeService, job: str) -> None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _MOST = 100
 """Comparisons of one expression."""
-_ORDERS: dict[str, Callable[..., bool]] = {
+ORDERS: dict[str, Callable[..., bool]] = {
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
@@ -77,7 +77,7 @@ class Comparison:
 
     def _in_order(self, value: JsonValue) -> bool:
         """As times, else as numbers, else as texts."""
-        order = _ORDERS[self.operator]
+        order = ORDERS[self.operator]
         if self.time is not None and (found := stamp(value)) is not None:
             return order(found, self.time)
         left, right = _number(text_of(value)), _number(self.text)
@@ -152,11 +152,16 @@ def _compare(given: Restriction, now: datetime) -> Condition:
         path = read_path(given.field)
     except InvalidArgument:
         given.refuse_name("allowed: the path of a field, such as labels.team;")
+    return comparison_of(given, path, now)
+
+
+def comparison_of(given: Restriction, path: Path, now: datetime) -> Comparison:
+    """Raises InvalidArgument: the value can't be compared so."""
     text = given.value.text
     if given.value.kind is Kind.WORD and text.startswith("="):
         given.refuse_value(f"{given.operator}= is no comparator;")
     pattern = _pattern(given) if given.operator == "~" else None
-    time = spoken_time(text, now) if given.operator in _ORDERS else None
+    time = spoken_time(text, now) if given.operator in ORDERS else None
     return Comparison(path, given.operator, text, time, pattern)
 
 

@@ -24,9 +24,9 @@ has a star.
 
 Fields of --filter and --sort-by are the metrics and parameters of the job, and: trial, state,
 best, step, seconds, machine_seconds, start_time, end_time, stopped_early, stop_reason,
-infeasible_reason, suggested_as. (A name that is taken already: metrics.NAME, parameters.NAME.)
-CSV, JSON and YAML have everything in them, unrounded. A projection takes the same
-names, and those of the JSON."""
+infeasible_reason, suggested_as, suggestion. (A name that is taken already: metrics.NAME,
+parameters.NAME; one with blanks: metrics."NAME".) CSV, JSON and YAML have everything in them,
+unrounded. A projection takes the same names, and those of the JSON."""
 
 
 def trials_help(command: str, job: str) -> str:
@@ -65,14 +65,18 @@ def trials_options(function: Callable[P, R]) -> Callable[P, R]:
             "--limit", type=click.IntRange(min=1), metavar="N", help="Show at most N trials."
         ),
         click.option(
-            "--sort-by", default="", metavar="FIELD", help="Order by a field; ~FIELD: descending."
+            "--sort-by",
+            default="",
+            metavar="FIELD,...",
+            help="Order by fields; ~FIELD for descending.",
         ),
         click.option(
             "--filter",
             "condition",
             default="",
             metavar="EXPRESSION",
-            help="Only trials that match; see the examples.",
+            help="Only trials that match: FIELD=VALUE, != < <= > >=, : (contains), ~ (a regular "
+            "expression), AND, OR, NOT; times may be such as -pt2h.",
         ),
     ):
         function = option(function)

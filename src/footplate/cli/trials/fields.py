@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Value = str | float | bool | None
 
+TIMES = ("start_time", "end_time")
 METRIC = "metrics."
 PARAMETER = "parameters."
 

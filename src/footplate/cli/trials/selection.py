@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import fnmatch
-import operator
+import math
 from typing import TYPE_CHECKING, TypeAlias
 
+from footplate.cli.formats.printers import rank
 from footplate.cli.hints import job_commands
-from footplate.cli.trials.fields import by_name
+from footplate.cli.lists.condition import ORDERS, Comparison, comparison_of
+from footplate.cli.trials.fields import TIMES, by_name, utc_now
 from footplate.client.trials import STATES
 from footplate.domain.errors import InvalidArgument, NotFound
-from footplate.domain.filters import Comparator
 from footplate.wire.filter_parser import Joints, Restriction, parse_expression
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
 
-    from footplate.cli.trials.fields import Field, Value
+    from footplate.cli.trials.fields import Field
     from footplate.client.trials import TrialsView, TrialView
 
     Condition: TypeAlias = Callable[[TrialView], bool]
 
 _MAX_COMPARISONS = 100
-
-_ORDERS: dict[Comparator, Callable[[float, float], bool]] = {
-    Comparator.LESS: operator.lt,
-    Comparator.LESS_OR_EQUAL: operator.le,
-    Comparator.GREATER: operator.gt,
-    Comparator.GREATER_OR_EQUAL: operator.ge,
-}
 
 
 def find_trial(view: TrialsView, number: int, flags: str) -> TrialView:
@@ -43,9 +37,9 @@ def find_trial(view: TrialsView, number: int, flags: str) -> TrialView:
 
 
 def select(view: TrialsView, condition: str, sort_by: str, limit: int | None) -> list[TrialView]:
-    """Those that match, ordered by a field (``~`` before it: descending), ``limit`` at most.
+    """Those that match, ordered by fields (``~`` before one: descending), ``limit`` at most.
 
-    Trials that lack the field come last either way.
+    Trials that lack a field, or whose value is no number there, come last either way.
 
     Raises:
         InvalidArgument: a field that there isn't, or no expression; says what is allowed.
@@ -61,21 +55,33 @@ def select(view: TrialsView, condition: str, sort_by: str, limit: int | None) ->
 def _ordered(
     trials: Sequence[TrialView], sort_by: str, names: Mapping[str, Field]
 ) -> list[TrialView]:
-    if not sort_by:
-        return list(trials)
-    field = names.get(sort_by.removeprefix("~"))
-    if field is None:
-        raise InvalidArgument(f"--sort-by: {sort_by!r} given; allowed: {', '.join(names)}")
-    there = [trial for trial in trials if field.read(trial) is not None]
-    absent = [trial for trial in trials if field.read(trial) is None]
-    there.sort(key=lambda trial: _rank(field.read(trial)), reverse=sort_by.startswith("~"))
+    found = list(trials)
+    for order in reversed(_orders(sort_by, names)):
+        field = names.get(order.removeprefix("~"))
+        if field is None:
+            raise InvalidArgument(f"--sort-by: {order!r} given; allowed: {', '.join(names)}")
+        found = _ordered_by(field, found, descending=order.startswith("~"))
+    return found
+
+
+def _ordered_by(field: Field, trials: list[TrialView], *, descending: bool) -> list[TrialView]:
+    there = [trial for trial in trials if _is_there(field, trial)]
+    absent = [trial for trial in trials if not _is_there(field, trial)]
+    there.sort(key=lambda trial: rank(field.read(trial)), reverse=descending)
     return [*there, *absent]
 
 
-def _rank(value: Value) -> tuple[bool, float, str]:
-    """Numbers before texts."""
-    number = not isinstance(value, str) and value is not None
-    return (False, float(value), "") if number else (True, 0.0, str(value))  # type: ignore[arg-type]  # told apart above
+def _is_there(field: Field, trial: TrialView) -> bool:
+    value = field.read(trial)
+    return not (value is None or (isinstance(value, float) and math.isnan(value)))
+
+
+def _orders(sort_by: str, names: Mapping[str, Field]) -> list[str]:
+    """The first one counts most. A parameter's name may have commas."""
+    whole = sort_by.strip()
+    if not whole or whole.removeprefix("~") in names:
+        return [whole] if whole else []
+    return [name.strip() for name in whole.split(",")]
 
 
 def _condition(text: str, names: Mapping[str, Field]) -> Condition:
@@ -84,52 +90,41 @@ def _condition(text: str, names: Mapping[str, Field]) -> Condition:
         any_of=lambda parts: lambda trial: any(part(trial) for part in parts),
         negation_of=lambda part: lambda trial: not part(trial),
     )
-    return parse_expression(text, lambda given: _compare(given, names), joints, _MAX_COMPARISONS)
+    now = utc_now()
+    return parse_expression(
+        text, lambda given: _compare(given, names, now), joints, _MAX_COMPARISONS, gcloud=True
+    )
 
 
-def _compare(given: Restriction, names: Mapping[str, Field]) -> Condition:
-    field = names.get(given.field)
+def _compare(given: Restriction, names: Mapping[str, Field], now: datetime) -> Condition:
+    """Of texts whatever their case, as in all lists."""
+    if not given.name.text:
+        given.refuse_value("no comparator (= != : < <= > >= ~ !~) beside it;")
+    # As in all lists, a name with blanks is quoted behind its dot: metrics."val loss".
+    field = names.get(given.field) or names.get(given.field.replace('"', ""))
     if field is None:
         given.refuse_name(f"unknown field; allowed: {', '.join(names)};")
-    comparator, wanted = given.comparator, given.value.text
-    if field.name == "state" and comparator in (Comparator.EQUAL, Comparator.NOT_EQUAL):
-        wanted = wanted.upper()
-        if wanted not in STATES:
-            given.refuse_value(f"unknown state; allowed: {', '.join(STATES)};")
-    if comparator is Comparator.MATCHES:
-        return lambda trial: _contains(field.read(trial), wanted)
-    if comparator is Comparator.NOT_EQUAL:
-        return lambda trial: not _equal(field.read(trial), wanted)
-    if comparator is Comparator.EQUAL:
-        return lambda trial: _equal(field.read(trial), wanted)
-    holds, bound = _ORDERS[comparator], _number(wanted)
-    if bound is None:
+    wanted = given.value.text
+    if field.name == "state" and given.operator in ("=", "!=") and wanted.upper() not in STATES:
+        given.refuse_value(f"unknown state; allowed: {', '.join(STATES)};")
+    comparison = comparison_of(given, (field.name,), now)
+    if given.operator in ORDERS:
+        _check_order(given, field, comparison)
+    return lambda trial: comparison.holds({field.name: field.read(trial)})
+
+
+def _check_order(given: Restriction, field: Field, comparison: Comparison) -> None:
+    """What stands in an order is a time or a number."""
+    if field.name in TIMES:
+        if comparison.time is None:
+            given.refuse_value("no time; allowed: such as 2026-11-21T08:00 or -pt2h;")
+    elif not _is_number(given.value.text):
         given.refuse_value("no number;")
-    return lambda trial: _numeric(field.read(trial), lambda value: holds(value, bound))
 
 
-def _numeric(value: Value, holds: Callable[[float], bool]) -> bool:
-    number = _number(value) if isinstance(value, str) else value
-    return number is not None and holds(float(number))
-
-
-def _equal(value: Value, wanted: str) -> bool:
-    if isinstance(value, bool):
-        return str(value).lower() == wanted.lower()
-    if isinstance(value, str) or value is None:
-        return value == wanted
-    return _number(wanted) == float(value)
-
-
-def _contains(value: Value, wanted: str) -> bool:
-    text, pattern = str("" if value is None else value).lower(), wanted.lower()
-    if wanted == "*":
-        return bool(text)
-    return fnmatch.fnmatchcase(text, pattern) if "*" in pattern else pattern in text
-
-
-def _number(text: str) -> float | None:
+def _is_number(text: str) -> bool:
     try:
-        return float(text)
+        float(text)
     except ValueError:
-        return None
+        return False
+    return True
