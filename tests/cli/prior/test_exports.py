@@ -69,6 +69,33 @@ trials:
     assert study.trials[1].reason == "it broke"
 
 
+@pytest.mark.parametrize(
+    ("text", "metrics", "goal", "said"),
+    [
+        (json.dumps(TRIALS), ("loss",), "MINIMIZE", "--metric: 'loss' given; the file has rmse"),
+        (
+            json.dumps({"studySpec": SPEC, "trials": TRIALS}),
+            ("loss",),
+            "",
+            "--metric: loss given; the file says rmse: leave the option out",
+        ),
+        (
+            json.dumps({"studySpec": SPEC, "trials": TRIALS}),
+            (),
+            "MAXIMIZE",
+            "--goal: MAXIMIZE given; the file says MINIMIZE of rmse: leave the option out",
+        ),
+        (json.dumps(TRIALS)[:200], (), "", "as JSON it breaks off or goes wrong at line 1"),
+    ],
+)
+def test_what_doesnt_go_with_the_file_is_said(
+    tmp_path: Path, text: str, metrics: tuple[str, ...], goal: str, said: str
+) -> None:
+    with pytest.raises(InvalidArgument) as refusal:
+        read_study(file(tmp_path, text), "", metrics, goal)
+    assert said in str(refusal.value)
+
+
 def test_trials_alone(tmp_path: Path) -> None:
     path = file(tmp_path, json.dumps(TRIALS))
     with pytest.raises(InvalidArgument, match="doesn't say what is best of rmse: give --goal"):

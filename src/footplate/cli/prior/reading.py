@@ -10,6 +10,7 @@ from footplate.cli.prior.optuna_journal import read_journal
 from footplate.cli.prior.optuna_study import finished
 from footplate.cli.prior.trial_export import read_csv, read_document
 from footplate.domain.errors import InvalidArgument
+from footplate.domain.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +27,17 @@ def read_study(path: Path, study_name: str, metrics: Sequence[str], goal: str) -
     Raises:
         InvalidArgument: it can't be read, or holds no study; says what is allowed.
     """
+    study = _read(path, study_name, metrics, goal)
+    if metrics and set(metrics) != set(study.goals):
+        said = f"{listed([*metrics])} given; the file says {listed([*study.goals])}"
+        raise InvalidArgument(f"--metric: {said}: leave the option out")
+    if other := next((name for name, told in study.goals.items() if goal and told != goal), ""):
+        said = f"{goal} given; the file says {study.goals[other]} of {other}"
+        raise InvalidArgument(f"--goal: {said}: leave the option out")
+    return study
+
+
+def _read(path: Path, study_name: str, metrics: Sequence[str], goal: str) -> FinishedStudy:
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -45,8 +57,11 @@ def read_study(path: Path, study_name: str, metrics: Sequence[str], goal: str) -
 
 
 def _parsed(path: Path, text: str) -> object:
+    broken = ""
     try:
         return json.loads(text)
+    except json.JSONDecodeError as error:
+        broken = f" (as JSON it breaks off or goes wrong at line {error.lineno}: {error.msg})"
     except (ValueError, RecursionError):
         pass
     # Imported here: most files are something else.
@@ -55,4 +70,5 @@ def _parsed(path: Path, text: str) -> object:
     try:
         return yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError):
-        raise InvalidArgument(f"{path} is something else than {_KINDS}") from None
+        why = broken if text.lstrip().startswith(("{", "[")) else ""
+        raise InvalidArgument(f"{path} is something else than {_KINDS}{why}") from None

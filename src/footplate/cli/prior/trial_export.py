@@ -18,6 +18,7 @@ from footplate.cli.prior.finished_study import (
     Span,
 )
 from footplate.domain.errors import InvalidArgument
+from footplate.domain.words import listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,10 +114,13 @@ def _finished(row: _Row, goals: Mapping[str, str]) -> FinishedTrial:
 
 
 def _given(rows: Sequence[_Row], metrics: Sequence[str], goal: str) -> dict[str, str]:
-    reported = (name for row in rows if row.final for name in row.final.values)
-    names = list(metrics or dict.fromkeys(reported))
-    if not names:
+    reported = dict.fromkeys(name for row in rows if row.final for name in row.final.values)
+    if not reported:
         raise InvalidArgument("no trial in the file has a result")
+    if strange := [name for name in metrics if name not in reported]:
+        known = listed([*reported])
+        raise InvalidArgument(f"--metric: {quoted(strange[0])} given; the file has {known}")
+    names = list(metrics or reported)
     if not goal:
         told = " and ".join(names)
         raise InvalidArgument(f"the file doesn't say what is best of {told}: give --goal")
