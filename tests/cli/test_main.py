@@ -151,6 +151,10 @@ def test_status_shows_the_service_and_its_jobs(
         "  jobs     1 RUNNING\n"
     )
     assert invoke("status", "--format=value(activeJobs.RUNNING)").stdout == "1\n"
+    fake.active_trials = {"QUEUED": 2, "RUNNING": 3}
+    assert invoke("status").stdout.endswith(
+        "  jobs     1 RUNNING\n  trials   2 QUEUED, 3 RUNNING\n"
+    )
 
 
 def test_status_tells_of_a_full_disk(invoke: Callable[..., Result], fake: FakeService) -> None:

@@ -159,6 +159,7 @@ class StoreMachine(RuleBasedStateMachine):
     @invariant()
     def same_active_jobs(self) -> None:
         self._both(lambda store: store.active())
+        self._both(lambda store: (store.counts(), store.counts(runs=True)))
 
     def _current(self, job: Job) -> Job:
         try:

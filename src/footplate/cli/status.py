@@ -11,8 +11,6 @@ from footplate.cli.show import format_option, render
 from footplate.domain.errors import FailedPrecondition, Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from footplate.cli.formats.layout import Layout
     from footplate.cli.session import Session
     from footplate.client.resources import Status
@@ -62,6 +60,7 @@ def _one(status: Status) -> JsonObject:
         "pid": status.pid,
         "dataDir": status.data_dir,
         "activeJobs": dict(status.active_jobs),
+        "activeTrials": dict(status.active_trials),
     }
 
 
@@ -82,15 +81,15 @@ def _stopped(session: Session) -> JsonObject:
 
 
 def _show(document: JsonObject) -> None:
-    jobs = document["activeJobs"]
-    counts = _counts(jobs if isinstance(jobs, dict) else {})
     if document["url"] is None:
         click.echo("No server runs; `footplate up` starts it.")
     else:
         click.echo(f"Footplate {document['version']} answers at {document['url']}")
         click.echo(f"  process  {document['pid']}")
     click.echo(f"  data     {document['dataDir']}")
-    click.echo(f"  jobs     {counts}")
+    click.echo(f"  jobs     {_counts(document['activeJobs']) or 'none active'}")
+    if trials := _counts(document.get("activeTrials")):
+        click.echo(f"  trials   {trials}")
     if trouble := document.get("trouble"):
         click.secho(f"  trouble  {trouble}", fg="yellow")
     servers = document.get("servers")
@@ -100,5 +99,6 @@ def _show(document: JsonObject) -> None:
             click.echo(f"  server   {server['url']} (process {server['pid']}) {role}")
 
 
-def _counts(jobs: Mapping[str, object]) -> str:
-    return ", ".join(f"{count} {state}" for state, count in jobs.items() if count) or "none active"
+def _counts(jobs: object) -> str:
+    counted = jobs.items() if isinstance(jobs, dict) else ()
+    return ", ".join(f"{count} {state}" for state, count in counted if count)

@@ -158,13 +158,17 @@ class ServerInfo:
 
 @dataclass(frozen=True)
 class Status:
-    """A service at a glance; ``active_jobs`` counts the jobs that haven't ended, by state."""
+    """A service at a glance; ``active_jobs`` counts the jobs that haven't ended, by state.
+
+    ``active_trials``: those of tuning jobs, by the states of their runs.
+    """
 
     version: str
     url: str
     pid: int
     data_dir: str
     active_jobs: Mapping[str, int]
+    active_trials: Mapping[str, int]
     servers: tuple[ServerInfo, ...] = ()
     """All that share the database, this one with them."""
     trouble: str = ""
@@ -174,14 +178,13 @@ class Status:
     def read(cls, resource: Mapping[str, JsonValue]) -> Status:
         servers = resource.get("servers")
         listed = servers if isinstance(servers, list) else []
-        active = resource.get("activeJobs")
-        counts = active if isinstance(active, dict) else {}
         return cls(
             version=_text(resource, "version"),
             url=_text(resource, "url"),
             pid=_number(resource, "pid"),
             data_dir=_text(resource, "dataDir"),
-            active_jobs={state: _number(counts, state) for state in counts},
+            active_jobs=_counts(resource.get("activeJobs")),
+            active_trials=_counts(resource.get("activeTrials")),
             servers=tuple(
                 ServerInfo(_text(each, "url"), _number(each, "pid"), each.get("leads") is True)
                 for each in listed
@@ -234,6 +237,11 @@ class StoredObject:
 def _text(resource: Mapping[str, JsonValue], key: str) -> str:
     value = resource.get(key)
     return "" if value is None else str(value)
+
+
+def _counts(found: JsonValue) -> dict[str, int]:
+    counts = found if isinstance(found, dict) else {}
+    return {state: _number(counts, state) for state in counts}
 
 
 def _number(resource: Mapping[str, JsonValue], key: str) -> int:

@@ -24,16 +24,20 @@ class Status:
         self._wake = wake
 
     def active(self) -> dict[State, int]:
-        """How many jobs are in each state that isn't terminal."""
+        """How many jobs are in each state that isn't terminal, but for those that run trials."""
         return self._store.counts()
 
+    def trials(self) -> dict[State, int]:
+        """How many trials of tuning jobs are in each state of their runs that isn't terminal."""
+        return self._store.counts(runs=True)
+
     def cancel_all(self) -> int:
-        """Ask for the end of every active job; returns how many there are."""
+        """Ask for the end of every active job; returns how many there are, trials not counted."""
         active = self._store.active()
         for job in active:
             self._cancel(job.uid)
         self._wake()
-        return len(active)
+        return sum(job.tuning_job is None for job in active)
 
     def _cancel(self, uid: JobUid) -> None:
         try:

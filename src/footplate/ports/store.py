@@ -104,8 +104,10 @@ class Store(Protocol):
         """
         ...
 
-    def counts(self) -> dict[State, int]:
-        """How many jobs there are in each state that isn't terminal; states of none left out."""
+    def counts(self, *, runs: bool = False) -> dict[State, int]:
+        """How many jobs of lists there are in each state that isn't terminal; or, with ``runs``,
+        how many that run trials. States of none are left out.
+        """
         ...
 
     def events(self, uid: JobUid, after: int = 0, limit: int = 1000) -> tuple[StoredEvent, ...]:

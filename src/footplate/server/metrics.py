@@ -12,7 +12,7 @@ from prometheus_client.registry import Collector
 from footplate.domain.states import State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from prometheus_client import Metric
 
@@ -21,19 +21,23 @@ if TYPE_CHECKING:
 
 
 def make_registry(status: Status, reduced: ReducedTotals) -> CollectorRegistry:
-    """This process, the active jobs by state, and what reduction servers did."""
+    """This process, the active jobs and trials by state, and what reduction servers did."""
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
     registry.register(_Reduction(reduced))
     jobs = Gauge("footplate_jobs", "Active jobs by state", ["state"], registry=registry)
+    trials = Gauge(
+        "footplate_trials", "Active trials of tuning jobs by state", ["state"], registry=registry
+    )
     for state in State:
         if not state.terminal:
-            jobs.labels(state.value).set_function(partial(_count, status, state))
+            jobs.labels(state.value).set_function(partial(_count, status.active, state))
+            trials.labels(state.value).set_function(partial(_count, status.trials, state))
     return registry
 
 
-def _count(status: Status, state: State) -> float:
-    return status.active().get(state, 0)
+def _count(counts: Callable[[], Mapping[State, int]], state: State) -> float:
+    return counts().get(state, 0)
 
 
 class _Reduction(Collector):

@@ -76,7 +76,7 @@ class Service:
             kept, tuning, terms, news, catalogue, regions, settings, reduction=reduction
         )
         self.jobs, self.status = parts.jobs, parts.status
-        self._draining = Draining(self.status.active)
+        self._draining = Draining(lambda: self.status.active() or self.status.trials())
         self.app = self._make_app(url)
 
     def _make_app(self, url: str) -> EndOfStream:

@@ -210,8 +210,9 @@ class SqlStore:
             rows = connection.execute(_IN_STATES, wanted).all()
         return tuple(job for job in map(_readable, rows) if job is not None)
 
-    def counts(self) -> dict[State, int]:
-        query = select(jobs.c.state, func.count()).group_by(jobs.c.state)
+    def counts(self, *, runs: bool = False) -> dict[State, int]:
+        of = jobs.c.tuning_job.is_not(None) if runs else jobs.c.tuning_job.is_(None)
+        query = select(jobs.c.state, func.count()).group_by(jobs.c.state).where(of)
         with self._transactions.reading() as connection:
             rows = connection.execute(query.where(jobs.c.state.in_(_ACTIVE))).all()
         return {State(state): count for state, count in rows}

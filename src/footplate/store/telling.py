@@ -93,8 +93,8 @@ class TellingStore:
     def runs(self, uid: JobUid) -> tuple[Job, ...]:
         return self._inner.runs(uid)
 
-    def counts(self) -> dict[State, int]:
-        return self._inner.counts()
+    def counts(self, *, runs: bool = False) -> dict[State, int]:
+        return self._inner.counts(runs=runs)
 
     def events(self, uid: JobUid, after: int = 0, limit: int = 1000) -> tuple[StoredEvent, ...]:
         return self._inner.events(uid, after, limit)

@@ -71,6 +71,7 @@ class FakeService:
         self.restarts: dict[str, int] = {}
         """How often each job started again, by name."""
         self.trouble = ""
+        self.active_trials: dict[str, int] = {}
         self.buckets: list[str] = []
         self.objects: dict[tuple[str, str], bytes] = {}
         self.refusals: dict[tuple[str, str], Answer] = {}
@@ -257,6 +258,7 @@ def _status(service: FakeService, _request: Request) -> Answer:
             "pid": 4711,
             "dataDir": "/data",
             "activeJobs": active,
+            "activeTrials": service.active_trials,
             "trouble": service.trouble,
         }
     )

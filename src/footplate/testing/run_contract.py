@@ -76,6 +76,15 @@ class RunContract:
         for collection in {run.name.collection, ""} - {parent.name.collection}:
             assert store.list(collection, where=None, limit=9, after=None).jobs == ()
 
+    def test_runs_are_counted_by_themselves(self, store: Store) -> None:
+        parent = replace(make_tuning_job(), state=State.RUNNING)
+        states = (State.QUEUED, State.RUNNING, State.RUNNING, State.FAILED)
+        store.create(parent, ())
+        for number, state in enumerate(states, 1):
+            store.create(replace(make_run(parent, number), state=state), ())
+        assert store.counts() == {State.RUNNING: 1}
+        assert store.counts(runs=True) == {State.QUEUED: 1, State.RUNNING: 2}
+
     def test_runs_come_in_the_order_of_their_making(self, store: Store) -> None:
         parent, other = make_tuning_job(), make_tuning_job("projects/demo/jobs/other")
         for job in (parent, other, make_run(other, 1)):

@@ -98,8 +98,9 @@ class MemoryStore:
             runs = [job for job in self._jobs.values() if job.tuning_job == uid]
         return tuple(sorted(runs, key=_order_of_making))
 
-    def counts(self) -> dict[State, int]:
-        return dict(Counter(job.state for job in self.active()))
+    def counts(self, *, runs: bool = False) -> dict[State, int]:
+        found = (job for job in self.active() if (job.tuning_job is not None) == runs)
+        return dict(Counter(job.state for job in found))
 
     def events(self, uid: JobUid, after: int = 0, limit: int = 1000) -> tuple[StoredEvent, ...]:
         with self._lock:

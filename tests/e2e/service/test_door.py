@@ -43,6 +43,7 @@ def test_health_and_metrics(open_door: RunningService) -> None:
 
     assert health["status"] == "ok"
     assert 'footplate_jobs{state="RUNNING"} 0.0' in metrics
+    assert 'footplate_trials{state="RUNNING"} 0.0' in metrics
     assert "footplate_reduction_received_bytes_total 0.0" in metrics
     assert "process_resident_memory_bytes" in metrics
 

@@ -91,12 +91,14 @@ class _FootplateApi:
     def status(self, _call: Call) -> JsonObject:
         about = self._about
         jobs: JsonObject = {s.value: count for s, count in self._status.active().items()}
+        trials: JsonObject = {s.value: count for s, count in self._status.trials().items()}
         return {
             "version": about.version,
             "url": about.url,
             "pid": about.pid,
             "dataDir": about.data_dir,
             "activeJobs": jobs,
+            "activeTrials": trials,
             "servers": [asdict(server) for server in self._servers()],
             "trouble": self._trouble(),
         }
