@@ -15,12 +15,12 @@ from footplate.domain.states import State
 from footplate.ports.notices import NoticeKind
 from footplate.ports.store import ACTIVE, Page
 from footplate.store import codec
-from footplate.store.checks import storable
+from footplate.store.checks import check_filter, storable
 from footplate.store.documents import write_labels
 from footplate.store.events import append_events, select_events
 from footplate.store.leases import SoleLeases, SqlLeases, fence
 from footplate.store.listening import Listener
-from footplate.store.lists import newest
+from footplate.store.lists import find_newest
 from footplate.store.memory import Memory
 from footplate.store.paging import Position
 from footplate.store.quotas import SqlQuotas
@@ -191,11 +191,12 @@ class SqlStore:
 
     def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
         position = None if after is None else Position.parse(after)
-        query = newest(collection, where, position, limit + 1, lateral=self.several)
+        if where is not None:
+            check_filter(where)
         if not (collection and storable(collection)):
             return Page((), None)
         with self._transactions.reading() as connection:
-            rows = connection.execute(query).all()
+            rows = find_newest(connection, collection, where, position, limit + 1)
         found = tuple(codec.job_of(row) for row in rows[:limit])
         return Page(found, Position.of(found[-1]).key() if len(rows) > limit else None)
 

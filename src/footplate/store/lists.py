@@ -5,42 +5,69 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from sqlalchemy import ColumnElement, Tuple, and_, select, true, tuple_
+from sqlalchemy import ColumnElement, Tuple, and_, func, select, true, tuple_
 
 from footplate.domain.filters import And, Comparator, Comparison, Field
 from footplate.ports.store import ACTIVE
-from footplate.store.checks import check_filter
-from footplate.store.conditions import Condition, bears, condition, possible
+from footplate.store.conditions import Condition, bears, condition, ends, possible
 from footplate.store.tables import job_labels, job_spans, jobs
 
 if TYPE_CHECKING:
-    from sqlalchemy import Select
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from sqlalchemy import Connection, FromClause, Select
 
     from footplate.domain.filters import Filter
+    from footplate.store.codec import Record
     from footplate.store.paging import Position
 
+MOST_ENDED = 200
+"""So many jobs are read and sorted sooner than a list of any length is read in its order."""
 
-def newest(
-    collection: str, where: Filter | None, after: Position | None, limit: int, *, lateral: bool
-) -> Select[Any]:
+
+def find_newest(
+    connection: Connection,
+    collection: str,
+    where: Filter | None,
+    after: Position | None,
+    limit: int,
+) -> Sequence[Record]:
     """The first ``limit`` jobs of ``collection`` that ``where`` describes, after ``after``.
 
-    Where each has to bear a label, only those that bear it are walked through, and where each
-    has to have a part of a name, only spans that have it; unless their name is given, or a state
-    that few jobs are in. ``lateral``: whether the engine joins what refers to what it is joined to.
-
-    Raises:
-        InvalidArgument: as ``check_filter`` does.
+    ``where`` is one that ``check_filter`` lets pass.
     """
-    if where is not None:
-        check_filter(where)
     parts = _parts(where)
-    few = any(map(_is_rare, parts))
+    few = False
+    if any(map(_asks_for_end, parts)) and not any(map(_is_rare, parts)):
+        ended = select(func.count()).select_from(_ended(collection, parts).subquery())
+        few = connection.execute(ended).scalar_one() <= MOST_ENDED
+    lateral = connection.dialect.name != "sqlite"
+    query = _newest(collection, where, after, limit, lateral=lateral, few_ended=few)
+    return connection.execute(query).all()
+
+
+def _newest(
+    collection: str,
+    where: Filter | None,
+    after: Position | None,
+    limit: int,
+    *,
+    lateral: bool,
+    few_ended: bool,
+) -> Select[Any]:
+    """Where each has to bear a label, only those that bear it are walked through, and where each
+    has to have a part of a name, only spans that have it; unless their name is given, or a state
+    that few jobs are in, or few have ended when each has to. ``lateral``: whether the engine joins
+    what refers to what it is joined to.
+    """
+    parts = _parts(where)
+    few = few_ended or any(map(_is_rare, parts))
     label = None if few else next(filter(_is_label, parts), None)
     walk = _ALL if label is None else _bearers(label)
+    if few_ended:
+        walk = _over(_ended(collection, parts).subquery("ended"))
     rest = [part for part in parts if part is not label]
-    hold = (bears(part) if _is_label(part) else condition(part, collection) for part in rest)
-    walk = walk.where(walk.collection == collection, *hold)
+    walk = walk.where(walk.collection == collection, *walk.hold(rest, collection))
     if after is not None:
         walk = walk.where(tuple_(after.create_time, after.uid) > walk.place)
     if few or where is None or (named := possible(where)) is None:
@@ -68,9 +95,10 @@ def _within_each(spans: Condition, walk: _Walk, limit: int) -> Select[Any]:
 
 @dataclass(frozen=True)
 class _Walk:
-    """What is read one after the other, in the order of an index over these columns."""
+    """Jobs that are read one after the other, in the order of an index over these columns."""
 
     query: Select[Any]
+    jobs: FromClause
     collection: ColumnElement[str]
     create_time: ColumnElement[int]
     uid: ColumnElement[str]
@@ -83,6 +111,12 @@ class _Walk:
     def order(self) -> tuple[ColumnElement[Any], ...]:
         return self.create_time.desc(), self.uid.desc()
 
+    def hold(self, parts: Iterable[Filter], collection: str) -> Iterator[Condition]:
+        """What of each job has to hold."""
+        for part in parts:
+            found = self.jobs
+            yield bears(part, found) if _is_label(part) else condition(part, collection, found)
+
     def where(self, *conditions: Condition) -> _Walk:
         return replace(self, query=self.query.where(*conditions))
 
@@ -90,7 +124,11 @@ class _Walk:
         return self.query.order_by(*self.order).limit(limit)
 
 
-_ALL = _Walk(select(jobs), jobs.c.collection, jobs.c.create_time, jobs.c.uid)
+def _over(found: FromClause) -> _Walk:
+    return _Walk(select(found), found, found.c.collection, found.c.create_time, found.c.uid)
+
+
+_ALL = _over(jobs)
 _LABELS = job_labels.c
 _SPANS = job_spans.c
 
@@ -98,7 +136,21 @@ _SPANS = job_spans.c
 def _bearers(label: Comparison) -> _Walk:
     query = select(jobs).join(job_labels)
     query = query.where(_LABELS.key == label.label, _LABELS.value == label.value)
-    return _Walk(query, _LABELS.collection, _LABELS.create_time, _LABELS.job_uid)
+    return _Walk(query, jobs, _LABELS.collection, _LABELS.create_time, _LABELS.job_uid)
+
+
+def _ended(collection: str, parts: Iterable[Filter]) -> Select[Any]:
+    """The jobs that ended when all ``parts`` want it. With a limit no engine looks for them in
+    another order than by their ends.
+    """
+    when = (ends(part) for part in parts if _asks_for_end(part))
+    return select(jobs).where(jobs.c.collection == collection, *when).limit(MOST_ENDED + 1)
+
+
+def _asks_for_end(part: Filter) -> TypeGuard[Comparison]:
+    if not isinstance(part, Comparison) or part.comparator is Comparator.NOT_EQUAL:
+        return False
+    return part.field is Field.END_TIME
 
 
 def _is_label(part: Filter) -> TypeGuard[Comparison]:

@@ -15,9 +15,10 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 
-REVISION = "0007"
+REVISION = "0008"
 """The newest migration; a database at this revision needs none."""
 
 REVISION_TABLE = "footplate_revision"
@@ -37,6 +38,9 @@ them, which is some ten times as fast."""
 
 _NAMES = ("job_id_folded", "display_name_folded")
 """The same for parts of names. PostgreSQL takes no texts into an index that may be long."""
+
+_HAS_ENDED = text("end_time IS NOT NULL")
+"""What is in the index of ends: so it is written once for a job, at its end."""
 
 jobs = Table(
     "jobs",
@@ -66,6 +70,13 @@ jobs = Table(
     Index("jobs_newest_called", "collection", "display_name", "create_time", "uid"),
     Index("jobs_newest_in_state", "collection", "state", "create_time", "uid"),
     Index("jobs_by_state", "state", "create_time"),
+    Index(
+        "jobs_ended",
+        "collection",
+        "end_time",
+        sqlite_where=_HAS_ENDED,
+        postgresql_where=_HAS_ENDED,
+    ),
     Index("jobs_of_tuning", "tuning_job", "create_time"),
 )
 """``..._folded`` is the text without case: each engine has its own idea of lower().

@@ -1,6 +1,7 @@
 """What a list costs must not grow with the jobs that aren't in it."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -8,10 +9,11 @@ import pytest
 from sqlalchemy import Engine, Row, insert
 
 from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or
+from footplate.domain.jobs import Job
 from footplate.domain.states import State
 from footplate.store import codec
 from footplate.store.engines import make_engine, parse_url
-from footplate.store.lists import newest
+from footplate.store.lists import MOST_ENDED, find_newest
 from footplate.store.opening import bring_up_to_date
 from footplate.store.paging import Position
 from footplate.store.spans import enter
@@ -20,6 +22,7 @@ from footplate.testing.jobs import CREATED, make_job
 
 JOBS = "projects/demo/jobs"
 MANY = 3_000
+MINUTE = timedelta(minutes=1)
 EACH = 10
 """Steps of SQLite's machine between two calls of its progress handler."""
 FEW = 20_000
@@ -28,6 +31,11 @@ FEW = 20_000
 
 def equal(field: Field, value: str | State, label: str | None = None) -> Comparison:
     return Comparison(field, Comparator.EQUAL, value, label)
+
+
+def ended(comparator: Comparator, number: int) -> Comparison:
+    """Before, when or after this job did."""
+    return Comparison(Field.END_TIME, comparator, CREATED + timedelta(seconds=number) + MINUTE)
 
 
 def part(text: str, field: Field = Field.JOB_ID) -> Comparison:
@@ -71,6 +79,14 @@ WHERE: list[tuple[Filter | None, int]] = [
     (And((part("job"), QUEUED)), 1),
     (And((part("job"), equal(Field.JOB_ID, "job_x"))), 0),
     (And((part("1"), Or((part("_2001"), part("_2002"))))), 1),
+    (ended(Comparator.GREATER, 0), 21),
+    (ended(Comparator.GREATER, MANY - 4), 3),
+    (And((ENDED, ended(Comparator.LESS_OR_EQUAL, 3))), 3),
+    (And((ended(Comparator.GREATER, 0), ENDED)), 21),
+    (And((USUAL, ended(Comparator.EQUAL, 2))), 1),
+    (And((part("job"), ended(Comparator.GREATER, 10))), 21),
+    (And((ended(Comparator.EQUAL, 1), QUEUED)), 0),
+    (And((ended(Comparator.NOT_EQUAL, 9), part("job"))), 21),
 ]
 
 NOWHERE: list[Filter] = [
@@ -83,6 +99,13 @@ NOWHERE: list[Filter] = [
     And((USUAL, part("zz"))),
     And((ENDED, part("zz"))),
     And((part("zz"), Not(ENDED))),
+    ended(Comparator.LESS, 1),
+    ended(Comparator.EQUAL, MANY),
+    ended(Comparator.GREATER_OR_EQUAL, MANY),
+    And((ended(Comparator.LESS, 1), part("job"))),
+    And((ended(Comparator.LESS, 1), USUAL)),
+    And((ENDED, ended(Comparator.GREATER, MANY))),
+    And((ended(Comparator.GREATER, 100), ended(Comparator.LESS, 100))),
 ]
 
 
@@ -91,16 +114,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     folder = tmp_path_factory.mktemp("database")
     engine = make_engine(parse_url(f"sqlite:///{folder}/db"), 5.0)
     bring_up_to_date(engine)
-    made = [
-        make_job(
-            f"{JOBS}/job_{number}",
-            created=CREATED + timedelta(seconds=number),
-            state=State.SUCCEEDED if number else State.QUEUED,
-            display_name="Train",
-            labels=(("team", "rare" if number % 1000 == 7 else "usual"),),
-        )
-        for number in range(MANY)
-    ]
+    made = [_job(number) for number in range(MANY)]
     with engine.begin() as connection:
         connection.execute(insert(jobs), [codec.job_values(job) for job in made])
         labels = [row for job in made for row in codec.label_values(job)]
@@ -111,6 +125,19 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     engine.dispose()
 
 
+def _job(number: int) -> Job:
+    """Made a second after the one before it, and ended a minute later."""
+    created = CREATED + timedelta(seconds=number)
+    job = make_job(
+        f"{JOBS}/job_{number}",
+        created=created,
+        state=State.SUCCEEDED if number else State.QUEUED,
+        display_name="Train",
+        labels=(("team", "rare" if number % 1000 == 7 else "usual"),),
+    )
+    return replace(job, end_time=created + MINUTE) if number else job
+
+
 @pytest.mark.parametrize(("where", "count"), WHERE, ids=str)
 def test_a_page_reads_no_other_jobs(engine: Engine, where: Filter | None, count: int) -> None:
     found, steps = look(engine, where)
@@ -119,11 +146,37 @@ def test_a_page_reads_no_other_jobs(engine: Engine, where: Filter | None, count:
 
 
 @pytest.mark.parametrize("where", NOWHERE, ids=str)
-def test_a_part_of_no_name_takes_less_than_a_step_for_a_job(engine: Engine, where: Filter) -> None:
+def test_what_no_job_has_takes_less_than_a_step_for_a_job(engine: Engine, where: Filter) -> None:
     """Of a job there are ten at least, whatever it is looked at for."""
     found, steps = look(engine, where)
     assert not found
     assert steps < MANY
+
+
+@pytest.mark.parametrize("count", [MOST_ENDED, MOST_ENDED + 1])
+@pytest.mark.parametrize("comparator", [Comparator.LESS, Comparator.GREATER])
+def test_however_many_ended_the_newest_of_them_are_found(
+    engine: Engine, comparator: Comparator, count: int
+) -> None:
+    """Those that ended last or first; the oldest job has no end."""
+    bound = count + 1 if comparator is Comparator.LESS else MANY - count - 1
+    last = count if comparator is Comparator.LESS else MANY - 1
+    for other in None, USUAL, part("job"):
+        where = ended(comparator, bound)
+        found, _ = look(engine, where if other is None else And((where, other)))
+        named = [
+            f"job_{last - number}"
+            for number in range(30)
+            if other is not USUAL or (last - number) % 1000 != 7
+        ]
+        assert [row.job_id for row in found] == named[:21]
+
+
+def test_the_next_page_of_few_that_ended(engine: Engine) -> None:
+    last = Position.of(_job(9))
+    found, steps = look(engine, ended(Comparator.LESS, 100), last)
+    assert [row.job_id for row in found] == [f"job_{number}" for number in reversed(range(1, 9))]
+    assert steps < FEW
 
 
 def test_the_next_page_reads_no_other_jobs(engine: Engine) -> None:
@@ -148,6 +201,6 @@ def look(
         driver = connection.connection.driver_connection
         assert driver is not None
         driver.set_progress_handler(count_steps, EACH)
-        found = connection.execute(newest(JOBS, where, after, 21, lateral=False)).all()
+        found = find_newest(connection, JOBS, where, after, 21)
         driver.set_progress_handler(None, EACH)
     return found, steps
