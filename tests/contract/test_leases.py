@@ -18,7 +18,7 @@ from footplate.store.leases import SoleLeases
 from footplate.testing.jobs import make_job
 from footplate.testing.leases import MemoryLeases
 from footplate.testing.leases_contract import LIFE_S, LeasesContract
-from footplate.testing.studies_contract import make_study
+from footplate.testing.study_records import make_study
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

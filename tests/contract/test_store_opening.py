@@ -34,7 +34,7 @@ from footplate.store.times import to_micros
 from footplate.testing.jobs import CREATED, make_job
 from footplate.testing.postgresql import Postgresql
 from footplate.testing.span_checks import assert_spans
-from footplate.testing.studies_contract import make_study
+from footplate.testing.study_records import make_study
 
 JOBS = "projects/demo/jobs"
 

@@ -16,11 +16,9 @@ from footplate.testing.postgresql import Postgresql
 from footplate.testing.report_contract import ReportContract
 from footplate.testing.store import MemoryStore
 from footplate.testing.studies import MemoryStudies
-from footplate.testing.studies_contract import (
-    STUDIES,
-    StudyContract,
-    StudyPagingContract,
-)
+from footplate.testing.studies_contract import StudyContract
+from footplate.testing.study_paging_contract import StudyPagingContract
+from footplate.testing.study_records import STUDIES
 
 
 class WholeContract(StudyContract, ReportContract, StudyPagingContract):

@@ -10,7 +10,7 @@ from footplate.control.suggesting import Suggester
 from footplate.control.suggesting.models import Models
 from footplate.store import open_store
 from footplate.testing.clock import FakeClock
-from footplate.testing.studies_contract import make_study
+from footplate.testing.study_records import make_study
 
 if TYPE_CHECKING:
     from footplate.domain.studies.records import TrialRecord

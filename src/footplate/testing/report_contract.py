@@ -13,7 +13,7 @@ import pytest
 from footplate.domain.errors import NotFound
 from footplate.domain.studies.records import Report
 from footplate.testing.jobs import CREATED
-from footplate.testing.studies_contract import (
+from footplate.testing.study_records import (
     HOSTILE,
     create,
     make_report,

@@ -17,7 +17,7 @@ from footplate.domain.searches.search import Search, TrialCounts
 from footplate.domain.states import State
 from footplate.testing.jobs import CREATED, make_job
 from footplate.testing.store_contract import HOSTILE, SECOND, make_event, next_version
-from footplate.testing.studies_contract import CONFIG, make_study
+from footplate.testing.study_records import CONFIG, make_study
 from footplate.testing.together import together
 
 if TYPE_CHECKING:

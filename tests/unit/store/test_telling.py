@@ -14,7 +14,7 @@ from footplate.store import TellingStore
 from footplate.testing.jobs import CREATED, make_job
 from footplate.testing.run_contract import make_run, make_tuning_job
 from footplate.testing.store import MemoryStore
-from footplate.testing.studies_contract import (
+from footplate.testing.study_records import (
     create,
     make_report,
     make_study,

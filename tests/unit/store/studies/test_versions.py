@@ -10,7 +10,7 @@ from footplate.domain.studies.records import (
 from footplate.domain.studies.trials import TrialState
 from footplate.store.studies.trials import read_trial, write_trial
 from footplate.testing.jobs import CREATED
-from footplate.testing.studies_contract import SECOND
+from footplate.testing.study_records import SECOND
 
 TRIAL = TrialRecord(
     number=3,
