@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 from footplate.control.decisions import TRIES
 from footplate.control.suggesting import engine
+from footplate.control.suggesting.offer import Offer
 from footplate.domain.errors import Aborted, NotFound
 from footplate.domain.studies.histories import as_seen, study_of
 from footplate.domain.studies.records import PredictionRecord, SuggestionRecord, TrialRecord
 from footplate.domain.studies.trials import TrialState
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from footplate.control.suggesting.models import Models
     from footplate.domain.names import StudyUid
     from footplate.domain.studies.space import Point
@@ -51,18 +50,21 @@ class Suggester:
             NotFound: there is no such study.
             Aborted: others kept writing to it; nothing was made.
         """
+        offer: Offer | None = None
         for _ in range(TRIES):
             kept = self._studies.load(uid)
-            made, exhausted, models = self._make(kept, count, client_id, at)
+            if offer is None or not offer.holds(kept.trials):
+                offer = self._make(kept, count, client_id, at)
+            made = offer.numbered(kept.study.made)
             if not made:
-                return Suggested((), exhausted)
+                return Suggested((), offer.exhausted)
             study = kept.study
             after = replace(study, made=made[-1].number, version=study.version + 1)
             try:
-                self._studies.write(after, made, models)
+                self._studies.write(after, made, offer.models)
             except Aborted:
                 continue
-            return Suggested(made, exhausted)
+            return Suggested(made, offer.exhausted)
         raise Aborted(f"study {uid} is being changed by others all the time; try again")
 
     def replay(self, uid: StudyUid, number: int) -> Point:
@@ -80,9 +82,7 @@ class Suggester:
         batch = engine.load().suggest(study, 1, record.seed, model)
         return batch.suggestions[0].point
 
-    def _make(
-        self, kept: KeptStudy, count: int, client_id: str, at: TrialState
-    ) -> tuple[tuple[TrialRecord, ...], str, Mapping[int, Mapping[str, object]]]:
+    def _make(self, kept: KeptStudy, count: int, client_id: str, at: TrialState) -> Offer:
         fitted, model = self._models.wanted(kept)
         study, now = kept.study, self._clock.now()
         batch = engine.load().suggest(study_of(study, kept.trials), count, study.seed, model)
@@ -102,7 +102,7 @@ class Suggester:
             )
             pending.append(number)
         models = {} if model is None else {fitted: model.to_record()}
-        return tuple(made), batch.exhausted, models
+        return Offer(study.made, tuple(made), batch.exhausted, models)
 
 
 def _record(
