@@ -102,7 +102,7 @@ def show_events(session: Session, name: JobName, layout: Layout) -> None:
         happened = list(service.events(name))
     if layout.is_plain_table:
         told = timetable(happened)
-        click.echo(disarm(told) if sys.stdout.isatty() else told)
+        click.echo(disarm(told, plain=True) if sys.stdout.isatty() else told)
     else:
         click.echo(render_list([asdict(event) for event in happened], layout, EVENTS))
 

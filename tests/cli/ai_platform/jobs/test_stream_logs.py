@@ -320,6 +320,13 @@ def test_nor_does_the_error_of_a_job(fake: FakeService, words: tuple[str, ...]) 
     assert "\x07" not in text
 
 
+@pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")
+def test_nor_does_an_event_hide_the_next_ones(fake: FakeService) -> None:
+    fake.events[NAME] = [{"number": 1, "kind": "TRIAL", "message": "trial 1: x=\x1b[8mhidden"}]
+    _, text = on_a_terminal("events", "census_1", f"--url={fake.url}")
+    assert "trial 1: x=\\x1b[8mhidden" in text
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_ctrl_c_leaves_the_job_alone(fake: FakeService) -> None:
     waiting = threading.Event()
