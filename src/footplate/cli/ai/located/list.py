@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli import job_commands
 from footplate.cli.ai.located.kind import STATES
+from footplate.cli.lists.jobs import print_jobs, with_restarts
 from footplate.cli.lists.listing import Listing, list_options, uri_option
 from footplate.cli.lists.prefilter import prefilter
 from footplate.cli.session_options import region_option, with_session
@@ -43,9 +43,9 @@ def list_command(
                 page_size=listing.page_size,
             )
             found = listing.of(job.resource for job in jobs)
-            found = job_commands.with_restarts(service, found, listing, _uri_of)
+            found = with_restarts(service, found, listing, _uri_of)
         where = f" in project {session.project}, {region}; --project and --region name others"
-        job_commands.print_jobs(found, listing, where, kind.columns, _uri_of)
+        print_jobs(found, listing, where, kind.columns, _uri_of)
 
     return command
 

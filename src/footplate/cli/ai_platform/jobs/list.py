@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli import job_commands
 from footplate.cli.ai_platform.jobs.columns import COLUMNS, STATES, TUNED
+from footplate.cli.lists.jobs import print_jobs, with_restarts
 from footplate.cli.lists.listing import Listing, list_options, uri_option
 from footplate.cli.lists.prefilter import prefilter
 from footplate.cli.session_options import with_session
@@ -45,10 +45,10 @@ def command(session: Session, listing: Listing) -> None:
             session.project, condition=prefilter(listing.condition), page_size=listing.page_size
         )
         found = listing.of(job.resource for job in jobs)
-        found = job_commands.with_restarts(service, found, listing, uri_of)
+        found = with_restarts(service, found, listing, uri_of)
     tuned = any(is_tuning(resource) for resource in found)
     columns = {**COLUMNS, **TUNED} if tuned else COLUMNS
-    job_commands.print_jobs(
+    print_jobs(
         found,
         listing,
         f" in project {session.project}; --project names another one",
