@@ -41,7 +41,7 @@ _JUDGES = 8
 """So many of the first whole curves are asked: none of them was chosen by this rule."""
 _LEAST_AGREEMENT = 0.4
 """Of the order at a point and the order at the end: Spearman's coefficient, -1 to 1."""
-_HOPELESS, _POSSIBLE = 0.5, 3.0
+_HOPELESS, _POSSIBLE = 0.5, 6.0
 """Chances to become the best, as a multiple of 1 / (number of trials), which any trial has before
 anything is known: with less than the first a trial stops in any case, with more than the second in
 none. Multiples, so that the chance to lose the best of all doesn't grow with the number of trials.

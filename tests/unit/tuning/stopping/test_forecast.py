@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 from tests.unit.tuning.spaces import BRIEF
 
 from footplate.tuning.stopping.curves import Curve
-from footplate.tuning.stopping.forecast import Scale, foretell
+from footplate.tuning.stopping.forecast import foretell
+from footplate.tuning.stopping.levels import by_levels
+from footplate.tuning.stopping.passing import Forecast, passing
+from footplate.tuning.stopping.scale import Scale, scale_of
 
 LOSSES = st.floats(-1e99, 1e99) | st.just(math.inf)
 
@@ -22,6 +25,18 @@ def curve(losses: list[float]) -> Curve:
 
 def falling(level: float, count: int = 10) -> Curve:
     return curve([level + 1.0 / (i + 1) for i in range(count)])
+
+
+def fading(level: float, fall: float, part: float, count: int = 8) -> Curve:
+    """Falls by ``fall`` from its second to its fourth report, then by a part of that again."""
+    return curve([level + fall, level + fall, level, level, *[level - part * fall] * 4][:count])
+
+
+def by_level(own: Curve, whole: list[Curve]) -> Forecast:
+    scale = scale_of([known.losses[-1] for known in whole])
+    assert scale is not None
+    ends = np.array([known.best for known in whole])
+    return by_levels(passing([own], own.end), passing(whole, own.end), ends, scale)
 
 
 def test_like_curves_end_alike() -> None:
@@ -73,13 +88,26 @@ def test_curves_that_are_over_already_tell_nothing() -> None:
     assert foretell(falling(0.3, 5), whole, 10.0) is None
 
 
-def test_a_curve_unlike_any_other_is_foretold_with_less_certainty() -> None:
+def test_a_curve_unlike_any_other_is_foretold_with_less_certainty_by_its_level() -> None:
     whole = [falling(level) for level in np.linspace(0.2, 1.0, 20)]
-    usual = foretell(falling(0.8, 5), whole, 10.0)
-    flat = foretell(curve([1.0] * 5), whole, 10.0)
-    assert usual is not None
-    assert flat is not None
+    usual, flat = (by_level(own, whole) for own in (falling(0.8, 5), curve([1.0] * 5)))
     assert flat.high - flat.low > usual.high - usual.low
+
+
+def test_what_still_falls_is_foretold_with_less_certainty() -> None:
+    """Where each falls by a part of what it fell before; levels give all the same spread."""
+    rng = np.random.default_rng(1)
+    pace = np.geomspace(0.02, 2.0, 12)
+    whole = [
+        fading(level, fall, part)
+        for level, fall, part in zip(
+            rng.permutation(12), rng.permutation(pace), rng.uniform(0.2, 0.8, 12), strict=True
+        )
+    ]
+    slow, fast = (foretell(fading(14.0, fall, 0.5, 4), whole, 8.0) for fall in (0.05, 1.5))
+    assert slow is not None
+    assert fast is not None
+    assert fast.high - fast.low > 3.0 * (slow.high - slow.low)
 
 
 @BRIEF
