@@ -19,6 +19,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import conditional_tables
 import functions
 import learners
 import numpy as np
@@ -108,13 +109,16 @@ def _names(suites: str) -> list[tuple[str, str]]:
         (suite, name) for name, (suite, _, _) in {**learners.LEARNERS, **learners.SMALL}.items()
     ]
     listed = [(tables.SUITE, name) for name in tables.TABLES]
-    every = (*simple, *real, *listed)
+    branching = [(conditional_tables.SUITE, name) for name in conditional_tables.TABLES]
+    every = (*simple, *real, *listed, *branching)
     return [(suite, name) for suite, name in every if suite in suites.split(",")]
 
 
 def _problem(options: argparse.Namespace, suite: str, name: str, seed: int) -> Problem:
     if suite == tables.SUITE:
         return tables.problem(name, Path(options.tables))
+    if suite == conditional_tables.SUITE:
+        return conditional_tables.problem(name, Path(options.tables))
     every = (
         functions.problems(seed) if suite == "functions" else learners.problems(Path(options.cache))
     )

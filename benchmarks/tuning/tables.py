@@ -18,6 +18,7 @@ import sklearn
 from problems import Problem
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
+from sklearn.decomposition import PCA
 from sklearn.ensemble import (
     ExtraTreesRegressor,
     GradientBoostingRegressor,
@@ -53,7 +54,7 @@ SUITE = "tables"
 _FOLDS = 3
 _FEW = 10
 """Of the thirty features of a cancer, so many are measured and not derived."""
-_SCALERS: dict[str, Any] = {
+SCALERS: dict[str, Any] = {
     "none": None,
     "standard": StandardScaler,
     "minmax": MinMaxScaler,
@@ -62,7 +63,7 @@ _SCALERS: dict[str, Any] = {
 
 
 @cache
-def _some(rows: int, load: Callable[..., Any]) -> Data:
+def some(rows: int, load: Callable[..., Any]) -> Data:
     x, y = load(return_X_y=True)
     chosen = np.random.default_rng(3).permutation(len(x))[:rows]
     return np.asarray(x[chosen], np.float64), y[chosen]
@@ -75,25 +76,25 @@ def _split(x: Floats) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
 def _classified(learner: Any, data: Data) -> float:
     """Mean log loss over the folds."""
     x, y = data
-    kinds = np.unique(y)
+    labels = np.unique(y)
     found = []
     for train, rest in _split(x):
         learner.fit(x[train], y[train])
-        shares = np.full((len(rest), len(kinds)), 1e-9)
-        shares[:, np.searchsorted(kinds, learner.classes_)] += learner.predict_proba(x[rest])
-        right = shares[np.arange(len(rest)), np.searchsorted(kinds, y[rest])]
+        shares = np.full((len(rest), len(labels)), 1e-9)
+        shares[:, np.searchsorted(labels, learner.classes_)] += learner.predict_proba(x[rest])
+        right = shares[np.arange(len(rest)), np.searchsorted(labels, y[rest])]
         found.append(-np.log(right / shares.sum(axis=1)).mean())
     return float(np.mean(found))
 
 
-def _missed(learner: Any, data: Data) -> float:
+def missed(learner: Any, data: Data) -> float:
     """The share of wrong answers over the folds."""
     x, y = data
     found = [np.mean(learner.fit(x[a], y[a]).predict(x[b]) != y[b]) for a, b in _split(x)]
     return float(np.mean(found))
 
 
-def _off(learner: Any, data: Data) -> float:
+def off(learner: Any, data: Data) -> float:
     """Mean squared error over the folds, in variances of the data."""
     x, y = data
     found = [np.mean((learner.fit(x[a], y[a]).predict(x[b]) - y[b]) ** 2) for a, b in _split(x)]
@@ -101,81 +102,89 @@ def _off(learner: Any, data: Data) -> float:
 
 
 def _tree_wine(point: Point) -> float:
-    return _classified(DecisionTreeClassifier(**point, random_state=3), _some(178, load_wine))
+    return _classified(DecisionTreeClassifier(**point, random_state=3), some(178, load_wine))
 
 
 def _tree_digits(point: Point) -> float:
-    return _missed(DecisionTreeClassifier(**point, random_state=3), _some(250, load_digits))
+    return missed(DecisionTreeClassifier(**point, random_state=3), some(250, load_digits))
 
 
 def _tree_diabetes(point: Point) -> float:
-    return _off(DecisionTreeRegressor(**point, random_state=3), _some(300, load_diabetes))
+    return off(DecisionTreeRegressor(**point, random_state=3), some(300, load_diabetes))
 
 
 def _extra_diabetes(point: Point) -> float:
     learner = ExtraTreesRegressor(**point, n_estimators=4, random_state=3)
-    return _off(learner, _some(250, load_diabetes))
+    return off(learner, some(250, load_diabetes))
 
 
 def _forest_cancer(point: Point) -> float:
-    values = dict(point) | {"bootstrap": point["bootstrap"] == "yes"}
-    learner = RandomForestClassifier(**values, n_estimators=4, random_state=3)
-    x, y = _some(200, load_breast_cancer)
+    settings = dict(point) | {"bootstrap": point["bootstrap"] == "yes"}
+    learner = RandomForestClassifier(**settings, n_estimators=4, random_state=3)
+    x, y = some(200, load_breast_cancer)
     return _classified(learner, (x[:, :_FEW], y))
 
 
 def _boosting_diabetes(point: Point) -> float:
     learner = GradientBoostingRegressor(**point, random_state=3)
-    return _off(learner, _some(200, load_diabetes))
+    return off(learner, some(200, load_diabetes))
 
 
 def _neighbours_digits(point: Point) -> float:
-    _, y = _some(240, load_digits)
-    apart = _distances(str(point["scaler"]), str(point["metric"]))
+    apart = distances(str(point["scaler"]), str(point["metric"]))
+    return wrong_neighbours(apart, int(point["n_neighbors"]), str(point["weights"]))
+
+
+def wrong_neighbours(apart: Floats, near: int, weights: str) -> float:
+    """The share of digits that the nearest others take for another one."""
+    _, y = some(240, load_digits)
     found = []
     for train, rest in _split(apart):
         order = np.argsort(apart[np.ix_(rest, train)], axis=1, kind="stable")
-        near = order[:, : int(point["n_neighbors"])]
-        counts = np.ones(near.shape)
-        if point["weights"] == "distance":
-            counts /= np.take_along_axis(apart[np.ix_(rest, train)], near, axis=1) + 1e-9
+        nearest = order[:, :near]
+        counts = np.ones(nearest.shape)
+        if weights == "distance":
+            counts /= np.take_along_axis(apart[np.ix_(rest, train)], nearest, axis=1) + 1e-9
         votes = np.zeros((len(rest), int(y.max()) + 1))
-        np.add.at(votes, (np.arange(len(rest))[:, None], y[train][near].astype(int)), counts)
+        np.add.at(votes, (np.arange(len(rest))[:, None], y[train][nearest].astype(int)), counts)
         found.append(np.mean(votes.argmax(axis=1) != y[rest]))
     return float(np.mean(found))
 
 
 @cache
-def _distances(scaler: str, metric: str) -> Floats:
-    x, _ = _some(240, load_digits)
-    made = _SCALERS[scaler]
+def distances(scaler: str, metric: str, size: int = 0) -> Floats:
+    """Between digits; ``size``: of so many principal components, 0: of them as they are."""
+    x, _ = some(240, load_digits)
+    made = SCALERS[scaler]
     if made is not None:
         x = made().fit_transform(x)
+    if size:
+        x = PCA(size, random_state=3).fit_transform(x)
     return np.nan_to_num(cdist(x, x, metric))
 
 
 def _descent_wine(point: Point) -> float:
-    values: dict[str, Any] = dict(point)
-    x, y = _some(178, load_wine)
+    settings: dict[str, Any] = dict(point)
+    x, y = some(178, load_wine)
     x = StandardScaler().fit_transform(x)[:, :4]
-    learner = SGDClassifier(**values, learning_rate="constant", tol=None, random_state=3)
-    return _missed(learner, (x, y))
+    learner = SGDClassifier(**settings, learning_rate="constant", tol=None, random_state=3)
+    return missed(learner, (x, y))
 
 
 LOG = Scale.LOG
 
 
-def _kinds(name: str, *values: str) -> CategoricalParameter:
-    return CategoricalParameter(name, values)
+def kinds(name: str, *found: str) -> CategoricalParameter:
+    return CategoricalParameter(name, found)
 
 
-def _values(name: str, *values: float, scale: Scale = Scale.NONE) -> DiscreteParameter:
-    return DiscreteParameter(name, values, scale)
+def values(name: str, *found: float, scale: Scale = Scale.NONE) -> DiscreteParameter:
+    return DiscreteParameter(name, found, scale)
 
 
-def _powers(name: str, low: float, high: float, count: int) -> DiscreteParameter:
-    values = (float(f"{value:.3g}") for value in np.geomspace(low, high, count))
-    return _values(name, *values, scale=LOG)
+def powers(name: str, low: float, high: float, count: int) -> DiscreteParameter:
+    found = (float(f"{value:.3g}") for value in np.geomspace(low, high, count))
+    return values(name, *found, scale=LOG)
 
 
 _SHARE = "max_features"
@@ -186,12 +195,12 @@ TABLES: dict[str, tuple[Measure, SearchSpace, int]] = {
         _tree_wine,
         SearchSpace(
             (
-                _kinds("criterion", "gini", "entropy"),
-                _kinds("splitter", "best", "random"),
+                kinds("criterion", "gini", "entropy"),
+                kinds("splitter", "best", "random"),
                 IntegerParameter("max_depth", 1, 8),
                 IntegerParameter("min_samples_leaf", 1, 12, LOG),
                 _FEATURES,
-                _powers("ccp_alpha", 1e-3, 1e-1, 3),
+                powers("ccp_alpha", 1e-3, 1e-1, 3),
             )
         ),
         13,
@@ -200,8 +209,8 @@ TABLES: dict[str, tuple[Measure, SearchSpace, int]] = {
         _tree_digits,
         SearchSpace(
             (
-                _kinds("criterion", "gini", "entropy"),
-                _kinds("splitter", "best", "random"),
+                kinds("criterion", "gini", "entropy"),
+                kinds("splitter", "best", "random"),
                 IntegerParameter("max_depth", 2, 13),
                 IntegerParameter("min_samples_leaf", 1, 12, LOG),
                 IntegerParameter("max_features", 4, 16),
@@ -213,8 +222,8 @@ TABLES: dict[str, tuple[Measure, SearchSpace, int]] = {
         _tree_diabetes,
         SearchSpace(
             (
-                _kinds("criterion", "squared_error", "friedman_mse", "poisson"),
-                _kinds("splitter", "best", "random"),
+                kinds("criterion", "squared_error", "friedman_mse", "poisson"),
+                kinds("splitter", "best", "random"),
                 IntegerParameter("max_depth", 1, 10),
                 _LEAF,
                 IntegerParameter("max_features", 1, 10),
@@ -226,7 +235,7 @@ TABLES: dict[str, tuple[Measure, SearchSpace, int]] = {
         _extra_diabetes,
         SearchSpace(
             (
-                _kinds("criterion", "squared_error", "friedman_mse"),
+                kinds("criterion", "squared_error", "friedman_mse"),
                 IntegerParameter("max_depth", 1, 12),
                 _LEAF,
                 _FEATURES,
@@ -238,8 +247,8 @@ TABLES: dict[str, tuple[Measure, SearchSpace, int]] = {
         _forest_cancer,
         SearchSpace(
             (
-                _kinds("criterion", "gini", "entropy"),
-                _kinds("bootstrap", "yes", "no"),
+                kinds("criterion", "gini", "entropy"),
+                kinds("bootstrap", "yes", "no"),
                 IntegerParameter("max_depth", 1, 8),
                 IntegerParameter("min_samples_leaf", 1, 12, LOG),
                 _FEATURES,
@@ -252,9 +261,9 @@ TABLES: dict[str, tuple[Measure, SearchSpace, int]] = {
         SearchSpace(
             (
                 IntegerParameter("n_estimators", 2, 7, LOG),
-                _powers("learning_rate", 0.05, 1.0, 6),
+                powers("learning_rate", 0.05, 1.0, 6),
                 IntegerParameter("max_depth", 1, 4),
-                _values("subsample", 0.4, 0.7, 1.0),
+                values("subsample", 0.4, 0.7, 1.0),
                 _FEATURES,
             )
         ),
@@ -264,10 +273,10 @@ TABLES: dict[str, tuple[Measure, SearchSpace, int]] = {
         _neighbours_digits,
         SearchSpace(
             (
-                _kinds("scaler", *_SCALERS),
+                kinds("scaler", *SCALERS),
                 IntegerParameter("n_neighbors", 1, 80, LOG),
-                _kinds("weights", "uniform", "distance"),
-                _kinds("metric", "euclidean", "cityblock", "chebyshev", "cosine", "canberra"),
+                kinds("weights", "uniform", "distance"),
+                kinds("metric", "euclidean", "cityblock", "chebyshev", "cosine", "canberra"),
             )
         ),
         0,
@@ -276,10 +285,10 @@ TABLES: dict[str, tuple[Measure, SearchSpace, int]] = {
         _descent_wine,
         SearchSpace(
             (
-                _kinds("loss", "hinge", "log_loss", "modified_huber", "squared_hinge"),
-                _kinds("penalty", "l2", "l1", "elasticnet"),
-                _powers("alpha", 1e-6, 1e-1, 11),
-                _powers("eta0", 1e-4, 1.0, 9),
+                kinds("loss", "hinge", "log_loss", "modified_huber", "squared_hinge"),
+                kinds("penalty", "l2", "l1", "elasticnet"),
+                powers("alpha", 1e-6, 1e-1, 11),
+                powers("eta0", 1e-4, 1.0, 9),
                 IntegerParameter("max_iter", 1, 8),
             )
         ),
@@ -291,7 +300,7 @@ TABLES: dict[str, tuple[Measure, SearchSpace, int]] = {
 class Table:
     """``features``: how many there are to take a share of; 0: the space has no such parameter."""
 
-    def __init__(self, path: Path, measure: Measure, space: SearchSpace, features: int) -> None:
+    def __init__(self, path: Path, measure: Measure, space: SearchSpace, features: int = 0) -> None:
         self._path, self._measure, self._features = path, measure, features
         whole = IntegerParameter(_SHARE, 1, max(features, 1))
         parameters = (whole if p is _FEATURES else p for p in space.parameters)
