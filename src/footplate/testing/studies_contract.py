@@ -234,6 +234,17 @@ class StudyContract:
         assert [trial.number for trial in kept.trials] == list(range(1, 21))
         assert kept.study.version == 21
 
+    def test_each_sees_what_the_other_changed(
+        self, studies: StudyStore, elsewhere: StudyStore
+    ) -> None:
+        study = create(studies, make_study(), make_trial(1), make_trial(2))
+        for number, to in enumerate((studies, elsewhere, elsewhere, studies, elsewhere), 3):
+            study, changed = next_version(study), make_whole_trial(number - 1)
+            to.write(study, [changed, make_trial(number)], dropped=[number - 2])
+            for store in (studies, elsewhere):
+                kept = store.load(study.uid)
+                assert (kept.study, kept.trials) == (study, (changed, make_trial(number)))
+
     @pytest.mark.parametrize("same", ["name", "display name"])
     def test_of_many_creators_one_succeeds(
         self, studies: StudyStore, elsewhere: StudyStore, same: str

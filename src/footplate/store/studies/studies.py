@@ -14,7 +14,9 @@ from footplate.store.checks import countable, storable
 from footplate.store.paging import Position
 from footplate.store.studies import rows
 from footplate.store.studies.earlier import write_earlier
+from footplate.store.studies.memory import TrialMemory
 from footplate.store.studies.reports import append_reports, select_reports
+from footplate.store.studies.trials import read_trial
 from footplate.store.tables import studies, study_earlier, study_models
 from footplate.store.tables import trials as trial_rows
 from footplate.store.upserting import upsert
@@ -39,6 +41,7 @@ class SqlStudies:
     def __init__(self, transactions: Transactions, max_reports: int = MAX_REPORTS) -> None:
         self._transactions = transactions
         self._max_reports = max_reports
+        self._memory = TrialMemory()
 
     def create(self, study: StudyRecord) -> None:
         values = {**rows.study_values(study), "last_position": 0}
@@ -102,6 +105,8 @@ class SqlStudies:
             upsert(connection, study_models, fitted, to="body")
             _drop(connection, study.uid, dropped)
             self._tell(connection, study.uid)
+        written = [read_trial(row["number"], row["body"]) for row in told]
+        self._memory.follow(study.uid, study.version, written, dropped)
 
     def model(self, uid: StudyUid, finished: int) -> Mapping[str, object] | None:
         if not (storable(uid) and countable(finished)):
@@ -132,6 +137,7 @@ class SqlStudies:
         with self._transactions.writing() as connection:
             connection.execute(delete(studies).where(studies.c.uid == uid))
             self._tell(connection, uid)
+        self._memory.forget(uid)
 
     def _tell(self, connection: Connection, uid: StudyUid) -> None:
         self._transactions.tell(connection, NoticeKind.STUDY, uid)
@@ -143,9 +149,18 @@ class SqlStudies:
             row = connection.execute(_WHOLE.where(column == value)).one_or_none()
             if row is None:
                 raise _unknown(value)
-            query = select(trial_rows).where(trial_rows.c.study_uid == row.uid)
-            found = connection.execute(query.order_by(trial_rows.c.number)).all()
-        return KeptStudy(rows.study_of(row), tuple(rows.trial_of(trial) for trial in found))
+            study = rows.study_of(row)
+            trials = self._memory.get(study.uid, study.version)
+            if trials is None:
+                trials = _trials(connection, study.uid)
+        self._memory.put(study.uid, study.version, trials)
+        return KeptStudy(study, trials)
+
+
+def _trials(connection: Connection, uid: StudyUid) -> tuple[TrialRecord, ...]:
+    here = select(trial_rows).where(trial_rows.c.study_uid == uid)
+    found = connection.execute(here.order_by(trial_rows.c.number)).all()
+    return tuple(rows.trial_of(trial) for trial in found)
 
 
 def _drop(connection: Connection, uid: StudyUid, numbers: Sequence[int]) -> None:

@@ -69,7 +69,7 @@ def write_trial(trial: TrialRecord) -> str:
 
 @lru_cache(maxsize=4096)
 def read_trial(number: int, text: str) -> TrialRecord:
-    """Remembered: studies are loaded again and again, and most of their trials have ended.
+    """Remembered: where another server wrote to a study, most of its trials are as they were.
 
     Raises ValueError, KeyError or TypeError for what is no document of a trial.
     """
