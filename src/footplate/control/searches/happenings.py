@@ -41,7 +41,7 @@ def _told(given: Sequence[str]) -> str:
 
 
 def stopping_event(trial: TrialRecord, now: datetime) -> JobEvent:
-    message = f"trial {trial.number} is stopped early: {trial.stop_reason}"
+    message = f"trial {trial.number} is told to stop: {trial.stop_reason}"
     return JobEvent(now, "TRIAL_STOPPED", message, key=f"trial/{trial.number}/stopped")
 
 

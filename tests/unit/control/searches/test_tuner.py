@@ -230,7 +230,7 @@ def test_a_trial_that_is_clearly_worse_is_stopped_with_its_reason(rig: SearchRig
     assert trial.state is TrialState.STOPPING
     assert "median" in trial.stop_reason
     assert rig.runs()[7].ending is not None, "its run was told to end"
-    assert rig.told("TRIAL_STOPPED") == [f"trial 7 is stopped early: {trial.stop_reason}"]
+    assert rig.told("TRIAL_STOPPED") == [f"trial 7 is told to stop: {trial.stop_reason}"]
 
     rig.end(7, State.CANCELLED)
     rig.settle()
