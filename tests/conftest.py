@@ -11,6 +11,11 @@ if os.environ.get("CI") != "true":  # there Hypothesis has a profile of its own,
     settings.register_profile("development", deadline=None)
     settings.load_profile("development")
 
+# To be said before NumPy is imported. The last bits of sums, which a replay of a suggestion has to
+# meet, depend on the number of threads, and the service gives its tuner one. Matrices are small
+# here: threads that wait for each other on a busy machine take a hundred times as long.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # Begun in a shell's background, what is started here would ignore Ctrl-C.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
