@@ -91,6 +91,29 @@ def test_trials(offer: Callable[..., list[str]], fake: FakeService) -> None:
     assert offer("ai-platform", "jobs", "stream-logs", "j", "--trial", "1") == ["1", "12"]
 
 
+def test_fields_of_trials(offer: Callable[..., list[str]], fake: FakeService) -> None:
+    name = "projects/demo/jobs/j"
+    metrics = [{"name": metric, "goal": "MINIMIZE"} for metric in ("rmse", "val loss")]
+    parameters = ["rate", "state"]
+    fake.trials[name] = [{"name": name, "metrics": metrics, "parameters": parameters}]
+    trials = ("ai-platform", "jobs", "trials", "j", "--sort-by")
+    assert {"trial", "rmse", "rate", "parameters.state"} <= set(offer(*trials, ""))
+    assert offer(*trials, "v") == []
+    assert offer(*trials, "ra") == ["rate"]
+    assert offer(*trials, "state,~r") == ["state,~rmse", "state,~rate"]
+
+
+@pytest.mark.usefixtures("jobs")
+def test_searches_to_learn_from(offer: Callable[..., list[str]], fake: FakeService) -> None:
+    for name in ("tuned", "plain"):
+        fake.jobs[f"projects/demo/jobs/{name}"] = {"jobId": name, "state": "SUCCEEDED"}
+    given = {"hyperparameters": {"goal": "MINIMIZE"}}
+    fake.jobs["projects/demo/jobs/tuned"]["trainingInput"] = given
+    submit = ("ai-platform", "jobs", "submit", "training", "j", "--learn-from")
+    assert offer(*submit, "") == ["tuned"]
+    assert offer("ai", "hp-tuning-jobs", "create", "--learn-from", "") == ["22"]
+
+
 def test_versions_are_known_without_a_service(
     offer: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ from click.shell_completion import CompletionItem
 
 from footplate.cli.defaults import DEFAULT_PROJECT, DEFAULT_REGION, PROJECT_VARIABLES
 from footplate.cli.session import Session
+from footplate.domain.names import TuningJobName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _PATIENCE_S = 1.0
 _MOST = 200
 _PLACE = "gs://"
+_QUOTED = frozenset(" ,~'\"")
 
 
 def _completion(
@@ -84,6 +86,27 @@ def _jobs(service: Service, ctx: click.Context, _incomplete: str) -> Offered:
     for job in service.jobs_beside(_name(ctx, "any")):
         shown = str(job.resource.get("displayName") or "")
         yield job.name.job_id, " ".join(filter(None, (job.state.value, shown)))
+
+
+def _searches(service: Service, ctx: click.Context, _incomplete: str) -> Offered:
+    """Jobs that tune, of the API that the command speaks."""
+    for job in service.jobs_beside(_name(ctx, "any")):
+        given = job.resource.get("trainingInput")
+        tunes = isinstance(given, dict) and given.get("hyperparameters")
+        if tunes or isinstance(job.name, TuningJobName):
+            yield job.name.job_id, job.state.value
+
+
+def _trial_fields(service: Service, ctx: click.Context, incomplete: str) -> Offered:
+    """For the last one of a list; those that would need quotes are left out."""
+    # Imported here: only who presses tab after --sort-by has a use for it.
+    from footplate.cli.trials.fields import fields
+
+    before, comma, last = incomplete.rpartition(",")
+    descending = "~" if last.startswith("~") else ""
+    for field in fields(service.trials(_job(ctx))):
+        if not _QUOTED & set(field.name):
+            yield f"{before}{comma}{descending}{field.name}", ""
 
 
 def _trials(service: Service, ctx: click.Context, _incomplete: str) -> Offered:
@@ -157,7 +180,9 @@ def places_or_files(
 
 
 jobs = _completion(_jobs)
+searches = _completion(_searches)
 trials = _completion(_trials)
+trial_fields = _completion(_trial_fields)
 replicas = _completion(_replicas)
 regions = _completion(_regions)
 machine_types = _completion(_machine_types)

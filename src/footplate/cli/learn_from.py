@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
+from footplate.cli.offering import offered
 from footplate.domain.errors import InvalidArgument
 from footplate.wire.learning import LABEL
 
@@ -22,6 +23,7 @@ def learn_from_option(function: Callable[P, R]) -> Callable[P, R]:
     return click.option(
         "--learn-from",
         metavar="ID",
+        shell_complete=offered("searches"),
         help="Earlier tuning job, or study of `hp-tuning-jobs import`, to get a first idea from. "
         f"It becomes the label {LABEL}.",
     )(function)

@@ -68,6 +68,7 @@ def trials_options(function: Callable[P, R]) -> Callable[P, R]:
             "--sort-by",
             default="",
             metavar="FIELD,...",
+            shell_complete=offered("trial_fields"),
             help="Order by fields; ~FIELD for descending.",
         ),
         click.option(
