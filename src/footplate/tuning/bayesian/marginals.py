@@ -22,6 +22,8 @@ _GOOD = 0.2
 _FEWEST_GOOD = 2
 _FIRST, _ENOUGH = 10, 30
 """With so few trials they say nothing yet, with so many all they can."""
+_FADING, _GONE = 50, 70
+"""Where parameters depend on others, they are believed less from so many trials on, and no more."""
 _GRID = np.linspace(0.0, 1.0, 129)
 _NARROWEST = 0.01
 _FLOOR = 1e-12
@@ -32,6 +34,8 @@ class Marginals:
     """Of measured ``rows``; the good ones are the fifth with the least ``losses``.
 
     ``failed``: rows that have none, and are bad. ``weight``: how much all of it counts, 0 to 1.
+    Of what other parameters depend on they say nothing: the branch that is good first would be all
+    that is looked at.
     """
 
     def __init__(
@@ -42,21 +46,22 @@ class Marginals:
         good, bad = rows[order[:count]], np.vstack([rows[order[count:]], failed])
         self.weight = weight
         self._axes = encoding.axes
-        self._tables = [
-            _log_shares(along, good[:, j]) - _log_shares(along, bad[:, j])
+        choices = {slot.parent for slot in encoding.space.slots}
+        self._tables = {
+            j: _log_shares(along, good[:, j]) - _log_shares(along, bad[:, j])
             for j, along in enumerate(self._axes)
-        ]
+            if j not in choices
+        }
 
     def worth(self, rows: Floats) -> Floats:
         """To add to the logarithm of a gain: how much likelier the values are in good trials."""
         found = np.zeros(len(rows))
         if self.weight == 0.0:
             return found
-        for j, (along, table) in enumerate(zip(self._axes, self._tables, strict=True)):
+        for j, table in self._tables.items():
             active = ~np.isnan(rows[:, j])
-            at = rows[active, j]
-            known = table[at.astype(np.int64)] if along.categories else np.interp(at, _GRID, table)
-            found[active] += known
+            at, kinds = rows[active, j], self._axes[j].categories
+            found[active] += table[at.astype(np.int64)] if kinds else np.interp(at, _GRID, table)
         return self.weight * found
 
 
@@ -64,12 +69,13 @@ def weight(encoding: Encoding, count: int, *, tied: bool) -> float:
     """How much marginals of so many measured rows count, 0 to 1.
 
     ``tied``: whether some trials end exactly alike. A metric without plateaus is the model's alone.
-    Nothing where parameters depend on others: the branch that is good first would be all that is
-    looked at.
     """
-    if not tied or encoding.conditional.any():
+    if not tied:
         return 0.0
-    return float(np.clip((count - _FIRST) / (_ENOUGH - _FIRST), 0.0, 1.0))
+    believed = float(np.clip((count - _FIRST) / (_ENOUGH - _FIRST), 0.0, 1.0))
+    if encoding.conditional.any():
+        believed *= float(np.clip((_GONE - count) / (_GONE - _FADING), 0.0, 1.0))
+    return believed
 
 
 def _log_shares(along: Axis, positions: Floats) -> Floats:

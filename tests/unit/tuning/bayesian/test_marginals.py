@@ -16,6 +16,8 @@ from footplate.tuning.encoding import Encoding
 
 KINDS = CategoricalParameter("kind", ("a", "b", "c"))
 MIXED = SearchSpace((DoubleParameter("x", 0.0, 1.0), KINDS))
+BELOW = Branch(("b",), DoubleParameter("y", 0.0, 1.0))
+BRANCHING = SearchSpace((CategoricalParameter("kind", ("a", "b"), branches=(BELOW,)),))
 
 
 def test_good_values_are_worth_more_than_bad_ones_and_corners() -> None:
@@ -46,10 +48,21 @@ def test_few_trials_say_nothing_yet(count: int, share: float) -> None:
     assert weight(Encoding(MIXED), count, tied=False) == 0.0
 
 
-def test_where_parameters_depend_on_others_they_say_nothing() -> None:
-    below = Branch(("b",), DoubleParameter("y", 0.0, 1.0))
-    kinds = CategoricalParameter("kind", ("a", "b"), branches=(below,))
-    assert weight(Encoding(SearchSpace((kinds,))), 100, tied=True) == 0.0
+@pytest.mark.parametrize(
+    ("count", "share"), [(10, 0.0), (30, 1.0), (50, 1.0), (60, 0.5), (70, 0.0), (900, 0.0)]
+)
+def test_where_parameters_depend_on_others_they_fade(count: int, share: float) -> None:
+    assert weight(Encoding(BRANCHING), count, tied=True) == pytest.approx(share)
+
+
+def test_of_what_others_depend_on_they_say_nothing() -> None:
+    """All good trials are of one branch: that says something of what is in it alone."""
+    encoding, rng = Encoding(BRANCHING), generator(2)
+    rows = encoding.draw(rng.random((60, 2)))
+    losses = np.nan_to_num(rows[:, 1], nan=9.0)
+    marginals = Marginals(encoding, rows, losses, rows[:0], 1.0)
+    other, good, bad = marginals.worth(np.array([[0.0, np.nan], [1.0, 0.05], [1.0, 0.95]]))
+    assert bad < other == 0.0 < good
 
 
 @BRIEF
