@@ -65,15 +65,18 @@ class Marginals:
         return self.weight * found
 
 
-def weight(encoding: Encoding, count: int, *, tied: bool) -> float:
+def weight(encoding: Encoding, count: int, running: int, *, tied: bool) -> float:
     """How much marginals of so many measured rows count, 0 to 1.
 
     ``tied``: whether some trials end exactly alike. A metric without plateaus is the model's alone.
+    ``running``: trials that haven't ended. Where parameters depend on others, marginals count for
+    one trial at a time only: those that run side by side would all be of what is good so far.
     """
-    if not tied:
+    dependent = bool(encoding.conditional.any())
+    if not tied or (dependent and running):
         return 0.0
     believed = float(np.clip((count - _FIRST) / (_ENOUGH - _FIRST), 0.0, 1.0))
-    if encoding.conditional.any():
+    if dependent:
         believed *= float(np.clip((_GONE - count) / (_GONE - _FADING), 0.0, 1.0))
     return believed
 

@@ -199,7 +199,8 @@ class _Step:
         return worth, -only.expected
 
     def _focus(self, model: Model) -> float:
-        return weight(self._encoding, len(self._seen.rows), tied=model.sharpness is not None)
+        tied, running = model.sharpness is not None, len(self._pending)
+        return weight(self._encoding, len(self._seen.rows), running, tied=tied)
 
     def _acquisition(self, surrogate: Surrogate) -> Acquisition:
         """Running trials are believed to end as expected: what they bring isn't gained again."""

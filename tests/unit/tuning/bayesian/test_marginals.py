@@ -44,15 +44,16 @@ def test_what_failed_is_bad() -> None:
     ("count", "share"), [(3, 0.0), (10, 0.0), (20, 0.5), (30, 1.0), (900, 1.0)]
 )
 def test_few_trials_say_nothing_yet(count: int, share: float) -> None:
-    assert weight(Encoding(MIXED), count, tied=True) == pytest.approx(share)
-    assert weight(Encoding(MIXED), count, tied=False) == 0.0
+    assert weight(Encoding(MIXED), count, 7, tied=True) == pytest.approx(share)
+    assert weight(Encoding(MIXED), count, 7, tied=False) == 0.0
 
 
 @pytest.mark.parametrize(
     ("count", "share"), [(10, 0.0), (30, 1.0), (50, 1.0), (60, 0.5), (70, 0.0), (900, 0.0)]
 )
 def test_where_parameters_depend_on_others_they_fade(count: int, share: float) -> None:
-    assert weight(Encoding(BRANCHING), count, tied=True) == pytest.approx(share)
+    assert weight(Encoding(BRANCHING), count, 0, tied=True) == pytest.approx(share)
+    assert weight(Encoding(BRANCHING), count, 1, tied=True) == 0.0
 
 
 def test_of_what_others_depend_on_they_say_nothing() -> None:
