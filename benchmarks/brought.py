@@ -1,4 +1,4 @@
-"""Calls that change a study of Vizier while it holds many trials, against the bare health check.
+"""Calls on a study of Vizier while it holds many trials, against the bare health check.
 
 A study is filled with trials that nobody works at, so that no model is fitted. Then calls of each
 kind and health checks are made in turn, one after the other, of a service in a process of its own.
@@ -45,7 +45,7 @@ class Study:
         content = answer.read()
         if answer.status != http.client.OK:
             raise SystemExit(f"{method} {path}: {answer.status} {content.decode()}")
-        return json.loads(content) if sent else {}
+        return json.loads(content)
 
     def fill(self, count: int) -> None:
         while self.held < count:

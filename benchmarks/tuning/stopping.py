@@ -188,7 +188,7 @@ def _options() -> argparse.Namespace:
         "--rules",
         type=_rules,
         default=list(STOPPERS),
-        help="compared with 'none': " + ", ".join(list(STOPPERS)[1:]),
+        help="of " + ", ".join(STOPPERS) + "; the first is always among them",
     )
     parser.add_argument(
         "--families", type=_families, default=list(LAWS), help="names, or all of 'laws', 'others'"

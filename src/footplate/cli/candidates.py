@@ -14,6 +14,7 @@ from click.shell_completion import CompletionItem
 
 from footplate.cli.defaults import DEFAULT_PROJECT, DEFAULT_REGION, PROJECT_VARIABLES
 from footplate.cli.session import Session
+from footplate.cli.trials.fields import fields
 from footplate.domain.names import TuningJobName
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ _PATIENCE_S = 1.0
 _MOST = 200
 _PLACE = "gs://"
 _QUOTED = frozenset(" ,~'\"")
+"""A field whose name has one of these is written with quotes."""
 
 
 def _completion(
@@ -92,16 +94,13 @@ def _searches(service: Service, ctx: click.Context, _incomplete: str) -> Offered
     """Jobs that tune, of the API that the command speaks."""
     for job in service.jobs_beside(_name(ctx, "any")):
         given = job.resource.get("trainingInput")
-        tunes = isinstance(given, dict) and given.get("hyperparameters")
+        tunes = isinstance(given, dict) and "hyperparameters" in given
         if tunes or isinstance(job.name, TuningJobName):
             yield job.name.job_id, job.state.value
 
 
 def _trial_fields(service: Service, ctx: click.Context, incomplete: str) -> Offered:
     """For the last one of a list; those that would need quotes are left out."""
-    # Imported here: only who presses tab after --sort-by has a use for it.
-    from footplate.cli.trials.fields import fields
-
     before, comma, last = incomplete.rpartition(",")
     descending = "~" if last.startswith("~") else ""
     for field in fields(service.trials(_job(ctx))):

@@ -153,7 +153,7 @@ class SqlStudies:
             trials = self._memory.get(study.uid, study.version)
             if trials is None:
                 trials = _trials(connection, study.uid)
-        self._memory.put(study.uid, study.version, trials)
+                self._memory.put(study.uid, study.version, trials)
         return KeptStudy(study, trials)
 
 
