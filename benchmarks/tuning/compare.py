@@ -19,6 +19,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import bbob
 import conditional_tables
 import functions
 import learners
@@ -110,7 +111,8 @@ def _names(suites: str) -> list[tuple[str, str]]:
     ]
     listed = [(tables.SUITE, name) for name in tables.TABLES]
     branching = [(conditional_tables.SUITE, name) for name in conditional_tables.TABLES]
-    every = (*simple, *real, *listed, *branching)
+    rotated = [(bbob.SUITE, name) for name in bbob.NAMES]
+    every = (*simple, *rotated, *real, *listed, *branching)
     return [(suite, name) for suite, name in every if suite in suites.split(",")]
 
 
@@ -119,6 +121,8 @@ def _problem(options: argparse.Namespace, suite: str, name: str, seed: int) -> P
         return tables.problem(name, Path(options.tables))
     if suite == conditional_tables.SUITE:
         return conditional_tables.problem(name, Path(options.tables))
+    if suite == bbob.SUITE:
+        return bbob.problem(name, seed)
     every = (
         functions.problems(seed) if suite == "functions" else learners.problems(Path(options.cache))
     )
@@ -127,7 +131,8 @@ def _problem(options: argparse.Namespace, suite: str, name: str, seed: int) -> P
 
 def _where(result: dict[str, object]) -> tuple[str, str, int]:
     """Losses of functions depend on the seed, those of learners don't."""
-    seed = int(str(result["seed"])) if result["suite"] == "functions" else 0
+    moved = result["suite"] in ("functions", bbob.SUITE)
+    seed = int(str(result["seed"])) if moved else 0
     return str(result["suite"]), str(result["problem"]), seed
 
 
