@@ -8,7 +8,7 @@ from typing import cast
 
 from footplate.tuning.gaussian.hyperparameters import Hyperparameters
 
-VERSION = 2
+VERSION = 3
 """Of what the hyperparameters mean. A model of another version is fitted anew."""
 
 
@@ -63,9 +63,10 @@ def model_from_record(record: Mapping[str, object]) -> Model | None:
 
 def _hyperparameters(record: object) -> Hyperparameters:
     if not isinstance(record, Mapping):
-        raise TypeError(f"{record!r} given; allowed: lengths, signal and noise")
+        raise TypeError(f"{record!r} given; allowed: lengths, signal, rough and noise")
     lengths = tuple(float(length) for length in record["lengths"])
-    return Hyperparameters(lengths, float(record["signal"]), float(record["noise"]))
+    signal, rough, noise = (float(record[name]) for name in ("signal", "rough", "noise"))
+    return Hyperparameters(lengths, signal, rough, noise)
 
 
 def _numbers(value: object) -> tuple[float, ...]:

@@ -87,7 +87,7 @@ def _earlier(study: Study) -> tuple[tuple[Hyperparameters, ...], ...]:
 class _Fitting:
     def __init__(self, encoding: Encoding, *, noisy: bool, wide: bool) -> None:
         self._encoding, self._wide = encoding, wide
-        self._beliefs = Beliefs.of(encoding.width, noisy=noisy)
+        self._beliefs = Beliefs(encoding.width, noisy)
 
     def run(self, rows: Floats, y: Floats, old: Hyperparameters | None) -> Hyperparameters:
         if old is None and len(rows) > _SAMPLE:

@@ -32,7 +32,7 @@ def fit_stack(study: Study, metric: int) -> tuple[Hyperparameters, ...]:
         prior = prior_of(study, metric, encoding, found, levels=level)
         warped = Warp(seen.losses[:, metric]).warped
         rest = warped - belief(prior, seen.rows, warped).explained
-        beliefs = Beliefs.of(encoding.width, noisy=one.config.noise is Noise.HIGH)
+        beliefs = Beliefs(encoding.width, one.config.noise is Noise.HIGH)
         evidence = Evidence(encoding.features(seen.rows), encoding.owners, rest, beliefs)
         found.append(fit(evidence, beliefs, [beliefs.centre], _ITERATIONS))
     return tuple(found)

@@ -38,7 +38,7 @@ class Surrogate:
         self._belief = belief(prior, rows, self._warp.warped)
         rest = self._warp.warped - self._belief.explained
         self._posterior = Posterior(encoding, hyperparameters, rows, rest, pending)
-        self._signal = hyperparameters.signal
+        self._varies = float(np.sqrt(hyperparameters.signal + hyperparameters.rough))
         self.expected = self.mean(rows)
         """What the model makes of the measured points: noise is averaged out."""
 
@@ -67,7 +67,7 @@ class Surrogate:
 
     def unknown(self, spread: float) -> float:
         """How much of what could vary at all is still open there, 0 to 1."""
-        return spread / float(np.sqrt(self._signal))
+        return spread / self._varies
 
     def value(self, metric: Metric, warped: float) -> float:
         """In the metric's own unit."""

@@ -12,7 +12,11 @@ from scipy.linalg import lapack
 from scipy.optimize import minimize
 
 from footplate.tuning.gaussian.hyperparameters import from_logs
-from footplate.tuning.gaussian.kernel import matern_with_slope, squared_distances
+from footplate.tuning.gaussian.kernel import (
+    matern_with_slope,
+    rough_with_slope,
+    squared_distances,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,11 +44,13 @@ class Evidence:
         self._slots = beliefs.slots
 
     def loss(self, theta: Floats) -> tuple[float, Floats]:
-        """And its gradient, by the logarithms of lengths, signal and noise."""
+        """And its gradient, by the logarithms of lengths, signal, rough and noise."""
         scaled = self._features / np.exp(theta[: self._slots])[self._owners]
-        signal, noise = np.exp(theta[-2]), np.exp(theta[-1])
-        kernel, slope = matern_with_slope(squared_distances(scaled, scaled))
-        covariance = signal * kernel
+        signal, rough, noise = np.exp(theta[-3:])
+        squared = squared_distances(scaled, scaled)
+        smooth, slope = matern_with_slope(squared)
+        short, short_slope = rough_with_slope(squared)
+        covariance = signal * smooth + rough * short
         covariance[np.diag_indices_from(covariance)] += noise + _JITTER
         factor, failed = lapack.dpotrf(covariance, lower=1)
         if failed:
@@ -54,8 +60,10 @@ class Evidence:
         loss = 0.5 * self._y @ weights + np.log(np.diag(factor)).sum() + penalty
         excess = _inverse(factor) - np.outer(weights, weights)
         gradient = np.empty_like(theta)
-        gradient[: self._slots] = self._by_lengths(0.5 * signal * excess * slope, scaled)
-        gradient[-2] = 0.5 * signal * float((excess * kernel).sum())
+        slope = signal * slope + rough * short_slope
+        gradient[: self._slots] = self._by_lengths(0.5 * excess * slope, scaled)
+        gradient[-3] = 0.5 * signal * float((excess * smooth).sum())
+        gradient[-2] = 0.5 * rough * float((excess * short).sum())
         gradient[-1] = 0.5 * noise * float(np.trace(excess))
         return float(loss), gradient + pull
 

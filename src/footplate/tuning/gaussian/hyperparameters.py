@@ -11,10 +11,12 @@ if TYPE_CHECKING:
     from footplate.tuning.axes import Floats
 
 LEAST_LENGTH, MOST_LENGTH = 0.03, 30.0
-_LEAST_NOISE, _MOST_NOISE = 1e-6, 1.0
+_BOUNDS_SIGNAL = (-3.0, 3.0)
+_LEAST = 1e-6
+"""Of what is rough, and of noise: there is none."""
+_MOST_ROUGH, _MOST_NOISE = 0.3, 1.0
 _MOST_WITHOUT = 0.05
 """The most noise of measurements that aren't known to differ."""
-_BOUNDS_SIGNAL = (-3.0, 3.0)
 
 
 @dataclass(frozen=True)
@@ -24,22 +26,28 @@ class Hyperparameters:
     lengths: tuple[float, ...]
     """One for each slot, in lengths of its axis."""
     signal: float
-    """The variance of the function."""
+    """The variance of what is smooth."""
+    rough: float
+    """The variance of what is rough: the same for one point, but hardly alike for any two."""
     noise: float
     """The variance of measurements of one point."""
 
     def logs(self) -> Floats:
-        return np.asarray(np.log([*self.lengths, self.signal, self.noise]))
+        return np.asarray(np.log([*self.lengths, self.signal, self.rough, self.noise]))
 
 
 def from_logs(theta: Floats) -> Hyperparameters:
-    *lengths, signal, noise = (float(value) for value in np.exp(theta))
-    return Hyperparameters(tuple(lengths), signal, noise)
+    *lengths, signal, rough, noise = (float(value) for value in np.exp(theta))
+    return Hyperparameters(tuple(lengths), signal, rough, noise)
 
 
 @dataclass(frozen=True)
 class Beliefs:
     """Normal distributions of the logarithms, and bounds that keep the numerics sound.
+
+    ``noisy``: measurements of one point are known to differ, and all that isn't smooth is noise.
+    Where they aren't, most of it is rough: taken for noise, it would let the search forget its best
+    point, and try the same one again and again.
 
     Length scales grow with the root of the number of parameters, as distances in a cube do.
     Source: Hvarfner et al., "Vanilla Bayesian Optimization Performs Great in High Dimensions",
@@ -47,35 +55,24 @@ class Beliefs:
     """
 
     slots: int
-    noise: float = 1e-3
-    noise_spread: float = 2.0
-    most_noise: float = _MOST_NOISE
-
-    @classmethod
-    def of(cls, slots: int, *, noisy: bool) -> Beliefs:
-        """``noisy``: measurements of one point are known to differ.
-
-        Where they aren't, what is rough has to be explained by short lengths: taken for noise, it
-        would let the search forget its best point, and try a plateau again and again.
-        """
-        if noisy:
-            return cls(slots, noise=0.1, noise_spread=1.0)
-        return cls(slots, most_noise=_MOST_WITHOUT)
+    noisy: bool
 
     @property
     def centre(self) -> Floats:
         length = np.log(0.5) + 0.5 * np.log(self.slots / 4.0 + 0.5)
-        return np.array([*[length] * self.slots, 0.0, np.log(self.noise)])
+        rough, noise = (_LEAST, 0.1) if self.noisy else (1e-3, 1e-3)
+        return np.array([*[length] * self.slots, 0.0, np.log(rough), np.log(noise)])
 
     @property
     def spread(self) -> Floats:
-        return np.array([*[1.0] * self.slots, 1.0, self.noise_spread])
+        return np.array([*[1.0] * self.slots, 1.0, 2.0, 1.0 if self.noisy else 2.0])
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
-        length = float(np.log(LEAST_LENGTH)), float(np.log(MOST_LENGTH))
-        noise = float(np.log(_LEAST_NOISE)), float(np.log(self.most_noise))
-        return [*[length] * self.slots, _BOUNDS_SIGNAL, noise]
+        rough, noise = (_LEAST, _MOST_NOISE) if self.noisy else (_MOST_ROUGH, _MOST_WITHOUT)
+        length, least = (float(np.log(LEAST_LENGTH)), float(np.log(MOST_LENGTH))), np.log(_LEAST)
+        rests = [(float(least), float(np.log(most))) for most in (rough, noise)]
+        return [*[length] * self.slots, _BOUNDS_SIGNAL, *rests]
 
     def clip(self, theta: Floats) -> Floats:
         low, high = np.array(self.bounds).T

@@ -1,4 +1,4 @@
-"""The Matern kernel with nu = 5/2.
+"""The Matern kernel with nu = 5/2, for what is smooth, and a short one for what is rough.
 
 Source: Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006, equation 4.17.
 """
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from footplate.tuning.axes import Floats
 
 _ROOT_5 = np.sqrt(5.0)
+_HALVINGS = 4
+_SHORTER = 2.0**_HALVINGS
+"""The lengths of what is rough are so many times shorter."""
 
 
 def matern(squared: Floats) -> Floats:
     """Of squared distances, which are divided by the length scales already."""
-    scaled = np.sqrt(squared)
-    scaled *= _ROOT_5
-    decay = np.exp(-scaled)
-    decay *= 1.0 + scaled * (1.0 + scaled / 3.0)
-    return np.asarray(decay)
+    scaled = _ROOT_5 * np.sqrt(squared)
+    return _matern(np.exp(-scaled), scaled)
 
 
 def matern_with_slope(squared: Floats) -> tuple[Floats, Floats]:
@@ -29,6 +29,38 @@ def matern_with_slope(squared: Floats) -> tuple[Floats, Floats]:
     scaled = _ROOT_5 * np.sqrt(squared)
     decay = np.exp(-scaled)
     return (1.0 + scaled + scaled * scaled / 3.0) * decay, -5.0 / 6.0 * (1.0 + scaled) * decay
+
+
+def smooth_and_rough(squared: Floats, signal: float, rough: float) -> Floats:
+    """The sum of both, of variances ``signal`` and ``rough``, for little more than one of them."""
+    scaled = np.sqrt(squared)
+    scaled *= _ROOT_5
+    decay = np.exp(-scaled)
+    found = _matern(decay, scaled)
+    found *= signal
+    for _ in range(_HALVINGS):
+        np.multiply(decay, decay, out=decay)
+    scaled *= _SHORTER
+    short = _matern(decay, scaled)
+    short *= rough
+    found += short
+    return found
+
+
+def rough_with_slope(squared: Floats) -> tuple[Floats, Floats]:
+    """And its derivative by the squared distance."""
+    kernel, slope = matern_with_slope(_SHORTER**2 * squared)
+    return kernel, _SHORTER**2 * slope
+
+
+def _matern(decay: Floats, scaled: Floats) -> Floats:
+    """decay (1 + s + s^2 / 3), without more arrays than it takes."""
+    found = scaled / 3.0
+    found += 1.0
+    found *= scaled
+    found += 1.0
+    found *= decay
+    return np.asarray(found)
 
 
 def squared_distances(ones: Floats, others: Floats, sizes: Floats | None = None) -> Floats:

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import cho_solve, lapack, solve_triangular
 
-from footplate.tuning.gaussian.kernel import matern, matern_with_slope, squared_distances
+from footplate.tuning.gaussian.kernel import (
+    matern_with_slope,
+    rough_with_slope,
+    smooth_and_rough,
+    squared_distances,
+)
 
 if TYPE_CHECKING:
     from footplate.tuning.axes import Floats
@@ -38,7 +43,8 @@ class Posterior:
     ) -> None:
         self._encoding = encoding
         self._lengths = np.array(hyperparameters.lengths)[encoding.owners]
-        self._signal, self._noise = hyperparameters.signal, hyperparameters.noise
+        self._signal, self._rough = hyperparameters.signal, hyperparameters.rough
+        self._noise = hyperparameters.noise
         self._measured = len(rows)
         self._features = self._scaled(np.vstack([rows, pending]))
         self._sizes = (self._features * self._features).sum(axis=1)
@@ -50,26 +56,26 @@ class Posterior:
 
     def mean(self, rows: Floats) -> Floats:
         squared = self._apart(self._scaled(rows))[:, : self._measured]
-        found: Floats = self._signal * matern(squared) @ self._weights
+        found: Floats = self._kernel(squared) @ self._weights
         return found
 
     def predict(self, rows: Floats) -> tuple[Floats, Floats]:
         """Mean and standard deviation of the function, without the noise of a measurement."""
-        kernel = self._signal * matern(self._apart(self._scaled(rows)))
+        kernel = self._kernel(self._apart(self._scaled(rows)))
         known = kernel @ self._whitening.T
-        variance = self._signal - np.einsum("ij,ij->i", known, known)
+        variance = self._signal + self._rough - np.einsum("ij,ij->i", known, known)
         spread = np.sqrt(np.maximum(variance, _LEAST_VARIANCE))
         return kernel[:, : self._measured] @ self._weights, spread
 
     def predict_with_slopes(self, row: Floats) -> tuple[float, float, Floats, Floats]:
         """Of one row: mean, standard deviation, and how each changes along each slot."""
         at = self._scaled(row[None, :])
-        kernel, slope = matern_with_slope(self._apart(at)[0])
-        kernel, slope = self._signal * kernel, self._signal * slope
+        kernel, slope = self._kernel_with_slope(self._apart(at)[0])
         turn = self._encoding.slopes(row) / self._lengths
         by_column = 2.0 * slope[:, None] * (at - self._features) * turn
         known = self._whitening @ kernel
-        spread = np.sqrt(max(self._signal - float(known @ known), _LEAST_VARIANCE))
+        variance = self._signal + self._rough - float(known @ known)
+        spread = np.sqrt(max(variance, _LEAST_VARIANCE))
         mean = float(kernel[: self._measured] @ self._weights)
         of_mean = by_column[: self._measured].T @ self._weights
         of_spread = -(by_column.T @ (self._whitening.T @ known)) / spread
@@ -83,9 +89,18 @@ class Posterior:
         return scaled
 
     def _covariance(self) -> Floats:
-        covariance = self._signal * matern(self._apart(self._features))
+        covariance = self._kernel(self._apart(self._features))
         covariance[np.diag_indices_from(covariance)] += self._noise
         return covariance
+
+    def _kernel(self, squared: Floats) -> Floats:
+        return smooth_and_rough(squared, self._signal, self._rough)
+
+    def _kernel_with_slope(self, squared: Floats) -> tuple[Floats, Floats]:
+        smooth, slope = matern_with_slope(squared)
+        unlike, unlike_slope = rough_with_slope(squared)
+        kernel = self._signal * smooth + self._rough * unlike
+        return kernel, self._signal * slope + self._rough * unlike_slope
 
     def _by_slot(self, by_column: Floats) -> Floats:
         width = self._encoding.width

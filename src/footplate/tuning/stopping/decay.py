@@ -76,7 +76,7 @@ def _foretell(own: Curve, curves: Sequence[Curve]) -> tuple[float, float]:
 def _regress(known: Floats, y: Floats, asked: Floats) -> tuple[float, float]:
     """One measurement's noise is part of the spread: it is one trial's end that is asked for."""
     owners = np.arange(known.shape[1])
-    beliefs = Beliefs(len(owners), noise=0.1, noise_spread=1.0)
+    beliefs = Beliefs(len(owners), noisy=True)
     hyper = fit(Evidence(known, owners, y, beliefs), beliefs, [beliefs.centre], _ITERATIONS)
     lengths = np.array(hyper.lengths)
     near, at = known / lengths, asked / lengths

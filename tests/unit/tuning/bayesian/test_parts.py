@@ -76,7 +76,7 @@ def test_slopes_are_those_of_small_steps(mean: float) -> None:
 
 
 def test_a_model_is_json_and_back() -> None:
-    one = Hyperparameters((0.5, 2.0), 1.5, 0.01)
+    one = Hyperparameters((0.5, 2.0), 1.5, 0.1, 0.01)
     shared = Model(30, 30, (one, one), one, ((one,), (one, one)))
     for model in (Model(12, 10, (one,)), shared, Model(12, 10, (one,), sharpness=(3.0, 0.5))):
         text = json.dumps(model.to_record())
@@ -84,7 +84,7 @@ def test_a_model_is_json_and_back() -> None:
 
 
 def test_a_model_of_another_version_is_fitted_anew_and_nonsense_refused() -> None:
-    record = Model(12, 10, (Hyperparameters((0.5,), 1.5, 0.01),)).to_record()
+    record = Model(12, 10, (Hyperparameters((0.5,), 1.5, 0.1, 0.01),)).to_record()
     assert model_from_record({**record, "version": 0}) is None
     with pytest.raises(TypeError):
         model_from_record({**record, "seen": "12"})
