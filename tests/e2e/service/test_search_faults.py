@@ -41,6 +41,7 @@ def submit(desk: Desk) -> TrainingJobName:
     name = desk.submit(GATED, hyperparameters=search(TRIALS, 2))
     desk.out(name).mkdir(parents=True, exist_ok=True)
     desk.until(lambda: len(starts(desk, name)) == 2)
+    desk.until(lambda: [t.state for t in trials(desk, name)] == ["ACTIVE"] * 2)
     return name
 
 
