@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import dataclass
+from math import isinf
 from typing import TYPE_CHECKING, NoReturn
 
-from footplate.domain.errors import InvalidArgument
+from footplate.domain.errors import InvalidArgument, Violation
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -93,20 +95,64 @@ def _check_tree(root: JsonValue) -> None:
                 inner.extend(value.values())
             elif isinstance(value, list):
                 inner.extend(value)
-            elif isinstance(value, str):
-                _check_text(value)
-            elif isinstance(value, float) and value in (float("inf"), float("-inf")):
-                raise InvalidArgument("the body has a number too large for a double")
+            elif problem := _problem(value):
+                violation = Violation(_field(root, value), problem)
+                raise InvalidArgument.of((violation,))
         if not inner:
             return
         level = inner
     raise InvalidArgument(_TOO_DEEP)
 
 
-def _check_text(text: str) -> None:
-    if "\x00" in text:
-        raise InvalidArgument(f"the body has the character U+0000 in {describe(text)}")
+def _problem(value: JsonValue) -> str:
+    """Of what is no object and no list; empty if there is none."""
+    if isinstance(value, float) and isinf(value):
+        return "too large a number given; allowed: what a double can hold"
+    if isinstance(value, str) and not _is_text(value):
+        return f"{value[:80]!a} given; allowed: text without U+0000 and unpaired surrogates"
+    return ""
+
+
+def _is_text(value: str) -> bool:
     try:
-        text.encode()
+        return b"\0" not in value.encode()
     except UnicodeEncodeError:
-        raise InvalidArgument("the body has half of a surrogate pair in a string") from None
+        return False
+
+
+def _shown(key: str) -> str:
+    return key[:80].encode(errors="backslashreplace").decode()
+
+
+def _field(root: JsonValue, wrong: JsonValue) -> str:
+    """The path of the first such value, or of the object that has such a key.
+
+    Places are told from where they lie in, and paths made of one only: keys may be long, and many.
+    """
+    left: list[_Place] = [_Place(root)]
+    while left:
+        place = left.pop()
+        value = place.value
+        if value is wrong:
+            return place.path()
+        if isinstance(value, dict):
+            if any(key is wrong for key in value):
+                return f"a key of {place.path()}"
+            left.extend(_Place(value[key], f".{_shown(key)}", place) for key in reversed(value))
+        elif isinstance(value, list):
+            left.extend(_Place(value[n], f"[{n}]", place) for n in reversed(range(len(value))))
+    raise AssertionError("it was found there before")
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    value: JsonValue
+    step: str = ""
+    outer: _Place | None = None
+
+    def path(self) -> str:
+        steps, place = [], self
+        while place.outer is not None:
+            steps.append(place.step)
+            place = place.outer
+        return "".join(reversed(steps)).removeprefix(".") or "the body"

@@ -20,7 +20,7 @@ from footplate.wire.json_text import MAX_DEPTH, MAX_VALUES, format_object, parse
         (b"null", "is null; allowed: a JSON object"),
         (b'{"a": NaN}', "NaN is not a number"),
         (b'{"a": -Infinity}', "-Infinity is not a number"),
-        (b'{"a": 1e999}', "too large for a double"),
+        (b'{"a": 1e999}', "a: too large a number given; allowed: what a double can hold"),
         (b'{"a": 1' + b"0" * 10_000 + b"}", "too many digits"),
         (b'{"a": 1, "a": 2}', 'the key "a" twice'),
         pytest.param(
@@ -28,9 +28,13 @@ from footplate.wire.json_text import MAX_DEPTH, MAX_VALUES, format_object, parse
             'the key "199999" twice',
             id="the last of very many keys twice",
         ),
-        (b'{"a": "\\u0000"}', "U+0000"),
-        (b'{"\\u0000": 1}', "U+0000"),
-        (b'{"a": "\\ud800"}', "surrogate"),
+        (b'{"a": "\\u0000"}', r"a: '\x00' given; allowed: text without U+0000"),
+        (b'{"\\u0000": 1}', "a key of the body: "),
+        (b'{"a": "\\ud800"}', r"a: '\ud800' given; allowed: text without U+0000 and unpaired"),
+        (b'{"a": [1, {"b": [["x"], {"c": "x\\u0000"}]}]}', r"a[1].b[1].c: 'x\x00' given"),
+        (b'{"a": [{"b": {"\\udfff": "\\udfff"}}]}', "a key of a[0].b: "),
+        (b'{"b": {"\\udfff": "\\u0000"}, "a": "\\u0000"}', r"b.\udfff: '\x00' given"),
+        (b'{"%s": {"a": -1e999}}' % (b"k" * 1000), f"{'k' * 80}.a: too large"),
         (b'{"a": "\xff"}', "not UTF-8"),
         (b'{"a":' * 100_000, "nested too deeply"),
         (b'{"a":' + b"[" * 200 + b"]" * 200 + b"}", "nested too deeply"),
@@ -40,6 +44,15 @@ def test_refuses_what_would_hurt_further_in(body: bytes, said: str) -> None:
     with pytest.raises(InvalidArgument) as refusal:
         parse_object(body)
     assert said in refusal.value.message
+
+
+def test_a_long_key_above_many_values_costs_nothing() -> None:
+    """Were the path of each value made, these would take terabytes."""
+    many = {"k" * 8_000_000: [0] * 200_000, "z": "\x00"}
+    with pytest.raises(InvalidArgument) as refusal:
+        parse_object(json.dumps(many).encode())
+    assert refusal.value.message.startswith("z: ")
+    assert [violation.field for violation in refusal.value.violations] == ["z"]
 
 
 def test_takes_the_deepest_that_is_allowed() -> None:
