@@ -1,6 +1,6 @@
 """Losses as what a Gaussian process likes, and back.
 
-Half-rank warp: what is worse than the median is moved towards it, to where its rank would lie if
+Half-rank warp: what is worse than a median is moved towards it, to where its rank would lie if
 losses were normally distributed. How bad the bad ones are doesn't matter; how good the good ones
 are does. Source: Song et al., "The Vizier Gaussian Process Bandit Algorithm", 2024, section 4.3.
 """
@@ -16,10 +16,15 @@ if TYPE_CHECKING:
     from footplate.tuning.axes import Floats
 
 _FLAT = 1e-12
+_FIRST = 50
+"""Of so few losses all count for the median."""
 
 
 class Warp:
-    """Of finite losses. ``warped`` has mean 0, and variance 1 unless they are all equal."""
+    """Of finite losses, in the order of their trials.
+
+    ``warped`` has mean 0, and variance 1 unless they are all equal.
+    """
 
     def __init__(self, losses: Floats) -> None:
         # The scale first, so that sums of the largest numbers stay finite.
@@ -48,11 +53,18 @@ class Warp:
 
 
 def _half_ranked(losses: Floats) -> Floats:
-    median = np.median(losses)
-    good = losses <= median
-    spread = np.sqrt(np.mean((losses[good] - median) ** 2))
+    """What is bad is worse than the median of the first half.
+
+    Late trials gather around the best one: by their median all else would be bad, and to be
+    better by nearly nothing a great gain.
+    """
+    median = np.median(losses[: max(_FIRST, len(losses) // 2)])
+    bad = losses > median
+    spread = np.sqrt(np.mean((losses[~bad] - median) ** 2))
     if spread < _FLAT:
         return losses.copy()  # half of them are equal: there is nothing to go by
-    ranks = np.argsort(np.argsort(losses, kind="stable"), kind="stable")
-    normal = np.maximum(ndtri((ranks + 0.5) / len(losses)), 0.0)
-    return np.where(good, losses, np.minimum(losses, median + spread * normal))
+    ranks = np.argsort(np.argsort(losses[bad], kind="stable"), kind="stable")
+    normal = ndtri(0.5 + 0.5 * (ranks + 0.5) / max(len(ranks), 1))
+    found = losses.copy()
+    found[bad] = np.minimum(losses[bad], median + spread * normal)
+    return found

@@ -20,7 +20,7 @@ FINITE = st.floats(-1.7e308, 1.7e308, allow_subnormal=False)
 
 
 @BRIEF
-@given(st.lists(FINITE, min_size=1, max_size=30))
+@given(st.lists(FINITE, min_size=1, max_size=120))
 def test_a_warp_keeps_the_order_and_stays_finite(losses: list[float]) -> None:
     found = Warp(np.array(losses)).warped
     assert np.isfinite(found).all()
@@ -42,6 +42,15 @@ def test_a_warp_can_be_undone(values: list[int]) -> None:
 def test_one_horrible_loss_hardly_matters() -> None:
     mild, wild = (Warp(np.array([1.0, 2.0, 3.0, 4.0, worst])).warped for worst in (5.0, 1e12))
     assert wild == pytest.approx(mild, abs=0.3)
+
+
+def test_trials_near_the_best_are_not_the_measure() -> None:
+    """However many there are: a gain that was small stays small, and what is good stays good."""
+    spread = np.linspace(10.0, 1.0, 50)
+    gathered = np.append(spread, 1.0 - 1e-4 * np.arange(50))
+    warped = Warp(gathered).warped
+    gain, way = warped[50] - warped[-1], warped[25] - warped[49]
+    assert gain / way == pytest.approx((gathered[50] - gathered[-1]) / (spread[25] - spread[49]))
 
 
 def test_equal_losses_say_nothing() -> None:
