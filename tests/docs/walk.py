@@ -19,6 +19,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.trees import paths_below
+
 from footplate.testing.service import outside
 
 ROOT = Path(__file__).parents[2]
@@ -55,7 +57,7 @@ def type_out(text: str, folder: Path, **variables: str) -> str:
     try:
         printed = _type(steps, folder, environment)
     finally:
-        for told in folder.rglob("server.json"):
+        for told in [path for path in paths_below(folder) if path.name == "server.json"]:
             down = ("footplate", "down", "--data-dir", str(told.parent))
             subprocess.run(down, env=environment, capture_output=True, check=False)
     assert len(printed) == len(steps), f"never came to: {steps[len(printed) :]}"

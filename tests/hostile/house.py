@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from starlette.routing import Route
 from tests.hostile.caller import Call, Caller
+from tests.trees import paths_below
 from tests.unit.wire.vertex_v1_bodies import body, study, tuning
 
 from footplate.control.suggesting import engine
@@ -126,8 +127,8 @@ class House:
 
     def outside(self) -> dict[str, bytes]:
         """What lies beside the data directory, and what of it is the service's alone."""
-        files = [p for p in sorted(self.root.rglob("*")) if not p.is_relative_to(self.data)]
-        found = {str(p): p.read_bytes() if p.is_file() else b"" for p in files}
+        paths = paths_below(self.root, but=self.data)
+        found = {str(p): p.read_bytes() if p.is_file() else b"" for p in paths}
         found["secret"] = (self.data / "secret").read_bytes()
         known = sorted(p.name for p in self.data.iterdir() if not p.name.startswith("footplate.db"))
         return {**found, "data": " ".join(known).encode()}

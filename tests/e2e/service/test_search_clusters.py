@@ -10,6 +10,7 @@ import pytest
 from tests.e2e.service.conftest import BUCKET, CACHE, Desk
 from tests.e2e.service.searching import REPORTER, leftovers, search, starts, told, trials
 from tests.e2e.service.test_clusters import CLUSTER, EXECUTOR
+from tests.trees import paths_below
 
 from footplate.domain.errors import FailedPrecondition, NotFound
 from footplate.domain.names import (
@@ -134,7 +135,7 @@ def kept_of(desk: Desk) -> list[str]:
             for table in tables
             if database.execute(f"select 1 from {table}").fetchone()  # noqa: S608 - its own names
         ]
-    files = (path for folder in ("logs", "usage") for path in (data / folder).rglob("*"))
+    files = (path for folder in ("logs", "usage") for path in paths_below(data / folder))
     return full + [str(path) for path in files if path.is_file()]
 
 
