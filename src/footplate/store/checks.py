@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, assert_never
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or
 from footplate.domain.states import State
+from footplate.domain.texts import STORABLE, storable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -22,16 +23,6 @@ MAX_CHARACTERS = 10_000
 
 MAX_DISPLAY_NAME_BYTES = 1_024
 """PostgreSQL's indexes take 2,704 bytes, with all that a list is sorted by."""
-
-_STORABLE = "text without NUL characters and unpaired surrogates"
-
-
-def storable(text: str) -> bool:
-    """PostgreSQL has no NUL in texts, and nobody has half a surrogate pair in UTF-8."""
-    try:
-        return b"\0" not in text.encode()
-    except UnicodeEncodeError:
-        return False
 
 
 def countable(number: int) -> bool:
@@ -83,7 +74,7 @@ def check_study_texts(study: StudyRecord) -> None:
 def _check_storable(texts: Mapping[str, str]) -> None:
     for field, text in texts.items():
         if not storable(text):
-            violation = Violation(field, f"{text[:80]!a} given; allowed: {_STORABLE}")
+            violation = Violation(field, f"{text[:80]!a} given; allowed: {STORABLE}")
             raise InvalidArgument.of((violation,))
 
 
@@ -139,7 +130,7 @@ def _check_comparison(comparison: Comparison) -> None:
             named = field is not Field.LABEL or comparison.label is not None
             small = storable(texts) and len(texts) <= MAX_CHARACTERS
             good = isinstance(value, str) and named and small
-            allowed = f"{_STORABLE}, at most {MAX_CHARACTERS} of them"
+            allowed = f"{STORABLE}, at most {MAX_CHARACTERS} of them"
         case _:
             assert_never(field)
     if not good:

@@ -12,10 +12,11 @@ from sqlalchemy.exc import IntegrityError
 
 from footplate.domain.errors import Aborted, AlreadyExists, DataLoss, NotFound, Unavailable
 from footplate.domain.states import State
+from footplate.domain.texts import storable
 from footplate.ports.notices import NoticeKind
 from footplate.ports.store import ACTIVE, Page
 from footplate.store import codec
-from footplate.store.checks import check_filter, storable
+from footplate.store.checks import check_filter
 from footplate.store.documents import write_labels
 from footplate.store.events import append_events, select_events
 from footplate.store.leases import SoleLeases, SqlLeases, fence

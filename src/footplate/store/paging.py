@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.store.checks import storable
+from footplate.domain.texts import storable
 from footplate.store.times import to_micros
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from sqlalchemy import delete, select
 
 from footplate.domain.quotas import Quota
+from footplate.domain.texts import storable
 from footplate.ports.notices import NoticeKind
-from footplate.store.checks import check_quota_texts, storable
+from footplate.store.checks import check_quota_texts
 from footplate.store.tables import quotas
 from footplate.store.upserting import upsert
 

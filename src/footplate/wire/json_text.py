@@ -9,6 +9,7 @@ from math import isinf
 from typing import TYPE_CHECKING, NoReturn
 
 from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.texts import STORABLE, storable
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -108,16 +109,9 @@ def _problem(value: JsonValue) -> str:
     """Of what is no object and no list; empty if there is none."""
     if isinstance(value, float) and isinf(value):
         return "too large a number given; allowed: what a double can hold"
-    if isinstance(value, str) and not _is_text(value):
-        return f"{value[:80]!a} given; allowed: text without U+0000 and unpaired surrogates"
+    if isinstance(value, str) and not storable(value):
+        return f"{value[:80]!a} given; allowed: {STORABLE}"
     return ""
-
-
-def _is_text(value: str) -> bool:
-    try:
-        return b"\0" not in value.encode()
-    except UnicodeEncodeError:
-        return False
 
 
 def _shown(key: str) -> str:

@@ -8,9 +8,10 @@ from sqlalchemy import delete, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
 from footplate.domain.errors import Aborted, AlreadyExists, NotFound
+from footplate.domain.texts import storable
 from footplate.ports.notices import NoticeKind
 from footplate.ports.studies import MAX_REPORTS, KeptStudy, StudyPage
-from footplate.store.checks import countable, storable
+from footplate.store.checks import countable
 from footplate.store.paging import Position
 from footplate.store.studies import rows
 from footplate.store.studies.earlier import write_earlier

@@ -28,7 +28,7 @@ def matern_with_slope(squared: Floats) -> tuple[Floats, Floats]:
     """And its derivative by the squared distance."""
     scaled = _ROOT_5 * np.sqrt(squared)
     decay = np.exp(-scaled)
-    return (1.0 + scaled + scaled * scaled / 3.0) * decay, -5.0 / 6.0 * (1.0 + scaled) * decay
+    return _matern(decay, scaled), -5.0 / 6.0 * (1.0 + scaled) * decay
 
 
 def smooth_and_rough(squared: Floats, signal: float, rough: float) -> Floats:
@@ -47,8 +47,17 @@ def smooth_and_rough(squared: Floats, signal: float, rough: float) -> Floats:
     return found
 
 
-def rough_with_slope(squared: Floats) -> tuple[Floats, Floats]:
+def smooth_and_rough_with_slope(
+    squared: Floats, signal: float, rough: float
+) -> tuple[Floats, Floats]:
     """And its derivative by the squared distance."""
+    smooth, slope = matern_with_slope(squared)
+    short, short_slope = rough_with_slope(squared)
+    return signal * smooth + rough * short, signal * slope + rough * short_slope
+
+
+def rough_with_slope(squared: Floats) -> tuple[Floats, Floats]:
+    """The part with short lengths alone, and its derivative by the squared distance."""
     kernel, slope = matern_with_slope(_SHORTER**2 * squared)
     return kernel, _SHORTER**2 * slope
 

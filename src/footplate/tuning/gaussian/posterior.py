@@ -11,9 +11,8 @@ import numpy as np
 from scipy.linalg import cho_solve, lapack, solve_triangular
 
 from footplate.tuning.gaussian.kernel import (
-    matern_with_slope,
-    rough_with_slope,
     smooth_and_rough,
+    smooth_and_rough_with_slope,
     squared_distances,
 )
 
@@ -70,7 +69,8 @@ class Posterior:
     def predict_with_slopes(self, row: Floats) -> tuple[float, float, Floats, Floats]:
         """Of one row: mean, standard deviation, and how each changes along each slot."""
         at = self._scaled(row[None, :])
-        kernel, slope = self._kernel_with_slope(self._apart(at)[0])
+        apart = self._apart(at)[0]
+        kernel, slope = smooth_and_rough_with_slope(apart, self._signal, self._rough)
         turn = self._encoding.slopes(row) / self._lengths
         by_column = 2.0 * slope[:, None] * (at - self._features) * turn
         known = self._whitening @ kernel
@@ -95,12 +95,6 @@ class Posterior:
 
     def _kernel(self, squared: Floats) -> Floats:
         return smooth_and_rough(squared, self._signal, self._rough)
-
-    def _kernel_with_slope(self, squared: Floats) -> tuple[Floats, Floats]:
-        smooth, slope = matern_with_slope(squared)
-        unlike, unlike_slope = rough_with_slope(squared)
-        kernel = self._signal * smooth + self._rough * unlike
-        return kernel, self._signal * slope + self._rough * unlike_slope
 
     def _by_slot(self, by_column: Floats) -> Floats:
         width = self._encoding.width
