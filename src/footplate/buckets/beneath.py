@@ -6,6 +6,7 @@ first and opened afterwards could have become another one in between.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 from contextlib import contextmanager
@@ -61,7 +62,8 @@ def open_file(root: Path, parts: Sequence[str]) -> int:
 def remove_empty_tree(name: str, parent: int) -> bool:
     """Remove a directory that has nothing but directories in it.
 
-    False: it has more, or so many levels that no object can have led to them.
+    False: it has more, or a running program was given it or one below it (``footplate.replica``
+    locks those), or so many levels that no object can have led to them.
     """
     child = os.open(name, _DIRECTORY, dir_fd=parent)
     try:
@@ -75,11 +77,10 @@ def remove_empty_tree(name: str, parent: int) -> bool:
 
 
 def _remove_below(current: int, levels: int = _MOST_LEVELS, *, dry: bool = False) -> bool:
-    with os.scandir(current) as entries:
-        inner = [(e.name, e.is_dir(follow_symlinks=False)) for e in entries]
-    if not all(is_directory for _, is_directory in inner) or (inner and not levels):
+    inner = _read_directories(current)
+    if inner is None or (inner and not levels) or _is_locked(current):
         return False
-    for name, _ in inner:
+    for name in inner:
         child = os.open(name, _DIRECTORY, dir_fd=current)
         try:
             cleared = _remove_below(child, levels - 1, dry=dry)
@@ -88,6 +89,28 @@ def _remove_below(current: int, levels: int = _MOST_LEVELS, *, dry: bool = False
         finally:
             os.close(child)
     return True
+
+
+def _read_directories(current: int) -> list[str] | None:
+    """The names of what is in a directory; None as soon as one of them is no directory."""
+    names = []
+    with os.scandir(current) as entries:
+        for entry in entries:
+            if not entry.is_dir(follow_symlinks=False):
+                return None
+            names.append(entry.name)
+    return names
+
+
+def _is_locked(current: int) -> bool:
+    """Whether another process has a lock of the directory; else it is locked until it is closed."""
+    try:
+        fcntl.flock(current, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False  # a file system without locks
+    return False
 
 
 def remove_directory(name: str, parent: int) -> bool:

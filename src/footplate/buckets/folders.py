@@ -106,7 +106,10 @@ class FolderBuckets:
             finally:
                 os.close(root)
         if not gone:
-            raise FailedPrecondition(f"bucket {name!r} has files in it that can't be objects")
+            raise FailedPrecondition(
+                f"bucket {name!r} can't be deleted: it has files in it that can't be objects, or "
+                "directories of a running job"
+            )
         self._records.drop_bucket(name)
 
     def stat(self, bucket: str, name: str) -> ObjectInfo:

@@ -15,14 +15,14 @@ from footplate.buckets.digest import checksum_file
 from footplate.buckets.disk_errors import told_to_clients
 from footplate.buckets.file_state import FileState, look_at
 from footplate.buckets.names import check_bucket_name, parse_object_name
-from footplate.buckets.placing import move_into, refusing_clashes
+from footplate.buckets.placing import move_into, refusing_clashes, remove_empty_directories
 from footplate.buckets.records import Record
 from footplate.domain.errors import Aborted, FailedPrecondition, NotFound
 from footplate.ports.buckets import ObjectInfo
 from footplate.ports.object_storage import Conditions, Draft
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from footplate.buckets.digest import Digest
@@ -133,19 +133,28 @@ class Objects:
         return self.stat(draft.bucket, draft.name)
 
     def remove(self, bucket: str, name: str, conditions: Conditions) -> None:
-        """As the port says. Directories stay, even empty ones: programs may count on them."""
+        """As the port says. Directories that hold no object any more go with their last one."""
         path = parse_object_name(name)
         with told_to_clients(), self._lock.held():
             state, record, file = self._open_locked(bucket, name)
             file.close()
             _check(conditions, _info(bucket, name, state, record))
             with beneath.directory(self.folder(bucket), path.parents) as parent:
-                if path.directory:
-                    beneath.remove_directory(path.last, parent)
-                else:
+                if not path.directory:
                     os.unlink(path.last, dir_fd=parent)
                     os.fsync(parent)
             self._records.drop(bucket, name)
+            parts = path.parts if path.directory else path.parents
+            remove_empty_directories(self.folder(bucket), parts, self._has_placeholder(bucket))
+
+    def _has_placeholder(self, bucket: str) -> Callable[[tuple[str, ...]], bool]:
+        """Whether a directory, or one below it, is an object itself."""
+
+        def has_placeholder(parts: tuple[str, ...]) -> bool:
+            names = sorted(self._records.placeholders(bucket, "/".join((*parts, ""))))
+            return any(True for _ in look_at(self.folder(bucket), names))
+
+        return has_placeholder
 
     def describe(self, bucket: str, names: Sequence[str]) -> tuple[ObjectInfo, ...]:
         """The metadata of those of the names that are objects, in the same order."""

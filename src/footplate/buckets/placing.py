@@ -1,4 +1,4 @@
-"""Moving a finished file to the place of its object."""
+"""Moving a finished file to the place of its object; removing directories without objects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from footplate.buckets import beneath
 from footplate.domain.errors import Aborted, InvalidArgument
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from footplate.buckets.names import ObjectPath
@@ -43,6 +43,26 @@ def move_into(folder: Path, path: ObjectPath, source: Path, *, clear: bool) -> N
         except FileNotFoundError:  # a program has removed the directory meanwhile
             continue
     raise Aborted(f"the folder of object {name!r} keeps vanishing; try again")
+
+
+def remove_empty_directories(
+    folder: Path, parts: tuple[str, ...], has_object: Callable[[tuple[str, ...]], bool]
+) -> None:
+    """Remove the directory ``parts`` and those above it, as long as each holds only directories.
+
+    ``has_object(parts)``: whether a directory, or one below it, is an object itself. Failures are
+    ignored: an empty directory that stays is listed nowhere.
+    """
+    while parts and not has_object(parts):
+        try:
+            with beneath.directory(folder, parts[:-1]) as parent:
+                if not beneath.remove_empty_tree(parts[-1], parent):
+                    return
+        except FileNotFoundError:
+            pass  # a program was faster
+        except OSError:
+            return
+        parts = parts[:-1]
 
 
 @contextmanager

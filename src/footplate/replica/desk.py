@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from footplate.replica.directory_locks import DirectoryLocks
 from footplate.replica.isolation import ladder
 from footplate.replica.isolation.proofs import Proofs
 from footplate.replica.leases import Leases
@@ -67,6 +68,7 @@ class Desk:
         self.peak_bytes = 0
         """The most memory that its program was seen to use; 0: nobody looked."""
         self.leases = Leases()
+        self.directory_locks = DirectoryLocks()
         self.clean = True
         """Nothing is known to be left of what was started."""
 
@@ -113,6 +115,7 @@ class Desk:
     def clear_up(self) -> None:
         """Give back what was taken for a program of which nothing is left."""
         self.leases.end()
+        self.directory_locks.release()
         if self.cage is not None:
             self.cage.close()
             if self.root is not None and self.clean and self.cage.thorough:

@@ -15,6 +15,8 @@ TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any, Mapping, Sequence
 
+    from footplate.replica.directory_locks import DirectoryLocks
+
 _PROXIES = (
     *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"),
     *("http_proxy", "https_proxy", "all_proxy"),
@@ -124,12 +126,12 @@ def compose_build_environment(host: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def make_directories(task: dict[str, Any]) -> list[str]:
-    """Make the task's directories; returns them. Raises TaskError."""
+def make_directories(task: dict[str, Any], locks: DirectoryLocks) -> list[str]:
+    """Make and lock the task's directories; returns them. Raises TaskError."""
     directories = task.get("directories") or []
     for path in directories:
         try:
-            os.makedirs(path, exist_ok=True)
+            locks.make(path)
         except (OSError, TypeError, ValueError) as error:
             raise TaskError(f"the directory {path} can't be made: {error}") from error
     return list(directories)

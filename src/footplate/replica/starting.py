@@ -43,7 +43,7 @@ class Program:
 def make_program(desk: Desk, prepared: Prepared) -> Program:
     """Raises TaskError, OSError."""
     argv = compose_argv(desk.task, prepared.python)
-    directories = make_directories(desk.task)
+    directories = make_directories(desk.task, desk.directory_locks)
     prefix = os.path.dirname(os.path.dirname(prepared.python))
     base = os.path.dirname(os.path.dirname(find_real(prepared.python)))
     desk.environments = [prefix, *(os.path.dirname(path) for path in prepared.bins)]

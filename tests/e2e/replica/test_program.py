@@ -6,13 +6,16 @@ import json
 import os
 import signal
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.buckets.folders import FolderBuckets
 from footplate.replica.filesystem import VIEWS
 from footplate.replica.isolation.proofs import Proofs
 from footplate.replica.program import compose_build_environment, compose_environment
+from footplate.server.clock import SystemClock
 from footplate.testing.supervised import Supervised, command_task, python_task, wait_until
 
 if TYPE_CHECKING:
@@ -274,3 +277,24 @@ def test_a_home_has_one_supervisor_once(make_replica: Make) -> None:
     assert replica.run().wait(10) == 3
     assert replica.sweep() == 0
     assert not replica.api.faults
+
+
+def test_directories_of_a_running_program_stay_in_their_bucket(
+    make_replica: Make, tmp_path: Path
+) -> None:
+    with closing(FolderBuckets(tmp_path / "buckets", SystemClock())) as buckets:
+        buckets.create_bucket("stage")
+        out = tmp_path / "buckets/stage/job"
+        code = "import os, time\nwhile not os.path.exists('enough'): time.sleep(0.01)"
+        replica = make_replica(python_task(code, directories=[str(out / "model")]))
+        replica.api.start()
+        replica.run()
+        wait_until(lambda: "RUNNING" in replica.api.phases(), "the program")
+        buckets.write("stage", "job/old", [b"x"])
+        buckets.delete("stage", "job/old")
+        assert (out / "model").is_dir()
+        (replica.home / "work/enough").touch()
+        replica.finish()
+        buckets.write("stage", "job/old", [b"x"])
+        buckets.delete("stage", "job/old")
+        assert not out.exists()

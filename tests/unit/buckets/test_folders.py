@@ -1,6 +1,7 @@
 """What is special about buckets that are folders: names, links, and programs that write there."""
 
 import errno
+import fcntl
 import os
 import shutil
 import stat
@@ -425,3 +426,56 @@ def test_programs_that_remove_folders_meanwhile(buckets: FolderBuckets, folder: 
         thread.join()
     buckets.write("stage", "d/e/last", [b"x"])
     assert "d/e/last" in names(buckets)
+
+
+def test_a_prefix_without_objects_is_no_directory(buckets: FolderBuckets, folder: Path) -> None:
+    for name in ("out/export/1/saved_model.pb", "out/export/1/variables/index", "out/eval/events"):
+        buckets.write("stage", name, [b"x"])
+    (folder / "out/export/1/assets/extra").mkdir(parents=True)  # TensorFlow makes them, empty
+    buckets.delete("stage", "out/export/1/saved_model.pb")
+    assert (folder / "out/export/1/assets/extra").is_dir()
+    buckets.delete("stage", "out/export/1/variables/index")
+    assert not (folder / "out/export").exists()
+    buckets.delete("stage", "out/eval/events")
+    assert list(folder.iterdir()) == []
+    assert buckets.bucket("stage").name == "stage"
+
+
+def test_a_directory_that_holds_anything_else_stays(buckets: FolderBuckets, folder: Path) -> None:
+    for name in ("link/object", "pipe/object", "kept/object"):
+        buckets.write("stage", name, [b"x"])
+    (folder / "link/dangling").symlink_to("nowhere")
+    os.mkfifo(folder / "pipe/pipe")
+    buckets.write("stage", "kept/below/it/", [])
+    for name in names(buckets):
+        if not name.endswith("/"):
+            buckets.delete("stage", name)
+    assert names(buckets) == ["kept/below/it/"]
+    assert sorted(path.name for path in folder.iterdir()) == ["kept", "link", "pipe"]
+    buckets.delete("stage", "kept/below/it/")
+    assert not (folder / "kept").exists()
+
+
+def test_a_placeholder_whose_directory_is_gone_keeps_nothing(
+    buckets: FolderBuckets, folder: Path
+) -> None:
+    buckets.write("stage", "d/e/", [])
+    buckets.write("stage", "d/f", [b"x"])
+    (folder / "d/e").rmdir()
+    buckets.delete("stage", "d/f")
+    assert list(folder.iterdir()) == []
+
+
+def test_what_a_running_program_was_given_stays(buckets: FolderBuckets, folder: Path) -> None:
+    buckets.write("stage", "job/old", [b"x"])
+    (folder / "job/model").mkdir()
+    given = os.open(folder / "job/model", os.O_RDONLY)
+    fcntl.flock(given, fcntl.LOCK_SH)
+    buckets.delete("stage", "job/old")
+    assert (folder / "job/model").is_dir()
+    with pytest.raises(FailedPrecondition, match="a running job"):
+        buckets.delete_bucket("stage")
+    os.close(given)
+    buckets.write("stage", "job/new", [b"x"])
+    buckets.delete("stage", "job/new")
+    assert list(folder.iterdir()) == []

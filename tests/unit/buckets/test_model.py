@@ -81,6 +81,10 @@ class BucketsMachine(RuleBasedStateMachine):
         if name in self.model:
             self.buckets.delete("stage", name)
             del self.model[name]
+            parent = (self.root / "stage" / name.rstrip("/")).parent
+            held = f"{parent.relative_to(self.root / 'stage')}/"
+            if parent != self.root / "stage":
+                assert parent.exists() == any(other.startswith(held) for other in self.model)
         else:
             self.missing(name)
 
