@@ -1,7 +1,8 @@
-"""The wheel of footplate-reduction, made of what is installed beside the service.
+"""The wheel of footplate-reduction that workers and reduction servers install.
 
-Replicas install it above runtimes of other Python versions; its native core, where there is one,
-depends on the platform alone. Source: the binary distribution format (PEP 427).
+It comes with the service's own wheel. An editable installation of the service has none; there it
+is made of what is installed beside the service. Its native core, where there is one, depends on
+the platform alone. Source: the binary distribution format (PEP 427).
 """
 
 from __future__ import annotations
@@ -19,14 +20,22 @@ from footplate.control.reduction import Wheel
 
 _DISTRIBUTION = "footplate-reduction"
 _PACKAGE = "footplate_reduction"
+_BUNDLED = Path(__file__).parent
+"""Where the build of the service puts the wheel."""
 _LIBRARIES = frozenset({".so", ".dylib"})
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The earliest time that archives know: the same files make the same bytes."""
 _log = logging.getLogger(__name__)
 
 
-def find_wheel() -> Wheel | None:
-    """None: the distribution isn't installed where the service runs."""
+def find_wheel(bundled: Path = _BUNDLED) -> Wheel | None:
+    """None: it neither came with the service nor is installed beside it."""
+    for path in sorted(bundled.glob(f"{_PACKAGE}-*.whl")):
+        return Wheel(path.name, path.read_bytes())
+    return _make_of_installed()
+
+
+def _make_of_installed() -> Wheel | None:
     spec = util.find_spec(_PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         return None

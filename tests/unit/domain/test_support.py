@@ -39,4 +39,6 @@ def test_reduction_servers_run_where_their_package_is() -> None:
     spec = replace(spec, pools=(*spec.pools, reducers))
 
     assert unsupported(spec, reduction=True) is None
-    assert "lacks the package footplate-reduction" in (unsupported(spec, reduction=False) or "")
+    missing = unsupported(spec, reduction=False) or ""
+    assert "lacks the package footplate-reduction" in missing
+    assert "pip install ./reduction" in missing

@@ -1,20 +1,23 @@
-"""The wheel that is made of what is installed."""
+"""The wheel that jobs with reduction servers get: bundled, or made of what is installed."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
+import sysconfig
 from importlib import metadata
 from io import BytesIO
-from typing import TYPE_CHECKING
+from pathlib import Path
 from zipfile import ZipFile
+
+import pytest
 
 from footplate.server.reduction import find_wheel
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
+ROOT = Path(__file__).parents[3]
+PLATFORM_TAG = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
 
 
 def test_the_same_files_make_the_same_wheel() -> None:
@@ -44,6 +47,52 @@ def test_installers_take_it(tmp_path: Path) -> None:
     listed = {str(path) for path in installed.files or ()}
     assert "footplate_reduction/frames.py" in listed
     assert all("__pycache__" not in name for name in ZipFile(BytesIO(wheel.content)).namelist())
+
+
+def test_the_one_that_came_with_the_service_is_taken_first(tmp_path: Path) -> None:
+    (tmp_path / "footplate_reduction-9.9-py3-none-any.whl").write_bytes(b"bundled")
+
+    wheel = find_wheel(tmp_path)
+
+    assert wheel is not None
+    assert wheel.name == "footplate_reduction-9.9-py3-none-any.whl"
+    assert wheel.open().read() == b"bundled"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("compiler", "tag"), [("", "py3-none-any"), (None, PLATFORM_TAG)])
+def test_the_wheel_of_the_service_brings_it(tmp_path: Path, compiler: str | None, tag: str) -> None:
+    """Through a source distribution, so that this has all that the build needs."""
+    if compiler is None and not shutil.which("c++"):
+        pytest.skip("no C++ compiler")
+    folders = shutil.ignore_patterns("core.so", "__pycache__")
+    clone = tmp_path / "clone"
+    for name in ("src", "reduction"):
+        shutil.copytree(ROOT / name, clone / name, ignore=folders)
+    for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, clone)
+    environment = {key: value for key, value in os.environ.items() if key != "CXX"}
+    if compiler is not None:
+        environment["CXX"] = compiler
+
+    source = _build(clone, tmp_path / "sdist", "sdist", environment)
+    shutil.unpack_archive(source, tmp_path, filter="data")
+    unpacked = tmp_path / source.name.removesuffix(".tar.gz")
+    wheel = _build(unpacked, tmp_path / "wheel", "wheel", environment)
+
+    assert wheel.stem.endswith(tag)
+    shutil.unpack_archive(wheel, tmp_path / "site", "zip")
+    bundled = find_wheel(tmp_path / "site" / "footplate" / "server")
+    assert bundled is not None
+    assert bundled.name.endswith(f"{tag}.whl")
+    assert "footplate_reduction/torch/__init__.py" in ZipFile(BytesIO(bundled.content)).namelist()
+
+
+def _build(source: Path, target: Path, kind: str, environment: dict[str, str]) -> Path:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(target)]
+    subprocess.run(command, cwd=source, env=environment, check=True)
+    (made,) = target.iterdir()
+    return made
 
 
 def test_without_the_distribution_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:

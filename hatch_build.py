@@ -1,0 +1,40 @@
+"""Puts the wheel of footplate-reduction into the wheel of footplate.
+
+Workers and reduction servers install it in environments of their own; the service only hands it
+out. An editable installation has none: it needs ``pip install -e reduction`` as well.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.builders.wheel import WheelBuilder
+
+SOURCE = "reduction"
+TARGET = "footplate/server"
+"""Where ``footplate.server.reduction`` looks for it."""
+PURE = "py3-none-any"
+
+
+class BundleHook(BuildHookInterface):  # type: ignore[type-arg]
+    PLUGIN_NAME = "custom"
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Where the inner wheel is for one platform, the outer one is, too."""
+        if version == "editable":
+            return
+        self._folder = tempfile.TemporaryDirectory()
+        builder = WheelBuilder(str(Path(self.root, SOURCE)))
+        wheel = Path(next(builder.build(directory=self._folder.name, versions=["standard"])))
+        build_data["force_include"][str(wheel)] = f"{TARGET}/{wheel.name}"
+        tag = "-".join(wheel.stem.split("-")[-3:])
+        if tag != PURE:
+            build_data["pure_python"] = False
+            build_data["tag"] = tag
+
+    def finalize(self, version: str, _: dict[str, Any], __: str) -> None:
+        if version != "editable":
+            self._folder.cleanup()
