@@ -120,7 +120,6 @@ def test_a_refused_job_has_a_line_for_each_field() -> None:
             "REJECTED: 1 field is wrong.",
         ),
         (replace(GOOD, refusal="job_1 exists already"), "REJECTED: job_1 exists already"),
-        (replace(GOOD, unsupported="not yet", queue=None), "ACCEPTED: not yet"),
         (
             replace(GOOD, queue=Outlook(starts_now=False, place=2, text="job_1 holds all.")),
             "ACCEPTED: it would not start now. job_1 holds all.",

@@ -50,7 +50,7 @@ def custom_job(pool: dict[str, Any], **more: object) -> dict[str, Any]:
 
 
 REFUSED = [
-    ("containers of your own", "POST", f"{LOCATION}/customJobs", custom_job(OWN_IMAGE), 501),
+    ("containers of your own", "POST", f"{LOCATION}/customJobs", custom_job(OWN_IMAGE), 400),
     (
         "all runtimes there ever were",
         "POST",

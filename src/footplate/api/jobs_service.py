@@ -18,7 +18,7 @@ class JobsService(Protocol):
 
     def submit(self, submission: Submission) -> Job:
         """Raises InvalidArgument, AlreadyExists, ResourceExhausted for a job that its project's
-        quota never allows, Unimplemented; nothing was made then.
+        quota never allows; nothing was made then.
         """
         ...
 

@@ -56,7 +56,7 @@ def _colour(verdict: Verdict) -> str:
     if not verdict.accepted:
         return "red"
     waits = verdict.queue is not None and not verdict.queue.starts_now
-    return "yellow" if waits or verdict.unsupported is not None else "green"
+    return "yellow" if waits else "green"
 
 
 def _asked_for_format() -> bool:

@@ -38,8 +38,6 @@ def _headline(verdict: Verdict) -> str:
         return f"REJECTED: {number} {'field is' if number == 1 else 'fields are'} wrong."
     if verdict.refusal is not None:
         return f"REJECTED: {verdict.refusal}"
-    if verdict.unsupported is not None:
-        return f"ACCEPTED: {verdict.unsupported}"
     if verdict.queue is None or verdict.queue.starts_now:
         return "ACCEPTED: it would start now."
     return f"ACCEPTED: it would not start now. {verdict.queue.text}"

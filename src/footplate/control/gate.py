@@ -14,7 +14,6 @@ from footplate.domain.errors import (
     InvalidArgument,
     ResourceExhausted,
     ServiceError,
-    Unimplemented,
 )
 from footplate.domain.preview.advice import advise
 from footplate.domain.quotas import exceeded
@@ -104,15 +103,15 @@ class Gate:
     ) -> ServiceError | None:
         """Why the job may not come in; None: it may.
 
-        InvalidArgument with all its violations; else Unimplemented; FailedPrecondition, where it
-        can never fit; ResourceExhausted, where its project's quota can never hold it.
+        InvalidArgument with all its violations; else FailedPrecondition, where this version can't
+        run it or it can never fit; ResourceExhausted, where its project's quota can never hold it.
         """
         violations = self.violations(submission, staging)
         if violations:
             return InvalidArgument.of(violations)
         missing = unsupported(submission.spec, reduction=self._reduction)
         if missing is not None:
-            return Unimplemented(missing)
+            return FailedPrecondition(missing)
         return self._too_large(submission) or self._over_quota(submission)
 
     def _too_large(self, submission: Submission) -> ServiceError | None:

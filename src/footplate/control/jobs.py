@@ -84,7 +84,7 @@ class Jobs:
 
         Raises:
             InvalidArgument: all that is wrong with it, at once; nothing was made.
-            Unimplemented, FailedPrecondition, ResourceExhausted: as Gate.refusal says.
+            FailedPrecondition, ResourceExhausted: as Gate.refusal says.
             AlreadyExists: the project has a job of this name; nothing was changed.
             Unavailable: the disk is full.
         """

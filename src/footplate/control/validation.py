@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from footplate.control.paths import local_path
 from footplate.control.preflight import NOTHING
-from footplate.domain.errors import AlreadyExists, NotFound, Unimplemented
+from footplate.domain.errors import NotFound, ServiceError, name_taken
 from footplate.domain.names import TrainingJobName
 from footplate.domain.preview.advice import shortcomings
 from footplate.domain.preview.parity import parity_of
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from footplate.control.preflight import Staging
     from footplate.domain.admission import Explanation
     from footplate.domain.catalogue import Catalogue
-    from footplate.domain.errors import ServiceError
     from footplate.domain.jobs import JobSpec
     from footplate.domain.preview.plan import Plan
     from footplate.domain.sites import Site
@@ -44,13 +43,16 @@ class Validation:
         catalogue: Catalogue,
         site: Callable[[str], Site],
         outlook: Callable[[JobSpec, str], Explanation | None],
+        check_room: Callable[[], None] = lambda: None,
     ) -> None:
+        """``check_room`` raises Unavailable where the disk is full."""
         self._store = store
         self._gate = gate
         self._buckets = buckets
         self._catalogue = catalogue
         self._site = site
         self._outlook = outlook
+        self._check_room = check_room
 
     def validate(self, submission: Submission, staging: Staging = NOTHING) -> Verdict:
         """All that submitting it would say; ``staging``: what will be uploaded before that."""
@@ -58,21 +60,19 @@ class Validation:
         wrong = {violation.field for violation in submission.violations} | {THE_REST}
         absent = [violation for violation in violations if violation.field not in wrong]
         refusal = None if violations else self._refusal(submission, staging)
-        missing = refusal if isinstance(refusal, Unimplemented) else None
-        valid = not violations and refusal is missing
+        accepted = not violations and refusal is None
         return Verdict(
             violations=violations,
-            warnings=self._warnings(submission, valid=valid),
+            warnings=self._warnings(submission, accepted=accepted),
             parity=parity_of(submission, self._catalogue, absent),
-            refusal=None if valid or refusal is None else refusal.message,
-            unsupported=None if missing is None else missing.message,
-            plan=self._plan(submission) if valid else None,
-            queue=self._queue(submission) if valid and missing is None else None,
+            refusal=None if refusal is None else refusal.message,
+            plan=self._plan(submission) if accepted else None,
+            queue=self._queue(submission) if accepted else None,
         )
 
     def _refusal(self, submission: Submission, staging: Staging) -> ServiceError | None:
-        """The gate's; else that of a name that is taken."""
-        refusal = self._gate.refusal(submission, staging)
+        """The first error that a submit would return, in the order in which it checks."""
+        refusal = self._gate.refusal(submission, staging) or self._no_room()
         name = submission.name
         if refusal is not None or not isinstance(name, TrainingJobName):
             return refusal
@@ -80,12 +80,19 @@ class Validation:
             self._store.get(name)
         except NotFound:
             return None
-        return AlreadyExists(f"{name} exists already; each name serves once in a project")
+        return name_taken(name)
 
-    def _warnings(self, submission: Submission, *, valid: bool) -> tuple[str, ...]:
-        """What isn't valid may have more replicas than could ever be looked at."""
+    def _no_room(self) -> ServiceError | None:
+        try:
+            self._check_room()
+        except ServiceError as error:
+            return error
+        return None
+
+    def _warnings(self, submission: Submission, *, accepted: bool) -> tuple[str, ...]:
+        """A refused job may have more replicas than could ever be looked at."""
         spec, site = submission.spec, self._site(submission.spec.region)
-        here = shortcomings(spec, self._catalogue, site) if valid else ()
+        here = shortcomings(spec, self._catalogue, site) if accepted else ()
         return (*self._gate.warnings(submission), *here)
 
     def _plan(self, submission: Submission) -> Plan:

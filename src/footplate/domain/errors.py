@@ -99,6 +99,11 @@ class AlreadyExists(ServiceError):
     http_status = 409
 
 
+def name_taken(name: object) -> AlreadyExists:
+    """A submit and its dry run refuse a job's name in the same words."""
+    return AlreadyExists(f"{name} already exists; a project can use each job name once")
+
+
 class PermissionDenied(ServiceError):
     code = Code.PERMISSION_DENIED
     http_status = 403

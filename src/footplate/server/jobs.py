@@ -68,5 +68,12 @@ class JobParts:
             kept.reserve.check,
         )
         self.status = Status(store, clock, terms.wake)
-        outlook = self.queue.outlook
-        self.validation = Validation(store, gate, buckets, catalogue, regions.site, outlook)
+        self.validation = Validation(
+            store,
+            gate,
+            buckets,
+            catalogue,
+            regions.site,
+            self.queue.outlook,
+            kept.reserve.check,
+        )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import String, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from footplate.domain.errors import Aborted, AlreadyExists, DataLoss, NotFound, Unavailable
+from footplate.domain.errors import Aborted, DataLoss, NotFound, Unavailable, name_taken
 from footplate.domain.states import State
 from footplate.domain.texts import storable
 from footplate.ports.notices import NoticeKind
@@ -131,7 +131,7 @@ class SqlStore:
             try:
                 connection.execute(_INSERT, values)
             except IntegrityError as error:
-                raise AlreadyExists(f"{job.name} already exists") from error
+                raise name_taken(job.name) from error
             _index_labels(connection, job)
             self._remember(job, append_events(connection, job.uid, events, 0))
             enter(connection, values)

@@ -6,7 +6,7 @@ from collections import Counter
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from footplate.domain.errors import Aborted, AlreadyExists, NotFound
+from footplate.domain.errors import Aborted, NotFound, name_taken
 from footplate.domain.names import StudyUid
 from footplate.ports.store import ACTIVE, Page, StoredEvent
 from footplate.store.checks import check_filter, check_texts
@@ -38,7 +38,7 @@ class MemoryStore:
             check_texts(job)
             self._check_tuning_job(job.tuning_job)
             if job.uid in self._jobs or any(job.name == o.name for o in self._jobs.values()):
-                raise AlreadyExists(f"{job.name} already exists")
+                raise name_taken(job.name)
             self._jobs[job.uid], self._events[job.uid] = job, []
             self._append(job.uid, events)
 

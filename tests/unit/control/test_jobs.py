@@ -21,12 +21,12 @@ from footplate.domain.errors import (
     InvalidArgument,
     ResourceExhausted,
     Unavailable,
-    Unimplemented,
     Violation,
 )
-from footplate.domain.jobs import ContainerProgram, Directory, PythonProgram, RestartBounds
+from footplate.domain.jobs import Directory, PythonProgram, RestartBounds
 from footplate.domain.names import JobUid, TrainingJobName
 from footplate.domain.quotas import Quota, Quotas
+from footplate.domain.reduction import IMAGE, program
 from footplate.domain.sites import Mode
 from footplate.domain.states import State
 from footplate.domain.submission import Location, Submission
@@ -65,7 +65,7 @@ class CountingIds:
 class Desk:
     """The jobs, and everything that they stand on."""
 
-    def __init__(self, folder: Path, site: Site | None = None) -> None:
+    def __init__(self, folder: Path, site: Site | None = None, *, reduction: bool = True) -> None:
         self.clock = FakeClock()
         self.store = MemoryStore()
         self.logs = MemoryLogs(self.clock.now)
@@ -83,7 +83,7 @@ class Desk:
             lambda: quotas,
             RestartBounds(),
             searches,
-            reduction=True,
+            reduction=reduction,
         )
         self.jobs = Jobs(
             self.store,
@@ -108,7 +108,10 @@ class Desk:
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
-    desk = Desk(tmp_path / "buckets")
+    return furnished(Desk(tmp_path / "buckets"))
+
+
+def furnished(desk: Desk) -> Desk:
     desk.buckets.create_bucket("demo-bucket")
     desk.buckets.write("demo-bucket", "trainer-0.1.tar.gz", [b"..."])
     return desk
@@ -159,11 +162,13 @@ def test_what_the_request_says_wrong_is_told_with_what_is_missing(desk: Desk) ->
     assert caught.value.violations[0].description == "bad"
 
 
-def test_a_valid_job_that_cannot_run_yet(desk: Desk) -> None:
-    contained = replace(submission(), spec=make_spec(program=ContainerProgram("gcr.io/p/i:1")))
+def test_a_valid_job_that_this_server_can_not_run(tmp_path: Path) -> None:
+    desk = furnished(Desk(tmp_path / "buckets", reduction=False))
+    spec = submission().spec
+    reducers = replace(spec.primary, cluster_role="workerpool2", program=program(IMAGE))
 
-    with pytest.raises(Unimplemented, match=r"the job is valid, but .* custom containers"):
-        desk.jobs.submit(contained)
+    with pytest.raises(FailedPrecondition, match="footplate-reduction"):
+        desk.jobs.submit(replace(submission(), spec=replace(spec, pools=(spec.primary, reducers))))
 
     assert desk.store.active() == ()
 

@@ -14,9 +14,8 @@ from footplate.control.searches.earlier import EarlierStudies
 from footplate.control.searches.resolving import SearchResolver
 from footplate.control.validation import Validation
 from footplate.domain.admission import Explanation
-from footplate.domain.errors import Violation
+from footplate.domain.errors import Unavailable, Violation
 from footplate.domain.jobs import (
-    ContainerProgram,
     Directory,
     JobSpec,
     MachineSpec,
@@ -26,6 +25,7 @@ from footplate.domain.jobs import (
 from footplate.domain.names import GcsUri, TrainingJobName
 from footplate.domain.preview.verdict import Outlook
 from footplate.domain.quotas import Quota, Quotas
+from footplate.domain.reduction import IMAGE, program
 from footplate.domain.sites import Mode
 from footplate.domain.submission import Location, Submission, Tuning
 from footplate.testing.catalogue import built_in
@@ -44,13 +44,16 @@ PACKAGE = "gs://demo-bucket/trainer-0.1.tar.gz"
 class Desk:
     """The validation, and everything that it stands on."""
 
-    def __init__(self, folder: Path, *, mode: Mode = Mode.EMULATE, quotas: Quotas) -> None:
+    def __init__(
+        self, folder: Path, *, mode: Mode = Mode.EMULATE, quotas: Quotas, reduction: bool = True
+    ) -> None:
         self.store = MemoryStore()
         self.buckets = FolderBuckets(folder, FakeClock())
         self.buckets.create_bucket("demo-bucket")
         self.buckets.write("demo-bucket", "trainer-0.1.tar.gz", [b"..."])
         self.folder = folder
         self.waits: Explanation | None = None
+        self.full = False
         self.asked: list[tuple[JobSpec, str]] = []
         regions = make_regions(make_site(mode))
         searches = SearchResolver(self.store, EarlierStudies(self.store, self.store.studies))
@@ -61,11 +64,21 @@ class Desk:
             lambda: quotas,
             RestartBounds(),
             searches,
-            reduction=True,
+            reduction=reduction,
         )
         self.validation = Validation(
-            self.store, gate, self.buckets, built_in(), regions.site, self._outlook
+            self.store,
+            gate,
+            self.buckets,
+            built_in(),
+            regions.site,
+            self._outlook,
+            self._check_room,
         )
+
+    def _check_room(self) -> None:
+        if self.full:
+            raise Unavailable("disk full: 0 MiB free")
 
     def _outlook(self, spec: JobSpec, project: str) -> Explanation | None:
         self.asked.append((spec, project))
@@ -96,7 +109,7 @@ def test_a_good_job_that_would_start(desk: Desk) -> None:
 
     assert verdict.accepted
     assert verdict.violations == ()
-    assert (verdict.refusal, verdict.unsupported) == (None, None)
+    assert verdict.refusal is None
     assert verdict.queue == Outlook(starts_now=True)
     assert verdict.warnings == ("it is late",)
     assert verdict.parity.accepted is True
@@ -220,23 +233,32 @@ def test_a_name_that_is_taken(desk: Desk) -> None:
 
     assert not verdict.accepted
     assert verdict.refusal is not None
-    assert "projects/demo/jobs/job_1 exists already" in verdict.refusal
+    assert "projects/demo/jobs/job_1 already exists" in verdict.refusal
     assert verdict.plan is None
     assert desk.validation.validate(submission(name=Location("demo", "us-central1"))).accepted
 
 
-def test_a_valid_job_that_this_version_does_not_run(desk: Desk) -> None:
-    given = submission()
-    pool = replace(given.spec.primary, program=ContainerProgram("gcr.io/p/i"))
-    given = replace(given, spec=replace(given.spec, pools=(pool,)))
+def test_a_valid_job_that_this_server_can_not_run(tmp_path: Path) -> None:
+    desk = Desk(tmp_path / "buckets", quotas=Quotas(), reduction=False)
+    given = submission(runtime="version:2.21/")
+    reducers = replace(given.spec.primary, cluster_role="workerpool2", program=program(IMAGE))
+    given = replace(given, spec=replace(given.spec, pools=(*given.spec.pools, reducers)))
 
     verdict = desk.validation.validate(given)
 
-    assert verdict.accepted
-    assert verdict.unsupported is not None
-    assert "custom containers" in verdict.unsupported
-    assert verdict.plan is not None
-    assert verdict.queue is None
+    assert not verdict.accepted
+    assert verdict.violations == ()
+    assert "footplate-reduction" in (verdict.refusal or "")
+    assert (verdict.plan, verdict.queue) == (None, None)
+
+
+def test_a_full_disk(desk: Desk) -> None:
+    desk.full = True
+
+    verdict = desk.validation.validate(submission())
+
+    assert not verdict.accepted
+    assert verdict.refusal == "disk full: 0 MiB free"
 
 
 def test_no_advice_on_what_was_not_understood(desk: Desk) -> None:

@@ -65,7 +65,6 @@ verdicts = st.builds(
     warnings=several,
     parity=st.builds(Parity, st.none() | st.booleans(), several),
     refusal=st.none() | texts,
-    unsupported=st.none() | texts,
     plan=st.none() | plans,
     queue=st.none() | outlooks,
 )

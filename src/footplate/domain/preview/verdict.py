@@ -22,19 +22,17 @@ class Outlook:
 
 @dataclass(frozen=True)
 class Verdict:
-    """``plan`` is there for jobs that are accepted, ``queue`` for those that can run, too."""
+    """``plan`` and ``queue`` are set for accepted jobs."""
 
     violations: tuple[Violation, ...]
     warnings: tuple[str, ...]
     parity: Parity
     refusal: str | None = None
-    """Why a job that obeys the rules is refused all the same: its name, its size, a quota."""
-    unsupported: str | None = None
-    """Why a valid job isn't run by this version."""
+    """Why a submit refuses a valid job: its name, its size, a quota, what can't run here."""
     plan: Plan | None = None
     queue: Outlook | None = None
 
     @property
     def accepted(self) -> bool:
-        """Whether the job is valid; whether this version runs it, ``unsupported`` says."""
+        """Whether a submit succeeds."""
         return not self.violations and self.refusal is None

@@ -83,6 +83,5 @@ class Verdict(_Answer):
     warnings: tuple[str, ...] = ()
     parity: Parity
     refusal: str | None = None
-    unsupported: str | None = None
     plan: Plan | None = None
     queue: Queue | None = None

@@ -20,7 +20,7 @@ _KNOWN: dict[bool | None, models.Known] = {True: "YES", False: "NO", None: "UNKN
 
 
 def verdict_json(verdict: Verdict) -> JsonObject:
-    """``verdict`` itself is ACCEPTED or REJECTED; ``unsupported`` is no rejection."""
+    """``verdict`` itself is ACCEPTED or REJECTED, as a submit of the same request decides."""
     parity = verdict.parity
     answer: JsonObject = {
         "verdict": "ACCEPTED" if verdict.accepted else "REJECTED",
@@ -30,7 +30,6 @@ def verdict_json(verdict: Verdict) -> JsonObject:
         "warnings": [*verdict.warnings],
         "parity": {"accepted": _KNOWN[parity.accepted], "reasons": [*parity.reasons]},
         "refusal": verdict.refusal,
-        "unsupported": verdict.unsupported,
         "plan": None if verdict.plan is None else _plan_json(verdict.plan),
         "queue": None if verdict.queue is None else _queue_json(verdict.queue),
     }
@@ -113,7 +112,6 @@ def read_verdict(resource: JsonObject) -> Verdict:
         warnings=found.warnings,
         parity=Parity(accepted, found.parity.reasons),
         refusal=found.refusal,
-        unsupported=found.unsupported,
         plan=None if found.plan is None else _plan(found.plan),
         queue=None if found.queue is None else _queue(found.queue),
     )

@@ -170,7 +170,6 @@ def test_what_is_no_verdict(invoke: Callable[..., Result], fake: FakeService) ->
         (GOOD, "\x1b[32m"),
         (BAD, "\x1b[31m"),
         (replace(GOOD, queue=Outlook(starts_now=False, text="Waits for 1 GPU.")), "\x1b[33m"),
-        (replace(GOOD, queue=None, unsupported="no containers yet"), "\x1b[33m"),
     ],
 )
 @pytest.mark.usefixtures("invoke")
