@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from footplate.control import preflight
-from footplate.domain import reduction
 from footplate.domain.admission.claiming import counts_of
 from footplate.domain.amounts import say_amount
 from footplate.domain.errors import (
@@ -79,10 +78,9 @@ class Gate:
             return submission.violations
         runtimes = self._catalogue.runtimes
         missing = preflight.violations(submission.spec, self._buckets, runtimes, staging)
-        old = reduction.violations(submission.spec, runtimes)
         request = submission.search
         search = () if request is None else self._searches.violations(request)
-        return limited(preflight.joined(submission.violations, missing, old, search))
+        return limited(preflight.joined(submission.violations, missing, search))
 
     def warnings(self, submission: Submission) -> tuple[str, ...]:
         """What the job would better do otherwise, each once; also of one that may not come in."""

@@ -9,11 +9,12 @@ from functools import cached_property
 from io import BytesIO
 from typing import TYPE_CHECKING, BinaryIO
 
-from footplate.domain.reduction import has_reducers, takes_part
+from footplate.domain.reduction import has_reducers, is_too_old, takes_part
 
 if TYPE_CHECKING:
     from footplate.domain.jobs import JobSpec, WorkerPool
     from footplate.domain.names import AttemptId
+    from footplate.domain.runtimes import Runtimes
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,10 @@ class ReductionKit:
     def complete(self) -> bool:
         return self._wheel is not None
 
-    def wheel_for(self, spec: JobSpec, pool: WorkerPool) -> Wheel | None:
+    def wheel_for(self, spec: JobSpec, pool: WorkerPool, runtimes: Runtimes) -> Wheel | None:
         """What the replicas of the pool have installed beside the user's packages."""
-        return self._wheel if has_reducers(spec) and takes_part(pool) else None
+        wanted = has_reducers(spec) and takes_part(pool) and not is_too_old(pool, runtimes)
+        return self._wheel if wanted else None
 
     def token(self, attempt_id: AttemptId) -> str:
         """With what the workers and reducers of an attempt know each other."""

@@ -130,7 +130,7 @@ class Tasks:
         job = current(self._store, bearer)
         pool = _pool(job.spec, bearer.replica)
         uris = _python(pool).package_uris
-        wheel = self._reduction.wheel_for(job.spec, pool)
+        wheel = self._reduction.wheel_for(job.spec, pool, self._catalogue.runtimes)
         if wheel is not None and index == len(uris):
             return wheel.open()
         if not 0 <= index < len(uris):
@@ -147,7 +147,7 @@ class Tasks:
     ) -> tuple[Package, ...]:
         """The user's own, and the service's after them."""
         own = tuple(self._package(uri) for uri in program.package_uris)
-        wheel = self._reduction.wheel_for(spec, pool)
+        wheel = self._reduction.wheel_for(spec, pool, self._catalogue.runtimes)
         return own if wheel is None else (*own, Package(wheel.name, wheel.sha256))
 
     def _package(self, uri: str) -> Package:
@@ -173,7 +173,8 @@ class Tasks:
         given = (*given, *invocation.starts(job.attempt, _find(job, replica).restart))
         if addresses:
             kit, attempt = self._reduction, job.attempt_id
-            told = reduction.variables(job.spec, replica, addresses, attempt, kit.token(attempt))
+            token, runtimes = kit.token(attempt), self._catalogue.runtimes
+            told = reduction.variables(job.spec, replica, addresses, attempt, token, runtimes)
             given = (*given, *told.items())
         if _shares_loopback(addresses.get(replica)):
             given = (*given, *self._storage(_bearer(job, replica)))

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import ContainerProgram, PythonProgram
 from footplate.domain.parts import REDUCER_RUNTIME, Part, part_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from footplate.domain.jobs import Address, JobSpec, WorkerPool
     from footplate.domain.runtimes import Runtimes
@@ -50,22 +50,22 @@ def takes_part(pool: WorkerPool) -> bool:
     return part_of(pool) in (Part.REDUCER, *_SENDERS)
 
 
-def violations(spec: JobSpec, runtimes: Runtimes) -> Iterator[Violation]:
-    """Workers whose Python is too old for the client of the reducers."""
-    if not has_reducers(spec):
-        return
-    for pool in spec.pools:
-        python = _python(pool, runtimes)
-        if part_of(pool) in _SENDERS and python is not None and python < LEAST_PYTHON:
-            given, least = (".".join(map(str, version)) for version in (python, LEAST_PYTHON))
-            yield Violation(
-                f"{pool.field}.executorImageUri",
-                f"it has Python {given}, and workers with reduction servers need {least} or "
-                "later; leave the pool of reduction servers empty ({}), or take a newer image",
-            )
+def is_served(spec: JobSpec, runtimes: Runtimes) -> bool:
+    """Whether the job has reduction servers that all of its workers can use.
+
+    Workers that can't use them run without them: they all-reduce among themselves.
+    """
+    senders = (pool for pool in spec.pools if part_of(pool) in _SENDERS)
+    return has_reducers(spec) and not any(is_too_old(pool, runtimes) for pool in senders)
 
 
-def _python(pool: WorkerPool, runtimes: Runtimes) -> tuple[int, ...] | None:
+def is_too_old(pool: WorkerPool, runtimes: Runtimes) -> bool:
+    """Whether the Python of the pool is older than the client of the reduction servers needs."""
+    python = python_of(pool, runtimes)
+    return python is not None and python < LEAST_PYTHON
+
+
+def python_of(pool: WorkerPool, runtimes: Runtimes) -> tuple[int, ...] | None:
     """None: it isn't known."""
     if isinstance(pool.program, ContainerProgram):
         return None
@@ -77,9 +77,16 @@ def _python(pool: WorkerPool, runtimes: Runtimes) -> tuple[int, ...] | None:
 
 
 def variables(
-    spec: JobSpec, replica: str, addresses: Mapping[str, Address], job: str, token: str
+    spec: JobSpec,
+    replica: str,
+    addresses: Mapping[str, Address],
+    job: str,
+    token: str,
+    runtimes: Runtimes,
 ) -> dict[str, str]:
     """For a reducer where it listens, for a worker where the reducers are; for others nothing.
+
+    Nor is there anything for workers of a job that reduction servers don't serve.
 
     ``addresses`` has every replica of the job by its name. ``job`` and ``token``, the same for all
     of them, keep strangers and other jobs away.
@@ -96,5 +103,7 @@ def variables(
             "FOOTPLATE_REDUCTION_STATS": "reduction.json",
         }
         return given | place
+    if not is_served(spec, runtimes):
+        return {}
     reducers = [str(addresses[n]) for n, pool in pools.items() if part_of(pool) is Part.REDUCER]
     return given | {"FOOTPLATE_REDUCERS": ",".join(reducers)}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -25,6 +27,17 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 
 EXECUTOR = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-9.py311:latest"
 REDUCER = "us-docker.pkg.dev/vertex-ai-restricted/training/reductionserver:latest"
+OLD_EXECUTOR = "us-docker.pkg.dev/vertex-ai/training/scikit-learn-cpu.1-0.py37:latest"
+WITHOUT_THEM = """
+import os, pathlib, sys
+assert sys.version_info[:2] == (3, 7)
+assert not [name for name in os.environ if name.startswith("FOOTPLATE_REDUC")]
+assert int(os.environ["WORLD_SIZE"]) == 3
+try:
+    import footplate_reduction
+except ImportError:
+    pathlib.Path(sys.argv[1], "done-" + os.environ["RANK"]).touch()
+"""
 ROUNDS, SIZE = 40, 100_000
 TRAINER = f"""
 import os, pathlib, sys, time
@@ -51,12 +64,14 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
         yield Desk(service)
 
 
-def submit(desk: Desk, reducers: int = 2) -> CustomJobName:
+def submit(
+    desk: Desk, reducers: int = 2, executor: str = EXECUTOR, trainer: str = TRAINER
+) -> CustomJobName:
     """A primary, two workers and some reduction servers."""
     machine = {"machineType": "n1-standard-4"}
     package = GcsUri(BUCKET, "trainer.tar.gz")
     program = {
-        "executorImageUri": EXECUTOR,
+        "executorImageUri": executor,
         "packageUris": [str(package)],
         "pythonModule": "trainer.task",
         "args": [str(desk.bucket)],
@@ -68,7 +83,7 @@ def submit(desk: Desk, reducers: int = 2) -> CustomJobName:
     ]
     job: Any = {"displayName": "reduction", "jobSpec": {"workerPoolSpecs": pools}}
     with desk.client() as client:
-        client.storage.upload(package, pack_trainer(TRAINER))
+        client.storage.upload(package, pack_trainer(trainer))
         return client.custom_jobs.create("demo", "us-central1", job).name
 
 
@@ -113,3 +128,12 @@ def test_one_that_is_killed_comes_back_and_all_begin_anew(desk: Desk, lost: str)
     } - {lost}
     culprit = "reducer 127.0.0.1:" if lost.startswith("workerpool2") else "worker 2"
     assert [line.message for line in said if culprit not in line.message] == []
+
+
+def test_workers_of_python_3_7_run_without_them(desk: Desk) -> None:
+    """The documentation has Reduction Server from PyTorch 1.4 on, whose image has Python 3.7."""
+    if shutil.which("python3.7") is None and os.environ.get("CI") != "true":
+        pytest.skip("needs Python 3.7")
+    name = submit(desk, executor=OLD_EXECUTOR, trainer=WITHOUT_THEM)
+
+    assert_all_is_done(desk, name)

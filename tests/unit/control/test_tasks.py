@@ -356,11 +356,10 @@ def test_a_replica_that_comes_back_is_told_where_it_was(
     assert again.address.port == 4001
 
 
-@pytest.fixture
-def reducing(store: MemoryStore) -> Job:
+def reduce(store: MemoryStore, image: str) -> Job:
     """A primary with a package of its own, a worker and a reduction server."""
     package = ("gs://stage/pkg/trainer-0.1.tar.gz",)
-    trainer = PythonProgram(PYTORCH, package, "trainer.task")
+    trainer = PythonProgram(image, package, "trainer.task")
     spec = make_spec(make_custom_name(), workers=1, program=trainer)
     server = program(IMAGE)
     reducers = replace(
@@ -372,6 +371,23 @@ def reducing(store: MemoryStore) -> Job:
     job = react(job, Admitted(job.create_time)).job
     store.update(job, ())
     return job
+
+
+@pytest.fixture
+def reducing(store: MemoryStore) -> Job:
+    return reduce(store, PYTORCH)
+
+
+def test_workers_of_an_old_python_get_nothing_of_the_reduction_servers(
+    tasks: Tasks, store: MemoryStore
+) -> None:
+    job = reduce(store, PYTORCH.replace("2-13.py311", "1-11.py37"))
+    worker, reducer = (Bearer(job.attempt_id, name) for name in ("workerpool1-0", "workerpool2-0"))
+
+    assert [package.file for package in tasks.task(worker).packages] == ["trainer-0.1.tar.gz"]
+    with pytest.raises(NotFound):
+        tasks.package(worker, 1)
+    assert [package.file for package in tasks.task(reducer).packages] == [WHEEL.name]
 
 
 def test_workers_and_reducers_get_the_package_that_they_meet_by(

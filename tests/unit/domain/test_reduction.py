@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from footplate.catalogue import load_catalogue
@@ -59,7 +61,7 @@ def test_each_replica_is_told_its_own() -> None:
     addresses = {name: Address(f"h-{name}", 2222) for name in job.replica_names()}
 
     told = {
-        name: reduction.variables(job, name, addresses, "attempt", "token")
+        name: reduction.variables(job, name, addresses, "attempt", "token", RUNTIMES)
         for name in job.replica_names()
     }
 
@@ -81,17 +83,40 @@ def test_jobs_without_reducers_are_told_nothing() -> None:
     addresses = {name: Address("h", 2222) for name in job.replica_names()}
 
     assert not any(
-        reduction.variables(job, name, addresses, "attempt", "token")
+        reduction.variables(job, name, addresses, "attempt", "token", RUNTIMES)
         for name in job.replica_names()
     )
 
 
-def test_workers_of_an_old_python_are_refused() -> None:
-    first, second = reduction.violations(spec("pytorch-cpu.1-11.py37"), RUNTIMES)
+OLD = "pytorch-cpu.1-11.py37"
 
-    assert first.field == "pools[0].pythonPackageSpec.executorImageUri"
-    assert second.field == "pools[1].pythonPackageSpec.executorImageUri"
-    assert "it has Python 3.7" in first.description
-    assert not list(reduction.violations(spec("pytorch-cpu.1-11.py37", reducers=0), RUNTIMES))
-    assert not list(reduction.violations(spec(), RUNTIMES))
-    assert not list(reduction.violations(spec("unknown"), RUNTIMES))
+
+@pytest.mark.parametrize(
+    ("job", "served"),
+    [
+        (spec(), True),
+        (spec("unknown"), True),
+        (spec(OLD), False),
+        (spec("tf-cpu.2-3.py37"), False),
+        (spec(reducers=0), False),
+        (spec(OLD, reducers=0), False),
+    ],
+)
+def test_reduction_servers_serve_python_3_8_and_later(job: JobSpec, served: bool) -> None:  # noqa: FBT001
+    assert reduction.is_served(job, RUNTIMES) == served
+
+
+def test_one_old_pool_leaves_all_workers_without_reduction_servers() -> None:
+    """Those of a group that know of no reduction servers would stop all the others."""
+    old, new = spec(OLD), spec()
+    job = replace(new, pools=(new.pools[0], old.pools[1], *new.pools[2:]))
+    addresses = {name: Address("h", 2222) for name in job.replica_names()}
+
+    told = {
+        name: reduction.variables(job, name, addresses, "attempt", "token", RUNTIMES)
+        for name in job.replica_names()
+    }
+
+    assert not reduction.is_served(job, RUNTIMES)
+    assert told["workerpool0-0"] == told["workerpool1-0"] == {}
+    assert told["workerpool2-0"]["FOOTPLATE_REDUCTION_PORT"] == "2222"

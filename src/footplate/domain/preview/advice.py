@@ -71,8 +71,10 @@ def _accelerators(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
             )
         return
     part, have = part_of(pool), f"{pool.cluster_role}'s {gpu}"
-    if part in (Part.PARAMETER_SERVER, Part.REDUCER):
-        yield f"{have} would stand idle: {part.value} need a machine type without GPUs"
+    if part is Part.PARAMETER_SERVER:
+        yield f"{have} would likely stand idle: {part.value} seldom compute on GPUs"
+    elif part is Part.REDUCER:
+        yield f"{have} would stand idle: {part.value} don't use GPUs"
     elif part is Part.EVALUATOR:
         yield f"{have} would be held all the time, and work only while a checkpoint is evaluated"
     if _without_gpu(pool, catalogue):

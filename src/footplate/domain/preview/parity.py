@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import PythonProgram
 from footplate.domain.machines import accelerators_of
+from footplate.domain.preview.reducer_parity import reducer_doubts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -100,6 +101,7 @@ def _doubts(spec: JobSpec, catalogue: Catalogue) -> Iterator[str]:
                 f"machine type {name} is made with {made}, and the job asks for none; whether "
                 "Google's service takes that isn't known here"
             )
+    yield from reducer_doubts(spec.pools, catalogue)
     for runtime in _runtimes(spec):
         name = _name(runtime)
         if not runtime.startswith("image:") or name in catalogue.own:

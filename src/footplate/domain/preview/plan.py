@@ -11,6 +11,7 @@ from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import Address, ContainerProgram, PythonProgram
 from footplate.domain.machines import accelerators_of, zones_for
 from footplate.domain.parts import Part, part_of
+from footplate.domain.preview.reducers import bandwidth_step
 from footplate.domain.preview.trials import first_trial, trial_steps
 from footplate.domain.sites import devices
 
@@ -110,7 +111,7 @@ def plan(
         zone=zones[0] if zones else None,
         mode=site.mode,
         pools=tuple(planner.pool(pool) for pool in spec.pools if pool.replica_count),
-        steps=(*before, *_steps(spec)),
+        steps=(*before, *_steps(spec), *bandwidth_step(spec.pools, catalogue)),
         counts=counts_of(spec, catalogue),
         holds=site.held_by(spec, catalogue),
     )

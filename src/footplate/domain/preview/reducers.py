@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import PythonProgram
 from footplate.domain.parts import Part, part_of
+from footplate.domain.reduction import LEAST_PYTHON, is_too_old
 from footplate.domain.words import shortened
 
 if TYPE_CHECKING:
@@ -22,8 +23,14 @@ if TYPE_CHECKING:
 
 REDUCER_VCPUS = 16
 BUCKET_MB = 64
+FUSION_VARIABLE = "HOROVOD_FUSION_THRESHOLD"
+FUSION_BYTES = 128 << 20
 _FAMILIES = ("n1-", "n2-")
 _FRAMEWORK = "PyTorch"
+_INSTEAD = (
+    "its replicas all-reduce among themselves, with the same result, and the reduction servers "
+    "stand idle"
+)
 
 
 def advise_reducers(pools: Sequence[WorkerPool], catalogue: Catalogue) -> Iterator[str]:
@@ -33,11 +40,24 @@ def advise_reducers(pools: Sequence[WorkerPool], catalogue: Catalogue) -> Iterat
     for pool in reducers:
         yield from _machine(pool, catalogue)
         yield from _count(pool, workers, catalogue)
-        yield from (said for worker in workers for said in _framework(worker, catalogue))
+        yield from (said for worker in workers for said in _unserved(worker, catalogue))
     if reducers:
         yield (
             "reduction servers like large messages: wrap the model with "
             f"DistributedDataParallel(..., bucket_cap_mb={BUCKET_MB}); its default is 25"
+        )
+        yield from _horovod(workers)
+
+
+def bandwidth_step(pools: Sequence[WorkerPool], catalogue: Catalogue) -> Iterator[str]:
+    """What the workers send and the reduction servers take; nothing where that isn't known."""
+    workers = [pool for pool in pools if part_of(pool) in (Part.PRIMARY, Part.WORKER)]
+    reducers = [pool for pool in pools if part_of(pool) is Part.REDUCER]
+    sent, taken = _bandwidth_gbps(workers, catalogue), _bandwidth_gbps(reducers, catalogue)
+    if sent and taken:
+        yield (
+            f"The workers send at most {sent:g} Gbps in all, and the reduction servers take "
+            f"{taken:g} Gbps, by the machine types."
         )
 
 
@@ -113,15 +133,45 @@ def _bandwidth_gbps(workers: Sequence[WorkerPool], catalogue: Catalogue) -> floa
     return sent
 
 
-def _framework(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
+def _unserved(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
+    """Workers that reduction servers don't serve here, and what happens instead."""
     if not isinstance(pool.program, PythonProgram):
         return
     try:
         runtime = catalogue.runtimes.resolve(pool.program.runtime, pool.field)
     except InvalidArgument:
         return
+    name = shortened(pool.program.runtime.rpartition("/")[2])
     if not runtime.name.startswith(_FRAMEWORK):
         yield (
-            f"{pool.cluster_role}: reduction servers serve {_FRAMEWORK} programs, and what it runs "
-            f"in, {shortened(runtime.name)}, isn't for those"
+            f"{pool.cluster_role}: reduction servers serve {_FRAMEWORK} programs here, and {name} "
+            f"isn't for those; {_INSTEAD}"
         )
+    elif is_too_old(pool, catalogue.runtimes):
+        least = ".".join(map(str, LEAST_PYTHON))
+        yield (
+            f"{pool.cluster_role}: {name} has Python {runtime.python}, and reduction servers serve "
+            f"{least} and later here; {_INSTEAD}. An import of footplate_reduction fails there"
+        )
+
+
+def _horovod(workers: Sequence[WorkerPool]) -> Iterator[str]:
+    """Its threshold as recommended, where a pool sets a lower one or none does."""
+    given = {pool.cluster_role: dict(pool.environment).get(FUSION_VARIABLE) for pool in workers}
+    too_low = {role: value for role, value in given.items() if value and not _is_enough(value)}
+    for role, value in too_low.items():
+        yield (
+            f"{role}: {FUSION_VARIABLE} is {shortened(value)}; with reduction servers at least "
+            f"{FUSION_BYTES} (128 MB) is recommended"
+        )
+    advice = "" if any(given.values()) else f"; there set {FUSION_VARIABLE}={FUSION_BYTES} (128 MB)"
+    yield (
+        "Horovod all-reduces by itself here, and leaves reduction servers idle; Google's serve it"
+        + advice
+    )
+
+
+def _is_enough(value: str) -> bool:
+    return (
+        not value.isdecimal() or len(value) > len(str(FUSION_BYTES)) or int(value) >= FUSION_BYTES
+    )

@@ -67,8 +67,8 @@ def test_few_trials() -> None:
 @pytest.mark.parametrize(
     ("role", "machine", "said"),
     [
-        ("ps", WITH_T4, "ps's 1 NVIDIA_TESLA_T4 would stand idle"),
-        ("workerpool2", WITH_T4, "parameter servers need a machine type without GPUs"),
+        ("ps", WITH_T4, "ps's 1 NVIDIA_TESLA_T4 would likely stand idle"),
+        ("workerpool2", WITH_T4, "idle: parameter servers seldom compute on GPUs"),
         ("ps", MachineSpec("complex_model_m_gpu"), "ps's 4 NVIDIA_TESLA_K80"),
         ("evaluator", WITH_T4, "work only while a checkpoint is evaluated"),
         ("workerpool3", WITH_T4, "would be held all the time"),

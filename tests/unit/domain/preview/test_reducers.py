@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from footplate.catalogue import load_catalogue
 from footplate.domain.jobs import JobSpec, MachineSpec, Program, PythonProgram, WorkerPool
 from footplate.domain.preview.advice import advise
+from footplate.domain.preview.plan import plan
 from footplate.domain.reduction import IMAGE, program
+from footplate.domain.sites import Mode, Site
 
 CATALOGUE = load_catalogue()
 PREBUILT = "us-docker.pkg.dev/vertex-ai/training"
 TORCH = PythonProgram(f"image:{PREBUILT}/pytorch-gpu.2-13.py311:latest", (), "trainer.task")
-KERAS = PythonProgram(f"image:{PREBUILT}/tf-gpu.2-21.py311:latest", (), "trainer.task")
-BUCKETS = "bucket_cap_mb=64"
+BUCKETS, FUSION = "bucket_cap_mb=64", "HOROVOD_FUSION_THRESHOLD=134217728 (128 MB)"
 EIGHT_V100 = MachineSpec("n1-highmem-96", "NVIDIA_TESLA_V100", 8)
-"""With 100 Gbps."""
+A2_MEGAGPU = MachineSpec("a2-megagpu-16g", "NVIDIA_TESLA_A100", 16)
+"""With 100 Gbps, as the former."""
+SITE = Site("cluster", Mode.ENFORCE, replicas=1000, vcpus=4096, memory_mb=40_000_000)
 
 
 def pool(index: int, machine: MachineSpec, count: int, runs: Program) -> WorkerPool:
@@ -30,15 +35,16 @@ def advice(
     runs: Program = TORCH,
     worker: MachineSpec | None = None,
 ) -> list[str]:
-    """All but that on buckets, of ``others`` and one workers, and ``count`` reducers."""
+    """All but that on message sizes, of ``others`` and one workers, and ``count`` reducers."""
     worker = worker or EIGHT_V100
     pools = (
         pool(0, worker, 1, runs),
         pool(1, worker, others, runs),
         pool(2, MachineSpec(machine), count, program(IMAGE)),
     )
-    *said, buckets = advise(JobSpec("us-central1", pools), CATALOGUE)
+    *said, buckets, fusion = advise(JobSpec("us-central1", pools), CATALOGUE)
     assert BUCKETS in buckets
+    assert FUSION in fusion
     return said
 
 
@@ -83,6 +89,7 @@ def test_few_workers_need_none() -> None:
 
 def test_small_machines() -> None:
     assert "want an n1 or n2 machine of at least 16 vCPUs" in advice("n1-standard-4", 1)[0]
+    assert advice("n2-highcpu-16", 16) == []
 
 
 def test_gpus_of_theirs_stand_idle() -> None:
@@ -92,12 +99,97 @@ def test_gpus_of_theirs_stand_idle() -> None:
     said = advise(JobSpec("us-central1", pools), CATALOGUE)
 
     (idle,) = [sentence for sentence in said if "NVIDIA_TESLA_T4" in sentence]
-    assert idle.startswith("workerpool2's 1 NVIDIA_TESLA_T4 would stand idle: reduction servers")
+    assert idle == (
+        "workerpool2's 1 NVIDIA_TESLA_T4 would stand idle: reduction servers don't use GPUs"
+    )
 
 
-def test_they_serve_pytorch() -> None:
-    said = advice("n1-highcpu-16", 16, runs=KERAS)
+INSTEAD = (
+    "its replicas all-reduce among themselves, with the same result, and the reduction servers "
+    "stand idle"
+)
 
-    assert len(said) == 2
-    assert said[0].startswith("workerpool0: reduction servers serve PyTorch programs")
-    assert said[1].startswith("workerpool1: ")
+
+@pytest.mark.parametrize("image", ["tf-gpu.2-21.py311", "tf-gpu.2-3.py37", "xgboost-cpu.3-2.py311"])
+def test_they_serve_pytorch(image: str) -> None:
+    program = PythonProgram(f"image:{PREBUILT}/{image}:latest", (), "trainer.task")
+
+    said = advice("n1-highcpu-16", 16, runs=program)
+
+    assert [sentence for sentence in said if "reduction servers" in sentence] == [
+        f"{role}: reduction servers serve PyTorch programs here, and {image}:latest isn't for "
+        f"those; {INSTEAD}"
+        for role in ("workerpool0", "workerpool1")
+    ]
+
+
+@pytest.mark.parametrize("image", ["pytorch-gpu.1-4.py37", "pytorch-gpu.1-11.py37"])
+def test_an_image_whose_python_is_too_old_runs_without_them(image: str) -> None:
+    program = PythonProgram(f"image:{PREBUILT}/{image}:latest", (), "trainer.task")
+
+    said = advice("n1-highcpu-16", 16, runs=program)
+
+    assert said == [
+        f"{role}: {image}:latest has Python 3.7, and reduction servers serve 3.8 and later here; "
+        f"{INSTEAD}. An import of footplate_reduction fails there"
+        for role in ("workerpool0", "workerpool1")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "too_low"),
+    [("67108864", True), ("0", True), ("134217728", False), ("1" * 5000, False), ("$(X)", False)],
+)
+def test_the_threshold_of_horovod(value: str, too_low: bool) -> None:  # noqa: FBT001
+    variable = (("HOROVOD_FUSION_THRESHOLD", value),)
+    worker = replace(pool(1, EIGHT_V100, 4, TORCH), environment=variable)
+    reducers = pool(2, MachineSpec("n1-highcpu-16"), 16, program(IMAGE))
+    pools = (pool(0, EIGHT_V100, 1, TORCH), worker, reducers)
+
+    *said, last = advise(JobSpec("us-central1", pools), CATALOGUE)
+
+    assert last == (
+        "Horovod all-reduces by itself here, and leaves reduction servers idle; Google's serve it"
+    )
+    wrong = (
+        f"workerpool1: HOROVOD_FUSION_THRESHOLD is {value}; with reduction servers at least "
+        "134217728 (128 MB) is recommended"
+    )
+    assert (wrong in said) == too_low
+
+
+@pytest.mark.parametrize(
+    ("machine", "workers", "reducers", "said"),
+    [
+        (EIGHT_V100, 5, 16, "500 Gbps in all, and the reduction servers take 512 Gbps"),
+        (A2_MEGAGPU, 8, 25, "800 Gbps in all, and the reduction servers take 800 Gbps"),
+    ],
+)
+def test_the_plan_says_the_bandwidths_of_the_documentations_examples(
+    machine: MachineSpec, workers: int, reducers: int, said: str
+) -> None:
+    """ "(8 worker VMs * 100 Gbps) / 32 Gbps egress = 25 reducer VMs": one fewer is said."""
+    pools = (
+        pool(0, machine, 1, TORCH),
+        pool(1, machine, workers - 1, TORCH),
+        pool(2, MachineSpec("n1-highcpu-16"), reducers, program(IMAGE)),
+    )
+
+    assert plan(JobSpec("us-central1", pools), CATALOGUE, SITE).steps[-1] == (
+        f"The workers send at most {said}, by the machine types."
+    )
+    assert advice("n1-highcpu-16", reducers, others=workers - 1, worker=machine) == []
+    (too_few,) = advice("n1-highcpu-16", reducers - 1, others=workers - 1, worker=machine)
+    assert f": {reducers} reduction servers would match" in too_few
+
+
+def test_the_plan_says_nothing_of_bandwidths_that_are_not_known() -> None:
+    unknown = MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8)
+    pools = (
+        pool(0, unknown, 1, TORCH),
+        pool(2, MachineSpec("n1-highcpu-16"), 1, program(IMAGE)),
+    )
+
+    steps = plan(JobSpec("us-central1", pools), CATALOGUE, SITE).steps
+
+    assert not any("Gbps" in step for step in steps)
