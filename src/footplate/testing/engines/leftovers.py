@@ -1,0 +1,82 @@
+"""Removes what a killed engine leaves: helper processes, mounts, read-only directories."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+
+END_TIMEOUT_S = 10.0
+ENGINE_PROGRAMS = frozenset(
+    {"conmon", "containerd", "containerd-shim", "containerd-shim-runc-v2", "dockerd", "podman"}
+)
+
+
+def kill_processes_of(directory: Path) -> None:
+    """End containers, their monitors, and engines that name a path below ``directory``."""
+    deadline = time.monotonic() + END_TIMEOUT_S
+    while found := _processes_of(directory):
+        for pid in found:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"processes of {directory} don't end: {found}")
+        time.sleep(0.02)
+
+
+def _processes_of(directory: Path) -> list[int]:
+    """Children first: a container whose monitor died can't be found any more."""
+    prefix = f"{directory}/".encode()
+    parents = {}
+    found = []
+    for process in _processes():
+        with suppress(OSError):
+            parents[process] = _parent(process)
+            arguments = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
+            own = any(a.removeprefix(b"unix://").startswith(prefix) for a in arguments)
+            if own and Path(os.fsdecode(arguments[0])).name in ENGINE_PROGRAMS:
+                found.append(process)
+    for process in found:  # grows meanwhile
+        found += [child for child, of in parents.items() if of == process and child not in found]
+    return found[::-1]
+
+
+def _processes() -> list[int]:
+    names = (folder.name for folder in Path("/proc").iterdir())
+    return [int(name) for name in names if name.isdigit() and int(name) != os.getpid()]
+
+
+def _parent(process: int) -> int:
+    """Of one that still runs: a zombie of ours can't be killed and needn't be."""
+    state, parent = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[:2]
+    if state == "Z":
+        raise ProcessLookupError(process)
+    return int(parent)
+
+
+def unmount_below(directory: Path) -> None:
+    """Lazily: a process that dies right now may still hold one."""
+    prefix = f"{directory}/"
+    for point in reversed(_mount_points()):
+        if point.startswith(prefix) or point == str(directory):
+            subprocess.run(("umount", "-l", point), check=False, capture_output=True)
+
+
+def _mount_points() -> list[str]:
+    lines = Path("/proc/self/mountinfo").read_text().splitlines()
+    return [line.split()[4].encode().decode("unicode_escape") for line in lines]
+
+
+def remove_tree(directory: Path) -> None:
+    """Also what has no permissions; a monitor that ends may still write a file."""
+    deadline = time.monotonic() + END_TIMEOUT_S
+    while directory.exists():
+        shutil.rmtree(directory, ignore_errors=True)
+        if directory.exists():
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"{directory} can't be removed")
+            time.sleep(0.05)
