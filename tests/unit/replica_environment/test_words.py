@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.replica.environment import failures
+from footplate.replica.environment.changes import read_changes
 from footplate.replica.environment.distributions import name_of, read_requirements
 from footplate.replica.environment.errors import Unpreparable
 from footplate.replica.environment.interpreters import Interpreters
-from footplate.replica.environment.layers import read_changes
 from footplate.replica.environment.scripts import adopt_scripts, format_header
 from footplate.replica.environment.slices import Slice, Words, choose
 from footplate.replica.environment.task import Task

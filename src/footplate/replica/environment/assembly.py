@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from footplate.replica.environment.telling import Teller
     from footplate.replica.environment.uv import Uv
 
-_LAYOUT = "1"
+_LAYOUT = "2"
 
 
 class Environment:
@@ -91,7 +91,7 @@ class Assembly:
         ]
         given = [part for package in packages for part in (package.name, package.sha256)]
         place = os.path.realpath(root)
-        task = (self._task.runtime, self._task.forced_slice, self._task.module)
+        task = (self._task.runtime, self._task.variant, self._task.forced_slice, self._task.module)
         return make_key(_LAYOUT, place, self._interpreter.identity, *task, *slices, *given)
 
     def _reopen_base(self, built: Built) -> Base:
@@ -136,7 +136,8 @@ class Assembly:
         """A plan for the smallest slice that also serves what the requirements came to."""
         choice = choose(self._slices, words, self._task.forced_slice)
         base = self._get_base(choice)
-        plan = layers.plan(wheels, base, os.path.dirname(wheels[0].package.path))
+        directory = os.path.dirname(wheels[0].package.path)
+        plan = layers.plan(wheels, base, directory, for_cpu=self._task.variant == "cpu")
         for change in plan.additions:
             words.see_requirement(change.name, "the list of what your packages require")
         again = choose(self._slices, words, self._task.forced_slice)

@@ -3,65 +3,51 @@
 from __future__ import annotations
 
 import os
-import re
-from urllib.parse import unquote, urlsplit
 
 from footplate.replica.environment import failures
 from footplate.replica.environment.bases import find_site
-from footplate.replica.environment.distributions import find_installed, name_of, normalize
+from footplate.replica.environment.distributions import find_installed, name_of
 from footplate.replica.environment.errors import Unpreparable
+from footplate.replica.environment.planning import Planner
 from footplate.replica.environment.scripts import adopt_scripts
 from footplate.replica.environment.uv import UvFailed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Iterator
+    from typing import Iterator, Mapping
 
     from footplate.replica.environment.bases import Base
+    from footplate.replica.environment.changes import Change
     from footplate.replica.environment.interpreters import Interpreter
     from footplate.replica.environment.packages import Wheel
+    from footplate.replica.environment.planning import Solution
     from footplate.replica.environment.telling import Teller
     from footplate.replica.environment.uv import Uv
 
 _PATH_FILE = "zzz_footplate_runtime.pth"  # last, so that whatever is the user's comes before
-_CHANGE = re.compile(
-    r"^ ([+~-]) ([A-Za-z0-9._-]+)(?:==(\S+))?(?: @ (\S+)| \(from (\S+)\))?\s*$", re.MULTILINE
-)
-_NO_GPU_BUILD = 'tensorflow-gpu ; sys_platform == "never"\n'
 _WAYS_OUT = "another version of it or another runtime version are ways out"
 
 
-class Change:
-    """Something that is to be installed above the base, or that hides something of it."""
-
-    def __init__(self, sign: str, name: str, version: str, url: str) -> None:
-        self.added = sign != "-"
-        self.name = normalize(name)
-        self.version = version
-        self.url = url
-
-    @property
-    def requirement(self) -> str:
-        return f"{self.name} @ {self.url}" if self.url else f"{self.name}=={self.version}"
-
-
 class Plan:
-    """What a layer is to hold, so that with the base below the wheels have all they require."""
+    """What a layer is to hold, so that with the base below the wheels have all they require.
 
-    def __init__(self, wheels: list[Wheel], changes: list[Change], notes: list[str]) -> None:
+    ``solution`` has the changes to the base; ``planner`` has found it.
+    """
+
+    def __init__(
+        self, wheels: list[Wheel], planner: Planner, solution: Solution, notes: list[str]
+    ) -> None:
         self.wheels = wheels
-        self.changes = changes
+        self.planner = planner
+        self.solution = solution
         self.notes = notes
 
     @property
     def additions(self) -> list[Change]:
         """What is to be installed beside the wheels themselves."""
         ours = {wheel.path for wheel in self.wheels}
-        return [
-            change
-            for change in self.changes
-            if change.added and unquote(urlsplit(change.url).path) not in ours
-        ]
+        changes = self.solution.changes
+        return [change for change in changes if change.added and change.path not in ours]
 
 
 class Layers:
@@ -71,32 +57,31 @@ class Layers:
         self._uv = uv
         self._teller = teller
 
-    def plan(self, wheels: list[Wheel], base: Base, directory: str) -> Plan:
+    def plan(self, wheels: list[Wheel], base: Base, directory: str, *, for_cpu: bool) -> Plan:
         """What the base lacks for these wheels; what it has is taken as it is where it will do.
 
         Raises:
             Unpreparable: naming the requirement that can't be had.
         """
-        overrides = os.path.join(directory, "overrides.txt")
-        has_tensorflow = "tensorflow" in find_installed(base.site)
-        with open(overrides, "w", encoding="utf-8") as file:
-            file.write(_NO_GPU_BUILD if has_tensorflow else "")
-        paths = [wheel.path for wheel in wheels]
-        options = ["--dry-run", "--python", base.python, "--override", overrides]
+        planner = Planner(self._uv, base, wheels, directory, for_cpu=for_cpu)
         try:
-            output = self._uv.secluded.run(["pip", "install", *options, *paths])
+            solution = planner.solve(self._runtime)
         except UvFailed as failure:
             raise self._explain(failure.output, wheels) from failure
-        changes = list(read_changes(output))
+        has_tensorflow = "tensorflow" in find_installed(base.site)
         notes = list(self._describe_gpu_builds(wheels)) if has_tensorflow else []
-        return Plan(wheels, changes, [*notes, *self._describe_shadows(changes)])
+        notes += [*self._describe_shadows(solution.changes), *solution.notes]
+        return Plan(wheels, planner, solution, notes)
 
     def make(self, path: str, plan: Plan, base: Base) -> None:
         """Install what is planned into a new environment at ``path``, above the base.
 
         Raises:
-            Unpreparable: naming the requirement that can't be installed.
+            Unpreparable: naming the requirement that can't be installed, or is too large.
         """
+        note = plan.planner.check_downloads(plan.solution)
+        if note:
+            self._teller.tell(note)
         python = os.path.join(path, "bin", "python")
         paths = [wheel.path for wheel in plan.wheels]
         options = ["--python", python, "--no-deps"]
@@ -105,7 +90,7 @@ class Layers:
                 ["venv", "--quiet", "--no-project", "--python", self._interpreter.path, path]
             )
             requirements = [change.requirement for change in plan.additions]
-            self._install([*options, *requirements, *paths])
+            self._install([*options, *requirements, *paths], plan.solution.variables)
         except UvFailed as failure:
             raise self._explain(failure.output, plan.wheels) from failure
         site = find_site(path, self._interpreter)
@@ -113,16 +98,16 @@ class Layers:
             file.write(f"import site; site.addsitedir({base.site!r})\n")
         adopt_scripts(base.bin, os.path.join(path, "bin"))
 
-    def _install(self, arguments: list[str]) -> None:
+    def _install(self, arguments: list[str], variables: Mapping[str, str]) -> None:
         """Wheels first as they are: in a view uv could not link them to its cache.
 
         Raises UvFailed.
         """
         progress = self._teller.count("your packages")
         try:
-            self._uv.install(["--no-build", *arguments], progress)
+            self._uv.install(["--no-build", *arguments], progress, variables)
         except UvFailed:
-            self._uv.secluded.install(arguments, progress)
+            self._uv.secluded.install(arguments, progress, variables)
 
     def _describe_gpu_builds(self, wheels: list[Wheel]) -> Iterator[str]:
         for wheel in wheels:
@@ -161,9 +146,3 @@ class Layers:
             what = what or f"what {archives} requires"
             return Unpreparable(f"{what} can't be had for {python}: {reason}; {_WAYS_OUT}")
         return Unpreparable(f"the requirements of {archives} can't be fetched: {reason}")
-
-
-def read_changes(output: str) -> Iterator[Change]:
-    """The lines of uv that say what would be installed and what would go."""
-    for sign, name, version, url, source in _CHANGE.findall(output):
-        yield Change(sign, name, version, url or source)

@@ -38,16 +38,21 @@ class Task:
     def forced_slice(self) -> str:
         return self._environment.get(VARIABLE, "")
 
+    @property
+    def variant(self) -> str:
+        """Which of the runtime's variants serves this replica: ``cpu`` or ``gpu``."""
+        return "gpu" if self._uses_gpus and self._variants.get("gpu") else "cpu"
+
     def choose_slices(self) -> tuple[list[Slice], str]:
         """The slices for this replica, and a note if its GPUs stay unused.
 
         Raises:
             Unpreparable: the runtime has none.
         """
+        if self.variant == "gpu":
+            return self._variants["gpu"], ""
         note = ""
         if self._uses_gpus:
-            if self._variants.get("gpu"):
-                return self._variants["gpu"], ""
             note = f"runtime {self.runtime} is for the CPU: its programs use no GPU"
         slices = self._variants.get("cpu") or []
         if all(piece.fallback for piece in slices):
