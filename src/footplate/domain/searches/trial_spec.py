@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from footplate.domain.parts import Part, part_of
 from footplate.domain.studies.parameters import DiscreteParameter
 
 if TYPE_CHECKING:
@@ -67,6 +68,9 @@ def numbered(uri: str, number: int, leaf: str = "") -> str:
 
 
 def _pool(pool: WorkerPool, given: tuple[str, ...]) -> WorkerPool:
+    """Reduction servers are the service's own program, which knows no parameters."""
+    if part_of(pool) is Part.REDUCER:
+        return pool
     return replace(pool, program=_program(pool.program, given))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.domain.jobs import ContainerProgram, Directory, PythonProgram
+from footplate.domain.parts import REDUCER_RUNTIME
 from footplate.domain.searches.trial_spec import flags, numbered, trial_spec
 from footplate.domain.studies.parameters import (
     Branch,
@@ -16,7 +17,7 @@ from footplate.domain.studies.parameters import (
     IntegerParameter,
 )
 from footplate.domain.studies.space import SearchSpace
-from footplate.testing.jobs import make_spec
+from footplate.testing.jobs import make_custom_name, make_spec
 from footplate.testing.searches import POINT, SPACE, make_search
 
 if TYPE_CHECKING:
@@ -38,6 +39,17 @@ def test_parameters_come_after_the_users_own_arguments() -> None:
             "--batch=32",
             "--optimizer=adam",
         )
+
+
+def test_reduction_servers_get_no_parameters() -> None:
+    servers = PythonProgram(f"{REDUCER_RUNTIME}image", (), "footplate_reduction", ("reducer",))
+    spec = make_spec(make_custom_name(), workers=1)
+    reducers = replace(spec.pools[1], cluster_role="workerpool2", program=servers)
+
+    trial = trial_spec(replace(spec, pools=(*spec.pools, reducers)), SEARCH, 1, POINT, "search")
+
+    assert trial.pools[2] == reducers
+    assert trial.pools[1] != spec.pools[1]
 
 
 def test_whole_numbers_of_a_range_of_reals_keep_their_point_and_those_of_a_list_dont() -> None:
