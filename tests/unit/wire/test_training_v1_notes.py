@@ -88,7 +88,7 @@ PARAMETER = f"{AT}.hyperparameters.params[0]"
         ),
         (
             [PACKAGES, {"hyperparameters": {"resumePreviousJobId": "j", "maxParallelTrials": 2}}],
-            f"{AT}.hyperparameters.maxParallelTrials is 2, and maxTrials 1",
+            f"{AT}.hyperparameters.maxParallelTrials is 2, and maxTrials 1: 1 runs at once",
         ),
         (
             [PACKAGES, search(maxValue=1)],

@@ -265,7 +265,7 @@ def test_bad_input(given: JsonObject, field: str) -> None:
 
 def test_more_at_once_than_in_all_is_only_strange() -> None:
     submission = tune(tuning(parallelTrialCount=30))
-    assert "parallelTrialCount is 30, and maxTrialCount 20" in submission.warnings
+    assert "parallelTrialCount is 30, and maxTrialCount 20: 20 run at once" in submission.warnings
     assert submission.search is not None
 
 

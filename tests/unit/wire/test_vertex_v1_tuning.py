@@ -573,7 +573,7 @@ def test_conditional_parameters_count_once_each() -> None:
     [
         (
             tuning(maxTrialCount=3, parallelTrialCount=5),
-            "parallelTrialCount is 5, and maxTrialCount 3",
+            "parallelTrialCount is 5, and maxTrialCount 3: 3 run at once",
         ),
         (search(categories("a", "b", "a")), f"{FIRST}.categoricalValueSpec has a value twice"),
         (search(double(minValue=1)), f"{FIRST}: its bounds are equal"),

@@ -122,7 +122,10 @@ def _software(pool: WorkerPool) -> str:
 def _evaluators(pools: Sequence[WorkerPool]) -> Iterator[str]:
     count = sum(pool.replica_count for pool in pools if part_of(pool) is Part.EVALUATOR)
     if count > 1:
-        yield f"{count} evaluators are asked for, and TensorFlow expects one"
+        yield (
+            f"{count} evaluators are asked for, and TensorFlow expects one: each of them evaluates "
+            "the same checkpoints"
+        )
 
 
 def _crowd(pools: Sequence[WorkerPool], site: Site) -> Iterator[str]:

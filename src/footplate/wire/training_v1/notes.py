@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from pydantic.alias_generators import to_camel
 
 from footplate.domain.catalogue import Family
-from footplate.domain.searches.course import MOST_AT_ONCE
 from footplate.wire.training_v1.enums import ParameterType, ScaleTier
 from footplate.wire.training_v1.models import TrainingInput
 from footplate.wire.training_v1.roles import master_image, roles, staffed, tier_of
+from footplate.wire.trials_at_once import parallel_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,10 +113,7 @@ def _idle_fields(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]
 def _search_warnings(search: HyperparameterSpec) -> Iterator[str]:
     at = f"{_AT}.hyperparameters"
     trials, parallel = search.max_trials or 1, search.max_parallel_trials or 1
-    if parallel > trials:
-        yield f"{at}.maxParallelTrials is {parallel}, and maxTrials {trials}"
-    if parallel > MOST_AT_ONCE:
-        yield f"{at}.maxParallelTrials is {parallel}: at most {MOST_AT_ONCE} trials go on at once"
+    yield from parallel_warnings(f"{at}.maxParallelTrials", parallel, "maxTrials", trials)
     told = (
         warning
         for index, parameter in enumerate(search.params or ())

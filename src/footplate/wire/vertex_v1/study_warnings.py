@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from footplate.domain.searches.course import MOST_AT_ONCE
+from footplate.wire.trials_at_once import parallel_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,10 +19,7 @@ MAX_WARNINGS = 20
 
 def study_warnings(job: HyperparameterTuningJob) -> Iterator[str]:
     trials, parallel = job.max_trial_count or 0, job.parallel_trial_count or 0
-    if 0 < trials < parallel:
-        yield f"parallelTrialCount is {parallel}, and maxTrialCount {trials}"
-    if parallel > MOST_AT_ONCE:
-        yield f"parallelTrialCount is {parallel}: at most {MOST_AT_ONCE} trials go on at once"
+    yield from parallel_warnings("parallelTrialCount", parallel, "maxTrialCount", trials)
     parameters = (job.study_spec and job.study_spec.parameters) or ()
     told = (
         warning

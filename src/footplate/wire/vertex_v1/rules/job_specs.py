@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from footplate.domain import reduction
 from footplate.domain.errors import Violation
 from footplate.wire.uris import check_directory
 from footplate.wire.vertex_v1.rules.machines import check_pool_machines
@@ -44,6 +45,8 @@ def check_job_spec(
     }
     for index, (place, pool) in enumerate(used.items()):
         yield from _check_count(pool, f"{place}.replicaCount", primary=index == 0)
+        if place != f"{field}[{reduction.POOL}]":
+            yield from _check_no_reducer(pool, place, field)
         yield from check_program(pool, place, clouded)
         yield from check_storage(pool, place)
     yield from check_pool_machines(used, region, "parent", catalogue, clouded)
@@ -65,6 +68,15 @@ def _check_count(pool: WorkerPoolSpec, field: str, *, primary: bool) -> Iterator
         yield Violation(field, f"{'nothing' if count is None else count} given; allowed: {allowed}")
     elif not 1 <= count <= MAX_REPLICAS:
         yield Violation(field, f"{count} given; allowed: 1 to {MAX_REPLICAS}")
+
+
+def _check_no_reducer(pool: WorkerPoolSpec, place: str, field: str) -> Iterator[Violation]:
+    image = pool.container_spec.image_uri if pool.container_spec else None
+    if reduction.is_image(image or ""):
+        yield Violation(
+            f"{place}.containerSpec.imageUri",
+            f"the image of Reduction Server given; allowed in {field}[{reduction.POOL}] alone",
+        )
 
 
 def _check_output(directory: GcsDestination, at: str) -> Iterator[Violation]:
