@@ -64,16 +64,26 @@ def _cluster_spec(
 def _tf_config(
     spec: JobSpec, replica: str, addresses: Mapping[str, Address], cloud: str
 ) -> dict[str, object]:
+    """A job of one replica has no cluster, and its task neither type nor index.
+
+    With a cluster of one ``chief``, TensorFlow trains as a distributed chief: train_and_evaluate
+    doesn't evaluate. Without a cluster it refuses any type but ``worker``. Source:
+    tf.estimator.RunConfig, seen on 1.15, 2.1, 2.11, 2.14 and 2.15; ``gcloud ai-platform local
+    train`` sends the same form.
+    """
+    alone = len(spec.replica_names()) == 1
+
     def role(pool: WorkerPool) -> str:
         return task_type(spec, pool)
 
-    cluster = _cluster(spec, addresses, role)
+    cluster = {} if alone else _cluster(spec, addresses, role)
     cluster.pop(EVALUATOR, None)
+    task = _trial(spec) if alone else _task(spec, replica, role)
     return {
         "cluster": cluster,
         "environment": "cloud",
         "job": _job(spec),
-        "task": {**_task(spec, replica, role), "cloud": cloud},
+        "task": {**task, "cloud": cloud},
     }
 
 
@@ -102,10 +112,11 @@ def _cluster(
 def _task(spec: JobSpec, replica: str, role: Callable[[WorkerPool], str]) -> dict[str, object]:
     """Different for each replica."""
     pool, index = next((p, i) for name, p, i in spec.replicas() if name == replica)
-    task: dict[str, object] = {"type": role(pool), "index": index}
-    if spec.trial is not None:
-        task["trial"] = spec.trial
-    return task
+    return {"type": role(pool), "index": index, **_trial(spec)}
+
+
+def _trial(spec: JobSpec) -> dict[str, object]:
+    return {} if spec.trial is None else {"trial": spec.trial}
 
 
 def _dump(description: dict[str, object]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,18 +16,13 @@ from footplate.replica.spool import Spool
 from footplate.wire.replica_v1 import MetricRecord, Record, decode_reports
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from footplate.domain.runtimes import Runtimes
     from footplate.testing.environments import Bench
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES = Path(__file__).resolve().parents[4] / "shared" / "seeds"
-DATA = """
-from datetime import datetime
-import numpy as np, tensorflow as tf
-x_train = np.ones((640, 784), "float32")
-y_train = np.arange(640, dtype="float32")  # equal inputs: no fit is without an error
-"""
 TYPES = """
 import tensorflow as tf
 kinds = "float16 bfloat16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64"
@@ -89,32 +83,6 @@ def train(bench: Bench, runtime: Runtime, code: str, tmp_path: Path) -> Path:
 def tensorflow_2(runtimes: Runtimes) -> Runtime:
     found = runtimes.resolve("version:2.21", "")
     return Runtime(found.name, found.python, found.cpu[-1:])
-
-
-def read_example() -> str:
-    """Google's own for Keras. Its one layer isn't a list, which Keras 3 insists on.
-
-    Keras 2 takes it as it is, but its latest version names the metric otherwise than the example.
-    """
-    pages = sorted(EXAMPLES.glob("002*"))
-    if not pages:
-        pytest.skip("the documentation with the example isn't here")
-    text = pages[0].read_text()
-    begin, end = text.index("class MyMetricCallback"), "callbacks=[MyMetricCallback()])"
-    example = text[begin : text.index(end)] + end
-    layer = "tf.keras.layers.Dense(1, activation='linear', input_dim=784)"
-    assert layer in example
-    return example.replace(layer, f"[{layer}]")
-
-
-def test_googles_example_for_keras(bench: Bench, runtimes: Runtimes, tmp_path: Path) -> None:
-    work = train(bench, tensorflow_2(runtimes), DATA + read_example(), tmp_path)
-    found = metrics(work, "metric1")
-    assert [record.step for record in found] == list(range(10))
-    assert all(record.value > 0 for record in found)
-    (source,) = {record.source for record in found}
-    assert source.startswith("logs/scalars/2")
-    assert source.endswith("/metrics")
 
 
 def test_scalars_of_every_type(bench: Bench, runtimes: Runtimes, tmp_path: Path) -> None:

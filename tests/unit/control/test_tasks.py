@@ -130,7 +130,7 @@ def test_what_a_replica_is_to_do(tasks: Tasks, job: Job, tmp_path: Path) -> None
     variables = dict(task.environment)
     assert variables["OUT"] == f"{out}/model/m"
     assert variables["CLOUD_ML_JOB_ID"] == "job_1"
-    assert json.loads(variables["TF_CONFIG"])["cluster"] == {"master": ["127.0.0.1:2222"]}
+    assert json.loads(variables["TF_CONFIG"])["job"] == json.loads(job.spec.cluster_job)
     assert task.packages[0].file == "trainer-0.1.tar.gz"
     assert task.runtime.name == "2.21"
 

@@ -21,9 +21,12 @@ VERTEX = tuple(f"workerpool{index}" for index in range(4))
 
 @st.composite
 def specs(draw: st.DrawFn) -> JobSpec:
-    """A primary, and up to four of each of the other roles; also pools that are empty."""
+    """A primary, and up to four of each of the other roles; also pools that are empty.
+
+    At least two replicas: TF_CONFIG of a lone one describes no cluster.
+    """
     roles = draw(st.sampled_from((ML, VERTEX)))
-    counts = (1, *draw(st.tuples(*[st.integers(0, 4)] * 3)))
+    counts = (1, *draw(st.tuples(*[st.integers(0, 4)] * 3).filter(any)))
     pools = [
         WorkerPool(role, f"{role}-replica", MACHINE, count, PROGRAM)
         for role, count in zip(roles, counts, strict=True)

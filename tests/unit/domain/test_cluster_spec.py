@@ -55,6 +55,23 @@ def test_tf_config_of_a_master_and_a_worker() -> None:
     assert "CLUSTER_SPEC" not in made
 
 
+def test_a_lone_replica_has_no_cluster_and_no_role() -> None:
+    """TensorFlow's own rule: no task type but ``worker`` without a cluster."""
+    spec = replace(make_spec(), trial="7", cluster_variables=BOTH)
+
+    assert told(spec, "master-replica-0", "TF_CONFIG") == {
+        "cluster": {},
+        "environment": "cloud",
+        "job": {},
+        "task": {"trial": "7", "cloud": "c1"},
+    }
+    assert told(spec, "master-replica-0", "CLUSTER_SPEC")["task"] == {
+        "type": "master",
+        "index": 0,
+        "trial": "7",
+    }
+
+
 def test_cluster_spec_of_a_custom_job() -> None:
     spec = replace(make_spec(make_custom_name(), workers=2), cluster_job='{"network": "n"}')
 

@@ -56,9 +56,10 @@ def vertex(program: JsonObject, *counts: int) -> JobSpec:
 
 JOBS = {
     "ml-1.15": ml(runtimeVersion="1.15"),
-    "ml-2.0": ml(runtimeVersion="2.0"),
-    "ml-2.1": ml(runtimeVersion="2.1"),
     "ml-newest": ml(),
+    "ml-2.0-ps": ml(runtimeVersion="2.0", parameterServerCount=1),
+    "ml-2.1-ps": ml(runtimeVersion="2.1", parameterServerCount=1),
+    "ml-newest-ps": ml(parameterServerCount=1),
     "ml-1.15-gang": ml(runtimeVersion="1.15", **GANG),
     "ml-2.21-gang": ml(runtimeVersion="2.21", **GANG),
     "ml-2.21-ps": ml(runtimeVersion="2.21", parameterServerCount=1),
@@ -74,10 +75,13 @@ JOBS = {
 }
 TABLE = """
 JOB                  REPLICA              TF_CONFIG  CLUSTER_SPEC  RANK
-ml-1.15              master-replica-0     master     -             -
-ml-2.0               master-replica-0     master     -             -
-ml-2.1               master-replica-0     chief      -             -
-ml-newest            master-replica-0     chief      -             -
+ml-1.15              master-replica-0     alone      -             -
+ml-newest            master-replica-0     alone      -             -
+ml-2.0-ps            master-replica-0     master     -             -
+ml-2.0-ps            ps-replica-0         ps         -             -
+ml-2.1-ps            master-replica-0     chief      -             -
+ml-2.1-ps            ps-replica-0         ps         -             -
+ml-newest-ps         master-replica-0     chief      -             -
 ml-1.15-gang         master-replica-0     master     -             0/3
 ml-1.15-gang         worker-replica-1     worker     -             2/3
 ml-1.15-gang         ps-replica-0         ps         -             -
@@ -88,7 +92,7 @@ ml-2.21-gang         ps-replica-0         ps         -             -
 ml-2.21-gang         evaluator-replica-0  evaluator  -             -
 ml-2.21-ps           master-replica-0     chief      -             -
 ml-2.21-ps           ps-replica-0         ps         -             -
-ml-image             master-replica-0     master     master        -
+ml-image             master-replica-0     alone      master        -
 ml-image-gang        master-replica-0     master     master        0/3
 ml-image-gang        worker-replica-1     worker     worker        2/3
 ml-image-gang        ps-replica-0         ps         ps            -
@@ -108,7 +112,10 @@ vertex-image-gang    workerpool0-0        chief      workerpool0   0/2
 vertex-image-gang    workerpool1-0        worker     workerpool1   1/2
 vertex-image-gang    workerpool3-0        evaluator  workerpool3   -
 """
-"""What a replica is called in each variable; ``-``: the variable isn't set."""
+"""What a replica is called in each variable.
+
+``-``: the variable isn't set. ``alone``: it is set, has no cluster, and doesn't call it anything.
+"""
 ALWAYS = {"CLOUD_ML_JOB_ID", "CLOUD_ML_PROJECT_ID", "CLOUD_ML_REGION"}
 RANKS = {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}
 
@@ -137,7 +144,9 @@ def test_what_is_set_and_what_is_not(
     for name, role in (("TF_CONFIG", tf_config), ("CLUSTER_SPEC", cluster_spec)):
         if role != "-":
             expected.add(name)
-            assert json.loads(made[name])["task"]["type"] == role
+            described = json.loads(made[name])
+            assert described["task"].get("type", "alone") == role
+            assert (described["cluster"] == {}) == (role == "alone")
     if rank != "-":
         expected |= RANKS
         assert f"{made['RANK']}/{made['WORLD_SIZE']}" == rank
