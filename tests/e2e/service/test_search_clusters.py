@@ -168,7 +168,7 @@ def test_so_many_failed_trials_end_the_job(desk: Desk) -> None:
     name = desk.submit(FAILING, hyperparameters=search(6, 2, maxFailedTrials=2))
     job = desk.wait_for(name, State.FAILED)
 
-    assert "2 trials failed, as many as may" in job.error_message
+    assert "2 trials failed, as many as the job allows" in job.error_message
     desk.until(lambda: leftovers(desk) == [])
 
 

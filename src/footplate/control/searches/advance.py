@@ -22,7 +22,7 @@ from footplate.domain.errors import AlreadyExists, NotFound
 from footplate.domain.jobs import PythonProgram
 from footplate.domain.lifecycle import SearchEnds, TrialsBegin, TrialsGone
 from footplate.domain.names import StudyUid, TrainingJobName
-from footplate.domain.searches.course import End, Suggest, next_step
+from footplate.domain.searches.course import End, Suggest, next_step, why_stopped
 from footplate.domain.searches.judging import drop, judge
 from footplate.domain.states import State
 from footplate.domain.studies.over import over
@@ -183,12 +183,14 @@ class Advance:
 
     def _begin(self, job: Job, kept: KeptStudy, runs: dict[int, Job]) -> Job:
         """The job is where the trial is that is furthest on."""
-        running = any(trial.start_time is not None for trial in kept.trials)
+        since = min((t.start_time for t in kept.trials if t.start_time is not None), default=None)
         prepared = any(run.state is not State.QUEUED for run in runs.values())
-        if job.ending is None and job.state is not State.RUNNING and (running or prepared):
+        begins = since is not None or prepared
+        if job.ending is None and job.state is not State.RUNNING and begins:
             job = self._happen(job, TrialsBegin(self._clock.now(), running=False))
-            if running:
-                job = self._happen(job, TrialsBegin(self._clock.now(), running=True))
+            if since is not None:
+                begin = TrialsBegin(self._clock.now(), running=True, since=since)
+                job = self._happen(job, begin)
         return job
 
     def _stop_early(self, job: Job, kept: KeptStudy) -> KeptStudy:
@@ -205,7 +207,7 @@ class Advance:
         The runs that are made are reason for the next look, and others have their turn before it.
         """
         while True:
-            step = next_step(search, kept.trials, self._why_over(kept))
+            step = next_step(search, kept.trials, self._why_over(kept), self._measured(kept))
             match step:
                 case Suggest(count):
                     kept = self._suggest(job, search, kept, min(count, _SUGGESTED))
@@ -215,6 +217,13 @@ class Advance:
                     return self._happen(job, SearchEnds(self._clock.now(), ending)), kept
                 case _:
                     return job, kept
+
+    def _measured(self, kept: KeptStudy) -> frozenset[int]:
+        """The trials that have reported, as long as none has succeeded."""
+        if any(trial.state is TrialState.SUCCEEDED for trial in kept.trials):
+            return frozenset()
+        curves = self._reported.curves(kept.study.uid, kept.study.config.metrics)
+        return frozenset(number for number, curve in curves.items() if curve)
 
     def _why_over(self, kept: KeptStudy) -> str:
         study = kept.study
@@ -243,7 +252,8 @@ class Advance:
             run = runs.get(trial.number)
             stops = job.ending is not None or trial.state is TrialState.STOPPING
             if run is not None and stops and not trial.state.ended:
-                self._runs.cancel(run)
+                early = f"stopped early: {trial.stop_reason}"
+                self._runs.cancel(run, early if job.ending is None else why_stopped(job.ending))
 
     def _finish(self, job: Job, kept: KeptStudy) -> tuple[Job, KeptStudy]:
         if kept.study.state is not StudyState.COMPLETED:

@@ -64,11 +64,11 @@ class Runs:
         self._wake()
         return run
 
-    def cancel(self, run: Job) -> None:
+    def cancel(self, run: Job, why: str) -> None:
         """Ask for its end; it has ended, or was asked already: nothing happens."""
         if run.state.terminal or run.ending is not None:
             return
-        apply(self._store, run.uid, CancelRequested(self._clock.now()))
+        apply(self._store, run.uid, CancelRequested(self._clock.now(), why=why))
         self._wake()
 
     def tags_seen(self, run: Job) -> tuple[str, ...]:

@@ -96,13 +96,19 @@ class GraceExpired:
 
 @dataclass(frozen=True)
 class CancelRequested:
-    """``by``: the program that asks, and where it is; empty where nobody says."""
+    """``by``: the program that asks, and where it is; empty where nobody says.
+
+    ``why``: the whole sentence, where it isn't a user who asks.
+    """
 
     at: datetime
     by: str = ""
+    why: str = ""
 
     @property
     def message(self) -> str:
+        if self.why:
+            return self.why
         return f"cancelled by request of {self.by}" if self.by else "cancelled by request"
 
 
@@ -139,10 +145,14 @@ class StartRefused:
 
 @dataclass(frozen=True)
 class TrialsBegin:
-    """Of a tuning job: some of its trials are being prepared, or, ``running``, one runs."""
+    """Of a tuning job: some of its trials are being prepared, or, ``running``, one runs.
+
+    ``since``: when the first of them began to run.
+    """
 
     at: datetime
     running: bool
+    since: datetime | None = None
 
 
 @dataclass(frozen=True)

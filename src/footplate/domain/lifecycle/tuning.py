@@ -26,7 +26,9 @@ def apply(job: Job, event: Event) -> Job:
     """Events of replicas mean nothing to it: it has none."""
     match event:
         case TrialsBegin():
-            return _begin(job, State.RUNNING if event.running else State.PREPARING)
+            after = _begin(job, State.RUNNING if event.running else State.PREPARING)
+            running = after.state is State.RUNNING and after.start_time is None
+            return replace(after, start_time=event.since) if running else after
         case SearchEnds() if job.ending is None:
             if event.ending.state is State.SUCCEEDED and job.state is not State.RUNNING:
                 return _begin(job, State.RUNNING)

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from footplate.domain.errors import Code
 from footplate.domain.states import State
 from footplate.domain.studies.metrics import select
 from footplate.domain.studies.trials import TrialState
@@ -86,6 +87,8 @@ def _unmeasured(names: Sequence[str], seen: Sequence[str]) -> str:
 
 def _why_ended(run: Job) -> str:
     message = run.ending.message if run.ending else ""
+    if run.ending is not None and run.ending.code is Code.DEADLINE_EXCEEDED:
+        message += " (the limits of a tuning job hold for each of its trials)"
     return message or f"its run ended {run.state.value}"
 
 

@@ -136,11 +136,15 @@ def test_a_job_whose_first_trial_fails_fails_and_ends_the_others(rig: SearchRig)
     assert rig.state_now() is State.RUNNING, "its second trial still runs"
     assert rig.runs()[2].ending is not None, "it was told to end"
 
-    rig.end(2, State.CANCELLED)
+    stopped = rig.runs()[2].ending
+    assert stopped is not None
+    assert stopped.message == "stopped because trial 1 failed"
+    rig.end(2, State.CANCELLED, stopped.message)
     rig.settle()
 
     assert rig.state_now() is State.FAILED
     assert rig.trial(2).verdict is State.CANCELLED
+    assert rig.told("TRIAL_CANCELLED") == ["trial 2: stopped because trial 1 failed"]
 
 
 def test_a_trial_without_its_metric_fails_with_what_it_did_report_and_a_hint(
@@ -169,7 +173,59 @@ def test_a_job_in_which_nobody_reported_fails(rig: SearchRig) -> None:
 
     assert rig.state_now() is State.FAILED
     assert rig.ending is not None
-    assert "no trial reported rmse" in rig.ending.message
+    assert "none of 1 trial reported the metric rmse" in rig.ending.message
+
+
+def test_five_trials_in_which_nothing_was_measured_end_the_job(rig: SearchRig) -> None:
+    begun(rig, make_search(trials=40, algorithm=Algorithm.RANDOM, parallel=1))
+    for number in range(1, 6):
+        rig.begin(number)
+        rig.end(number)
+        rig.settle()
+
+    assert rig.state_now() is State.FAILED
+    assert rig.ending is not None
+    assert rig.ending.message.startswith("none of 5 trials reported the metric rmse. Tags seen: ")
+    assert len(rig.trials()) == 5
+
+
+def test_a_measurement_of_a_trial_that_failed_keeps_the_search_going(rig: SearchRig) -> None:
+    begun(rig, make_search(trials=7, algorithm=Algorithm.RANDOM, parallel=1))
+    for number in range(1, 7):
+        rig.begin(number)
+        if number == 2:
+            rig.report(number, 0.5)
+        rig.end(number, State.FAILED if number == 2 else State.SUCCEEDED)
+        rig.settle()
+    assert rig.ending is None
+    assert sorted(rig.runs()) == [7]
+
+
+def test_a_search_whose_trials_all_reach_their_limit_says_so(rig: SearchRig) -> None:
+    begun(rig, make_search(trials=2, algorithm=Algorithm.RANDOM, parallel=2))
+    for number in (1, 2):
+        rig.begin(number)
+        rig.report(number, 0.5)
+        rig.end(number, State.CANCELLED, "cancelled at the running time limit of the job")
+    rig.settle()
+
+    assert rig.state_now() is State.FAILED
+    assert rig.ending is not None
+    assert rig.ending.message == (
+        "2 of 2 trials reported rmse, but no trial has a result; the last: trial 2: cancelled at "
+        "the running time limit of the job"
+    )
+
+
+def test_the_job_started_when_its_first_trial_did(rig: SearchRig) -> None:
+    begun(rig)
+    rig.begin(2)
+    rig.clock.advance(30)
+    rig.settle()
+
+    job = rig.store.get_by_uid(rig.job.uid)
+    assert job.start_time is not None
+    assert job.start_time == rig.trial(2).start_time
 
 
 def test_a_cancelled_job_cancels_its_runs_and_waits_for_them(rig: SearchRig) -> None:
@@ -362,13 +418,11 @@ def test_a_trial_that_ends_with_its_job_is_not_told_as_a_failure(rig: SearchRig)
     rig.begin(1)
     rig.cancel()
     rig.settle()
-    rig.end(1, State.CANCELLED, "cancelled by request")
-    rig.end(2, State.CANCELLED, "cancelled by request")
+    why = "stopped with its tuning job, which was cancelled by request"
+    rig.end(1, State.CANCELLED, why)
     rig.settle()
 
-    assert sorted(rig.told("TRIAL_CANCELLED")) == [
-        f"trial {n}: cancelled by request" for n in (1, 2)
-    ]
+    assert sorted(rig.told("TRIAL_CANCELLED")) == [f"trial {n}: {why}" for n in (1, 2)]
     assert rig.told("TRIAL_FAILED") == []
 
 

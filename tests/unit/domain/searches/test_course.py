@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.domain.searches.course import End, Suggest, Wait, next_step
+from footplate.domain.jobs import Ending
+from footplate.domain.searches.course import End, Suggest, Wait, next_step, why_stopped
 from footplate.domain.states import State
 from footplate.domain.studies.trials import TrialState
 from footplate.testing.searches import make_search, make_trial
@@ -63,8 +65,21 @@ def test_no_value_at_all_is_a_failure_that_says_so() -> None:
     state, message = end("uuuu")
 
     assert state is State.FAILED
-    assert message.startswith("no trial reported rmse; trial 4: why. Programs report with")
-    assert end("ucccc", total=5)[1] == "no trial reported rmse; trial 5: why"
+    assert message.startswith(
+        "none of 4 trials reported the metric rmse. Tags seen: none. Programs report with"
+    )
+    assert end("ucccc", total=5)[1] == (
+        "none of 5 trials reported the metric rmse; the last: trial 5: why"
+    )
+
+
+def test_trials_that_reported_and_have_no_result_are_a_failure_that_says_why() -> None:
+    step = next_step(make_search(trials=3), trials("ccc"), reported={1, 3})
+
+    assert isinstance(step, End)
+    assert step.ending.message == (
+        "2 of 3 trials reported rmse, but no trial has a result; the last: trial 3: why"
+    )
 
 
 def test_nothing_to_try_is_a_failure_with_the_reason() -> None:
@@ -79,7 +94,7 @@ def test_the_first_trials_failure_ends_the_job_at_once(letters: str) -> None:
     state, message = end(letters, total=30)
 
     assert state is State.FAILED
-    assert message.startswith("the first trial failed")
+    assert message.startswith("trial 1 failed: why. The first trial's failure ends")
 
 
 @pytest.mark.parametrize("letters", ["rx", "gx", "gxxxx", "ux", "cx", "gggggxxxxx"])
@@ -96,8 +111,57 @@ def test_too_many_failures_end_it(letters: str) -> None:
     assert message.endswith(f"trial {len(letters)}: why")
 
 
-def test_trials_without_a_metric_end_nothing_by_themselves() -> None:
-    assert next_step(make_search(trials=30), trials("u" * 20)) == Suggest(2)
+@pytest.mark.parametrize("letters", ["u" * 5, "uuuucur", "uuxuxr"])
+def test_a_search_without_any_measurement_ends_after_five_trials(letters: str) -> None:
+    state, message = end(letters, total=40)
+
+    assert state is State.FAILED
+    assert message.startswith("none of 5 trials reported the metric rmse")
+
+
+def test_the_tags_that_programs_reported_instead_are_named() -> None:
+    named = [replace(trial, tags_seen=("loss", f"tag {trial.number}")) for trial in trials("uuuuu")]
+    step = next_step(make_search(trials=40), named)
+
+    assert isinstance(step, End)
+    seen = "loss, tag 1, tag 2, tag 3, tag 4, tag 5"
+    assert f"reported the metric rmse. Tags seen: {seen}. Programs" in step.ending.message
+
+
+@pytest.mark.parametrize("letters", ["uuuu", "uuuucccc", "guuuuuuu", "uuuuur"])
+def test_a_search_in_which_a_trial_has_reported_goes_on(letters: str) -> None:
+    """Also one that still runs, or that has no result for another reason."""
+    reported = {6} if letters.endswith("r") else frozenset[int]()
+    assert next_step(make_search(trials=30), trials(letters), "", reported) == Suggest(
+        2 - letters.count("r")
+    )
+
+
+def test_with_a_number_of_failures_given_unreported_trials_count_to_it() -> None:
+    step = next_step(make_search(trials=30, failed=8), trials("u" * 7))
+    assert step == Suggest(2)
+
+
+@pytest.mark.parametrize(
+    ("ending", "told"),
+    [
+        (
+            Ending(State.FAILED, message="trial 1 failed: it exited with 1. The first"),
+            "stopped because trial 1 failed",
+        ),
+        (
+            Ending(State.FAILED, message="5 trials failed, and 2 succeeded; the last: trial 7: x"),
+            "stopped because 5 trials failed, and 2 succeeded",
+        ),
+        (
+            Ending(State.CANCELLED, message="cancelled by request of gcloud"),
+            "stopped with its tuning job, which was cancelled by request of gcloud",
+        ),
+        (Ending(State.SUCCEEDED), "stopped because the search has ended"),
+    ],
+)
+def test_why_trials_stop_when_their_search_ends(ending: Ending, told: str) -> None:
+    assert why_stopped(ending) == told
 
 
 @pytest.mark.parametrize(
