@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from footplate.client.jobs import job_path
 from footplate.domain.errors import UnknownError
-from footplate.domain.names import parse_job_name
+from footplate.domain.names import TrainingJobName, parse_job_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,6 +19,16 @@ if TYPE_CHECKING:
 
 STATES = ("REQUESTED", "ACTIVE", "STOPPING", "SUCCEEDED", "INFEASIBLE")
 """As aiplatform v1 has them; in the last two a trial has ended."""
+TRAINING_STATES = (
+    "QUEUED",
+    "PREPARING",
+    "RUNNING",
+    "CANCELLING",
+    "SUCCEEDED",
+    "FAILED",
+    "CANCELLED",
+)
+"""As ml v1 has them."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +94,8 @@ class TrialView:
     number: int
     state: str
     """One of STATES."""
+    shown_state: str
+    """The same in the words of the job's API: one of STATES or of TRAINING_STATES."""
     parameters: Mapping[str, JsonValue]
     """Without those that aren't active in it."""
     final: MeasurementView | None
@@ -104,20 +116,27 @@ class TrialView:
     best: bool
     """No other is better; with several metrics: in all of them."""
     resource: Mapping[str, JsonValue]
+    """With ``shown_state``."""
 
     @property
     def ended(self) -> bool:
         return self.state in STATES[-2:]
 
     @classmethod
-    def read(cls, resource: Mapping[str, JsonValue], best: frozenset[int]) -> TrialView:
+    def read(
+        cls, resource: Mapping[str, JsonValue], best: frozenset[int], *, of_training: bool
+    ) -> TrialView:
+        """``of_training``: its job is one of ml v1."""
+        state = _text(resource, "state")
+        shown = _training_state(resource) if of_training else state
         number = int(_number(resource, "number"))
         final = _object(resource, "final") or _object(resource, "latest")
         suggestion = _object(resource, "suggestion")
         tags = resource.get("tagsSeen")
         return cls(
             number=number,
-            state=_text(resource, "state"),
+            state=state,
+            shown_state=shown,
             parameters=_object(resource, "parameters"),
             final=MeasurementView.read(final) if final else None,
             start_time=_text(resource, "startTime"),
@@ -129,8 +148,20 @@ class TrialView:
             tags_seen=tuple(str(tag) for tag in tags) if isinstance(tags, list) else (),
             suggestion=SuggestionView.read(suggestion) if suggestion else None,
             best=number in best,
-            resource=resource,
+            resource={**resource, "state": shown},
         )
+
+
+def _training_state(resource: Mapping[str, JsonValue]) -> str:
+    """Of a trial that hasn't ended: the state of the job that runs it."""
+    match _text(resource, "state"):
+        case "SUCCEEDED":
+            return "SUCCEEDED"
+        case "INFEASIBLE":
+            return "CANCELLED" if resource.get("outcome") == "CANCELLED" else "FAILED"
+        case state:
+            run = _text(_object(resource, "run"), "state")
+            return run or ("QUEUED" if state == "REQUESTED" else "RUNNING")
 
 
 @dataclass(frozen=True)
@@ -151,20 +182,28 @@ class TrialsView:
     trials: tuple[TrialView, ...]
     resource: Mapping[str, JsonValue]
 
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The words that ``shown_state`` of a trial may be."""
+        return TRAINING_STATES if isinstance(self.job, TrainingJobName) else STATES
+
     @classmethod
     def read(cls, resource: Mapping[str, JsonValue]) -> TrialsView:
         best, names = resource.get("best"), resource.get("parameters")
         numbers = {n for n in best if isinstance(n, int)} if isinstance(best, list) else set()
         trials = _objects(resource, "trials")
         metrics = _objects(resource, "metrics")
+        job = parse_job_name(_text(resource, "name"))
+        training = isinstance(job, TrainingJobName)
+        seen = frozenset(numbers)
         return cls(
-            job=parse_job_name(_text(resource, "name")),
+            job=job,
             state=_text(resource, "state"),
             metrics={_text(m, "name"): _text(m, "goal") for m in metrics},
             parameters=tuple(str(n) for n in names) if isinstance(names, list) else (),
             most=int(_number(_object(resource, "counts"), "trials")),
             tie=_text(resource, "tie"),
-            trials=tuple(TrialView.read(trial, frozenset(numbers)) for trial in trials),
+            trials=tuple(TrialView.read(each, seen, of_training=training) for each in trials),
             resource=resource,
         )
 

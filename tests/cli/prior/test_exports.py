@@ -140,8 +140,10 @@ CSV = """trial,state,best,rmse,step,rate,optimizer,start_time,infeasible_reason
 """
 
 
-def test_our_own_csv(tmp_path: Path) -> None:
-    study = read_study(file(tmp_path, CSV), "", (), "MINIMIZE")
+@pytest.mark.parametrize("state", ["INFEASIBLE", "FAILED", "CANCELLED"])
+def test_our_own_csv(tmp_path: Path, state: str) -> None:
+    text = CSV.replace("INFEASIBLE", state)
+    study = read_study(file(tmp_path, text), "", (), "MINIMIZE")
     assert study.goals == {"rmse": "MINIMIZE"}
     assert study.trials == (
         FinishedTrial({"rate": 0.5, "optimizer": "adam"}, Measured({"rmse": 3.0}, 10)),

@@ -42,7 +42,7 @@ def test_one_that_failed(invoke: Callable[..., Result], fake: FakeService, job: 
     fake.jobs[f"{JOB}-3"] = {"jobId": "census_1-3", "state": "FAILED", "errorMessage": error}
     assert invoke(*TRIALS, job, "--trial=3").stdout == (
         "trial:           3 of job census_1\n"
-        "state:           INFEASIBLE\n"
+        "state:           FAILED\n"
         "parameters:      learning_rate  0.01\n"
         "                 optimizer      adam\n"
         "time:            30s, 1m 00s of machine time, from 2026-11-21T08:03:00Z\n"
@@ -63,7 +63,7 @@ def test_one_that_waits_says_why(
     run: dict[str, object] = {"jobId": "census_1-5", "state": "QUEUED", "pendingExplanation": said}
     fake.jobs[f"{JOB}-5"] = run
     lines = invoke(*TRIALS, job, "--trial=5").stdout.splitlines()
-    assert lines[1:3] == ["state:       REQUESTED", "waits:       for 2 GPUs on this machine."]
+    assert lines[1:3] == ["state:       QUEUED", "waits:       for 2 GPUs on this machine."]
 
 
 def test_a_run_that_failed_as_the_trial_did_is_told_once(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from footplate.client.trials import STATES
+from footplate.client.trials import TRAINING_STATES
 
 from .conftest import JOB, answer, measured, trial
 
@@ -27,15 +27,15 @@ TRIALS = ("ai-platform", "jobs", "trials")
 def test_the_table(invoke: Callable[..., Result], job: str) -> None:
     result = invoke(*TRIALS, job)
     assert result.stdout == (
-        "TRIAL  STATE       rmse      STEP  learning_rate  optimizer  momentum  TIME  "
+        "TRIAL  STATE      rmse      STEP  learning_rate  optimizer  momentum  TIME  "
         "MACHINE_TIME  EARLY  WHY\n"
-        "1      SUCCEEDED   0.5       100   0.1            adam                 30s   "
+        "1      SUCCEEDED  0.5       100   0.1            adam                 30s   "
         "1m 00s\n"
-        "* 2    SUCCEEDED   0.212346  100   0.001          sgd        0.9       30s   "
+        "* 2    SUCCEEDED  0.212346  100   0.001          sgd        0.9       30s   "
         "1m 00s\n"
-        "3      INFEASIBLE                  0.01           adam                 30s   "
+        "3      FAILED                     0.01           adam                 30s   "
         "1m 00s               the program ended with exit code 1\n"
-        "4      SUCCEEDED   0.9       10    0.002          adam                 30s   "
+        "4      SUCCEEDED  0.9       10    0.002          adam                 30s   "
         "1m 00s        yes    at step 10: 0.9, above 0.7\n"
     )
     assert result.stderr == (
@@ -69,7 +69,9 @@ def test_trials_that_wait_say_why(
         (("--sort-by=momentum",), "2 1 3 4"),
         (("--sort-by=~optimizer", "--limit=1"), "2"),
         (("--filter=learning_rate<0.01 AND state=succeeded",), "2 4"),
-        (("--filter=state=INFEASIBLE OR rmse>0.8",), "3 4"),
+        (("--filter=state=failed OR rmse>0.8",), "3 4"),
+        (("--filter=training_steps<100",), "4"),
+        (("--sort-by=training_steps,~trial",), "4 2 1 3"),
         (("--filter=NOT optimizer=adam",), "2"),
         (("--filter=optimizer:AD",), "1 3 4"),
         (("--filter=parameters.learning_rate>=0.01",), "1 3"),
@@ -93,10 +95,12 @@ def test_which_ones_in_what_order(
     assert [t["number"] for t in found] == [int(n) for n in numbers.split()]
 
 
+A_STATE = ", ".join(TRAINING_STATES)
 NAMES = (
-    "metrics.rmse, parameters.learning_rate, parameters.optimizer, parameters.momentum, trial, "
-    "state, best, rmse, step, learning_rate, optimizer, momentum, start_time, end_time, seconds, "
-    "machine_seconds, stopped_early, stop_reason, infeasible_reason, suggested_as, suggestion"
+    "training_steps, metrics.rmse, parameters.learning_rate, parameters.optimizer, "
+    "parameters.momentum, trial, state, best, rmse, step, learning_rate, optimizer, momentum, "
+    "start_time, end_time, seconds, machine_seconds, stopped_early, stop_reason, "
+    "infeasible_reason, suggested_as, suggestion"
 )
 
 A_TIME = "such as 2026-11-21T08:00 or -pt2h"
@@ -112,7 +116,7 @@ A_TIME = "such as 2026-11-21T08:00 or -pt2h"
         ),
         (
             "--filter=state=DONE",
-            f"filter: unknown state; allowed: {', '.join(STATES)}; at character 7, near 'DONE'",
+            f"filter: unknown state; allowed: {A_STATE}; at character 7, near 'DONE'",
         ),
         ("--filter=rmse<high", "filter: no number; at character 6, near 'high'"),
         (
@@ -193,8 +197,34 @@ def test_a_parameter_that_is_named_like_a_field(
 def test_json_and_yaml_are_what_the_service_says(
     invoke: Callable[..., Result], fake: FakeService, job: str
 ) -> None:
-    assert json.loads(invoke(*TRIALS, job, "--format=json").stdout) == fake.trials[JOB][0]
-    assert yaml.safe_load(invoke(*TRIALS, job, "--format=yaml").stdout) == fake.trials[JOB][0]
+    said = fake.trials[JOB][0]
+    states = ("SUCCEEDED", "SUCCEEDED", "FAILED", "SUCCEEDED")
+    trials = [{**t, "state": s} for t, s in zip(said["trials"], states, strict=True)]
+    expected = {**said, "trials": trials}
+    assert json.loads(invoke(*TRIALS, job, "--format=json").stdout) == expected
+    assert yaml.safe_load(invoke(*TRIALS, job, "--format=yaml").stdout) == expected
+
+
+def test_states_are_those_of_the_jobs_api(
+    invoke: Callable[..., Result], fake: FakeService, job: str
+) -> None:
+    """FAILED and CANCELLED for ml v1; Vertex AI has INFEASIBLE for both."""
+    run = {"name": f"{JOB}-4", "state": "PREPARING"}
+    fake.trials[JOB] = [
+        answer(
+            trial(1, "INFEASIBLE", parameters={}, outcome="CANCELLED"),
+            trial(2, "INFEASIBLE", parameters={}, outcome="SUCCEEDED"),
+            trial(3, "STOPPING", parameters={}),
+            trial(4, "REQUESTED", parameters={}, run=run),
+        )
+    ]
+    shown = invoke(*TRIALS, job, "--format=value(state)").stdout.split()
+    assert shown == ["CANCELLED", "FAILED", "RUNNING", "PREPARING"]
+    vertex = "projects/demo/locations/us-central1/hyperparameterTuningJobs/7"
+    fake.trials[vertex] = [{**fake.trials[JOB][0], "name": vertex}]
+    words = ("ai", "hp-tuning-jobs", "trials", "7", "--format=value(state)")
+    shown = invoke(*words).stdout.split()
+    assert shown == ["INFEASIBLE", "INFEASIBLE", "STOPPING", "REQUESTED"]
 
 
 def test_curves(invoke: Callable[..., Result], fake: FakeService, job: str) -> None:

@@ -57,7 +57,7 @@ def test_lines_where_there_is_no_terminal(invoke: Callable[..., Result], ended: 
         "trial 1: rmse 0.5 at step 100\n"
         "trial 2: rmse 0.3 at step 100\n"
         "trial 3: rmse 0.9 at step 10, stopped early: late\n"
-        "trial 4: INFEASIBLE: it broke\n"
+        "trial 4: FAILED: it broke\n"
         "census_1 is SUCCEEDED: 4 of 9 trials (3 succeeded, 1 without result)\n"
         "Best: trial 2 with rmse 0.3 at step 100.\n"
     )

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from footplate.cli.prior.finished_study import Domain, Value
 
 _GOALS = {"1": "MAXIMIZE", "2": "MINIMIZE", "0": "MAXIMIZE", "GOAL_TYPE_UNSPECIFIED": "MAXIMIZE"}
-_STATES = {"4": "SUCCEEDED", "5": "INFEASIBLE"}
+_STATES = {"4": "SUCCEEDED", "5": "INFEASIBLE", "FAILED": "INFEASIBLE", "CANCELLED": "INFEASIBLE"}
+"""Of aiplatform v1, as numbers, and of ml v1, which tells failed trials from cancelled ones."""
 _ENDED = ("SUCCEEDED", "INFEASIBLE")
 
 
@@ -81,7 +82,8 @@ def read_csv(text: str, metrics: Sequence[str], goal: str) -> FinishedStudy:
         point = dict(zip(known, map(_typed, cells[step + 1 : start]), strict=True))
         final = Measured(values, int(cells[step] or 0)) if len(values) == len(names) else None
         parameters = {name: value for name, value in point.items() if value != ""}
-        rows.append(_Row(cells[headings.index("state")], parameters, final, cells[reason]))
+        state = cells[headings.index("state")]
+        rows.append(_Row(_STATES.get(state, state), parameters, final, cells[reason]))
     return _study(rows, _given(rows, metrics or names, goal), None)
 
 

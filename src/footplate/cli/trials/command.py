@@ -23,10 +23,11 @@ _ABOUT = """Show the trials of a tuning job: their parameters, results and times
 has a star.
 
 Fields of --filter and --sort-by are the metrics and parameters of the job, and: trial, state,
-best, step, seconds, machine_seconds, start_time, end_time, stopped_early, stop_reason,
-infeasible_reason, suggested_as, suggestion. (A name that is taken already: metrics.NAME,
-parameters.NAME; one with blanks: metrics."NAME".) CSV, JSON and YAML have everything in them,
-unrounded. A projection takes the same names, and those of the JSON."""
+best, step (or training_steps), seconds, machine_seconds, start_time, end_time, stopped_early,
+stop_reason, infeasible_reason, suggested_as, suggestion. (A name that is taken already:
+metrics.NAME, parameters.NAME; one with blanks: metrics."NAME".) States are those of the job's API:
+AI Platform has FAILED and CANCELLED where Vertex AI has INFEASIBLE. CSV, JSON and YAML have
+everything in them, unrounded. A projection takes the same names, and those of the JSON."""
 
 
 def trials_help(command: str, job: str) -> str:
@@ -34,7 +35,7 @@ def trials_help(command: str, job: str) -> str:
     lines = (
         f"{command} {job}",
         f"{command} {job} --sort-by=rmse --limit=5",
-        f"{command} {job} --filter='learning_rate<0.01 AND state=SUCCEEDED'",
+        f"{command} {job} --filter='learning_rate<0.01 AND training_steps>100'",
         f"{command} {job} --trial=3",
         f"{command} {job} --watch",
         f"{command} {job} --format=csv > trials.csv",

@@ -37,7 +37,7 @@ def told_in_full(
     error, waits = _run(run)
     told = [
         ("trial", f"{trial.number} of job {view.job.job_id}"),
-        ("state", f"{trial.state}, the best so far" if trial.best else trial.state),
+        ("state", f"{trial.shown_state}, the best so far" if trial.best else trial.shown_state),
         ("waits", waits.removeprefix("Waits ")),
         ("parameters", "\n".join(_parameters(view, trial))),
         ("result", result(trial) if trial.final else ""),

@@ -55,10 +55,12 @@ def parameter_value(trial: TrialView, name: str) -> Value:
 
 _BEFORE: tuple[Field, ...] = (
     Field("trial", lambda t: t.number),
-    Field("state", lambda t: t.state),
+    Field("state", lambda t: t.shown_state),
     Field("best", lambda t: t.best),
 )
 _BETWEEN: tuple[Field, ...] = (Field("step", lambda t: t.final.step if t.final else None),)
+TRAINING_STEP = "training_steps"
+"""What AI Platform's pages call the step; filters and orders take it, exports don't repeat it."""
 _AFTER: tuple[Field, ...] = (
     Field("start_time", lambda t: t.start_time),
     Field("end_time", lambda t: t.end_time),
@@ -87,6 +89,7 @@ def fields(view: TrialsView) -> list[Field]:
 def by_name(view: TrialsView) -> Mapping[str, Field]:
     """Short and long names alike."""
     long: Sequence[Field] = [
+        Field(TRAINING_STEP, _BETWEEN[0].read),
         *(_metric(name, {name}) for name in view.metrics),
         *(_parameter(name, {name}) for name in view.parameters),
     ]

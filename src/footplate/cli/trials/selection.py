@@ -9,7 +9,6 @@ from footplate.cli.formats.printers import rank
 from footplate.cli.hints import job_commands
 from footplate.cli.lists.condition import ORDERS, Comparison, comparison_of
 from footplate.cli.trials.fields import TIMES, by_name, utc_now
-from footplate.client.trials import STATES
 from footplate.domain.errors import InvalidArgument, NotFound
 from footplate.wire.filter_parser import Joints, Restriction, parse_expression
 
@@ -47,7 +46,7 @@ def select(view: TrialsView, condition: str, sort_by: str, limit: int | None) ->
     names = by_name(view)
     found = list(view.trials)
     if condition.strip():
-        matches = _condition(condition, names)
+        matches = _condition(condition, names, view.states)
         found = [trial for trial in found if matches(trial)]
     return _ordered(found, sort_by, names)[:limit]
 
@@ -84,19 +83,23 @@ def _orders(sort_by: str, names: Mapping[str, Field]) -> list[str]:
     return [name.strip() for name in whole.split(",")]
 
 
-def _condition(text: str, names: Mapping[str, Field]) -> Condition:
+def _condition(text: str, names: Mapping[str, Field], states: Sequence[str]) -> Condition:
     joints: Joints[Condition] = Joints(
         all_of=lambda parts: lambda trial: all(part(trial) for part in parts),
         any_of=lambda parts: lambda trial: any(part(trial) for part in parts),
         negation_of=lambda part: lambda trial: not part(trial),
     )
     now = utc_now()
-    return parse_expression(
-        text, lambda given: _compare(given, names, now), joints, _MAX_COMPARISONS, gcloud=True
-    )
+
+    def compare(given: Restriction) -> Condition:
+        return _compare(given, names, states, now)
+
+    return parse_expression(text, compare, joints, _MAX_COMPARISONS, gcloud=True)
 
 
-def _compare(given: Restriction, names: Mapping[str, Field], now: datetime) -> Condition:
+def _compare(
+    given: Restriction, names: Mapping[str, Field], states: Sequence[str], now: datetime
+) -> Condition:
     """Of texts whatever their case, as in all lists."""
     if not given.name.text:
         given.refuse_value("no comparator (= != : < <= > >= ~ !~) beside it;")
@@ -105,8 +108,8 @@ def _compare(given: Restriction, names: Mapping[str, Field], now: datetime) -> C
     if field is None:
         given.refuse_name(f"unknown field; allowed: {', '.join(names)};")
     wanted = given.value.text
-    if field.name == "state" and given.operator in ("=", "!=") and wanted.upper() not in STATES:
-        given.refuse_value(f"unknown state; allowed: {', '.join(STATES)};")
+    if field.name == "state" and given.operator in ("=", "!=") and wanted.upper() not in states:
+        given.refuse_value(f"unknown state; allowed: {', '.join(states)};")
     comparison = comparison_of(given, (field.name,), now)
     if given.operator in ORDERS:
         _check_order(given, field, comparison)

@@ -46,7 +46,7 @@ def columns(view: TrialsView, now: datetime) -> list[Column]:
     """Those in which anything stands."""
     found = [
         Column("TRIAL", lambda t: f"{BEST} {t.number}" if t.best else str(t.number)),
-        Column("STATE", lambda t: t.state),
+        Column("STATE", lambda t: t.shown_state),
         *(_metric(name) for name in view.metrics),
         Column("STEP", lambda t: figure(t.final.step) if t.final else ""),
         *(_parameter(name) for name in view.parameters),

@@ -144,6 +144,6 @@ def _why_it_waits(job: Job) -> str:
 
 def _line(trial: TrialView) -> str:
     reason = f": {why(trial)}" if why(trial) else ""
-    outcome = result(trial) if trial.state == "SUCCEEDED" else trial.state
+    outcome = result(trial) if trial.state == "SUCCEEDED" else trial.shown_state
     early = ", stopped early" if trial.stop_reason else ""
     return f"trial {trial.number}: {outcome}{early}{reason}"
