@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
@@ -197,7 +197,7 @@ def test_a_parameter_that_is_named_like_a_field(
 def test_json_and_yaml_are_what_the_service_says(
     invoke: Callable[..., Result], fake: FakeService, job: str
 ) -> None:
-    said = fake.trials[JOB][0]
+    said: dict[str, Any] = fake.trials[JOB][0]
     states = ("SUCCEEDED", "SUCCEEDED", "FAILED", "SUCCEEDED")
     trials = [{**t, "state": s} for t, s in zip(said["trials"], states, strict=True)]
     expected = {**said, "trials": trials}
