@@ -142,16 +142,16 @@ def _unserved(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
     except InvalidArgument:
         return
     name = shortened(pool.program.runtime.rpartition("/")[2])
-    if not runtime.name.startswith(_FRAMEWORK):
-        yield (
-            f"{pool.cluster_role}: reduction servers serve {_FRAMEWORK} programs here, and {name} "
-            f"isn't for those; {_INSTEAD}"
-        )
-    elif is_too_old(pool, catalogue.runtimes):
+    if is_too_old(pool, catalogue.runtimes):
         least = ".".join(map(str, LEAST_PYTHON))
         yield (
             f"{pool.cluster_role}: {name} has Python {runtime.python}, and reduction servers serve "
-            f"{least} and later here; {_INSTEAD}. An import of footplate_reduction fails there"
+            f"{least} and later here: {_INSTEAD}. An import of footplate_reduction fails there"
+        )
+    elif not runtime.name.startswith(_FRAMEWORK):
+        yield (
+            f"{pool.cluster_role}: reduction servers serve {_FRAMEWORK} here, and {name} has none: "
+            f"unless the program calls footplate_reduction itself, {_INSTEAD}"
         )
 
 
