@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from footplate.replica.diagnosis import Facts, advise
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TORCH_CPU = (
     "RuntimeError: [enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't "
@@ -153,6 +150,88 @@ def facts(tmp_path: Path) -> Facts:
 def test_advice(facts: Facts, cause: str, words: str) -> None:
     assert words in advise(cause, facts)
     assert bool(words) == bool(advise(cause, facts))
+
+
+KERAS_3 = [
+    "AttributeError: 'str' object has no attribute 'base_dtype'",
+    "ValueError: Argument(s) not recognized: {'lr': 0.1}",
+    "ValueError: Invalid filepath extension for saving. Please add either a `.keras` extension",
+    "ValueError: The `save_format` argument is deprecated in Keras 3. Please remove this argument",
+    "ValueError: The filename must end in `.weights.h5`. Received: filepath=/tmp/w.h5",
+    "ValueError: The filepath provided must end in `.keras` (Keras model format). Received: x",
+    "ValueError: File format not supported: filepath=/m. Keras 3 only supports V3 `.keras` files",
+    "ImportError: `keras.optimizers.legacy` is not supported in Keras 3. When using `tf.keras`",
+    "AttributeError: 'Sequential' object has no attribute 'fit_generator'",
+    "AttributeError: 'SGD' object has no attribute 'lr'",
+    "ValueError: A KerasTensor cannot be used as input to a TensorFlow function. A KerasTensor is",
+    "TypeError: TensorFlowTrainer.fit() got an unexpected keyword argument 'workers'",
+    "TypeError: ModelCheckpoint.__init__() got an unexpected keyword argument 'period'",
+    "ValueError: Unrecognized keyword arguments passed to LSTM: {'batch_input_shape': (2, 2, 2)}",
+    "AttributeError: module 'keras._tf_keras.keras.layers' has no attribute 'DenseFeatures'",
+    "AttributeError: module 'tensorflow.keras' has no attribute 'experimental'",
+    "ImportError: cannot import name 'DenseFeatures' from 'tensorflow.keras.layers' (/x)",
+    "ModuleNotFoundError: No module named 'tensorflow.keras.experimental'",
+]
+
+
+@pytest.fixture
+def keras_2(facts: Facts) -> Facts:
+    """What TensorFlow brings of Keras 2 beside Keras 3."""
+    keras = Path(facts.sites[1], "tf_keras/api/_v2/keras")
+    (keras / "experimental").mkdir(parents=True)
+    (keras / "layers").mkdir()
+    line = "from tf_keras.src.feature_column.dense_features_v2 import DenseFeatures\n"
+    (keras / "layers/__init__.py").write_text(line)
+    return facts
+
+
+@pytest.mark.parametrize("cause", KERAS_3)
+def test_what_breaks_on_keras_3(keras_2: Facts, cause: str) -> None:
+    assert advise(cause, keras_2) == (
+        "The code needs Keras 2, and runtime 2.21 has TensorFlow 2.21.0 with Keras 3.12.0: set "
+        "os.environ['TF_USE_LEGACY_KERAS'] = '1' before the first import of TensorFlow, or take "
+        "runtimeVersion 2.15"
+    )
+    keras_2.job = "projects/p/locations/us-central1/customJobs/7"
+    assert advise(cause, keras_2).endswith(
+        ": set TF_USE_LEGACY_KERAS=1 in the job's env, or take the image tf-cpu.2-15.py310 or its "
+        "tf-gpu"
+    )
+
+
+def test_keras_2_is_not_to_blame_for_what_it_lacks(keras_2: Facts) -> None:
+    missing = "AttributeError: module 'keras._tf_keras.keras.layers' has no attribute 'Dens'"
+    assert "Keras 2" not in advise(missing, keras_2)
+    keras_2.variables = ("TF_USE_LEGACY_KERAS",)
+    assert "Keras 2" not in advise(KERAS_3[0], keras_2)
+    (Path(keras_2.sites[1]) / "keras-3.12.0.dist-info").rmdir()
+    assert "Keras 2" not in advise(KERAS_3[0], Facts("2.15", "t", keras_2.environments))
+
+
+def test_keras_by_itself_and_estimators(keras_2: Facts) -> None:
+    told = advise("ModuleNotFoundError: No module named 'keras.engine'", keras_2)
+    assert "import it from tensorflow.keras and set os.environ['TF_USE_LEGACY_KERAS']" in told
+    for cause in (
+        "AttributeError: module 'tensorflow' has no attribute 'estimator'",
+        "AttributeError: module 'keras._tf_keras.keras' has no attribute 'estimator'",
+        "AttributeError: module 'tensorflow._api.v2.compat.v1' has no attribute 'estimator'",
+    ):
+        assert advise(cause, keras_2).startswith(
+            "Estimators (tf.estimator) ended with TensorFlow 2.15, and TF_USE_LEGACY_KERAS doesn't "
+            "bring them back: take runtimeVersion 2.15"
+        )
+
+
+def test_facts_of_a_task() -> None:
+    task = {
+        "runtime": {"name": "2.21"},
+        "program": {"module": "trainer.task"},
+        "job": "projects/p/locations/us-central1/customJobs/7",
+        "environment": [["A", "1"], ["TF_CONFIG", "{}"]],
+    }
+    found = Facts.of_task(task)
+    assert (found.is_vertex, found.variables) == (True, ["A", "TF_CONFIG"])
+    assert not Facts.of_task({**task, "job": "projects/p/jobs/j"}).is_vertex
 
 
 def test_a_package_that_is_missing_altogether_is_told_with_what_is_there(facts: Facts) -> None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 class Facts:
     """``environments`` are the roots in which its packages lie, the user's own first.
 
+    ``job`` is the resource's name, ``variables`` are the names of those that the task sets.
     ``memory`` says in words what it held and what there is. ``places`` lead from the beginnings
     of paths as the program sees them to where they are.
     """
@@ -23,19 +24,30 @@ class Facts:
         environments: Sequence[str] = (),
         memory: str = "",
         places: Mapping[str, str] | None = None,
+        job: str = "",
+        variables: Sequence[str] = (),
     ) -> None:
         self.runtime = runtime
         self.module = module
         self.environments = environments
         self.memory = memory
         self.places = dict(places or {})
+        self.job = job
+        self.variables = variables
 
     @classmethod
     def of_task(cls, task: Mapping[str, Any], **known: Any) -> Facts:
         runtime, program = task.get("runtime"), task.get("program")
         name = runtime.get("name") if isinstance(runtime, dict) else ""
         module = program.get("module") if isinstance(program, dict) else ""
+        variables = [str(pair[0]) for pair in task.get("environment") or () if pair]
+        known.update(job=str(task.get("job") or ""), variables=variables)
         return cls(str(name or ""), str(module or ""), **known)
+
+    @property
+    def is_vertex(self) -> bool:
+        """Whether the job came by aiplatform v1, whose jobs can set variables."""
+        return "/locations/" in self.job
 
     @property
     def sites(self) -> list[str]:
