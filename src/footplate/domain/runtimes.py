@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 Variant = Literal["cpu", "gpu"]
 
 _IMAGE = re.compile(
-    r"(?:(?:us|europe|asia)-docker\.pkg\.dev/vertex-ai|gcr\.io/cloud-aiplatform)/training/"
+    r"(?:(?:us|europe|asia)-docker\.pkg\.dev/vertex-ai|gcr\.io/cloud-(?:aiplatform|ml-public))"
+    r"/training/"
     r"(?P<image>[A-Za-z0-9._-]+)(?::[\w][\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?"
 )
 _IMAGE_NAME = re.compile(r"(?P<family>[a-z-]+)\.(?P<version>\d+-\d+)(?:\.py(?P<python>\d+))?")
@@ -23,6 +24,8 @@ _ALLOWED_IMAGES = "{us,europe,asia}-docker.pkg.dev/vertex-ai/training/NAME:TAG"
 _VERSION = re.compile(r"\d+\.\d+")
 _PREFIX = "us-docker.pkg.dev/vertex-ai/training/"
 _NEAREST = 3
+ML_IMAGES = "gcr.io/cloud-ml-public/training/"
+"""Where AI Platform Training had its prebuilt images."""
 REDUCERS = "reductionserver"
 """The image of reduction servers: nothing else runs in it."""
 
@@ -81,13 +84,15 @@ class Runtimes:
         ``reducer:URI``.
 
         Of a version and its Python either may be empty; where both are, the default is meant.
+        ``image@masterConfig.imageUri:URI`` says where in ``field`` the image stands.
 
         Raises:
             InvalidArgument: there is none; the violation names ``field`` and the nearest ones.
         """
         kind, _, name = requested.partition(":")
+        kind, _, place = kind.partition("@")
         if kind == "image":
-            return self.for_image(name, _inside(field, "executorImageUri"))
+            return self.for_image(name, _inside(field, place or "executorImageUri"))
         if kind == "reducer":
             return self.for_reducers(_inside(field, "imageUri"))
         version, _, python = name.partition("/")
@@ -170,6 +175,12 @@ class Runtimes:
             return _listed(names)
         near = sorted(family, key=lambda name: _distance(_family_and_version(name)[1], wanted[1]))
         return _listed(near[:_NEAREST])
+
+
+def is_prebuilt(uri: str) -> bool:
+    """Whether it is called as one of Google's prebuilt training images, of whatever version."""
+    match = _IMAGE.fullmatch(uri)
+    return match is not None and match["image"] != REDUCERS
 
 
 def _inside(field: str, name: str) -> str:

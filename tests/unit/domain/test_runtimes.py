@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from footplate.domain.errors import InvalidArgument, NotFound
-from footplate.domain.runtimes import Offer, Runtime, Runtimes, Slice
+from footplate.domain.runtimes import Offer, Runtime, Runtimes, Slice, is_prebuilt
 
 SMALL = Slice("small", "a" * 64, unless=("tensorflow",))
 FULL = Slice("full", "b" * 64)
@@ -40,6 +40,7 @@ PREFIX = "us-docker.pkg.dev/vertex-ai/training/"
         (f"image:{PREFIX}tf-gpu.2-21.py311:latest", TENSORFLOW),
         (f"image:{PREFIX}tf-gpu.2-21", TENSORFLOW),
         ("image:gcr.io/cloud-aiplatform/training/pytorch-gpu.2-13.py311:x", PYTORCH),
+        ("image@masterConfig.imageUri:gcr.io/cloud-ml-public/training/pytorch-gpu.2-13", PYTORCH),
         (f"image:europe-docker.{PREFIX.partition('.')[2]}tf-cpu.1-15:latest", OLD),
         (f"image:{PREFIX}tf-gpu.2-21.py311@sha256:{'0' * 64}", TENSORFLOW),
     ],
@@ -61,6 +62,11 @@ def test_an_image_for_the_cpu_uses_no_gpu() -> None:
         ("version:1.14", "trainingInput.runtimeVersion", "1.15 (Python 3.7), 2.21 (Python 3.11)"),
         ("version:2.21/3.7", "trainingInput.runtimeVersion", "'2.21 with Python 3.7' given"),
         ("version:/2.7", "trainingInput.runtimeVersion", "'with Python 2.7' given"),
+        (
+            "image@workerConfig.imageUri:gcr.io/cloud-ml-public/training/pytorch-gpu.1-0",
+            "trainingInput.workerConfig.imageUri",
+            "pytorch-gpu.2-13.py311",
+        ),
         (
             f"image:{PREFIX}tf-cpu.2-12.py310:latest",
             "trainingInput.executorImageUri",
@@ -89,3 +95,17 @@ def test_locks() -> None:
     assert RUNTIMES.lock_text("b" * 64) == "numpy==1"
     with pytest.raises(NotFound):
         RUNTIMES.lock_text("c" * 64)
+
+
+@pytest.mark.parametrize(
+    ("uri", "prebuilt"),
+    [
+        (f"{PREFIX}tf-gpu.9-9", True),
+        ("gcr.io/cloud-ml-public/training/pytorch-cpu.1-9:latest", True),
+        ("gcr.io/cloud-ml-algos/xgboost_dist:latest", False),
+        (f"{PREFIX}reductionserver:latest", False),
+        ("gcr.io/p/i", False),
+    ],
+)
+def test_knows_prebuilt_images_by_their_names(uri: str, prebuilt: bool) -> None:  # noqa: FBT001
+    assert is_prebuilt(uri) is prebuilt

@@ -114,7 +114,7 @@ def _software(pool: WorkerPool) -> str:
     if isinstance(program, PythonProgram):
         kind, _, name = program.runtime.partition(":")
         version = name.partition("/")[0]
-        name = name if kind == "image" else f"runtime version {version or 'by default'}"
+        name = name if kind.startswith("image") else f"runtime version {version or 'by default'}"
         return shortened(name)
     return shortened(program.image_uri)
 

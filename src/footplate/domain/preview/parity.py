@@ -104,7 +104,7 @@ def _doubts(spec: JobSpec, catalogue: Catalogue) -> Iterator[str]:
     yield from reducer_doubts(spec.pools, catalogue)
     for runtime in _runtimes(spec):
         name = _name(runtime)
-        if not runtime.startswith("image:") or name in catalogue.own:
+        if not runtime.startswith("image") or name in catalogue.own:
             continue
         try:
             python = catalogue.runtimes.resolve(runtime, "").python

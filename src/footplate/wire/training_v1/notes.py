@@ -15,7 +15,8 @@ from pydantic.alias_generators import to_camel
 from footplate.domain.catalogue import Family
 from footplate.wire.training_v1.enums import ParameterType, ScaleTier
 from footplate.wire.training_v1.models import TrainingInput
-from footplate.wire.training_v1.roles import master_image, roles, staffed, tier_of
+from footplate.wire.training_v1.prebuilt import has_prebuilt_image, master_image
+from footplate.wire.training_v1.roles import roles, staffed, tier_of
 from footplate.wire.trials_at_once import parallel_warnings
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def warnings(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
     if training.use_chief_in_tf_config is not None and not image:
         yield f"{_AT}.useChiefInTfConfig has no effect: the job isn't a custom container"
     for name in ("package_uris", "python_module"):
-        if image and getattr(training, name):
+        if image and not has_prebuilt_image(training) and getattr(training, name):
             yield f"{_AT}.{_alias(name)} has no effect: masterConfig.imageUri says what runs"
     for name in _WITHOUT_EFFECT:
         if getattr(training, name):

@@ -126,8 +126,3 @@ def _predefined(
         if machine is not None:
             field = f"{_AT}.scaleTier"
             yield Staffed(role, MachineRequest(machine, field, field, field, tier.name), count)
-
-
-def master_image(training: TrainingInput) -> str | None:
-    """The container image of the job, which roles may replace by their own."""
-    return (training.master_config and training.master_config.image_uri) or None

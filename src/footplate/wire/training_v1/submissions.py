@@ -22,10 +22,11 @@ from footplate.domain.names import TrainingJobName
 from footplate.domain.submission import Submission, Tuning
 from footplate.wire.durations import seconds
 from footplate.wire.json_text import JsonObject, format_object
-from footplate.wire.training_v1.models import Job, ReplicaConfig, TrainingInput
+from footplate.wire.training_v1.models import Job, TrainingInput
 from footplate.wire.training_v1.models import Scheduling as WireScheduling
 from footplate.wire.training_v1.notes import parity, warnings
-from footplate.wire.training_v1.roles import master_image, staffed
+from footplate.wire.training_v1.prebuilt import has_prebuilt_image, master_image, prebuilt_runtime
+from footplate.wire.training_v1.roles import staffed
 from footplate.wire.training_v1.rules import check_job
 from footplate.wire.training_v1.rules.programs import pythons
 from footplate.wire.training_v1.searches import search_request
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.searches.search import SearchRequest
-    from footplate.wire.training_v1.roles import Staffed
+    from footplate.wire.training_v1.roles import Role, Staffed
 
 CHIEF_SINCE = (2, 1)
 """The first runtime version whose TF_CONFIG says ``chief`` where older ones say ``master``."""
@@ -112,7 +113,7 @@ def training_spec(training: TrainingInput, name: TrainingJobName, catalogue: Cat
 def _pools(training: TrainingInput, catalogue: Catalogue) -> Iterator[WorkerPool]:
     runtime = _runtime(training, catalogue)
     for each in staffed(training, catalogue):
-        program = _program(each.role.config, training, runtime)
+        program = _program(each.role, training, runtime)
         yield _pool(each, program)
 
 
@@ -134,10 +135,13 @@ def _pool(each: Staffed, program: Program) -> WorkerPool:
     )
 
 
-def _program(config: ReplicaConfig, training: TrainingInput, runtime: str) -> Program:
+def _program(role: Role, training: TrainingInput, runtime: str) -> Program:
     """An empty command or list of arguments is none: proto3 can't tell them apart."""
+    config = role.config
     image = config.image_uri or master_image(training)
-    if image:
+    if has_prebuilt_image(training):
+        runtime = prebuilt_runtime(training, config, f"{role.name}Config")
+    elif image:
         args = training.args or config.container_args
         command = config.container_command
         return ContainerProgram(

@@ -11,7 +11,8 @@ from footplate.wire.disks import check_disk
 from footplate.wire.json_text import describe
 from footplate.wire.reference_forms import IMAGE
 from footplate.wire.training_v1.enums import ScaleTier
-from footplate.wire.training_v1.roles import master_image, roles, tier_of
+from footplate.wire.training_v1.prebuilt import master_image
+from footplate.wire.training_v1.roles import roles, tier_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Violation
 from footplate.wire.json_text import describe
-from footplate.wire.training_v1.roles import master_image
+from footplate.wire.training_v1.prebuilt import has_prebuilt_image, master_image
 from footplate.wire.uris import check_module, check_packages
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ def check_program(
     training: TrainingInput, catalogue: Catalogue, clouded: Callable[[str], bool]
 ) -> Iterator[Violation]:
     yield from _check_versions(training, catalogue)
-    if master_image(training) or clouded(f"{_AT}.masterConfig.imageUri"):
+    in_container = master_image(training) and not has_prebuilt_image(training)
+    if in_container or clouded(f"{_AT}.masterConfig.imageUri"):
         return
     yield from check_packages(training.package_uris, f"{_AT}.packageUris")
     yield from check_module(training.python_module, f"{_AT}.pythonModule")
