@@ -119,3 +119,62 @@ def test_what_is_not_training_is_a_sentence(gcloud: Run, words: tuple[str, ...],
     assert done.returncode == 1
     assert f"Footplate trains, and has no {hint}" in done.stderr
     assert "gcloud crashed" not in done.stderr
+
+
+def test_stream_logs_says_why_a_job_failed(submit: Run, gcloud: Run) -> None:
+    assert submit("failing", "import sys; sys.exit(7)").returncode == 0
+
+    followed = gcloud("ai-platform", "jobs", "stream-logs", "failing")
+
+    lines = [line.split("\t") for line in followed.stdout.splitlines()]
+    told = [(words[0], words[-1]) for words in lines if words[2:3] == ["service"]]
+    assert told[-1] == ("ERROR", "replica master-replica-0 exited with code 7")
+
+
+PREDICTION = (
+    "ai-platform jobs submit prediction p1 --model m1 --input-paths gs://b/i "
+    "--output-path gs://b/o --region us-central1 --data-format text"
+)
+UNSERVED = [
+    ("ai-platform models list", "Footplate trains, and has no models"),
+    ("ai-platform models create m1 --regions us-central1", "has no models"),
+    ("ai-platform models describe m1", "has no models"),
+    ("ai-platform models delete m1", "has no models"),
+    ("ai-platform versions list --model m1", "has no models"),
+    ("ai-platform versions describe v1 --model m1", "has no models"),
+    ("ai-platform operations describe op1", "there is no operation"),
+    ("ai-platform operations cancel op1", "there is no operation"),
+    ("ai-platform operations wait op1", "there is no operation"),
+    (PREDICTION, "batch prediction isn't served"),
+    ("ai-platform jobs describe nope", "projects/demo/jobs/nope does not exist"),
+    ("ai models list", "has no models"),
+    ("ai models upload --display-name m --container-image-uri gcr.io/x/y", "has no models"),
+    ("ai models describe 1", "has no models"),
+    ("ai endpoints list", "has no endpoints"),
+    ("ai endpoints create --display-name e", "has no endpoints"),
+    ("ai endpoints describe 1", "has no endpoints"),
+    ("ai endpoints raw-predict 1 --request {}", "has no endpoints"),
+    ("ai indexes list", "has no indexes"),
+    ("ai index-endpoints list", "has no indexEndpoints"),
+    ("ai model-monitoring-jobs list", "has no modelDeploymentMonitoringJobs"),
+    ("ai operations describe 1", "there is no operation"),
+    ("ai persistent-resources list", "has no persistentResources"),
+    ("ai persistent-resources reboot 1", "has no persistentResources"),
+    ("ai tensorboards list", "has no tensorboards"),
+    ("ai tensorboards create --display-name d", "has no tensorboards"),
+    ("ai custom-jobs describe 1", "customJobs/1 does not exist"),
+    ("ai hp-tuning-jobs cancel 1", "hyperparameterTuningJobs/1 does not exist"),
+]
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"), UNSERVED, ids=[command[:40] for command, _ in UNSERVED]
+)
+def test_refusals_print_the_services_sentence(gcloud: Run, command: str, sentence: str) -> None:
+    region = ["--region", "us-central1"] if command.startswith("ai ") else []
+
+    done = gcloud(*command.split(), *region)
+
+    assert done.returncode == 1, done.stdout
+    assert sentence in done.stderr
+    assert "UNIMPLEMENTED" not in done.stderr

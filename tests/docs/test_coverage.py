@@ -66,7 +66,7 @@ REFUSED = [
         {"jobId": "predict", "predictionInput": {}},
         400,
     ),
-    ("training pipelines", "POST", f"{LOCATION}/trainingPipelines", {}, 501),
+    ("training pipelines", "POST", f"{LOCATION}/trainingPipelines", {}, 400),
     ("models, TensorBoards, pipelines", "GET", f"{LOCATION}/tensorboards", None, 404),
     ("models, TensorBoards, pipelines", "POST", f"{LOCATION}/pipelineJobs", {}, 404),
     ("versions, lifecycles, access control", "GET", "/storage/v1/b/stage/acl", None, 404),

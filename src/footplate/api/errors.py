@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _NOT_TRAINING = re.compile(
     r"/(models|endpoints|batchPredictionJobs|pipelineJobs|datasets|featurestores|indexes"
+    r"|indexEndpoints|modelDeploymentMonitoringJobs|deploymentResourcePools"
     r"|persistentResources|schedules|tensorboards)\b"
 )
 _MAX_SHOWN = 200

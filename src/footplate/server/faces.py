@@ -69,7 +69,9 @@ def make_routes(
         *quota_routes(parts.quotas),
         *stacks_routes(replicas.stacks, jobs.get),
         *validation_routes(parts.validation, catalogue),
-        *logging_routes(kept.logs, jobs.get, tuple(catalogue.regions), followers),
+        *logging_routes(
+            kept.logs, jobs.get, tuple(catalogue.regions), followers, kept.service_log.copy
+        ),
         program_routes(PROGRAMS, replicas.programs.check, storage),
         *operation_routes(jobs),
         *vizier_routes(vizier, kept.clock, catalogue),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.buckets.folders import FolderBuckets
+from footplate.control.service_log import ServiceLog
 from footplate.logs.files import FileLogs
 from footplate.logs.usage import FileUsage
 from footplate.server.clock import SystemClock
@@ -51,11 +52,18 @@ class Kept:
         self.logs = FileLogs(data_dir.logs, self.clock.now, elsewhere=elsewhere)
         self.usage = FileUsage(data_dir.usage, self.clock.now)
         self.buckets = FolderBuckets(data_dir.buckets, self.clock)
+        self.service_log = ServiceLog(database, self.logs)
         self.store = self.telling(database)
 
     def telling(self, database: WholeStore) -> TellingStore:
         """The jobs in it: whoever writes to one wakes all that follow it."""
-        return TellingStore(database, self._see, self.logs.wake, retrying=self.reserve.retrying)
+        return TellingStore(
+            database,
+            self._see,
+            self.logs.wake,
+            retrying=self.reserve.retrying,
+            logged=self.service_log.follow,
+        )
 
     def close(self) -> None:
         self.disk.close()

@@ -41,8 +41,13 @@ class TellingStore:
         appended: Callable[[JobUid], None],
         studied: Callable[[StudyUid], None] = lambda _: None,
         retrying: Callable[[Callable[[], None]], None] = lambda write: write(),
+        logged: Callable[[JobUid, Sequence[JobEvent]], None] = lambda *_: None,
     ) -> None:
-        """``retrying`` does a write to a job that is there, again where it found room for it."""
+        """``retrying`` does a write to a job that is there, again where it found room for it.
+
+        ``logged`` gets the events that were written, before followers are woken.
+        """
+        self._logged = logged
         self._inner = inner
         self._changed = changed
         self._appended = appended
@@ -53,18 +58,21 @@ class TellingStore:
     def create(self, job: Job, events: Sequence[JobEvent]) -> None:
         try:
             self._inner.create(job, events)
+            self._logged(job.uid, events)
         finally:
             self._changed(job.uid)
 
     def update(self, job: Job, events: Sequence[JobEvent]) -> None:
         try:
             self._retrying(lambda: self._inner.update(job, events))
+            self._logged(job.uid, events)
         finally:
             self._changed(job.uid)
 
     def append(self, uid: JobUid, events: Sequence[JobEvent]) -> None:
         try:
             self._retrying(lambda: self._inner.append(uid, events))
+            self._logged(uid, events)
         finally:
             self._appended(uid)
 

@@ -149,12 +149,15 @@ def test_the_project_and_its_operations(http: httpx.Client) -> None:
     assert set(config) == {"serviceAccount", "serviceAccountProject", "config"}
     assert http.get("/v1/projects/demo/operations").json() == {}
     assert http.get("/v1/projects/demo/operations/1").status_code == 404
+    assert http.post("/v1/projects/demo/operations/1:cancel", json={}).status_code == 404
 
 
 def test_there_are_no_policies(http: httpx.Client) -> None:
     http.post(JOBS, json=body())
     assert http.get(f"{JOBS}/job_1:getIamPolicy").json() == {"etag": "ACAB"}
-    assert http.post(f"{JOBS}/job_1:setIamPolicy", json={"policy": {}}).status_code == 501
+    refused = http.post(f"{JOBS}/job_1:setIamPolicy", json={"policy": {}})
+    assert refused.status_code == 400
+    assert "has no IAM policies" in refused.json()["error"]["message"]
     asked = {"permissions": ["ml.jobs.get"]}
     assert http.post(f"{JOBS}/job_1:testIamPermissions", json=asked).json() == asked
 

@@ -221,3 +221,18 @@ def test_errors_reach_a_follower_as_they_are(world: World, http: httpx.Client) -
     ask(http, "job_1")
     assert http.get(f"/v1/{job.name}").status_code == 200
     assert http.get("/v1/projects/demo/jobs/unheard").status_code == 404
+
+
+def test_entries_of_the_service_itself(world: World, http: httpx.Client) -> None:
+    job = world.submit()
+    world.print(job, "hello")
+    world.print(job, "master-replica-0: exit code 1", replica="service", stream="stderr")
+
+    entries = ask(http, "job_1").json()["entries"]
+    found = [(e["resource"]["labels"]["task_name"], e["textPayload"]) for e in entries]
+    assert found == [("master-replica-0", "hello"), ("service", "master-replica-0: exit code 1")]
+    only = ask(http, "job_1", ' AND resource.labels.task_name="service"')
+    assert texts(only) == ["master-replica-0: exit code 1"]
+    own = http.get("/footplate/v1/projects/demo/jobs/job_1/logs").text
+    assert "hello" in own
+    assert "exit code" not in own

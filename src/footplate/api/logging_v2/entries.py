@@ -18,6 +18,8 @@ from footplate.wire.logging_v2.scope import job_ids, without_end
 from footplate.wire.paging import format_token, parse_token
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.requests import Request
     from starlette.responses import Response
 
@@ -32,8 +34,11 @@ if TYPE_CHECKING:
 class Entries:
     """Only entries of one job at a time, which the filter names."""
 
-    def __init__(self, logs: Logs, finder: JobFinder, followers: Followers) -> None:
+    def __init__(
+        self, logs: Logs, finder: JobFinder, followers: Followers, complete: Callable[[Job], None]
+    ) -> None:
         self._logs = logs
+        self._complete = complete
         self._finder = finder
         self._followers = followers
 
@@ -55,6 +60,8 @@ class Entries:
             query = without_end(query)
             stream = (follower, job.name.project, job.name.job_id)
             self._followers.asked(stream, ended=job.state.terminal)
+        if job.state.terminal:  # its end is stored before it is logged
+            self._complete(job)
         page = read_page(self._logs, job, Listing(query, descending, limit), after)
         answer: JsonObject = {}
         if page.entries:

@@ -24,12 +24,14 @@ def logging_routes(
     get_job: Callable[[JobName], Job],
     locations: Sequence[str],
     followers: Followers,
+    complete: Callable[[Job], None] = lambda _: None,
 ) -> list[Route]:
     """``get_job`` raises NotFound; ``locations`` are those that a custom job may be in.
 
-    ``followers`` are shared with the middleware EndOfStream.
+    ``followers`` are shared with the middleware EndOfStream. ``complete`` adds what the service
+    itself has to say to the log of a job that has ended.
     """
-    entries = Entries(logs, JobFinder(get_job, locations), followers)
+    entries = Entries(logs, JobFinder(get_job, locations), followers, complete)
     stream = LineStream(logs, get_job)
     return [
         Route("/v2/entries:list", entries.list, methods=["POST"]),

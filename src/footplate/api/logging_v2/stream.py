@@ -14,6 +14,7 @@ from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.domain.log_lines import belongs
 from footplate.domain.names import parse_job_name, trial_run_name
 from footplate.domain.replica_names import choose_replica
+from footplate.domain.service_lines import SERVICE
 from footplate.wire.json_text import describe
 from footplate.wire.log_lines import encode_lines
 
@@ -127,7 +128,12 @@ async def _happens(changed: asyncio.Event) -> bool:
 
 
 def _chosen(entries: tuple[Entry, ...], job: Job, replica: str) -> tuple[Entry, ...]:
-    return tuple(e for e in entries if belongs(e, job) and replica in ("", e.replica))
+    """Without the service's own lines: they are events, which this API has on their own."""
+    return tuple(
+        entry
+        for entry in entries
+        if entry.replica != SERVICE and belongs(entry, job) and replica in ("", entry.replica)
+    )
 
 
 def _read_wish(request: Request) -> _Wish:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from footplate.api.listing import Listing
 from footplate.api.tuning_jobs import TuningJobs
-from footplate.domain.errors import Unimplemented
+from footplate.domain.errors import FailedPrecondition
 from footplate.domain.names import TrainingJobName, check_project
 from footplate.wire.training_v1.answers import job_json
 from footplate.wire.training_v1.patches import read_patch
@@ -73,7 +73,7 @@ class TrainingJobs:
 
     def set_policy(self, call: Call) -> JsonObject:
         self._jobs.get(_name(call))
-        raise Unimplemented(
+        raise FailedPrecondition(
             "Footplate has no IAM policies: who can reach the server, and has its token where "
             "one is set, may do everything"
         )

@@ -29,6 +29,7 @@ class TrainingProjects:
         return {}
 
     def operation(self, call: Call) -> JsonObject:
+        """Also for ``:cancel``: no operation exists."""
         check_project(call.path["project"])
         name = f"projects/{call.path['project']}/operations/{call.path['operation']}"
         raise NotFound(f"there is no operation {name[:300]!r}")

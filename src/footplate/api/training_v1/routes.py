@@ -32,6 +32,7 @@ def training_routes(
     return [
         json_route(f"{project}:getConfig", {"GET": projects.config}),
         json_route(f"{project}/operations", {"GET": projects.operations}),
+        json_route(f"{project}/operations/{{operation}}:cancel", {"POST": projects.operation}),
         json_route(f"{project}/operations/{{operation}}", {"GET": projects.operation}),
         json_route(f"{project}/jobs", {"GET": api.list, "POST": api.create}),
         json_route(f"{job}:cancel", {"POST": api.cancel}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 from footplate.api.json_route import json_route
-from footplate.domain.errors import NotFound, Unimplemented
+from footplate.domain.errors import FailedPrecondition, NotFound
 
 if TYPE_CHECKING:
     from starlette.routing import Route
@@ -39,7 +39,7 @@ class _Absent:
         self._plural = plural
 
     def refuse(self, _call: Call) -> NoReturn:
-        raise Unimplemented(
+        raise FailedPrecondition(
             f"this version of Footplate has no {self._plural} yet; custom jobs are there"
         )
 

@@ -1,0 +1,61 @@
+"""Copies a job's events that give reasons into its log."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import NotFound, ServiceError
+from footplate.domain.service_lines import SERVICE, service_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from footplate.domain.jobs import Job, JobEvent
+    from footplate.domain.names import JobUid
+    from footplate.ports.logs import Logs
+    from footplate.ports.store import Store
+
+_LOG = logging.getLogger(__name__)
+_ATTEMPT = 0
+"""Replicas write in attempts from 1 on."""
+
+
+class ServiceLog:
+    """Each event becomes at most one line: the line's sequence is the event's number, and the log
+    ignores a sequence that it has. A crash between the write of an event and that of its line is
+    made good by the next call for the same job.
+    """
+
+    def __init__(self, store: Store, logs: Logs) -> None:
+        self._store = store
+        self._logs = logs
+
+    def follow(self, uid: JobUid, events: Sequence[JobEvent]) -> None:
+        """After ``events`` were written: copy them if the log takes any of them.
+
+        The events are stored already, so that a log that can't be written now is no error.
+        """
+        if not any(service_line(1, event) for event in events):
+            return
+        try:
+            self.copy(self._store.get_by_uid(uid))
+        except NotFound:  # deleted since
+            return
+        except ServiceError as error:
+            _LOG.warning("events of job %s aren't in its log yet: %s", uid, error.message)
+
+    def copy(self, job: Job) -> None:
+        """Append all events that the log lacks.
+
+        Raises:
+            Unavailable: the database or the log can't be used now.
+        """
+        trial = job.spec.trial or ""
+        last = self._logs.tail(job.log, _ATTEMPT, SERVICE, 1, trial)
+        after = last[0].line.sequence if last else 0
+        while stored := self._store.events(job.uid, after):
+            lines = [service_line(each.number, each.event) for each in stored]
+            if found := [line for line in lines if line is not None]:
+                self._logs.append(job.log, _ATTEMPT, SERVICE, found, trial)
+            after = stored[-1].number

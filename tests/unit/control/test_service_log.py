@@ -1,0 +1,112 @@
+"""The service's reasons in the logs of jobs: each once, whatever fails in between."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+import pytest
+
+from footplate.control.service_log import ServiceLog
+from footplate.domain.jobs import JobEvent
+from footplate.domain.names import JobUid
+from footplate.domain.service_lines import SERVICE
+from footplate.testing.jobs import CREATED, make_job
+from footplate.testing.logs import MemoryLogs
+from footplate.testing.run_contract import make_run, make_tuning_job
+from footplate.testing.store import MemoryStore
+
+JOB = make_job()
+QUEUED = JobEvent(CREATED, "QUEUED", "")
+WARNING = JobEvent(CREATED, "WARNING", "the GPU would stand idle")
+ISOLATION = JobEvent(CREATED, "ISOLATION", "a pid namespace", 1, "master-replica-0")
+FAILED = JobEvent(CREATED, "REPLICA_FAILED", "exit code 1", 1, "master-replica-0")
+
+
+class House:
+    def __init__(self) -> None:
+        self.store = MemoryStore()
+        self.logs = MemoryLogs(lambda: CREATED)
+        self.service_log = ServiceLog(self.store, self.logs)
+
+    def happen(self, *events: JobEvent, uid: JobUid = JOB.uid) -> None:
+        self.store.append(uid, events)
+        self.service_log.follow(uid, events)
+
+    def lines(self, uid: JobUid = JOB.uid) -> list[tuple[str, str, str]]:
+        entries = self.logs.read(uid, limit=10_000).entries
+        return [(e.replica, e.line.severity, e.line.message) for e in entries]
+
+
+@pytest.fixture
+def house() -> House:
+    made = House()
+    made.store.create(JOB, (QUEUED, WARNING))
+    made.service_log.follow(JOB.uid, (QUEUED, WARNING))
+    return made
+
+
+def test_events_with_reasons_become_lines(house: House) -> None:
+    house.happen(ISOLATION)
+    house.happen(FAILED, JobEvent(CREATED, "FAILED", "No module named 'model'"))
+
+    assert house.lines() == [
+        (SERVICE, "WARNING", "the GPU would stand idle"),
+        (SERVICE, "ERROR", "master-replica-0: exit code 1"),
+        (SERVICE, "ERROR", "No module named 'model'"),
+    ]
+
+
+def test_no_event_is_copied_twice(house: House) -> None:
+    house.service_log.copy(JOB)
+    ServiceLog(house.store, house.logs).copy(JOB)
+
+    assert len(house.lines()) == 1
+
+
+def test_a_crash_between_an_event_and_its_line(house: House) -> None:
+    house.store.append(JOB.uid, (FAILED,))
+
+    house.service_log.copy(JOB)
+
+    assert [severity for _, severity, _ in house.lines()] == ["WARNING", "ERROR"]
+
+
+def test_a_full_disk_fails_no_write_of_the_job(
+    house: House, caplog: pytest.LogCaptureFixture
+) -> None:
+    house.logs.full = True
+    with caplog.at_level(logging.WARNING):
+        house.happen(FAILED)
+    assert "the disk is full" in caplog.text
+
+    house.logs.full = False
+    house.happen(QUEUED, WARNING)
+
+    assert [severity for _, severity, _ in house.lines()] == ["WARNING", "ERROR", "WARNING"]
+
+
+def test_a_deleted_job_gets_no_log(house: House) -> None:
+    house.service_log.follow(JobUid("gone"), (FAILED,))
+
+    assert house.lines(JobUid("gone")) == []
+
+
+def test_many_events(house: House) -> None:
+    house.store.append(JOB.uid, [replace(FAILED, message=f"{n}") for n in range(2500)])
+
+    house.service_log.copy(JOB)
+
+    assert len(house.lines()) == 2501
+
+
+def test_a_trial_writes_into_the_log_of_its_search() -> None:
+    house, search = House(), make_tuning_job()
+    runs = [make_run(search, number) for number in (1, 2)]
+    house.store.create(search, ())
+    for run in runs:
+        house.store.create(run, ())
+        house.happen(FAILED, uid=run.uid)
+
+    entries = house.logs.read(search.uid).entries
+    assert [(entry.replica, entry.trial) for entry in entries] == [(SERVICE, "1"), (SERVICE, "2")]
