@@ -46,6 +46,7 @@ class Settings:
     cache_dir: Path | None = None
     cache_limit_gb: int = 50
     allowed_hosts: tuple[str, ...] = ()
+    job_dir_roots: tuple[Path, ...] = ()
     isolation: str = "auto"
     network: str = "shared"
     mode: Mode = Mode.EMULATE
@@ -201,6 +202,13 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(p.strip() for p in parts if p.strip())
 
 
+def _paths(value: object) -> tuple[Path, ...]:
+    parts = _texts(value)
+    if not all(part.startswith(("/", "~/")) for part in parts):
+        raise ValueError("absolute paths, separated by commas")
+    return tuple(Path(part).expanduser() for part in parts)
+
+
 def _whole(low: int, high: int) -> Callable[[object], int]:
     def read(value: object) -> int:
         try:
@@ -290,6 +298,7 @@ _READERS: dict[str, Callable[[object], object]] = {
     "cache_dir": _path,
     "cache_limit_gb": _whole(0, 1_000_000),
     "allowed_hosts": _texts,
+    "job_dir_roots": _paths,
     "isolation": _one_of(ISOLATIONS),
     "network": _one_of(NETWORKS),
     "mode": _mode,

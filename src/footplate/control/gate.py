@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 class Gate:
     """``quotas`` gives those that are in force; ``bounds`` are the service's for restarts.
 
-    ``reduction``: whether there is what reduction servers run.
+    ``reduction``: whether there is what reduction servers run. ``path_fault`` says why a job can't
+    have a directory outside the buckets; None: it can.
     """
 
     def __init__(
@@ -51,7 +52,9 @@ class Gate:
         searches: SearchResolver,
         *,
         reduction: bool,
+        path_fault: Callable[[str], str | None] = preflight.no_paths,
     ) -> None:
+        self._path_fault = path_fault
         self._buckets = buckets
         self._catalogue = catalogue
         self._regions = regions
@@ -77,7 +80,9 @@ class Gate:
         if len(submission.violations) > MAX_VIOLATIONS:
             return submission.violations
         runtimes = self._catalogue.runtimes
-        missing = preflight.violations(submission.spec, self._buckets, runtimes, staging)
+        missing = preflight.violations(
+            submission.spec, self._buckets, runtimes, staging, self._path_fault
+        )
         request = submission.search
         search = () if request is None else self._searches.violations(request)
         return limited(preflight.joined(submission.violations, missing, search))

@@ -11,7 +11,7 @@ from footplate.domain.names import GcsUri
 from footplate.domain.words import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from footplate.domain.runtimes import Runtimes
     from footplate.ports.buckets import Buckets
@@ -41,15 +41,25 @@ class Staging:
 NOTHING = Staging()
 
 
+def no_paths(_path: str) -> str | None:
+    """What a server says that has no directories outside its buckets."""
+    return "allowed: gs://BUCKET/PATH"
+
+
 def violations(
-    spec: JobSpec, buckets: Buckets, runtimes: Runtimes, staging: Staging = NOTHING
+    spec: JobSpec,
+    buckets: Buckets,
+    runtimes: Runtimes,
+    staging: Staging = NOTHING,
+    path_fault: Callable[[str], str | None] = no_paths,
 ) -> tuple[Violation, ...]:
     """Every bucket, package and runtime that the job names and that isn't there.
 
     One for each field. The spec may be that of a job with violations of its own: what can't be
-    looked for is told as wrong in itself, at the same field.
+    looked for is told as wrong in itself, at the same field. ``path_fault`` says why a job can't
+    have a directory outside the buckets.
     """
-    desk = _Preflight(buckets, runtimes, staging)
+    desk = _Preflight(buckets, runtimes, staging, path_fault)
     return joined(desk.violations(spec))
 
 
@@ -63,7 +73,14 @@ def joined(*groups: Iterable[Violation]) -> tuple[Violation, ...]:
 
 
 class _Preflight:
-    def __init__(self, buckets: Buckets, runtimes: Runtimes, staging: Staging) -> None:
+    def __init__(
+        self,
+        buckets: Buckets,
+        runtimes: Runtimes,
+        staging: Staging,
+        path_fault: Callable[[str], str | None],
+    ) -> None:
+        self._path_fault = path_fault
         self._buckets = buckets
         self._runtimes = runtimes
         self._staging = staging
@@ -78,6 +95,7 @@ class _Preflight:
 
     def _directory(self, directory: Directory) -> Iterator[Violation]:
         if not directory.uri.startswith("gs://"):
+            yield from self._plain_directory(directory)
             return
         try:
             uri = GcsUri.parse(directory.uri, directory.field)
@@ -93,6 +111,12 @@ class _Preflight:
                 yield Violation(
                     directory.field, f"{shortened(str(uri))} is an object; allowed: a directory"
                 )
+
+    def _plain_directory(self, directory: Directory) -> Iterator[Violation]:
+        """What isn't even an absolute path has been refused as wrong in itself."""
+        fault = self._path_fault(directory.uri) if directory.uri.startswith("/") else None
+        if fault is not None:
+            yield Violation(directory.field, f"{shortened(directory.uri)!r} given; {fault}")
 
     def _is_object(self, uri: GcsUri) -> bool:
         try:

@@ -12,6 +12,7 @@ from footplate.control.status import Status
 from footplate.control.validation import Validation
 from footplate.domain.jobs import RestartBounds
 from footplate.server.machine import RandomIds
+from footplate.server.plain_directories import PlainDirectories
 
 if TYPE_CHECKING:
     from footplate.control.regions import Regions
@@ -53,7 +54,16 @@ class JobParts:
         )
         bounds = RestartBounds(settings.max_restarts, settings.max_retries)
         quotas, resolver = self.quotas.quotas, tuning.resolver
-        gate = Gate(buckets, catalogue, regions, quotas, bounds, resolver, reduction=reduction)
+        gate = Gate(
+            buckets,
+            catalogue,
+            regions,
+            quotas,
+            bounds,
+            resolver,
+            reduction=reduction,
+            path_fault=PlainDirectories(settings.job_dir_roots).fault,
+        )
         self.jobs = Jobs(
             store,
             kept.logs,

@@ -110,3 +110,13 @@ def test_of_several_violations_at_one_field_the_first_is_told() -> None:
         other,
         Violation("c", "c"),
     )
+
+
+def test_a_directory_outside_the_buckets(buckets: Buckets) -> None:
+    made = spec(PACKAGE, directory="/srv/out")
+
+    (refused,) = violations(made, buckets, RUNTIMES)
+    allowed = violations(made, buckets, RUNTIMES, path_fault=lambda _: None)
+
+    assert refused == Violation("jobDir", "'/srv/out' given; allowed: gs://BUCKET/PATH")
+    assert allowed == ()

@@ -77,6 +77,7 @@ def private_settings(
         gpus=own.gpus if gpus else "none",
         gpu_type=GPU_TYPE if gpus else None,
         quotas=(),
+        job_dir_roots=(Path("/"),),  # whoever starts it names the directory himself
         reserve_mb=0,
     )
 

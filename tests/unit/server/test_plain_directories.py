@@ -1,0 +1,79 @@
+"""Job directories that are paths of the machine."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from footplate.server.plain_directories import PlainDirectories
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    made = tmp_path / "jobs"
+    made.mkdir()
+    return made
+
+
+def test_below_a_root(root: Path) -> None:
+    directories = PlainDirectories((root,))
+
+    for path in (root, root / "a" / "b", root / "a" / "b" / ""):
+        assert directories.fault(str(path)) is None
+
+    assert list(root.iterdir()) == []
+
+
+def test_a_root_that_is_made_later(tmp_path: Path) -> None:
+    assert PlainDirectories((tmp_path / "later",)).fault(str(tmp_path / "later" / "out")) is None
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "/etc/out", "/proc/x", "/tmp/out", "/", "/x/jobs"])
+def test_without_roots_no_path_is_allowed(path: str) -> None:
+    fault = PlainDirectories(()).fault(path)
+
+    assert fault == (
+        "allowed: gs://BUCKET/PATH; the setting job_dir_roots of the server allows "
+        "no paths of the machine"
+    )
+
+
+def test_beside_the_root(root: Path) -> None:
+    fault = PlainDirectories((root,)).fault(f"{root}2/out") or ""
+
+    assert f"allows paths below {root} only" in fault
+
+
+def test_a_link_that_leads_out_of_the_root(root: Path) -> None:
+    (root / "link").symlink_to("/etc")
+
+    assert PlainDirectories((root,)).fault(str(root / "link" / "out")) is not None
+
+
+@pytest.mark.parametrize("path", ["/proc/x", "/sys/x", "/dev/shm/x"])
+def test_the_kernels_own_file_systems(path: str) -> None:
+    assert "the kernel's" in (PlainDirectories((Path("/"),)).fault(path) or "")
+
+
+@pytest.mark.parametrize("end", ["", "/out/deep"])
+def test_a_file_in_the_way(root: Path, end: str) -> None:
+    (root / "file").touch()
+
+    fault = PlainDirectories((root,)).fault(f"{root}/file{end}")
+
+    assert fault == f"{root}/file is a file; allowed: a directory"
+
+
+def test_a_name_that_no_file_system_takes(root: Path) -> None:
+    assert "255 bytes" in (PlainDirectories((root,)).fault(f"{root}/{'x' * 256}") or "")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
+def test_a_directory_of_somebody_else(root: Path) -> None:
+    root.chmod(0o500)
+
+    fault = PlainDirectories((root,)).fault(str(root / "out")) or ""
+
+    assert f"can't write into {root}" in fault
