@@ -36,4 +36,3 @@ ACCOUNT = Form(
     "the e-mail address of a service account", re.compile(r"[^@\s]+@[^@\s]+|[0-9]{1,30}")
 )
 KEY = resource(f"{LOCATION}/keyRings/KEY_RING/cryptoKeys/KEY")
-IMAGE = Form("the URI of a container image, without spaces", re.compile(r"\S+"))

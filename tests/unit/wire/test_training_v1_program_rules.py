@@ -77,7 +77,10 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
             {"runtimeVersion": None, "pythonVersion": None},
         ],
         "masterConfig.imageUri",
-        '"gcr.io/p /i" given; allowed: the URI of a container image, without spaces',
+        (
+            '"gcr.io/p /i" given, which names no image: it has a space; '
+            "allowed: REGISTRY/REPOSITORY:TAG, such as gcr.io/my-project/trainer:v1"
+        ),
     ),
     "a key that is none": (
         [{"encryptionConfig": {"kmsKeyName": "k"}}],

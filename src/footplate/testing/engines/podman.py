@@ -16,20 +16,25 @@ from footplate.testing.engines.engine import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 
 @contextmanager
-def private_podman(directory: Path) -> Iterator[PrivateEngine]:
-    """``directory`` is made, and removed with all that is in it."""
+def private_podman(
+    directory: Path, *, insecure_registries: Sequence[str] = ()
+) -> Iterator[PrivateEngine]:
+    """``directory`` is made, and removed with all that is in it.
+
+    ``insecure_registries``: asked over plain http; ``127.0.0.1`` covers all its ports.
+    """
     program = find_program("podman")
     if program is None:
         raise FileNotFoundError("podman is not installed")
     directory.mkdir(parents=True)
     socket = make_socket_directory() / "podman.sock"
     try:
-        environment = _configure(directory)
+        environment = _configure(directory, insecure_registries)
     except BaseException:
         clean_up(directory, socket.parent)
         raise
@@ -38,7 +43,7 @@ def private_podman(directory: Path) -> Iterator[PrivateEngine]:
         yield engine
 
 
-def _configure(directory: Path) -> dict[str, str]:
+def _configure(directory: Path, insecure_registries: Sequence[str]) -> dict[str, str]:
     containers = directory / "containers.conf"
     containers.write_text(_containers_conf(directory))
     storage = directory / "storage.conf"
@@ -47,7 +52,12 @@ def _configure(directory: Path) -> dict[str, str]:
         f'graphroot = "{directory}/graph"\n[storage.options.overlay]\nmountopt = "nodev"\n'
     )
     registries = directory / "registries.conf"
-    registries.write_text('unqualified-search-registries = []\nshort-name-mode = "disabled"\n')
+    registries.write_text(
+        'unqualified-search-registries = []\nshort-name-mode = "disabled"\n'
+        + "".join(
+            f'[[registry]]\nlocation = "{host}"\ninsecure = true\n' for host in insecure_registries
+        )
+    )
     return {
         "CONTAINERS_CONF": str(containers),
         "CONTAINERS_STORAGE_CONF": str(storage),

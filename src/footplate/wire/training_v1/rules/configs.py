@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from footplate.domain.catalogue import Family
 from footplate.domain.errors import Violation
 from footplate.wire.disks import check_disk
+from footplate.wire.image_names import check_image
 from footplate.wire.json_text import describe
-from footplate.wire.reference_forms import IMAGE
 from footplate.wire.training_v1.enums import ScaleTier
 from footplate.wire.training_v1.prebuilt import master_image
 from footplate.wire.training_v1.roles import roles, tier_of
@@ -33,7 +33,7 @@ def check_configs(
         image_field = f"{role.config_field}.imageUri"
         unknown_image = clouded(image_field) or clouded(_MASTER_IMAGE)
         image = role.config.image_uri or master_image(training)
-        yield from IMAGE.check(role.config.image_uri, image_field)
+        yield from check_image(role.config.image_uri, image_field)
         if role.config.image_uri and not master_image(training) and not clouded(_MASTER_IMAGE):
             said = "given without masterConfig.imageUri, which it needs: all roles are containers"
             yield Violation(image_field, f"{describe(role.config.image_uri)} {said}, or none")

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Violation
+from footplate.wire.image_names import check_image
 from footplate.wire.json_text import describe
 from footplate.wire.uris import check_module, check_packages
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     )
 
 MAX_VARIABLES = 100
-_IMAGE = re.compile(r"\S+")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -39,24 +39,23 @@ def check_program(
 
 
 def _check_container(container: ContainerSpec, at: str) -> Iterator[Violation]:
-    yield from _check_image(container.image_uri, f"{at}.imageUri", "the URI of a container image")
+    if container.image_uri:
+        yield from check_image(container.image_uri, f"{at}.imageUri")
+    else:
+        yield Violation(f"{at}.imageUri", "required: the URI of a container image")
     yield from _check_variables(container.env or (), f"{at}.env")
 
 
 def _check_package(package: PythonPackageSpec, at: str) -> Iterator[Violation]:
     """Whether there is a runtime for the image is said where the runtimes are."""
     field = f"{at}.executorImageUri"
-    yield from _check_image(package.executor_image_uri, field, "the URI of a prebuilt image")
+    if not package.executor_image_uri:
+        yield Violation(field, "required: the URI of a prebuilt image")
+    else:
+        yield from check_image(package.executor_image_uri, field)
     yield from check_packages(package.package_uris, f"{at}.packageUris")
     yield from check_module(package.python_module, f"{at}.pythonModule")
     yield from _check_variables(package.env or (), f"{at}.env")
-
-
-def _check_image(uri: str | None, field: str, wanted: str) -> Iterator[Violation]:
-    if not uri:
-        yield Violation(field, f"required: {wanted}")
-    elif not _IMAGE.fullmatch(uri):
-        yield Violation(field, f"{describe(uri)} given; allowed: {wanted}, without spaces")
 
 
 def _check_variables(variables: Sequence[EnvVar], at: str) -> Iterator[Violation]:

@@ -1,0 +1,154 @@
+"""Names of container images, by the grammar of the distribution project.
+
+``[REGISTRY[:PORT]/]REPOSITORY[:TAG][@ALGORITHM:HEX]``, where the first part is a registry only if
+it looks like a host: it has a dot, a colon, a capital, or is ``localhost``.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass
+
+DEFAULT_REGISTRY = "docker.io"
+DEFAULT_TAG = "latest"
+MAX_NAME = 255
+
+_LABEL = r"(?:[A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9-]*[A-Za-z0-9])"
+_HOST = re.compile(rf"(?:{_LABEL}(?:\.{_LABEL})*|\[[a-fA-F0-9:]+\])(?P<port>:[0-9]+)?", re.ASCII)
+_COMPONENT = re.compile(r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*", re.ASCII)
+_TAG = re.compile(r"\w[\w.-]{0,127}", re.ASCII)
+_DIGEST = re.compile(
+    r"[A-Za-z][A-Za-z0-9]*(?:[+._-][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}", re.ASCII
+)
+_LENGTHS = {"sha256": 64, "sha384": 96, "sha512": 128}
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_IDENTIFIER = re.compile(r"[0-9a-f]{64}")
+
+
+class MalformedReference(ValueError):
+    """The text says what is wrong and what is allowed."""
+
+
+@dataclass(frozen=True)
+class ImageReference:
+    """``tag`` and ``digest`` as they were given: None where they weren't."""
+
+    registry: str
+    repository: str
+    tag: str | None = None
+    digest: str | None = None
+
+    def __str__(self) -> str:
+        """In full, so that it means the same to each engine."""
+        tag = f":{self.tag}" if self.tag else ""
+        return f"{self.name}{tag}{f'@{self.digest}' if self.digest else ''}"
+
+    @property
+    def name(self) -> str:
+        """Without tag and digest."""
+        return f"{self.registry}/{self.repository}"
+
+    @property
+    def version(self) -> str:
+        """What is fetched: the digest if there is one, else the tag."""
+        return self.digest or self.tag or DEFAULT_TAG
+
+    @property
+    def on_loopback(self) -> bool:
+        """Whether the registry runs on this machine: such a one may speak plain http."""
+        host = self.registry.rpartition(":")[0] if _port(self.registry) else self.registry
+        if host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(host.strip("[]")).is_loopback
+        except ValueError:
+            return False
+
+
+def parse_reference(text: str) -> ImageReference:
+    """Raises MalformedReference: it names no image."""
+    _refuse_common_mistakes(text)
+    rest, at, digest = text.partition("@")
+    if at:
+        _check_digest(digest)
+    slash = rest.rfind("/")
+    colon = rest.rfind(":")
+    name, tag = (rest[:colon], rest[colon + 1 :]) if colon > slash else (rest, None)
+    if tag is not None and not _TAG.fullmatch(tag):
+        allowed = "letters, digits, '_', '.' and '-', at most 128, first neither '.' nor '-'"
+        raise MalformedReference(f"its tag {_quoted(tag)} is malformed; allowed: {allowed}")
+    registry, repository = _split(name)
+    _check_registry(registry)
+    _check_repository(repository)
+    if len(name) > MAX_NAME:
+        raise MalformedReference(f"its name has {len(name)} characters; allowed: {MAX_NAME}")
+    return ImageReference(registry, repository, tag, digest if at else None)
+
+
+def _refuse_common_mistakes(text: str) -> None:
+    if not text:
+        raise MalformedReference("it is empty")
+    if any(character.isspace() for character in text):
+        raise MalformedReference("it has a space")
+    if scheme := _SCHEME.match(text):
+        raise MalformedReference(f"it begins with {scheme[0]}; leave that out")
+    if _IDENTIFIER.fullmatch(text):
+        raise MalformedReference("it is the id of an image; give its name, or tag it first")
+
+
+def _split(name: str) -> tuple[str, str]:
+    first, slash, rest = name.partition("/")
+    if not slash:
+        return DEFAULT_REGISTRY, f"library/{name}"
+    host = "." in first or ":" in first or first == "localhost" or first != first.lower()
+    if not host:
+        return DEFAULT_REGISTRY, name
+    if first in (DEFAULT_REGISTRY, "index.docker.io"):
+        return DEFAULT_REGISTRY, rest if "/" in rest else f"library/{rest}"
+    return first, rest
+
+
+def _check_registry(registry: str) -> None:
+    if not _HOST.fullmatch(registry):
+        raise MalformedReference(
+            f"its registry {_quoted(registry)} is malformed; allowed: HOST or HOST:PORT"
+        )
+
+
+def _port(registry: str) -> str | None:
+    found = _HOST.fullmatch(registry)
+    return found["port"] if found else None
+
+
+def _check_repository(repository: str) -> None:
+    for component in repository.split("/"):
+        if _COMPONENT.fullmatch(component):
+            continue
+        if not component:
+            raise MalformedReference("a part between its slashes is empty")
+        if component != component.lower():
+            raise MalformedReference(f"its part {_quoted(component)} has capitals; write it small")
+        raise MalformedReference(
+            f"its part {_quoted(component)} is malformed; allowed: small letters and digits, "
+            "with '.', '_', '__' or '-' between them"
+        )
+
+
+def _check_digest(digest: str) -> None:
+    algorithm, _, value = digest.partition(":")
+    if not _DIGEST.fullmatch(digest):
+        raise MalformedReference(
+            f"its digest {_quoted(digest)} is malformed; allowed: sha256: and 64 hexadecimal digits"
+        )
+    length = _LENGTHS.get(algorithm)
+    if length is not None and (len(value) != length or value != value.lower()):
+        raise MalformedReference(
+            f"its digest has {len(value)} digits after {algorithm}:; "
+            f"allowed: {length} of 0 to 9 and a to f"
+        )
+
+
+def _quoted(text: str) -> str:
+    shown = text if len(text) <= 60 else f"{text[:57]}..."
+    return f"'{shown}'"
