@@ -80,8 +80,8 @@ def test_names_without_a_registry_are_of_docker_hub(text: str, meant: str) -> No
         (f"i@{SHA}0", "its digest has 65 digits after sha256:; allowed: 64 of 0 to 9 and a to f"),
         ("0" * 64, "it is the id of an image; give its name, or tag it first"),
         ("gcr.io/" + "a" * 250, "its name has 257 characters; allowed: 255"),
-        ("gcr.io/ä", ("its part 'ä' is malformed; allowed: small letters and digits, with '.', '_', "
-         "'__' or '-' between them")),
+        ("gcr.io/ä", ("its part 'ä' is malformed; allowed: small letters and digits, with '.', "
+         "'_', '__' or '-' between them")),
     ],
 )  # fmt: skip
 def test_a_refusal_names_what_is_wrong(text: str, said: str) -> None:
