@@ -28,6 +28,7 @@ PREFIX = "FOOTPLATE_"
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 ISOLATIONS = ("auto", "cgroup", "namespace", "subreaper", "best-effort")
 NETWORKS = ("shared", "namespaces")
+IMAGE_PULLS = ("missing", "always")
 _ALIKE = 0.78
 """How like a setting a variable must be called; clients and programs have others of that prefix."""
 _QUOTA_SCOPE = ("project", "region")
@@ -49,6 +50,8 @@ class Settings:
     job_dir_roots: tuple[Path, ...] = ()
     isolation: str = "auto"
     network: str = "shared"
+    container_engine: str | None = None
+    image_pull: str = "missing"
     mode: Mode = Mode.EMULATE
     max_replicas: int | None = None
     gpus: str = "auto"
@@ -301,6 +304,8 @@ _READERS: dict[str, Callable[[object], object]] = {
     "job_dir_roots": _paths,
     "isolation": _one_of(ISOLATIONS),
     "network": _one_of(NETWORKS),
+    "container_engine": _text,
+    "image_pull": _one_of(IMAGE_PULLS),
     "mode": _mode,
     "max_replicas": _whole(1, 100_000),
     "gpus": _text,

@@ -1,0 +1,83 @@
+"""Finds the engine that answers on this machine; the answer is kept for a few seconds."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from footplate.container_engine.sockets import MISSING, candidates, choose
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+PROBE_TIMEOUT_S = 2.0
+KEPT_S = 5.0
+
+
+@dataclass(frozen=True)
+class FoundEngine:
+    """``socket``: the path that it answers on; None: ``problem`` says what to install or start."""
+
+    socket: str | None
+    problem: str = ""
+
+
+def find_engine(setting: str | None, environ: Mapping[str, str]) -> FoundEngine:
+    """Asks each candidate, at most PROBE_TIMEOUT_S long."""
+    path, problem = choose(candidates(setting, environ, os.getuid()), probe)
+    return FoundEngine(path, problem)
+
+
+def probe(path: str) -> str | None:
+    """None if an engine answers at the socket, else why not."""
+    try:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(PROBE_TIMEOUT_S)
+            connection.connect(path)
+            connection.sendall(b"GET /_ping HTTP/1.0\r\nHost: engine\r\n\r\n")
+            answer = connection.recv(64)
+    except (FileNotFoundError, NotADirectoryError):
+        return MISSING
+    except PermissionError:
+        return "this user may not use it; add the user to the socket's group, or run rootless"
+    except ConnectionRefusedError:
+        return "nothing listens there; start the engine"
+    except TimeoutError:
+        return f"it doesn't answer within {PROBE_TIMEOUT_S:g} s; restart the engine"
+    except (OSError, ValueError) as error:
+        return getattr(error, "strerror", None) or str(error)
+    if not answer.startswith(b"HTTP/1.") or b" 200 " not in answer:
+        return "what answers there is no container engine"
+    return None
+
+
+class EngineFinder:
+    """Asked at each submit of a container job, from any thread."""
+
+    def __init__(
+        self,
+        setting: str | None,
+        environ: Mapping[str, str],
+        clock: Callable[[], float] = time.monotonic,
+        find: Callable[[str | None, Mapping[str, str]], FoundEngine] = find_engine,
+    ) -> None:
+        self._setting = setting
+        self._environ = environ
+        self._clock = clock
+        self._find = find
+        self._lock = threading.Lock()
+        self._found: tuple[float, FoundEngine] | None = None
+
+    def __call__(self) -> FoundEngine:
+        """One that was found a few seconds ago counts; one that was missing is looked for again."""
+        with self._lock:
+            now = self._clock()
+            if self._found is None or now - self._found[0] >= KEPT_S:
+                found = self._find(self._setting, self._environ)
+                self._found = (now, found) if found.socket else None
+                return found
+            return self._found[1]
