@@ -76,7 +76,7 @@ def facts(tmp_path: Path) -> Facts:
         (
             "ModuleNotFoundError: No module named 'transformers'",
             (
-                "Runtime 2.21 has no transformers. It has keras 3.12.0, numpy 2.1.3 and 3 others. "
+                "Runtime 2.21 has no transformers. It has keras 3.12.0, numpy 2.1.3 and 2 others. "
                 "Ways out: install_requires=['transformers'] in your setup.py, or a runtime that "
                 "has it"
             ),
@@ -218,8 +218,92 @@ def test_keras_by_itself_and_estimators(keras_2: Facts) -> None:
     ):
         assert advise(cause, keras_2).startswith(
             "Estimators (tf.estimator) ended with TensorFlow 2.15, and TF_USE_LEGACY_KERAS doesn't "
-            "bring them back: take runtimeVersion 2.15"
+            "bring them back: take runtimeVersion 2.15 (TensorFlow 2.21.0 is of runtime 2.21)"
         )
+
+
+def test_keras_that_the_user_brought(keras_2: Facts) -> None:
+    (Path(keras_2.sites[0]) / "keras-3.9.0.dist-info").mkdir()
+    assert advise(KERAS_3[0], keras_2) == (
+        "The code needs Keras 2, and your requirements brought Keras 3.9.0: "
+        "install_requires=['keras<3'] in your setup.py, or leave Keras to the runtime"
+    )
+
+
+OLD_CODE = [
+    ("AttributeError: module 'numpy' has no attribute 'float'.", "numpy", "1.24"),
+    ("AttributeError: `np.float_` was removed in the NumPy 2.0 release. Use", "numpy", "2"),
+    ("ValueError: Unable to avoid copy while creating an array as requested.", "numpy", "2"),
+    (
+        "ImportError: A module that was compiled using NumPy 1.x cannot be run in NumPy 2.1.3",
+        "numpy",
+        "2",
+    ),
+    ("AttributeError: 'DataFrame' object has no attribute 'ix'", "pandas", "1"),
+    ("AttributeError: 'DataFrame' object has no attribute 'append'", "pandas", "2"),
+    ("TypeError: DataFrame.drop() takes from 1 to 2 positional arguments but", "pandas", "2"),
+    ("TypeError: read_csv() got an unexpected keyword argument 'squeeze'", "pandas", "2"),
+    ("AttributeError: 'DataFrame' object has no attribute 'applymap'", "pandas", "3"),
+    ("TypeError: NDFrame.fillna() got an unexpected keyword argument 'method'", "pandas", "3"),
+    ("TypeError: can't convert np.ndarray of type numpy.object_. The only", "pandas", "3"),
+    (
+        "ValueError: Failed to convert a NumPy array to a Tensor (Unsupported object type str).",
+        "pandas",
+        "3",
+    ),
+    ("TypeError: Invalid value '3' for dtype 'str'. Value should be a string", "pandas", "3"),
+]
+
+
+@pytest.mark.parametrize(("cause", "package", "limit"), OLD_CODE)
+def test_code_for_an_earlier_numpy_or_pandas(
+    facts: Facts, cause: str, package: str, limit: str
+) -> None:
+    (Path(facts.sites[1]) / "pandas-3.1.1.dist-info").mkdir()
+    version = {"numpy": "2.1.3", "pandas": "3.1.1"}[package]
+    assert advise(cause, facts) == (
+        f"{package} {version} is installed (runtime 2.21), and the code seems to be for {package} "
+        f"before {limit}: change it, install_requires=['{package}<{limit}'] in your setup.py, or "
+        "take an older runtime version"
+    )
+
+
+def test_an_old_package_did_not_break_it(facts: Facts) -> None:
+    (Path(facts.sites[1]) / "pandas-2.3.0.dist-info").mkdir()
+    assert advise("TypeError: can't convert np.ndarray of type numpy.object_.", facts) == ""
+
+
+def test_what_the_users_requirements_brought_is_not_the_runtimes(facts: Facts) -> None:
+    (Path(facts.sites[0]) / "numpy-2.4.0.dist-info").mkdir()
+    cause = "ImportError: cannot import name 'boolx' from 'numpy' (/e/numpy/__init__.py)"
+    assert advise(cause, facts).startswith(
+        "numpy 2.4.0 is installed (brought by your requirements), and the code seems to be for"
+    )
+    told = advise("ModuleNotFoundError: No module named 'transformers'", facts)
+    assert "It has tensorflow-cpu 2.21.0, keras" not in told
+    assert "Runtime 2.21 has no transformers. It has keras 3.12.0 and 2 others. " in told
+
+
+@pytest.mark.parametrize(
+    ("missing", "words"),
+    [
+        ("model", "model is trainer.model of your package: write `from trainer import model`, for"),
+        ("model.layers", "write `from trainer.model import layers`, for Python 3 doesn't look"),
+        ("blocks", "blocks is trainer.nets.blocks of your package: write `from trainer.nets imp"),
+        ("nets", "nets is trainer.nets of your package: write `from trainer import nets`, for"),
+    ],
+)
+def test_modules_are_not_looked_for_beside_the_importing_file(
+    facts: Facts, missing: str, words: str
+) -> None:
+    nets = Path(facts.sites[0]) / "trainer/nets"
+    nets.mkdir()
+    (nets / "blocks.py").touch()
+    other = Path(facts.sites[0]) / "somebody/elses.py"
+    other.parent.mkdir()
+    other.touch()
+    assert words in advise(f"ModuleNotFoundError: No module named '{missing}'", facts)
+    assert "install_requires=['elses']" in advise("No module named 'elses'", facts)
 
 
 def test_facts_of_a_task() -> None:

@@ -6,13 +6,17 @@ from footplate.replica.diagnosis.files import advise_on_files
 from footplate.replica.diagnosis.imports import advise_on_imports
 from footplate.replica.diagnosis.keras import advise_on_keras
 from footplate.replica.diagnosis.memory import advise_on_memory
+from footplate.replica.diagnosis.versions import advise_on_versions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from footplate.replica.diagnosis.facts import Facts
 
 _LONGEST = 1000
-_KINDS = (advise_on_memory, advise_on_keras, advise_on_imports, advise_on_files)
+_KINDS = (
+    *(advise_on_memory, advise_on_keras, advise_on_versions),
+    *(advise_on_imports, advise_on_files),
+)
 
 
 def advise(cause: str, facts: Facts) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from footplate.replica.diagnosis.installed import Installed
+from footplate.replica.diagnosis.requirements import describe_requirement
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,12 +20,6 @@ _CIRCULAR = "most likely due to a circular import"
 _LIBRARY = re.compile(r"ImportError: (lib[\w.+-]+\.so[\w.]*): cannot open shared object file")
 _MAIN = re.compile(r"No module named ([\w.]+)\.__main__; '([\w.]+)' is a package")
 _MOST_NAMES = 12
-_IN_SETUP = "install_requires=['{}'] in your setup.py"
-_WITHOUT_SETUP = {
-    "aiplatform_custom_trainer_script": "requirements=['{}'] where your script makes the job",
-    "footplate_local_code": "requirements={} in --worker-pool-spec (local-run: --requirements={})",
-}
-"""By the package that the Vertex SDK, or our own commands, make of a script."""
 
 
 def advise_on_imports(cause: str, facts: Facts) -> str:
@@ -58,22 +53,30 @@ def _advise_on_missing(module: str, facts: Facts) -> str:
         return _advise_on_submodule(module, installed, facts)
     if top == facts.module.partition(".")[0]:
         return _advise_on_own_package(top, installed)
-    if not installed.sites:
-        return ""
+    implicit = _advise_on_implicit_import(module, installed, facts)
+    if implicit or not installed.sites:
+        return implicit
     distribution = installed.distribution_of(top)
     near = installed.nearest(top)
     hint = f"; did you mean {near}?" if near else "."
     where = facts.where[0].upper() + facts.where[1:]
     return (
         f"{where} has no {top}{hint} It has {installed.summary()}. "
-        f"Ways out: {_requirement(distribution, facts)}, or a runtime that has it"
+        f"Ways out: {describe_requirement(distribution, facts)}, or a runtime that has it"
     )
 
 
-def _requirement(distribution: str, facts: Facts) -> str:
-    """Where to write it: not all have a setup.py of their own."""
-    way = _WITHOUT_SETUP.get(facts.module.partition(".")[0], _IN_SETUP)
-    return way.replace("{}", distribution)
+def _advise_on_implicit_import(module: str, installed: Installed, facts: Facts) -> str:
+    """Python 2 looked beside the importing file; empty: the user's package doesn't have it."""
+    own, (top, *_) = facts.module.partition(".")[0], module.split(".")
+    found = installed.package_with(top, own) if own else ""
+    if not found:
+        return ""
+    parent, _, last = f"{found}.{module}".rpartition(".")
+    return (
+        f"{top} is {found}.{top} of your package: write `from {parent} import {last}`, for "
+        "Python 3 doesn't look for modules beside the file that imports them"
+    )
 
 
 def _advise_on_submodule(module: str, installed: Installed, facts: Facts) -> str:
@@ -107,7 +110,9 @@ def _advise_on_version(module: str, facts: Facts) -> str:
     name, version = installed.version_of(top)
     if not version or top == facts.module.partition(".")[0]:
         return ""
+    origin = installed.origin(name, facts.where)
     return (
-        f"{name} {version} is installed ({facts.where}), and the code seems to be for another "
-        f"version: {_requirement(f'{name}==...', facts)}, or another runtime version are ways out"
+        f"{name} {version} is installed ({origin}), and the code seems to be for another "
+        f"version: {describe_requirement(f'{name}==...', facts)}, or another runtime version are "
+        "ways out"
     )

@@ -16,6 +16,8 @@ _MAIN = (
     *("numpy", "pandas", "scipy", "google-cloud-storage"),
 )
 _MOST = 6
+_MOST_PACKAGES = 100
+"""So many are looked into for a module."""
 _BY_MODULE = {
     "attr": "attrs",
     "bs4": "beautifulsoup4",
@@ -51,6 +53,7 @@ class Installed:
 
     def __init__(self, sites: Sequence[str]) -> None:
         self.sites = sites
+        self._own = _read_versions(self.own_site) if self.own_site else {}
         self._versions: dict[str, str] = {}
         for site in reversed(sites):
             self._versions.update(_read_versions(site))
@@ -67,6 +70,33 @@ class Installed:
                 if known in self._versions:
                     return known, self._versions[known]
         return "", ""
+
+    @property
+    def own_site(self) -> str:
+        """Where the user's packages lie, and what they brought; empty: there are none."""
+        return self.sites[0] if len(self.sites) > 1 else ""
+
+    def is_own(self, distribution: str) -> bool:
+        """Whether the user's requirements brought it."""
+        return distribution in self._own
+
+    def origin(self, distribution: str, runtime: str) -> str:
+        return "brought by your requirements" if self.is_own(distribution) else runtime
+
+    def package_with(self, module: str, root: str) -> str:
+        """The package that has this module: ``root`` or one below it; empty: none has."""
+        packages = [root]
+        for package in packages:
+            names = self.modules(package) or []
+            if module in names:
+                return package
+            below = (f"{package}.{name}" for name in names)
+            packages += [name for name in below if self.is_package(name)]
+            del packages[_MOST_PACKAGES:]
+        return ""
+
+    def is_package(self, name: str) -> bool:
+        return any(os.path.isdir(os.path.join(site, *name.split("."))) for site in self.sites)
 
     def modules(self, package: str) -> list[str] | None:
         """What is in a package, by name; None: there is no such package."""
@@ -94,10 +124,11 @@ class Installed:
         return near[0] if near and near[0] != name else ""
 
     def summary(self) -> str:
-        """The best known of what is there, with versions."""
-        main = [name for name in _MAIN if name in self._versions][:_MOST]
-        named = [f"{name} {self._versions[name]}" for name in main]
-        rest = len(self._versions) - len(main)
+        """The best known of what the runtime has, with versions."""
+        versions = {name: v for name, v in self._versions.items() if name not in self._own}
+        main = [name for name in _MAIN if name in versions][:_MOST]
+        named = [f"{name} {versions[name]}" for name in main]
+        rest = len(versions) - len(main)
         if rest:
             named.append(f"{rest} other{'s' if rest > 1 else ''}" if main else f"{rest} packages")
         return (

@@ -6,6 +6,7 @@ import os
 import re
 
 from footplate.replica.diagnosis.installed import Installed
+from footplate.replica.diagnosis.requirements import describe_requirement
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,11 +56,19 @@ def advise_on_keras(cause: str, facts: Facts) -> str:
     if _ESTIMATOR.search(cause):
         return (
             "Estimators (tf.estimator) ended with TensorFlow 2.15, and TF_USE_LEGACY_KERAS doesn't "
-            f"bring them back: take {_name_runtime('2.15', facts)}; {has}"
+            f"bring them back: take {_name_runtime('2.15', facts)} (TensorFlow {tensorflow} is "
+            f"{installed.origin('tensorflow', 'of ' + facts.where)})"
         )
     if _VARIABLE in facts.variables:
         return ""
-    if _BROKEN.search(cause) or _is_of_keras_2(cause, facts):
+    is_broken = _BROKEN.search(cause) or _is_of_keras_2(cause, facts)
+    if installed.is_own("keras") and (is_broken or _OWN.search(cause)):
+        pin = "tensorflow==2.15.1" if installed.is_own("tensorflow") else "keras<3"
+        return (
+            f"The code needs Keras 2, and your requirements brought Keras {keras}: "
+            f"{describe_requirement(pin, facts)}, or leave Keras to the runtime"
+        )
+    if is_broken:
         return f"The code needs Keras 2, and {has}: {_ways_out(facts)}"
     if _OWN.search(cause):
         return (

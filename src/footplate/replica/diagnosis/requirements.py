@@ -1,0 +1,20 @@
+"""Where the author of a job writes what it requires."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from footplate.replica.diagnosis.facts import Facts
+
+_IN_SETUP = "install_requires=['{}'] in your setup.py"
+_WITHOUT_SETUP = {
+    "aiplatform_custom_trainer_script": "requirements=['{}'] where your script makes the job",
+    "footplate_local_code": "requirements={} in --worker-pool-spec (local-run: --requirements={})",
+}
+"""By the package that the Vertex SDK, or our own commands, make of a script."""
+
+
+def describe_requirement(requirement: str, facts: Facts) -> str:
+    """Not all have a setup.py of their own."""
+    way = _WITHOUT_SETUP.get(facts.module.partition(".")[0], _IN_SETUP)
+    return way.replace("{}", requirement)
