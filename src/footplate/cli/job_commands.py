@@ -18,11 +18,11 @@ from footplate.domain.names import trial_run_name
 from footplate.domain.states import State
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from footplate.cli.formats.layout import Layout
     from footplate.cli.session import Session
-    from footplate.client.resources import Job
+    from footplate.client.resources import Event, Job
     from footplate.client.service import Service
     from footplate.domain.names import JobName
 
@@ -41,7 +41,8 @@ EVENTS = {
 def describe(
     session: Session, name: JobName, layout: Layout | None, columns: Mapping[str, str]
 ) -> None:
-    """The resource on stdout; on stderr its restarts, why it failed, or what it waits for.
+    """The resource on stdout; on stderr its warnings, its restarts, why it failed, or what it waits
+    for.
 
     The table of a tuning job says how many trials there are, and which is the best. ``layout``
     None: an overview in tables.
@@ -52,9 +53,10 @@ def describe(
     with session.connect() as service:
         job = service.job(name)
         _show_job(service, job, layout, columns)
-        if tell_wait(job):
-            return
         happened = list(service.events(name))
+    tell_warnings(happened)
+    if tell_wait(job):
+        return
     if again := restarts(happened):
         click.secho(disarm(again), err=True, fg="yellow")
         click.secho(f"  {job_commands(name, session.flags)['events']}", err=True, dim=True)
@@ -63,6 +65,15 @@ def describe(
             click.secho(disarm(Narrator().tell(event)), err=True, dim=True)
     elif job.state is not State.SUCCEEDED:
         click.secho(verdict(job), err=True, fg="red")
+
+
+def tell_warnings(happened: Sequence[Event]) -> None:
+    """On stderr, what a job was told when it came in, and what its search went on from."""
+    for event in happened:
+        if event.kind == "WARNING":
+            click.secho(f"Warning: {disarm(event.message)}", err=True, fg="yellow")
+        elif event.kind == "EARLIER_TRIALS":
+            click.echo(disarm(f"It {event.message}."), err=True)
 
 
 def _show_job(

@@ -12,7 +12,7 @@ from footplate.cli.dry_run import dry_run_option, finish
 from footplate.cli.gathered import gathered
 from footplate.cli.hints import job_commands
 from footplate.cli.interruption import at_interrupt, job_goes_on
-from footplate.cli.job_commands import stream_logs, tell_wait
+from footplate.cli.job_commands import stream_logs, tell_wait, tell_warnings
 from footplate.cli.show import format_option
 from footplate.cli.stream_options import stream_logs_option
 from footplate.domain.errors import ServiceError
@@ -79,6 +79,7 @@ class Submitting:
         announce(session, created.name, tuning=is_tuning(created.resource))
         if self.stream_logs:
             stream_logs(session, created.name)
+        tell_what_it_was_told(session, created.name)
         if not self.detach:
             tell_why_it_waits(session, created.name)
         return created
@@ -103,6 +104,12 @@ def announce(session: Session, name: JobName, *, tuning: bool) -> None:
     click.echo(f"  follow:   {commands['stream-logs']}", err=True)
     click.echo(f"  describe: {commands['describe']}", err=True)
     click.echo(f"  cancel:   {commands['cancel']}", err=True)
+
+
+def tell_what_it_was_told(session: Session, name: JobName) -> None:
+    """Its warnings; the submit has succeeded, whatever comes of this."""
+    with suppress(ServiceError), session.connect() as service:
+        tell_warnings(list(service.events(name)))
 
 
 def tell_why_it_waits(session: Session, name: JobName) -> None:

@@ -165,6 +165,31 @@ def _training_state(resource: Mapping[str, JsonValue]) -> str:
 
 
 @dataclass(frozen=True)
+class EarlierView:
+    """What a search went on from, or learned from."""
+
+    source: str
+    """The id of the job or study."""
+    trials: int
+    """Finished ones, also of what ``source`` itself had learned from."""
+    best: MeasurementView | None
+    best_number: int
+    """The best one's in ``source``; 0: it is of what that had learned from."""
+    best_parameters: Mapping[str, JsonValue]
+
+    @classmethod
+    def read(cls, resource: Mapping[str, JsonValue]) -> EarlierView:
+        best = _object(resource, "best")
+        return cls(
+            source=_text(resource, "source"),
+            trials=int(_number(resource, "trials")),
+            best=MeasurementView.read(_object(best, "final")) if best else None,
+            best_number=int(_number(best, "number")),
+            best_parameters=_object(best, "parameters"),
+        )
+
+
+@dataclass(frozen=True)
 class TrialsView:
     """All trials of a tuning job so far, in the order of their numbers."""
 
@@ -180,6 +205,8 @@ class TrialsView:
     tie: str
     """Why the best one, and not another that is as good; empty: none is."""
     trials: tuple[TrialView, ...]
+    earlier: EarlierView | None
+    """None: the search learned from no other."""
     resource: Mapping[str, JsonValue]
 
     @property
@@ -192,7 +219,7 @@ class TrialsView:
         best, names = resource.get("best"), resource.get("parameters")
         numbers = {n for n in best if isinstance(n, int)} if isinstance(best, list) else set()
         trials = _objects(resource, "trials")
-        metrics = _objects(resource, "metrics")
+        metrics, earlier = _objects(resource, "metrics"), _object(resource, "earlier")
         job = parse_job_name(_text(resource, "name"))
         training = isinstance(job, TrainingJobName)
         seen = frozenset(numbers)
@@ -204,6 +231,7 @@ class TrialsView:
             most=int(_number(_object(resource, "counts"), "trials")),
             tie=_text(resource, "tie"),
             trials=tuple(TrialView.read(each, seen, of_training=training) for each in trials),
+            earlier=EarlierView.read(earlier) if earlier else None,
             resource=resource,
         )
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from footplate.domain.errors import Violation
     from footplate.domain.jobs import JobSpec, RestartBounds
     from footplate.domain.quotas import Quotas
-    from footplate.domain.submission import Submission
+    from footplate.domain.submission import Submission, Tuning
     from footplate.ports.buckets import Buckets
 
 
@@ -91,8 +91,14 @@ class Gate:
         """What the job would better do otherwise, each once; also of one that may not come in."""
         if not submission.understood:
             return submission.warnings
-        advice = advise(submission.spec, self._catalogue, submission.tuning)
+        advice = advise(submission.spec, self._catalogue, self._tuning(submission))
         return tuple(dict.fromkeys((*submission.warnings, *advice)))
+
+    def _tuning(self, submission: Submission) -> Tuning | None:
+        request, tuning = submission.search, submission.tuning
+        if request is None or tuning is None:
+            return tuning
+        return self._searches.tuning(request, tuning)
 
     def remarks(self, submission: Submission) -> tuple[str, ...]:
         """What a job is told as it comes in: the warnings, and what its face says of parity.

@@ -26,6 +26,8 @@ class Tuning:
 
     parameters: int
     max_trials: int
+    earlier_trials: int = 0
+    """Finished trials of the job that it resumes."""
 
 
 @dataclass(frozen=True)

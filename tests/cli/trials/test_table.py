@@ -259,3 +259,46 @@ def test_describe_as_a_table_has_the_best(invoke: Callable[..., Result], job: st
         "census_1  RUNNING  2026-11-21T08:00:00.000000Z  4 of 9  "
         "trial 2: rmse 0.212346 at step 100\n"
     )
+
+
+EARLIER = {
+    "source": "census_0",
+    "trials": 12,
+    "equal": True,
+    "best": {"number": 7, "parameters": {"learning_rate": 0.25}, "final": measured(0.2, 100)},
+}
+
+
+@pytest.mark.parametrize(
+    ("rmse", "state", "told"),
+    [
+        (0.1, "RUNNING", "Trial 1 is better."),
+        (0.3, "RUNNING", "No new trial is better yet."),
+        (0.3, "SUCCEEDED", "No new trial is better."),
+        ("NaN", "FAILED", "No new trial has a result."),
+    ],
+)
+def test_the_earlier_best_stands_beside_the_new_ones(
+    invoke: Callable[..., Result],
+    fake: FakeService,
+    job: str,
+    rmse: float | str,
+    state: str,
+    told: str,
+) -> None:
+    best = [] if rmse == "NaN" else [1]
+    shown = trial(1, parameters={}, final=measured(rmse, 1))
+    fake.trials[JOB] = [answer(shown, state=state, earlier=EARLIER, best=best)]
+    assert invoke(*TRIALS, job).stderr.splitlines()[-1] == (
+        "Earlier: 12 trials, the best with rmse 0.2 (trial 7 of census_0: learning_rate=0.25). "
+        + told
+    )
+
+
+def test_earlier_trials_without_a_result_are_said(
+    invoke: Callable[..., Result], fake: FakeService, job: str
+) -> None:
+    fake.trials[JOB] = [
+        answer(trial(1, parameters={}), earlier={**EARLIER, "trials": 1, "best": None})
+    ]
+    assert "Earlier: 1 trial of census_0, none with a result.\n" in invoke(*TRIALS, job).stderr

@@ -17,6 +17,7 @@ from footplate.cli.table import table
 from footplate.cli.terminal import disarm, spell_json
 from footplate.cli.trials import export
 from footplate.cli.trials.detail import told_in_full
+from footplate.cli.trials.earlier import earlier_line
 from footplate.cli.trials.fields import utc_now
 from footplate.cli.trials.selection import find_trial, select
 from footplate.cli.trials.table import best_line, narrow_table, plain_table
@@ -143,8 +144,9 @@ _EXPORTS = {"json": export.as_json, "csv": export.as_csv, "yaml": export.as_yaml
 def _print_table(view: TrialsView, shown: Sequence[TrialView]) -> None:
     if not sys.stdout.isatty():
         click.echo(plain_table(view, shown, utc_now()))
-        if best := best_line(view):
-            click.echo(best, err=True)
+        for note in (best_line(view), earlier_line(view)):
+            if note:
+                click.echo(note, err=True)
         return
     width = shutil.get_terminal_size().columns
     for line, style in narrow_table(view, shown, utc_now(), width):
@@ -153,6 +155,8 @@ def _print_table(view: TrialsView, shown: Sequence[TrialView]) -> None:
         )
     if best := best_line(view):
         click.secho(disarm(best, plain=True), fg="green", err=True)
+    if earlier := earlier_line(view):
+        click.echo(disarm(earlier, plain=True), err=True)
 
 
 def _run_of(service: Service, name: JobName, trial: TrialView) -> Job | None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    from footplate.client.trials import TrialsView, TrialView
+    from footplate.client.trials import MeasurementView, TrialsView, TrialView
 
 BEST = "*"
 _COLOURS = {
@@ -128,8 +128,12 @@ def result(trial: TrialView) -> str:
     """Its metrics, and at which step."""
     if trial.final is None:
         return "no result"
-    values = ", ".join(f"{n} {figure(v)}" for n, v in trial.final.values.items())
+    values = values_of(trial.final)
     return f"{values} at step {trial.final.step}" if trial.final.step else values
+
+
+def values_of(measured: MeasurementView) -> str:
+    return ", ".join(f"{n} {figure(v)}" for n, v in measured.values.items())
 
 
 def _metric(name: str) -> Column:

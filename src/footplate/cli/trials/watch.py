@@ -12,6 +12,7 @@ import click
 from footplate.cli.follow import PATIENCE_S, RETRY_S
 from footplate.cli.job_commands import PENDING
 from footplate.cli.terminal import colourless, disarm
+from footplate.cli.trials.earlier import earlier_line
 from footplate.cli.trials.fields import utc_now
 from footplate.cli.trials.table import HEADING, best_line, narrow_table, result, why
 from footplate.domain.errors import Unavailable
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 _RUNNING = ("ACTIVE", "STOPPING")
-_LEAST, _AROUND = 5, 5
+_LEAST, _AROUND = 5, 6
 """Rows that are shown at least, and lines around them."""
 
 
@@ -114,6 +115,8 @@ def _picture(
     parts += rows[-room:]
     if best := best_line(view):
         parts.append((disarm(best, plain=True), "green"))
+    if earlier := earlier_line(view):
+        parts.append((disarm(earlier, plain=True), ""))
     parts += [(line, "dim") for line in notes]
     return Group(*(Text(text, style=style, no_wrap=True) for text, style in parts))
 
@@ -133,8 +136,9 @@ def _lines(states: Iterator[tuple[TrialsView, Job]], select: Select) -> Job:
             click.echo(_line(trial))
         last = job
     click.echo(headline(view))
-    if best := best_line(view):
-        click.echo(best)
+    for note in (best_line(view), earlier_line(view)):
+        if note:
+            click.echo(note)
     return last
 
 

@@ -15,6 +15,7 @@ from footplate.control.searches.happenings import (
     ended_events,
     hint,
     made_event,
+    prior_event,
     stopping_event,
     unseen_event,
 )
@@ -107,6 +108,8 @@ class Advance:
             create_time=job.create_time,
             earlier=self._earlier.of(search),
         )
+        prior = prior_event(search, study, self._clock.now())
+        self._tell(job, () if prior is None else (prior,))
         try:
             self._studies.create(study)
         except AlreadyExists:

@@ -33,7 +33,7 @@ class EarlierStudies:
         found: list[Study] = []
         for name in (search.learns_from, search.resumes):
             if name:
-                found += self._chain(name)
+                found += self.chain(name)
         return tuple(found)
 
     def find(self, name: str) -> KeptStudy:
@@ -55,8 +55,8 @@ class EarlierStudies:
                 raise
             return self._studies.find(StudyName(name.project, name.location, name.job_id))
 
-    def _chain(self, name: str) -> list[Study]:
-        """With what it had learned from itself."""
+    def chain(self, name: str) -> list[Study]:
+        """The study, with what it had learned from itself before it; gone: none."""
         try:
             kept = self.find(name)
         except NotFound:

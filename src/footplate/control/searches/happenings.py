@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.jobs import JobEvent
 from footplate.domain.names import TrainingJobName
+from footplate.domain.searches.prior_trials import describe_prior, prior_trials
 from footplate.domain.searches.trial_spec import flags
 from footplate.domain.states import State
 from footplate.domain.words import shortened
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from footplate.domain.jobs import Job
+    from footplate.domain.searches.search import Search
     from footplate.domain.studies.metrics import Metric
-    from footplate.domain.studies.records import TrialRecord
+    from footplate.domain.studies.records import StudyRecord, TrialRecord
     from footplate.domain.studies.space import SearchSpace
 
 
@@ -31,6 +33,14 @@ def made_event(trial: TrialRecord, space: SearchSpace) -> JobEvent:
     why = f" ({trial.suggestion.sentence})" if trial.suggestion else ""
     message = f"trial {trial.number}: {point}{why}"
     return JobEvent(trial.create_time, "TRIAL", message, key=f"trial/{trial.number}/made")
+
+
+def prior_event(search: Search, study: StudyRecord, now: datetime) -> JobEvent | None:
+    """What it learns from; None: from nothing."""
+    prior = prior_trials(search, study.earlier)
+    if prior is None:
+        return None
+    return JobEvent(now, "EARLIER_TRIALS", describe_prior(prior, search), key="earlier-trials")
 
 
 def _told(given: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import NotFound, Violation
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from footplate.domain.jobs import Job
     from footplate.domain.names import JobName
     from footplate.domain.searches.search import Search, SearchRequest
+    from footplate.domain.submission import Tuning
     from footplate.ports.store import Store
     from footplate.ports.studies import KeptStudy
 
@@ -38,6 +40,18 @@ class SearchResolver:
         """Of a request without violations."""
         job = None if request.resumes is None else self._find(request.resumes)
         return search_of(request, job.spec.search if job else None)
+
+    def tuning(self, request: SearchRequest, tuning: Tuning) -> Tuning:
+        """``tuning`` of the request, with what the job that it resumes adds to it."""
+        resumed = None if request.resumes is None else self._find(request.resumes)
+        if resumed is None or resumed.spec.search is None:
+            return tuning
+        chain = self._earlier.chain(str(resumed.name))
+        return replace(
+            tuning,
+            parameters=len(resumed.spec.search.study.space.names),
+            earlier_trials=sum(len(study.trials) for study in chain),
+        )
 
     def _check_resumed(self, request: SearchRequest, name: JobName) -> Iterator[Violation]:
         given, job = f"{quoted(name.job_id)} given", self._find(name)

@@ -50,10 +50,12 @@ def shortcomings(spec: JobSpec, catalogue: Catalogue, site: Site) -> tuple[str, 
 def _trials(tuning: Tuning | None) -> Iterator[str]:
     if tuning is None:
         return
-    wanted = TRIALS_PER_PARAMETER * tuning.parameters
-    if tuning.max_trials < wanted:
+    wanted, earlier = TRIALS_PER_PARAMETER * tuning.parameters, tuning.earlier_trials
+    if tuning.max_trials + earlier < wanted:
         parameters = "1 parameter" if tuning.parameters == 1 else f"{tuning.parameters} parameters"
         trials = "1 trial is" if tuning.max_trials == 1 else f"{tuning.max_trials} trials are"
+        if earlier:
+            trials = f"{tuning.max_trials} new and {earlier} earlier trials are"
         yield (
             f"{trials} few for {parameters}: at least "
             f"{TRIALS_PER_PARAMETER} for each are recommended, {wanted} in all"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from footplate.domain.searches.prior_trials import prior_trials
 from footplate.domain.studies.merit import best, pareto_optimal
 from footplate.wire.doubles import double_json
 from footplate.wire.timestamps import format_time
@@ -50,6 +51,7 @@ def search_json(
     if search.resumes:
         answer["resumes"] = search.resumes
     if study is not None:
+        answer |= _earlier(search, study)
         answer["studyState"] = study.state.name
         if study.why_inactive:
             answer["whyInactive"] = study.why_inactive
@@ -95,6 +97,19 @@ def measurements_json(reports: Sequence[StoredReport]) -> JsonObject:
             {"position": stored.position, **_report(stored.report)} for stored in reports
         ]
     }
+
+
+def _earlier(search: Search, study: StudyRecord) -> JsonObject:
+    """What it learned from, and the best of that; nothing where it learned from nothing."""
+    prior = prior_trials(search, study.earlier)
+    if prior is None:
+        return {}
+    told: JsonObject = {"source": prior.source, "trials": prior.count, "equal": prior.equal}
+    if prior.best is not None and prior.best.final is not None:
+        number: JsonObject = {"number": prior.best.number} if prior.best_of_source else {}
+        point: JsonObject = dict(prior.best.point)
+        told["best"] = {**number, "parameters": point, "final": _measurement(prior.best.final)}
+    return {"earlier": told}
 
 
 def _best(search: Search, trials: Sequence[TrialRecord]) -> JsonObject:

@@ -50,6 +50,20 @@ def test_describe_shows_the_resource_and_what_happens(
     assert result.stderr == "PREPARING: 38 of 52 packages\n"
 
 
+def test_describe_repeats_warnings_and_what_a_search_went_on_from(
+    invoke: Callable[..., Result], fake: FakeService
+) -> None:
+    fake.events[NAME] = [
+        {"number": 1, "kind": "QUEUED", "message": ""},
+        {"number": 2, "kind": "WARNING", "message": "3 trials are few for 1 parameter"},
+        {"number": 3, "kind": "EARLIER_TRIALS", "message": "goes on from census_0: 9 trials"},
+        {"number": 4, "kind": "RUNNING", "message": ""},
+    ]
+    assert invoke("ai-platform", "jobs", "describe", "census_1").stderr == (
+        "Warning: 3 trials are few for 1 parameter\nIt goes on from census_0: 9 trials.\nRUNNING\n"
+    )
+
+
 def test_describe_shows_an_event_without_words(
     invoke: Callable[..., Result], fake: FakeService
 ) -> None:

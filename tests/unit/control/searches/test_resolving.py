@@ -17,16 +17,17 @@ from footplate.control.searches.trials import Trials
 from footplate.control.validation import Validation
 from footplate.domain.errors import ServiceError
 from footplate.domain.jobs import RestartBounds
-from footplate.domain.names import StudyUid
+from footplate.domain.names import StudyUid, parse_job_name
 from footplate.domain.quotas import Quotas
 from footplate.domain.states import State
 from footplate.domain.studies.records import StudyRecord
+from footplate.domain.studies.trials import TrialState
 from footplate.server.machine import RandomIds
 from footplate.testing.catalogue import built_in
 from footplate.testing.clock import FakeClock
 from footplate.testing.jobs import make_job
 from footplate.testing.logs import MemoryLogs
-from footplate.testing.searches import make_search, make_tuning_job
+from footplate.testing.searches import make_search, make_trial, make_tuning_job
 from footplate.testing.sites import make_regions
 from footplate.testing.store import MemoryStore
 from footplate.testing.usage import MemoryUsage
@@ -52,6 +53,11 @@ CASES: dict[str, tuple[JsonObject, str, str | None]] = {
     "resumed, other parameters": ({**RESUMED, "params": [RATE]}, "", "hyperparameters.params"),
     "resumed, a grid": ({**RESUMED, "algorithm": "GRID_SEARCH"}, "", "hyperparameters.algorithm"),
     "an unknown job": ({"resumePreviousJobId": "no"}, "", "resumePreviousJobId"),
+    "a job of another project": (
+        {"resumePreviousJobId": "projects/other/jobs/done"},
+        "",
+        "resumePreviousJobId",
+    ),
     "an unfinished job": ({"resumePreviousJobId": "goes_on"}, "", "resumePreviousJobId"),
     "a plain job": ({"resumePreviousJobId": "plain"}, "", "resumePreviousJobId"),
     "the job itself": ({"resumePreviousJobId": "new"}, "", "resumePreviousJobId"),
@@ -103,22 +109,57 @@ class Desk:
         uid, now = StudyUid(job.uid), job.create_time
         self.store.studies.create(StudyRecord(uid, None, "", search.study, "{}", 1, now))
 
+    def finish(self, job_id: str, count: int) -> None:
+        """So many of its trials have ended."""
+        uid = StudyUid(self.store.get(parse_job_name(f"projects/demo/jobs/{job_id}")).uid)
+        study = self.store.studies.load(uid).study
+        trials = [make_trial(n, TrialState.SUCCEEDED, value=0.5) for n in range(1, count + 1)]
+        self.store.studies.write(replace(study, made=count, ended=count, version=2), trials)
+
+    def body(self, search: JsonObject) -> dict[str, Any]:
+        training: dict[str, Any] = {
+            "region": "us-central1",
+            "packageUris": ["gs://demo-bucket/trainer-0.1.tar.gz"],
+            "pythonModule": "trainer.task",
+            "hyperparameters": search,
+        }
+        return {"jobId": "new", "trainingInput": training}
+
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path / "buckets")
 
 
+SENTENCES = {
+    "an unknown job": "'no' given; there is no such job; allowed: a finished tuning job of",
+    "an unfinished job": "'goes_on' given, which is RUNNING; wait for its end, or cancel it",
+    "a plain job": "'plain' given, which isn't a tuning job; allowed: one that is",
+    "a job of another project": "other projects' jobs can't be resumed",
+}
+
+
+@pytest.mark.parametrize("case", SENTENCES)
+def test_each_job_that_can_not_be_resumed_has_a_sentence_of_its_own(desk: Desk, case: str) -> None:
+    submission = read_submission(desk.body(CASES[case][0]), "demo", built_in())
+    found = [v.description for v in desk.validation.validate(submission).violations]
+    assert any(SENTENCES[case] in description for description in found)
+
+
+def test_the_warning_about_few_trials_counts_those_of_the_resumed_job(desk: Desk) -> None:
+    desk.finish("done", 30)
+    few = read_submission(desk.body(RESUMED), "demo", built_in())
+    enough = read_submission(desk.body({**RESUMED, "maxTrials": 10}), "demo", built_in())
+
+    said = "2 new and 30 earlier trials are few for 4 parameters: at least 10 for each are "
+    assert [w for w in desk.validation.validate(few).warnings if w.startswith(said)]
+    assert not [w for w in desk.validation.validate(enough).warnings if " few for " in w]
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_who_asks_and_who_submits_hear_the_same(desk: Desk, case: str) -> None:
     search, learned, field = CASES[case]
-    training: dict[str, Any] = {
-        "region": "us-central1",
-        "packageUris": ["gs://demo-bucket/trainer-0.1.tar.gz"],
-        "pythonModule": "trainer.task",
-        "hyperparameters": search,
-    }
-    body: dict[str, Any] = {"jobId": "new", "trainingInput": training}
+    body = desk.body(search)
     if learned:
         body["labels"] = {LEARN: learned}
     submission = read_submission(body, "demo", built_in())

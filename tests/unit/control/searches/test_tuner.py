@@ -217,6 +217,21 @@ def test_a_search_whose_trials_all_reach_their_limit_says_so(rig: SearchRig) -> 
     )
 
 
+def test_a_search_that_resumes_says_how_many_trials_inform_it(rig: SearchRig) -> None:
+    begun(rig)
+    for number in (1, 2, 3, 4):
+        rig.finish(number, 1.0 / number)
+    resumes = replace(RANDOM, resumes=str(rig.job.name))
+    rig.submit(resumes, "projects/demo/jobs/more")
+    rig.settle()
+    rig.be_reborn()
+    rig.settle()
+
+    (said,) = rig.told("EARLIER_TRIALS")
+    assert said.startswith("goes on from search: 4 earlier trials inform this search")
+    assert said.endswith("the best is trial 4 of search, rmse = 0.25")
+
+
 def test_the_job_started_when_its_first_trial_did(rig: SearchRig) -> None:
     begun(rig)
     rig.begin(2)

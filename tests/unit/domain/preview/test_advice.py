@@ -62,6 +62,10 @@ def test_few_trials() -> None:
     )
     assert "29 trials are few for 3 parameters" in advise(spec, CATALOGUE, Tuning(3, 29))[0]
     assert advise(spec, CATALOGUE, Tuning(2, 1))[0].startswith("1 trial is few for 2 parameters")
+    assert advise(spec, CATALOGUE, Tuning(1, 4, earlier_trials=6)) == ()
+    assert advise(spec, CATALOGUE, Tuning(1, 3, earlier_trials=6))[0].startswith(
+        "3 new and 6 earlier trials are few for 1 parameter"
+    )
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,10 @@ def _check_resumed(search: HyperparameterSpec, job: Job) -> Iterator[Violation]:
     resumed, field = search.resume_previous_job_id, f"{_AT}.resumePreviousJobId"
     if not resumed:
         return
+    if "/" in resumed:
+        allowed = "the id alone of a job of the same project; other projects' jobs can't be resumed"
+        yield Violation(field, f"{describe(resumed)} given; allowed: {allowed}")
+        return
     try:
         check_training_job_id(resumed)
     except InvalidArgument as error:

@@ -98,6 +98,17 @@ def test_a_package_from_code_to_job(
     assert [path.name for path in trainer.parent.iterdir()] == ["trainer"]
 
 
+def test_warnings_of_a_job_that_was_made_are_shown(
+    invoke: Callable[..., Result], fake: FakeService, trainer: Path
+) -> None:
+    warning: dict[str, object] = {"number": 1, "kind": "WARNING", "message": "3 trials are few"}
+    fake.events["projects/demo/jobs/census_1"] = [warning]
+    words = ("--module-name=trainer.task", "--job-dir=gs://stage/census", "--scale-tier=basic")
+    result = invoke(*SUBMIT, "census_1", f"--package-path={trainer}", *words)
+    assert result.exit_code == 0
+    assert result.stderr.splitlines()[-1] == "Warning: 3 trials are few"
+
+
 def test_options_win_over_the_file(
     invoke: Callable[..., Result], fake: FakeService, tmp_path: Path
 ) -> None:
