@@ -18,6 +18,7 @@ MARKER = "complete.json"
 """Lies in every environment that is finished, and in no other."""
 _USE = re.compile(r"(?:runtimes|layers)/[0-9a-f]{32}")
 _MOST_USES = 8
+_LONGEST_OWNER_BYTES = 512
 
 
 def open_lock(environment: str) -> int:
@@ -51,6 +52,24 @@ def _try_share(descriptor: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def sign(descriptor: int, owner: str) -> None:
+    """Note who builds, for those who wait; where that can't be noted, nothing else is lost."""
+    try:
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, owner.encode()[:_LONGEST_OWNER_BYTES], 0)
+    except OSError:
+        return
+
+
+def is_signed(descriptor: int, owner: str) -> bool:
+    """Whether ``owner`` builds; nobody of that name where it is empty."""
+    try:
+        found = os.pread(descriptor, _LONGEST_OWNER_BYTES, 0)
+    except OSError:
+        return False
+    return bool(owner) and found == owner.encode()[:_LONGEST_OWNER_BYTES]
 
 
 def release(descriptor: int) -> None:

@@ -171,10 +171,19 @@ def test_ten_at_once_build_one(bench: Bench, runtime: Runtime, tmp_path: Path) -
     assert len(list(bench.cache.glob("runtimes/*/complete.json"))) == 1
 
 
+def of_job(job_id: str) -> dict[str, str]:
+    names = ("CLOUD_ML_PROJECT_ID", "CLOUD_ML_REGION", "CLOUD_ML_JOB_ID")
+    return dict(zip(names, ("demo", "us-central1", job_id), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("job_id", "builder"),
+    [("job_1", "another replica or trial of this job"), ("job_2", "another job")],
+)
 def test_a_build_that_was_killed_is_made_anew(
-    bench: Bench, runtime: Runtime, tmp_path: Path
+    bench: Bench, runtime: Runtime, tmp_path: Path, job_id: str, builder: str
 ) -> None:
-    """Not before the last process of the killed one is gone."""
+    """Not before the last process of the killed one is gone. Who waits is told for whom."""
     begun = tmp_path / "begun"
     first = (
         "import pathlib, time\n"
@@ -184,14 +193,14 @@ def test_a_build_that_was_killed_is_made_anew(
         "    time.sleep(600)\n"
     )
     trainer = make_sdist(tmp_path, "trainer", files=TRAINER, backend=first + BACKEND)
-    killed = bench.start(bench.make_home(runtime, trainer))
+    killed = bench.start(bench.make_home(runtime, trainer, environment=of_job("job_1")))
     try:
         wait_for(begun)
         killed.kill()
         killed.wait()
-        second = bench.start(bench.make_home(runtime, trainer))
+        second = bench.start(bench.make_home(runtime, trainer, environment=of_job(job_id)))
         assert second.stdout is not None
-        waiting = "waiting for another job that makes the same environment"
+        waiting = f"waiting for {builder} that makes the same environment"
         assert json.loads(second.stdout.readline()) == {"m": waiting}
         assert second.poll() is None
     finally:
@@ -292,7 +301,8 @@ def test_slices(bench: Bench, wheels: Path, tmp_path: Path) -> None:
     outcome = bench.prepare(bench.make_home(runtime, plain, module="plain"))
     assert outcome.messages[-1] == (
         "runtime 9.9: part, for nothing names what it lacks of the whole runtime; "
-        "FOOTPLATE_RUNTIME_SLICE=full in the job's environment forces that"
+        "name that in the code or in setup.py's install_requires, or set "
+        "FOOTPLATE_RUNTIME_SLICE=full in the env of a job of Vertex AI, to get all of it"
     )
     naming = make_sdist(tmp_path, "naming", files={"naming.py": "name = 'large.module'\n"})
     outcome = bench.prepare(bench.make_home(runtime, naming, module="naming"))
@@ -306,7 +316,7 @@ def test_slices(bench: Bench, wheels: Path, tmp_path: Path) -> None:
     assert bench.prepare(forced).python == module.python
     wrong = bench.make_home(runtime, environment={"FOOTPLATE_RUNTIME_SLICE": "huge"})
     assert bench.prepare(wrong).error == (
-        "FOOTPLATE_RUNTIME_SLICE is 'huge' in the job's environment; allowed: full, part, whole"
+        "FOOTPLATE_RUNTIME_SLICE is 'huge' in the job's env; allowed: full, part, whole"
     )
     indirect = make_sdist(tmp_path, "indirect", files={"i.py": ""}, requires=[needy.name[:5]])
     outcome = bench.prepare(bench.make_home(runtime, indirect, module="i"))

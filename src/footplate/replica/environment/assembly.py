@@ -74,8 +74,8 @@ class Assembly:
         def make(path: str, lock: int) -> dict[str, Any]:
             return self._make_layer(path, self._uv.holding(lock), packages, words)
 
-        def wait() -> None:
-            self._teller.tell("waiting for another job that makes the same environment")
+        def wait(builder: str) -> None:
+            self._teller.tell(f"waiting for {builder} that makes the same environment")
 
         key = self._make_key(packages, builds.root)
         built = builds.get(key, make, wait)

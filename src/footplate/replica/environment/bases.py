@@ -49,12 +49,19 @@ class Base:
 
 class Bases:
     def __init__(
-        self, cache: str, interpreter: Interpreter, uv: Uv, locks: Locks, teller: Teller
+        self,
+        cache: str,
+        interpreter: Interpreter,
+        uv: Uv,
+        locks: Locks,
+        teller: Teller,
+        job: str = "",
     ) -> None:
+        """``job``: of the replica that wants one, if it is one."""
         root = os.path.join(cache, "runtimes")
         self._root = root
         self._folder = os.path.join(cache, "locks")
-        self._builds = Builds(root)
+        self._builds = Builds(root, job)
         self._interpreter = interpreter
         self._uv = uv
         self._locks = locks
@@ -97,8 +104,8 @@ class Bases:
         def make(path: str, lock: int) -> dict[str, Any]:
             return self._make(runtime, piece, path, self._uv.holding(lock))
 
-        def wait() -> None:
-            self._teller.tell(f"waiting for another job that builds runtime {runtime}")
+        def wait(builder: str) -> None:
+            self._teller.tell(f"waiting for {builder} that builds runtime {runtime}")
 
         return self._open(self._builds.get(self._key(piece), make, wait), piece)
 

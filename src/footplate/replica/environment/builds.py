@@ -41,8 +41,10 @@ class Builds:
     What is given out is kept from removal as long as this process lives, or until ``close``.
     """
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, job: str = "") -> None:
+        """``job``: that of the replica, for other replicas of it that wait."""
         self.root = root
+        self._job = job
         self._held: dict[str, int] = {}
         self.made = 0
         """How many were built here, rather than found."""
@@ -59,13 +61,13 @@ class Builds:
         return built
 
     def get(
-        self, key: str, make: Callable[[str, int], dict[str, Any]], wait: Callable[[], None]
+        self, key: str, make: Callable[[str, int], dict[str, Any]], wait: Callable[[str], None]
     ) -> Built:
         """The directory of ``key``; if it isn't there, made by ``make(path, lock)``.
 
         ``make`` makes ``path``, which doesn't exist, and returns what is to be written down;
         ``lock`` is a descriptor for its processes to inherit. ``wait`` is called before waiting
-        for another process that makes the same.
+        for another process that makes the same, with words for whose that is.
         """
         os.makedirs(self.root, exist_ok=True)
         descriptor = self._open(key)
@@ -73,7 +75,7 @@ class Builds:
             while True:
                 if self._find(key) is None and leases.try_alone(descriptor):
                     self._build(key, make, descriptor)
-                leases.share(descriptor, wait)
+                leases.share(descriptor, lambda: wait(self._name_builder(descriptor)))
                 built = self._keep(key, descriptor)
                 if built is not None:
                     return built
@@ -81,6 +83,12 @@ class Builds:
         except BaseException:
             os.close(descriptor)
             raise
+
+    def _name_builder(self, descriptor: int) -> str:
+        """Other jobs have no name here: they may be somebody else's."""
+        if leases.is_signed(descriptor, self._job):
+            return "another replica or trial of this job"
+        return "another job"
 
     def close(self) -> None:
         """Use nothing any more."""
@@ -117,6 +125,7 @@ class Builds:
         if self._find(key) is not None:
             return
         path = os.path.join(self.root, key)
+        leases.sign(lock, self._job)
         discard(path)
         try:
             record = make(path, lock)
@@ -124,6 +133,8 @@ class Builds:
         except BaseException:
             discard(path)
             raise
+        finally:
+            leases.sign(lock, "")
         self.made += 1
 
 

@@ -60,8 +60,8 @@ def prepare(home: str, teller: Teller) -> dict[str, Any]:
     globs = [str(pattern) for pattern in ticket.get("pythons") or ()]
     interpreters = Interpreters(globs, host, cache, uv)
     interpreter = interpreters.find(task.python, f"runtime {task.runtime}")
-    bases = Bases(cache, interpreter, uv, server, teller)
-    layers = Builds(os.path.join(cache, "layers"))
+    bases = Bases(cache, interpreter, uv, server, teller, task.job)
+    layers = Builds(os.path.join(cache, "layers"), task.job)
     assembly = Assembly(task, slices, interpreter, bases, uv, teller)
     environment = assembly.assemble(packages, layers)
     if bases.made or layers.made:

@@ -19,8 +19,8 @@ _SOURCES = (
     *(".json", ".yaml", ".yml"),
 )
 _NOTHING_NAMED = (
-    "nothing names what it lacks of the whole runtime; "
-    f"{VARIABLE}=full in the job's environment forces that"
+    "nothing names what it lacks of the whole runtime; name that in the code or in setup.py's "
+    f"install_requires, or set {VARIABLE}=full in the env of a job of Vertex AI, to get all of it"
 )
 _NAME = re.compile(r"[A-Za-z0-9_]+")
 
@@ -96,7 +96,7 @@ def _find(slices: list[Slice], chosen: list[int], forced: str) -> int:
         if slices[index].name.lower() == forced.lower():
             return index
     allowed = ", ".join(["full", *(slices[index].name for index in chosen)])
-    raise Unpreparable(f"{VARIABLE} is {forced!r} in the job's environment; allowed: {allowed}")
+    raise Unpreparable(f"{VARIABLE} is {forced!r} in the job's env; allowed: {allowed}")
 
 
 def _make(slices: list[Slice], index: int, reason: str) -> Choice:

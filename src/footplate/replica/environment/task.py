@@ -39,6 +39,13 @@ class Task:
         return self._environment.get(VARIABLE, "")
 
     @property
+    def job(self) -> str:
+        """The same for all replicas and trials of a job, and for no other job's."""
+        names = ("CLOUD_ML_PROJECT_ID", "CLOUD_ML_REGION", "CLOUD_ML_JOB_ID")
+        known = [self._environment.get(name, "") for name in names]
+        return "/".join(known) if all(known) else ""
+
+    @property
     def variant(self) -> str:
         """Which of the runtime's variants serves this replica: ``cpu`` or ``gpu``."""
         return "gpu" if self._uses_gpus and self._variants.get("gpu") else "cpu"

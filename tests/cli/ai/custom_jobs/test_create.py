@@ -173,6 +173,20 @@ def test_reduction_servers_stand_beside_local_code(
     assert ["pythonPackageSpec" in spec for spec in specs] == [True, True, False]
 
 
+def test_further_pools_may_repeat_the_local_code_of_the_first(
+    invoke: Callable[..., Result], fake: FakeService, tmp_path: Path
+) -> None:
+    (tmp_path / "train.py").write_text("print('hello')\n")
+    pool = f"machine-type=m,executor-image-uri={IMAGE},local-package-path={tmp_path}"
+
+    result = invoke(*CREATE, *[f"--worker-pool-spec={pool},script=train.py"] * 2)
+
+    assert result.exit_code == 0, result.stderr
+    first, second = fake.last("POST").json()["jobSpec"]["workerPoolSpecs"]
+    assert first == second
+    assert len(first["pythonPackageSpec"]["packageUris"]) == 1
+
+
 MACHINE = "machine-type=m"
 
 
@@ -214,11 +228,22 @@ MACHINE = "machine-type=m"
         (
             (
                 f"{MACHINE},local-package-path=.,executor-image-uri=i,script=x",
+                f"{MACHINE},script=y",
+            ),
+            (
+                "script=y in a further one, where the first one has script=x: its local package is "
+                "used for all, but for a pool with Reduction Server's image; leave the key out"
+            ),
+        ),
+        (
+            (
+                f"{MACHINE},local-package-path=.,executor-image-uri=i,script=x",
                 f"{MACHINE},container-image-uri=i",
             ),
             (
-                "container-image-uri: the local package of the first one is used for all, "
-                "but for a pool with Reduction Server's image"
+                "container-image-uri=i in a further one, where the first one has no "
+                "container-image-uri: its local package is used for all, but for a pool with "
+                "Reduction Server's image; leave the key out"
             ),
         ),
     ],

@@ -43,8 +43,8 @@ def check_pools(pools: Sequence[dict[str, str]]) -> None:
     _check_software(pools[0])
     for pool in pools[1:]:
         if local and not is_image(pool.get("container-image-uri", "")):
-            _check_no_software(pool)
-        if "local-package-path" in pool:
+            _check_same_software(pool, pools[0])
+        elif "local-package-path" in pool:
             raise _wrong("local-package-path is allowed in the first one only")
         if pool and not local:
             _check_software(pool)
@@ -112,13 +112,19 @@ def _check_software(pool: dict[str, str]) -> None:
         raise _wrong(f"{', '.join(unexpected)}: allowed with local-package-path only")
 
 
-def _check_no_software(pool: dict[str, str]) -> None:
-    """gcloud takes none either; a Reduction Server beside a local package is our addition."""
-    if unexpected := [key for key in _SOFTWARE if key in pool]:
-        raise _wrong(
-            f"{', '.join(unexpected)}: the local package of the first one is used for all, but for "
-            "a pool with Reduction Server's image"
-        )
+def _check_same_software(pool: dict[str, str], first: dict[str, str]) -> None:
+    """It may repeat what the first one says; gcloud takes none of these keys there.
+
+    A Reduction Server beside a local package is our addition.
+    """
+    for key in ("local-package-path", *_SOFTWARE):
+        if key in pool and pool[key] != first.get(key):
+            known = f"{key}={first[key]}" if key in first else f"no {key}"
+            raise _wrong(
+                f"{key}={pool[key]} in a further one, where the first one has {known}: its local "
+                "package is used for all, but for a pool with Reduction Server's image; leave the "
+                "key out"
+            )
 
 
 def _whole(pool: dict[str, str], key: str, default: int) -> int:
