@@ -64,3 +64,43 @@ def test_or_the_module_is_imported_in_any_order(torch_python: Path) -> None:
         "print(d.Backend.backend_list.count('footplate'), callable(f.hook))"
     )
     assert printed(torch_python, text) == "1 True\n"
+
+
+def test_a_pytorch_that_cannot_run_the_backend_is_told_what_to_call(tmp_path: Path) -> None:
+    module = tmp_path / "torch" / "distributed.py"
+    module.parent.mkdir()
+    (module.parent / "__init__.py").touch()
+    module.write_text(
+        "def is_available():\n    return True\nclass ProcessGroup:\n    pass\n"
+        "class Backend:\n    backend_list = []\n    @classmethod\n"
+        "    def register_backend(cls, name, func, extended_api=False, devices=None):\n"
+        "        cls.backend_list.append(name)\n        cls.make = func\n"
+    )
+    text = (
+        "import footplate_reduction.torch as r, torch.distributed as d\n"
+        "print(d.Backend.backend_list)\n"
+        "try:\n    d.Backend.make(None)\nexcept r.ReductionError as error:\n    print(error)\n"
+    )
+    known, told = printed(sys.executable, text, tmp_path).splitlines()
+    assert known == "['footplate']"
+    assert "footplate_reduction.torch.attach(model)" in told
+
+
+@pytest.mark.parametrize(
+    ("body", "parameters"),
+    [("", "name, func"), ("backend_list = []", "name, func, extended_api=False")],
+    ids=["PyTorch 1.12", "PyTorch 2.0"],
+)
+def test_where_pytorch_takes_no_such_backend_the_line_can_still_be_imported(
+    tmp_path: Path, body: str, parameters: str
+) -> None:
+    """With the signatures of those versions: an error there would end trainers of their images."""
+    module = tmp_path / "torch" / "distributed.py"
+    module.parent.mkdir()
+    (module.parent / "__init__.py").touch()
+    module.write_text(
+        f"def is_available():\n    return True\nclass Backend:\n    {body}\n"
+        f"    @classmethod\n    def register_backend(cls, {parameters}):\n        assert False\n"
+    )
+    text = "import footplate_reduction.torch as r; print(callable(r.attach))"
+    assert printed(sys.executable, text, tmp_path) == "True\n"

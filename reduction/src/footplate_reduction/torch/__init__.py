@@ -9,6 +9,7 @@ PyTorch 2.5 and later register the backend by themselves; else importing this mo
 from __future__ import annotations
 
 import contextlib
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from footplate_reduction.errors import ReductionError
@@ -43,13 +44,26 @@ def register() -> None:
     PyTorch calls it while it is imported."""
     import torch.distributed as dist
 
-    if not dist.is_available() or "footplate" in dist.Backend.backend_list:
+    if not dist.is_available() or not _takes_devices(dist.Backend):
         return
-    make: Any = dist.Backend.register_backend
-    make("footplate", _make_group, extended_api=True, devices=["cpu", "cuda"])
+    if "footplate" not in dist.Backend.backend_list:
+        make: Any = dist.Backend.register_backend
+        make("footplate", _make_group, extended_api=True, devices=["cpu", "cuda"])
+
+
+def _takes_devices(backend: Any) -> bool:
+    """Whether backends of others can be registered for devices: in PyTorch 2.1 and later."""
+    return "devices" in inspect.signature(backend.register_backend).parameters
 
 
 def _make_group(options: Any, _: Any = None) -> Any:
+    import torch.distributed as dist
+
+    if not hasattr(dist.ProcessGroup, "_set_default_backend"):
+        raise ReductionError(
+            "this PyTorch can't run the backend footplate: call init_process_group with gloo or "
+            "nccl, and footplate_reduction.torch.attach(model) on the DistributedDataParallel"
+        )
     from footplate_reduction.torch.backend import FootplateGroup
 
     return FootplateGroup(options)
