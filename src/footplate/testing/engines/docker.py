@@ -36,6 +36,9 @@ def private_dockerd(directory: Path) -> Iterator[PrivateEngine]:
         f"--config-file={directory}/daemon.json",
     )
     (directory / "daemon.json").write_text("{}")
-    engine = PrivateEngine("docker", directory, sockets / "docker.sock", command)
+    helper = sockets / "exec" / "containerd" / "containerd.pid"
+    engine = PrivateEngine(
+        "docker", directory, sockets / "docker.sock", command, helper_pid_file=helper
+    )
     with running(engine):
         yield engine

@@ -17,7 +17,12 @@ from typing import TYPE_CHECKING
 import docker
 from docker.errors import DockerException
 
-from footplate.testing.engines.leftovers import kill_processes_of, remove_tree, unmount_below
+from footplate.testing.engines.leftovers import (
+    is_running,
+    kill_processes_of,
+    remove_tree,
+    unmount_below,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -39,6 +44,9 @@ class PrivateEngine:
     environment: Mapping[str, str] = field(default_factory=dict)
     """What the engine's own command line needs to use the same storage."""
 
+    helper_pid_file: Path | None = None
+    """Of a process that ends with a killed engine; some init may leave it as a zombie for ever."""
+
     _process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -53,6 +61,7 @@ class PrivateEngine:
     def start(self) -> None:
         """Return when the engine answers."""
         self.socket.unlink(missing_ok=True)
+        self._forget_dead_helper()
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 self.command,
@@ -67,6 +76,15 @@ class PrivateEngine:
             if self._process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"{self.kind} didn't start: {self.log.read_text()[-4000:]}")
             time.sleep(0.02)
+
+    def _forget_dead_helper(self) -> None:
+        if self.helper_pid_file is None or not self.helper_pid_file.exists():
+            return
+        helper = self.helper_pid_file.read_text().strip()
+        deadline = time.monotonic() + STOP_TIMEOUT_S
+        while is_running(int(helper)) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        self.helper_pid_file.unlink()
 
     @property
     def log(self) -> Path:

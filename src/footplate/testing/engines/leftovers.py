@@ -58,6 +58,14 @@ def _parent(process: int) -> int:
     return int(parent)
 
 
+def is_running(process: int) -> bool:
+    """No zombie is."""
+    with suppress(OSError):
+        _parent(process)
+        return True
+    return False
+
+
 def unmount_below(directory: Path) -> None:
     """Lazily: a process that dies right now may still hold one."""
     prefix = f"{directory}/"

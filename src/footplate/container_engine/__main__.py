@@ -1,0 +1,34 @@
+"""``python -m footplate.container_engine pull``: heavy work in a process that can be killed."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from footplate.container_engine.engine_client import EngineFailure
+from footplate.container_engine.pull import SILENCE_LIMIT_S, pull
+from footplate.container_engine.reporting import Reporter
+from footplate.domain.image_reference import MalformedReference, parse_reference
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="footplate.container_engine")
+    commands = parser.add_subparsers(required=True)
+    pulling = commands.add_parser("pull")
+    pulling.add_argument("--socket", required=True)
+    pulling.add_argument("--image", required=True)
+    pulling.add_argument("--lock-dir", type=Path, required=True)
+    pulling.add_argument("--silence-limit", type=float, default=SILENCE_LIMIT_S)
+    given = parser.parse_args()
+    report = Reporter()
+    try:
+        reference = parse_reference(given.image)
+        pull(given.socket, reference, given.lock_dir, report, given.silence_limit)
+    except MalformedReference as error:
+        report.fail(f"'{given.image}' names no image: {error}")
+    except EngineFailure as error:
+        report.fail(str(error))
+
+
+if __name__ == "__main__":
+    main()
