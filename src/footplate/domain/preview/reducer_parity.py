@@ -12,6 +12,7 @@ from footplate.domain.catalogue import AcceleratorKind
 from footplate.domain.jobs import ContainerProgram
 from footplate.domain.machines import accelerators_of
 from footplate.domain.parts import Part, part_of
+from footplate.domain.preview.pool_messages import for_pools
 from footplate.domain.words import shortened
 
 if TYPE_CHECKING:
@@ -32,24 +33,20 @@ def reducer_doubts(pools: Sequence[WorkerPool], catalogue: Catalogue) -> Iterato
     """Nothing where no pool runs reduction servers."""
     if not any(part_of(pool) is Part.REDUCER and pool.replica_count for pool in pools):
         return
-    for pool in pools:
-        if pool.replica_count and part_of(pool) in (Part.PRIMARY, Part.WORKER):
-            yield from _doubts(pool, catalogue)
+    workers = (p for p in pools if p.replica_count and part_of(p) in (Part.PRIMARY, Part.WORKER))
+    yield from for_pools(workers, lambda pool: _doubts(pool, catalogue))
 
 
 def _doubts(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
     if not _has_gpu(pool, catalogue):
-        yield (
-            f"{pool.cluster_role} has no GPU: Google's Reduction Server wants GPU workers that "
-            "all-reduce by NCCL"
-        )
+        yield "no GPU; Google's Reduction Server wants GPU workers that all-reduce by NCCL"
     image = _image(pool)
     match = _IMAGE.search(image)
     if match is None:
         if isinstance(pool.program, ContainerProgram):
             yield (
-                f"{pool.cluster_role}: Google's Reduction Server wants NCCL 2.7 or later and the "
-                "package google-reduction-server in a container of your own"
+                "Google's Reduction Server wants NCCL 2.7 or later and the package "
+                "google-reduction-server in a container of your own"
             )
         return
     least = LEAST_VERSIONS.get(match["framework"])
@@ -57,8 +54,8 @@ def _doubts(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
     if match["variant"] == "cpu" or least is None or version < least:
         name = shortened(image.rpartition("/")[2])
         yield (
-            f"{pool.cluster_role}: Google's Reduction Server wants NCCL, which {_WANTED} have, and "
-            f"{name} is none of these"
+            f"Google's Reduction Server wants NCCL, which {_WANTED} have, and {name} is none of "
+            "these"
         )
 
 

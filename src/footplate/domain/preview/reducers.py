@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import PythonProgram
 from footplate.domain.parts import Part, part_of
+from footplate.domain.preview.pool_messages import for_pools
 from footplate.domain.reduction import LEAST_PYTHON, is_too_old
 from footplate.domain.words import shortened
 
@@ -40,7 +41,7 @@ def advise_reducers(pools: Sequence[WorkerPool], catalogue: Catalogue) -> Iterat
     for pool in reducers:
         yield from _machine(pool, catalogue)
         yield from _count(pool, workers, catalogue)
-        yield from (said for worker in workers for said in _unserved(worker, catalogue))
+        yield from for_pools(workers, lambda worker: _unserved(worker, catalogue))
     if reducers:
         yield (
             "reduction servers like large messages: wrap the model with "
@@ -145,12 +146,12 @@ def _unserved(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
     if is_too_old(pool, catalogue.runtimes):
         least = ".".join(map(str, LEAST_PYTHON))
         yield (
-            f"{pool.cluster_role}: {name} has Python {runtime.python}, and reduction servers serve "
+            f"{name} has Python {runtime.python}, and reduction servers serve "
             f"{least} and later here: {_INSTEAD}. An import of footplate_reduction fails there"
         )
     elif not runtime.name.startswith(_FRAMEWORK):
         yield (
-            f"{pool.cluster_role}: reduction servers serve {_FRAMEWORK} here, and {name} has none: "
+            f"reduction servers serve {_FRAMEWORK} here, and {name} has none: "
             f"unless the program calls footplate_reduction itself, {_INSTEAD}"
         )
 

@@ -66,7 +66,9 @@ def test_images_without_its_nccl(name: str) -> None:
 def test_cpu_workers() -> None:
     (said,) = doubts(job(image("pytorch-gpu.1-13"), PLAIN))
 
-    assert said.startswith("workerpool0 has no GPU: Google's Reduction Server wants GPU workers")
+    assert said == (
+        "workerpool0: no GPU; Google's Reduction Server wants GPU workers that all-reduce by NCCL"
+    )
     assert doubts(job(image("pytorch-gpu.1-13"), MachineSpec("standard_gpu"))) == []
 
 

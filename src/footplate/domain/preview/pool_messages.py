@@ -1,0 +1,24 @@
+"""Sentences about worker pools: one for all pools that it is true of. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.words import joined
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from footplate.domain.jobs import WorkerPool
+
+
+def for_pools(
+    pools: Iterable[WorkerPool], about: Callable[[WorkerPool], Iterator[str]]
+) -> Iterator[str]:
+    """What ``about`` says of each pool, once, with the roles that it is said of before it."""
+    roles: dict[str, list[str]] = {}
+    for pool in pools:
+        for text in about(pool):
+            roles.setdefault(text, []).append(pool.cluster_role)
+    for text, names in roles.items():
+        yield f"{joined(names)}: {text}"
