@@ -12,7 +12,13 @@ from footplate.api.bodies import read_body
 from footplate.api.replica_wishes import wish_routes
 from footplate.api.threads import in_thread
 from footplate.domain.errors import NotFound, PermissionDenied
-from footplate.wire.replica_v1 import decode_reports, encode_answer, encode_start, encode_task
+from footplate.wire.replica_v1 import (
+    decode_image,
+    decode_reports,
+    encode_answer,
+    encode_start,
+    encode_task,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +26,7 @@ if TYPE_CHECKING:
     from starlette.requests import HTTPConnection, Request
     from starlette.responses import Response
 
+    from footplate.control.images import Images
     from footplate.control.reports import Reports
     from footplate.control.tasks import Tasks
     from footplate.control.tokens import Bearer, Tokens
@@ -34,20 +41,24 @@ ENDED = "ended"
 _INDEX = re.compile(r"[0-9]{1,9}")
 
 
-def replica_routes(tasks: Tasks, reports: Reports, tokens: Tokens, wishes: Wishes) -> list[Route]:
-    api = _ReplicaApi(tasks, reports, tokens)
+def replica_routes(
+    tasks: Tasks, reports: Reports, tokens: Tokens, wishes: Wishes, images: Images
+) -> list[Route]:
+    api = _ReplicaApi(tasks, reports, tokens, images)
     return [
         Route("/replica/v1/task", api.task, methods=["GET"]),
         Route("/replica/v1/start", api.start, methods=["GET"]),
         Route("/replica/v1/packages/{index}", api.package, methods=["GET"]),
         Route("/replica/v1/locks/{sha256}", api.lock, methods=["GET"]),
         Route("/replica/v1/reports", api.report, methods=["POST"]),
+        Route("/replica/v1/images", api.image, methods=["POST"]),
         *wish_routes(wishes, api._bearer),
     ]
 
 
 class _ReplicaApi:
-    def __init__(self, tasks: Tasks, reports: Reports, tokens: Tokens) -> None:
+    def __init__(self, tasks: Tasks, reports: Reports, tokens: Tokens, images: Images) -> None:
+        self._images = images
         self._tasks = tasks
         self._reports = reports
         self._tokens = tokens
@@ -79,6 +90,13 @@ class _ReplicaApi:
         body = await read_body(request, MAX_REPORT_BYTES)
         ended = request.url.query == ENDED
         return await in_thread(self._accept, bearer, body, ended=ended)
+
+    async def image(self, request: Request) -> Response:
+        """The first replica that has an image says which it is; all others are told that."""
+        bearer = self._bearer(request)
+        name, reference = decode_image(await read_body(request, MAX_REPORT_BYTES))
+        pinned = await in_thread(self._images.pin, bearer, name, reference)
+        return JSONResponse({"reference": pinned})
 
     def _accept(self, bearer: Bearer, body: bytes, *, ended: bool) -> Response:
         receipt = self._reports.accept(bearer, decode_reports(body), ended=ended)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footplate.container_engine.sockets import MISSING, candidates, choose
+from footplate.domain.errors import FailedPrecondition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -71,6 +72,13 @@ class EngineFinder:
         self._find = find
         self._lock = threading.Lock()
         self._found: tuple[float, FoundEngine] | None = None
+
+    def socket(self) -> str:
+        """As the port has it. Raises FailedPrecondition."""
+        found = self()
+        if found.socket is None:
+            raise FailedPrecondition(found.problem)
+        return found.socket
 
     def __call__(self) -> FoundEngine:
         """One that was found a few seconds ago counts; one that was missing is looked for again."""

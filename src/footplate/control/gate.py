@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from footplate.control import preflight
+from footplate.control import images, preflight
 from footplate.domain.admission.claiming import counts_of
 from footplate.domain.amounts import say_amount
 from footplate.domain.errors import (
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from footplate.domain.quotas import Quotas
     from footplate.domain.submission import Submission, Tuning
     from footplate.ports.buckets import Buckets
+    from footplate.ports.container_engine import ContainerEngine
 
 
 class Gate:
@@ -50,11 +51,13 @@ class Gate:
         quotas: Callable[[], Quotas],
         bounds: RestartBounds,
         searches: SearchResolver,
+        engine: ContainerEngine,
         *,
         reduction: bool,
         path_fault: Callable[[str], str | None] = preflight.no_paths,
     ) -> None:
         self._path_fault = path_fault
+        self._engine = engine
         self._buckets = buckets
         self._catalogue = catalogue
         self._regions = regions
@@ -85,7 +88,8 @@ class Gate:
         )
         request = submission.search
         search = () if request is None else self._searches.violations(request)
-        return limited(preflight.joined(submission.violations, missing, search))
+        engine = images.violations(submission.spec, self._engine)
+        return limited(preflight.joined(submission.violations, missing, search, engine))
 
     def warnings(self, submission: Submission) -> tuple[str, ...]:
         """What the job would better do otherwise, each once; also of one that may not come in."""

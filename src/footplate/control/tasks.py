@@ -4,30 +4,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, TypedDict
 
 from footplate.control.attempts import current
 from footplate.control.contents import Contents
 from footplate.control.lapses import seconds_since
-from footplate.control.paths import local_path
+from footplate.control.paths import container_path, local_path
 from footplate.control.tokens import Bearer
 from footplate.domain import environment, invocation, reduction
-from footplate.domain.errors import NotFound, Unimplemented
-from footplate.domain.jobs import Address, PythonProgram, WorkerPool
+from footplate.domain.errors import FailedPrecondition, NotFound
+from footplate.domain.jobs import Address, ContainerProgram, PythonProgram, WorkerPool
 from footplate.domain.lifecycle import awaited, to_stop
 from footplate.domain.names import GcsUri
 from footplate.domain.sites import Mode, devices, memory_mb
-from footplate.wire.replica_v1 import Allotment, Package, PythonTask, Start, Task
+from footplate.wire.replica_v1 import Allotment, ContainerTask, Package, PythonTask, Start, Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from footplate.control.images import Images
     from footplate.control.reduction import ReductionKit
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import Job, JobSpec, Replica
+    from footplate.domain.runtimes import Runtime
     from footplate.domain.sites import Site
     from footplate.ports.buckets import Buckets
     from footplate.ports.clock import SteadyClock
+    from footplate.ports.container_engine import ContainerEngine
     from footplate.ports.store import Store
 
     StorageVariables = Callable[[Bearer], tuple[tuple[str, str], ...]]
@@ -50,6 +53,12 @@ class Limits:
     """How long a silence of all programs is nothing special; 0: however long it is."""
 
 
+class _WhatRuns(TypedDict):
+    program: PythonTask | ContainerTask
+    packages: tuple[Package, ...]
+    runtime: Runtime | None
+
+
 class Tasks:
     """``site`` gives what a region is bound to; ``free_port`` finds a port of this machine that
     nobody listens on; ``storage`` has variables that lead clients of Cloud Storage to the buckets.
@@ -65,7 +74,10 @@ class Tasks:
         limits: Limits,
         free_port: Callable[[], int],
         reduction: ReductionKit,
+        images: Images,
+        engine: ContainerEngine,
         storage: StorageVariables = lambda _: (),
+        image_pull: str = "missing",
     ) -> None:
         self._store = store
         self._buckets = buckets
@@ -76,13 +88,15 @@ class Tasks:
         self._limits = limits
         self._free_port = free_port
         self._reduction = reduction
+        self._images = images
+        self._engine = engine
         self._storage = storage
+        self._image_pull = image_pull
 
     def task(self, bearer: Bearer) -> Task:
         """Raises what ``current`` raises."""
         job, replica = current(self._store, bearer), bearer.replica
         pool = _pool(job.spec, replica)
-        program = _python(pool)
         site = self._site(job.spec.region)
         gang = len(job.replicas) > 1
         variables = self._environment(job, replica, pool, {} if gang else self._alone(replica))
@@ -91,9 +105,7 @@ class Tasks:
             attempt=job.attempt,
             replica=replica,
             job=str(job.name),
-            program=PythonTask(program.module, invocation.arguments(job.spec, program, self._path)),
-            packages=self._packages(job.spec, pool, program),
-            runtime=self._catalogue.runtimes.resolve(program.runtime, pool.field),
+            **self._what_runs(job, pool, variables),
             environment=tuple(variables.items()),
             directories=tuple(self._path(d.uri) for d in job.spec.directories),
             time_limit_s=self._time_left_s(job),
@@ -108,7 +120,51 @@ class Tasks:
             usage_s=self._limits.usage_s,
             hang_s=self._limits.hang_s,
             metrics=job.spec.metrics,
+            devices=self._container_devices(job, replica, pool, site),
+            host_network=_has_containers(job.spec),
         )
+
+    def _what_runs(self, job: Job, pool: WorkerPool, variables: Mapping[str, str]) -> _WhatRuns:
+        """The program, its packages and its runtime."""
+        program = pool.program
+        if isinstance(program, ContainerProgram):
+            task = self._container(job, program, variables)
+            return {"program": task, "packages": (), "runtime": None}
+        return {
+            "program": PythonTask(
+                program.module, invocation.arguments(job.spec, program, self._path)
+            ),
+            "packages": self._packages(job.spec, pool, program),
+            "runtime": self._catalogue.runtimes.resolve(program.runtime, pool.field),
+        }
+
+    def _container(
+        self, job: Job, program: ContainerProgram, variables: Mapping[str, str]
+    ) -> ContainerTask:
+        """Without an engine the supervisor is told nothing: it waits for one, and says so."""
+        try:
+            socket = self._engine.socket()
+        except FailedPrecondition:
+            socket = ""
+        args = invocation.container_arguments(job.spec, program, container_path)
+        return ContainerTask(
+            program.image_uri,
+            _expand(program.command, variables),
+            _expand(args, variables),
+            socket,
+            self._images.pinned(job, program.image_uri),
+            self._image_pull,
+        )
+
+    def _container_devices(
+        self, job: Job, replica: str, pool: WorkerPool, site: Site
+    ) -> tuple[str, ...]:
+        """Those GPUs of a container's replica that are there."""
+        if not isinstance(pool.program, ContainerProgram):
+            return ()
+        wanted = dict(pool.environment).get(devices.VISIBLE)
+        held = devices.visible(_find(job, replica).devices, wanted)
+        return tuple(device for device in held if devices.are_real((device,), site))
 
     def start(self, bearer: Bearer) -> Start:
         """Whether a ready replica of a gang may start its program, and with what environment.
@@ -123,7 +179,11 @@ class Tasks:
         if missing or replica in to_stop(job):
             return Start(None, missing)
         addresses = {each.name: each.address for each in job.replicas if each.address is not None}
-        return Start(tuple(self._environment(job, replica, pool, addresses).items()))
+        variables = self._environment(job, replica, pool, addresses)
+        program, told = pool.program, None
+        if isinstance(program, ContainerProgram):
+            told = self._container(job, program, variables)
+        return Start(tuple(variables.items()), program=told)
 
     def package(self, bearer: Bearer, index: int) -> BinaryIO:
         """The bytes of a package of the task; the caller closes. Raises as task does."""
@@ -169,7 +229,9 @@ class Tasks:
         Nothing of the cluster is in it while ``addresses`` aren't known.
         """
         site = self._site(job.spec.region)
-        given = invocation.variables(job.spec, replica, job.name.job_id, addresses, self._path)
+        container = isinstance(pool.program, ContainerProgram)
+        path = container_path if container else self._path
+        given = invocation.variables(job.spec, replica, job.name.job_id, addresses, path)
         given = (*given, *invocation.starts(job.attempt, _find(job, replica).restart))
         if addresses:
             kit, attempt = self._reduction, job.attempt_id
@@ -180,7 +242,11 @@ class Tasks:
             given = (*given, *self._storage(_bearer(job, replica)))
         own = dict(environment.expand(given, pool.environment))
         held = _find(job, replica).devices
-        return own | devices.variables(pool.machine, held, self._catalogue, site, own)
+        told = devices.variables(pool.machine, held, self._catalogue, site, own)
+        if container:  # its engine gives it its GPUs, numbered from 0
+            told.pop(devices.VISIBLE, None)
+            own.pop(devices.VISIBLE, None)
+        return own | told
 
     def _time_left_s(self, job: Job) -> float:
         """Of the running time limit, which counts from the job's first time RUNNING."""
@@ -225,4 +291,15 @@ def _pool(spec: JobSpec, replica: str) -> WorkerPool:
 def _python(pool: WorkerPool) -> PythonProgram:
     if isinstance(pool.program, PythonProgram):
         return pool.program
-    raise Unimplemented("containers are not run yet")
+    raise NotFound("a container has no packages")
+
+
+def _expand(words: tuple[str, ...] | None, variables: Mapping[str, str]) -> tuple[str, ...] | None:
+    """With the values of the variables that they refer to, as Kubernetes does it."""
+    if words is None:
+        return None
+    return tuple(environment.expand_text(word, variables) for word in words)
+
+
+def _has_containers(spec: JobSpec) -> bool:
+    return any(isinstance(pool.program, ContainerProgram) for pool in spec.pools)

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 _REFERENCE = re.compile(r"\$\$\(|\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
 
@@ -21,6 +21,13 @@ def expand(
 ) -> tuple[tuple[str, str], ...]:
     """``given``, as they are, then the user's ``own``, expanded; a later name wins."""
     values = dict(given)
+    for name, text in own:
+        values[name] = expand_text(text, values)
+    return tuple(values.items())
+
+
+def expand_text(text: str, values: Mapping[str, str]) -> str:
+    """``text`` with the values of the variables that it refers to."""
 
     def value(match: re.Match[str]) -> str:
         name = match.group(1)
@@ -28,6 +35,4 @@ def expand(
             return "$("
         return values.get(name, match.group(0))
 
-    for name, text in own:
-        values[name] = _REFERENCE.sub(value, text)
-    return tuple(values.items())
+    return _REFERENCE.sub(value, text)

@@ -9,7 +9,7 @@ from footplate.domain import cluster_spec, ranks
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from footplate.domain.jobs import Address, JobSpec, PythonProgram
+    from footplate.domain.jobs import Address, ContainerProgram, JobSpec, PythonProgram
 
     OpenPath = Callable[[str], str]
     """From the URI of a directory to what a program can open."""
@@ -20,6 +20,15 @@ def arguments(spec: JobSpec, program: PythonProgram, path: OpenPath) -> tuple[st
     if spec.job_dir is None:
         return program.args
     return (*program.args, "--job-dir", path(spec.job_dir))
+
+
+def container_arguments(
+    spec: JobSpec, program: ContainerProgram, path: OpenPath
+) -> tuple[str, ...] | None:
+    """As ``arguments``; None: the image's own."""
+    if spec.job_dir is None:
+        return program.args
+    return (*(program.args or ()), "--job-dir", path(spec.job_dir))
 
 
 def variables(

@@ -293,6 +293,8 @@ class Job:
     """Number of the current attempt, from 1; 0 before the first."""
     replicas: tuple[Replica, ...] = ()
     ending: Ending | None = None
+    images: tuple[tuple[str, str], ...] = ()
+    """For each name of a container image the very image, by digest or id, since it was found."""
     tuning_job: names.JobUid | None = None
     """It runs a trial of this tuning job, and is in no list; None: it stands for itself."""
     version: int = 1

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from footplate.domain.jobs import ContainerProgram, JobSpec
+from typing import TYPE_CHECKING
+
 from footplate.domain.reduction import has_reducers
+
+if TYPE_CHECKING:
+    from footplate.domain.jobs import JobSpec
 
 
 def unsupported(spec: JobSpec, *, reduction: bool) -> str | None:
@@ -16,11 +20,5 @@ def unsupported(spec: JobSpec, *, reduction: bool) -> str | None:
             "the job is valid, but this server lacks the package footplate-reduction, which its "
             "reduction servers run; in the clone of Footplate run `pip install ./reduction` with "
             "the server's Python, and restart the server"
-        )
-    if any(isinstance(pool.program, ContainerProgram) for pool in spec.pools):
-        return (
-            "the job is valid, but this version of Footplate doesn't run custom containers yet; "
-            "use a runtime version (ml) or a Python package with a prebuilt executor image "
-            "(Vertex AI)"
         )
     return None

@@ -1,4 +1,4 @@
-"""``python -I -S supervisor.pyz {run|environment|sweep} HOME``, ``probe ISOLATION``,
+"""``python -I -S supervisor.pyz {run|environment|image|sweep} HOME``, ``probe ISOLATION``,
 ``probe-network NETWORK``, ``{stacks|shell} HOME WISH``, or ``nursery``.
 """
 
@@ -7,7 +7,7 @@ from __future__ import annotations
 import sys
 
 _USAGE = (
-    "usage: supervisor.pyz {run|environment|sweep} HOME, probe ISOLATION, "
+    "usage: supervisor.pyz {run|environment|image|sweep} HOME, probe ISOLATION, "
     "probe-network NETWORK, {stacks|shell} HOME WISH, or nursery"
 )
 _USAGE_CODE = 2
@@ -39,6 +39,10 @@ def _run(command: str, subject: str) -> int:
         from footplate.replica import environment
 
         return environment.main(subject)
+    if command == "image":
+        from footplate.replica.container import image
+
+        return image.main(subject)
     if command == "probe":
         from footplate.replica import probe
 

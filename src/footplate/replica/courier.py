@@ -63,6 +63,8 @@ class Courier:
         """Why the server doesn't give us what we ask it for, and never will."""
         self.environment: list[Any] | None = None
         """The program's, once all of its gang are ready; see ``ask_to_start``."""
+        self.program: dict[str, Any] | None = None
+        """What of the task's program is known only with the ``environment``."""
         self.awaited: list[Any] | None = None
         """Who wasn't ready when the server was asked last."""
         self.heartbeat_s = 30.0
@@ -274,6 +276,8 @@ class Courier:
     def _hear(self, value: dict[str, Any]) -> bool:
         environment, awaited = value.get("environment"), value.get("awaited")
         if isinstance(environment, list):
+            program = value.get("program")
+            self.program = program if isinstance(program, dict) else None
             self.environment, self._ask_at = environment, NEVER
             return True
         self.awaited = awaited if isinstance(awaited, list) else None

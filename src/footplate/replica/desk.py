@@ -63,6 +63,8 @@ class Desk:
         """Of the program's view, if others can have it afterwards."""
         self.limits: Limits | None = None
         """Of memory, as far as it is really limited."""
+        self.workdir = home.work
+        """Where the files lie that the program writes to its working directory; empty: unknown."""
         self.environments: list[str] = []
         """Where the program's packages lie, the user's own first."""
         self.peak_bytes = 0

@@ -8,7 +8,6 @@ from footplate.replica.courier import LONGEST_QUESTION_S
 from footplate.replica.isolation.spawn import SpawnFailed
 from footplate.replica.program import TaskError
 from footplate.replica.stage import Delivering, Stage, fail
-from footplate.replica.starting import start_program
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from footplate.replica.desk import Desk
     from footplate.replica.isolation.view import View
     from footplate.replica.network.place import Place
-    from footplate.replica.starting import Program
+    from footplate.replica.starting import Startable
 
 HOST = "127.0.0.1"
 OPEN_PORTS = 1
@@ -80,10 +79,10 @@ class Gathering(Stage):
     eyes, and nobody is to blame.
     """
 
-    def __init__(self, desk: Desk, program: Program) -> None:
+    def __init__(self, desk: Desk, program: Startable) -> None:
         """Raises TaskError, OSError."""
         super().__init__(desk)
-        program.environment(desk)  # what is wrong with it must not wait for the others
+        program.check(desk)
         self._program = program
         self._limit_s = desk.seconds("gathering_s", DEFAULT_LIMIT_S)
         self._waited_s = 0.0
@@ -119,10 +118,12 @@ class Gathering(Stage):
     def _start(self, environment: list[Any]) -> Stage:
         desk = self.desk
         desk.task["environment"] = environment
+        if desk.courier.program is not None:  # its arguments name what is known only now
+            desk.task["program"] = {**desk.task["program"], **desk.courier.program}
         try:
             desk.home.write("task.json", desk.task)
             self._place.release()
-            return start_program(desk, self._program)
+            return self._program.start(desk)
         except (TaskError, SpawnFailed) as error:
             return self._fail(str(error))
         except OSError as error:
@@ -159,7 +160,7 @@ def take_place(desk: Desk, view: View | None) -> Ports | Place:
     Raises TaskError, OSError.
     """
     address = desk.task.get("address")
-    shared = desk.ticket.get("network") != "namespaces"
+    shared = desk.ticket.get("network") != "namespaces" or desk.task.get("host_network") is True
     if address["host"] == HOST if address else shared:
         return take_ports(address)
     from footplate.replica.network.names import write_files  # who shares doesn't pay for it

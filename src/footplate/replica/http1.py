@@ -14,14 +14,14 @@ class BadResponse(Exception):
     """What came isn't a response, or only a part of one."""
 
 
-def format_request(method: str, path: str, host: str, token: str, body: bytes | None) -> bytes:
-    """The bytes of a request; with a body, a JSON one."""
-    head = [
-        f"{method} {path} HTTP/1.1",
-        f"Host: {host}",
-        f"Authorization: Bearer {token}",
-        "Accept-Encoding: identity",
-    ]
+def format_request(
+    method: str, path: str, host: str, token: str, body: bytes | None, *fields: str
+) -> bytes:
+    """The bytes of a request; with a body, a JSON one. Without a token, if that is empty."""
+    head = [f"{method} {path} HTTP/1.1", f"Host: {host}"]
+    if token:
+        head.append(f"Authorization: Bearer {token}")
+    head += ["Accept-Encoding: identity", *fields]
     if body is not None:
         head += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
     return "\r\n".join([*head, "", ""]).encode("latin-1") + (body or b"")

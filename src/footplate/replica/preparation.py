@@ -6,7 +6,7 @@ import os
 
 from footplate.replica.cause import CauseFinder
 from footplate.replica.courier import parse_object
-from footplate.replica.program import Prepared, TaskError
+from footplate.replica.program import TaskError
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ class Preparation:
                 self._last_told = str(message)
                 self._tell(self._last_told)
 
-    def conclude(self, status: int, stderr_file: str) -> Prepared:
-        """What the command made, now that it has ended with ``status``.
+    def conclude(self, status: int, stderr_file: str) -> dict[str, Any]:
+        """What the command answered, now that it has ended with ``status``.
 
         Raises:
             TaskError: with its reason why it could not, or else its last words.
@@ -42,7 +42,7 @@ class Preparation:
         if "error" in self._result:
             raise TaskError(str(self._result["error"]))
         if status == 0:
-            return Prepared.parse(self._result)
+            return self._result
         if os.WIFSIGNALED(status):
             end = f"was ended by signal {os.WTERMSIG(status)}"
         else:

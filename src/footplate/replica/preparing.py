@@ -17,11 +17,14 @@ from footplate.replica.preparation import Preparation
 from footplate.replica.program import Prepared, TaskError, compose_build_environment
 from footplate.replica.room import has_room
 from footplate.replica.stage import NEVER, Delivering, Stage, fail
-from footplate.replica.starting import make_program, start, start_program
+from footplate.replica.starting import make_program, start
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
+    from typing import Any
+
     from footplate.replica.desk import Desk
+    from footplate.replica.starting import Startable
 
 _LOG = "environment.log"
 LOOK_S = 1.0
@@ -69,6 +72,9 @@ class Fetching(Stage):
 class Preparing(Stage):
     """The environment command runs, in the program's own isolation: it runs the user's setup.py."""
 
+    command = "environment"
+    """Of the supervisor's archive."""
+
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
         self._preparation = Preparation(lambda text: desk.journal.event("PREPARING", text))
@@ -90,10 +96,7 @@ class Preparing(Stage):
             cause = f"while its environment was prepared {memory.about}"
             return Delivering(self.desk, "OUT_OF_MEMORY", os.WTERMSIG(status or 0), cause)
         try:
-            prepared = self._preparation.conclude(status or 0, self.desk.home / _LOG)
-            if not self.desk.leases.take(self.desk.cache, prepared.uses):
-                return Preparing(self.desk)  # somebody has removed it since: make it again
-            return follow(self.desk, prepared)
+            return self._follow(self._preparation.conclude(status or 0, self.desk.home / _LOG))
         except (TaskError, SpawnFailed, ValueError) as error:
             return fail(self.desk, join(str(error), memory.about))
         except OSError as error:
@@ -104,10 +107,17 @@ class Preparing(Stage):
         self._output.close()
         return Delivering(self.desk, "STOPPED", 0, "stopped before its program started")
 
+    def _follow(self, result: dict[str, Any]) -> Stage:
+        """Raises TaskError, SpawnFailed, ValueError, OSError."""
+        prepared = Prepared.parse(result)
+        if not self.desk.leases.take(self.desk.cache, prepared.uses):
+            return Preparing(self.desk)  # somebody has removed it since: make it again
+        return follow(self.desk, prepared)
+
     def _start(self) -> None:
         desk = self.desk
         environment = {**compose_build_environment(desk.host), MARK_VARIABLE: desk.mark}
-        argv = [*desk.command, "environment", desk.home.path]
+        argv = [*desk.command, self.command, desk.home.path]
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
         log = os.open(desk.home / _LOG, flags, 0o600)
         try:
@@ -125,6 +135,10 @@ def begin(desk: Desk) -> Stage:
     """
     desk.courier.heartbeat_s = desk.seconds("heartbeat_s", desk.courier.heartbeat_s)
     desk.home.write("task.json", desk.task)
+    if (desk.task.get("program") or {}).get("kind") == "container":
+        from footplate.replica.container import starting  # only containers pay for it
+
+        return starting.begin(desk)
     _isolate(desk)
     if desk.task.get("runtime") is not None:
         prepared = recall(desk)
@@ -153,7 +167,7 @@ def recall(desk: Desk) -> Prepared | None:
 
 def _isolate(desk: Desk) -> None:
     """Raises Unavailable, TaskError."""
-    limits = _read_limits(desk)
+    limits = read_limits(desk)
     wanted = str(desk.ticket.get("isolation") or "auto")
     limited = limits is not None
     desk.cage, reasons = ladder.choose(wanted, desk.mark, limited=limited, proofs=desk.proofs)
@@ -168,7 +182,8 @@ def _isolate(desk: Desk) -> None:
         desk.journal.event("LIMITS", limits.describe(faults))
 
 
-def _read_limits(desk: Desk) -> Limits | None:
+def read_limits(desk: Desk) -> Limits | None:
+    """What the task's machine has; None: there are no limits. Raises TaskError."""
     allotment = desk.task.get("allotment")
     try:
         return None if allotment is None else Limits.parse(allotment)
@@ -181,9 +196,16 @@ def follow(desk: Desk, prepared: Prepared) -> Stage:
 
     Raises TaskError, SpawnFailed, OSError.
     """
-    program = make_program(desk, prepared)
+    return proceed(desk, make_program(desk, prepared))
+
+
+def proceed(desk: Desk, program: Startable) -> Stage:
+    """Start the program, or wait for the others of its gang.
+
+    Raises TaskError, SpawnFailed, OSError.
+    """
     if desk.task.get("gathering_s") is None:
-        return start_program(desk, program)
+        return program.start(desk)
     from footplate.replica.gathering import Gathering  # a replica that is alone doesn't pay for it
 
     return Gathering(desk, program)

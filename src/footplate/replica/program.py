@@ -105,14 +105,26 @@ def compose_environment(
     """
     environment = {name: value for name, value in host.items() if _is_passed_on(name)}
     environment.update(_spare_this_machine(environment))
-    environment.update({"PYTHONUNBUFFERED": "1", **places})
-    for pair in task.get("environment") or ():
-        name, value = _check_variable(pair)
-        environment[name] = value
+    environment.update({"PYTHONUNBUFFERED": "1", **places, **_read_variables(task)})
     path = environment.get("PATH") or _DEFAULT_PATH
     environment["PATH"] = os.pathsep.join([*bins, path])
     environment[MARK_VARIABLE] = mark
     return environment
+
+
+def compose_container_environment(
+    task: dict[str, Any], host: Mapping[str, str], metrics: str, mark: str
+) -> dict[str, str]:
+    """What is set over the image's own ENV. ``metrics``: the file for metrics, as seen inside.
+
+    Of the host's variables only what leads to the network.
+
+    Raises TaskError.
+    """
+    environment = {name: value for name, value in host.items() if name in _PROXIES}
+    environment.update(_spare_this_machine({**environment, **_find_exceptions(host)}))
+    environment.update({"PYTHONUNBUFFERED": "1", "CLOUD_ML_HP_METRIC_FILE": metrics})
+    return {**environment, **_read_variables(task), MARK_VARIABLE: mark}
 
 
 def compose_build_environment(host: Mapping[str, str]) -> dict[str, str]:
@@ -149,6 +161,15 @@ def _spare_this_machine(environment: Mapping[str, str]) -> dict[str, str]:
     if "*" not in said:
         names += [name for name in _OWN_NAMES if name not in names]
     return dict.fromkeys(("no_proxy", "NO_PROXY"), ",".join(names))
+
+
+def _find_exceptions(host: Mapping[str, str]) -> dict[str, str]:
+    return {name: host[name] for name in ("no_proxy", "NO_PROXY") if name in host}
+
+
+def _read_variables(task: dict[str, Any]) -> dict[str, str]:
+    """Those of the task, a later one over an earlier. Raises TaskError."""
+    return dict(_check_variable(pair) for pair in task.get("environment") or ())
 
 
 def _is_passed_on(name: str) -> bool:

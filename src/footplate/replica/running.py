@@ -108,7 +108,8 @@ class Running(Stage):
         if not self.desk.clean:
             message = "something that the program started can't be killed; trying on"
             self.desk.journal.event("LEFTOVERS", message)
-        end = End(status, self._ended_by, self._watch.judge(status))
+        fault = "" if self.desk.cage is None else self.desk.cage.fault
+        end = End(status, self._ended_by, self._watch.judge(status), fault)
         self.desk.peak_bytes = self._sampler.peak_bytes
         return Draining(self.desk, self._output, end, self._metrics)
 
@@ -125,7 +126,11 @@ def _watch_metrics(desk: Desk) -> Watch | None:
 class End:
     """How the program came to its end, before its last words are read."""
 
-    def __init__(self, status: int, ended_by: tuple[str, str] | None, memory: Finding) -> None:
+    def __init__(
+        self, status: int, ended_by: tuple[str, str] | None, memory: Finding, fault: str = ""
+    ) -> None:
+        """``fault``: what ended it from outside, where that is known."""
+        self._fault = fault
         self._status = status
         self._ended_by = ended_by
         self._memory = memory
@@ -139,6 +144,8 @@ class End:
             number = os.WTERMSIG(self._status)
             if self._memory.fatal:
                 return "OUT_OF_MEMORY", number, self._memory.about
+            if self._fault:
+                return "SIGNALLED", number, self._fault
             about = self._memory.about or self._memory.otherwise
             return "SIGNALLED", number, join(finder.fault, about)
         code = os.WEXITSTATUS(self._status)

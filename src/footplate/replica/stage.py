@@ -50,6 +50,8 @@ class Delivering(Stage):
         super().__init__(desk)
         desk.end()
         if make_room(desk.home):
+            if desk.cage is not None:
+                desk.cage.discard()
             message = "the disk is full: the program's working directory and /tmp were removed"
             desk.journal.event("DISK_FULL", message)
         desk.journal.exit(kind, code, cause, advice)

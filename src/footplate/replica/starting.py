@@ -18,8 +18,22 @@ from footplate.replica.running import Running
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from footplate.replica.desk import Desk
     from footplate.replica.isolation.view import View
+    from footplate.replica.stage import Stage
+
+
+if TYPE_CHECKING:
+
+    class Startable(Protocol):
+        """What is ready to be started, once the task has all its variables."""
+
+        view: View | None
+
+        def check(self, desk: Desk) -> None: ...
+        def start(self, desk: Desk) -> Stage: ...
 
 
 class Program:
@@ -38,6 +52,14 @@ class Program:
     def environment(self, desk: Desk) -> dict[str, str]:
         """Raises TaskError."""
         return compose_environment(desk.task, self.bins, desk.host, self.places, desk.mark)
+
+    def check(self, desk: Desk) -> None:
+        """What is wrong with the task must not wait for others. Raises TaskError."""
+        self.environment(desk)
+
+    def start(self, desk: Desk) -> Running:
+        """Raises TaskError, SpawnFailed, OSError."""
+        return start_program(desk, self)
 
 
 def make_program(desk: Desk, prepared: Prepared) -> Program:

@@ -58,7 +58,9 @@ def make_routes(
     jobs, status, disk, trials = parts.jobs, parts.status, kept.disk, tuning.trials
     paths, vizier = replicas.shells.paths, make_vizier(kept.database.studies, tuning, kept.clock)
     return [
-        *replica_routes(replicas.tasks, replicas.reports, replicas.tokens, replicas.wishes),
+        *replica_routes(
+            replicas.tasks, replicas.reports, replicas.tokens, replicas.wishes, replicas.images
+        ),
         *training_routes(jobs, catalogue, paths, trials),
         *(storage := storage_routes(kept.buckets)),
         *health_routes(about.version, make_registry(status, replicas.reduced), disk.probe),

@@ -17,6 +17,7 @@ from footplate.server.plain_directories import PlainDirectories
 if TYPE_CHECKING:
     from footplate.control.regions import Regions
     from footplate.domain.catalogue import Catalogue
+    from footplate.ports.container_engine import ContainerEngine
     from footplate.server.kept import Kept
     from footplate.server.news import News
     from footplate.server.terms import Terms
@@ -36,6 +37,7 @@ class JobParts:
         catalogue: Catalogue,
         regions: Regions,
         settings: Settings,
+        engine: ContainerEngine,
         *,
         reduction: bool,
     ) -> None:
@@ -61,6 +63,7 @@ class JobParts:
             quotas,
             bounds,
             resolver,
+            engine,
             reduction=reduction,
             path_fault=PlainDirectories(settings.job_dir_roots).fault,
         )

@@ -7,6 +7,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
+from footplate.control.images import Images
 from footplate.control.program_storage import ProgramStorage
 from footplate.control.reduced import ReducedTotals
 from footplate.control.reduction import ReductionKit
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from footplate.control.tokens import Bearer
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.sites import Site
+    from footplate.ports.container_engine import ContainerEngine
     from footplate.server.kept import Kept
     from footplate.server.terms import Terms
     from footplate.server.tuning import TuningParts
@@ -45,6 +47,7 @@ class ReplicaParts:
         settings: Settings,
         secret: bytes,
         url: str,
+        engine: ContainerEngine,
     ) -> None:
         """``secret`` is the key to all tokens; ``url`` is where this server answers."""
         store, clock = kept.store, kept.clock
@@ -52,6 +55,7 @@ class ReplicaParts:
         self.tokens = Tokens(secret)
         self.reduction = ReductionKit(secret, find_wheel())
         self.programs = ProgramStorage(store, secret, url)
+        self.images = Images(store)
         self.tasks = Tasks(
             store,
             kept.buckets,
@@ -61,7 +65,10 @@ class ReplicaParts:
             _limits(settings),
             free_port,
             self.reduction,
+            self.images,
+            engine,
             self.programs.variables,
+            settings.image_pull,
         )
         self.reduced = ReducedTotals(time.monotonic)
         self.reports = Reports(

@@ -25,6 +25,7 @@ from footplate.domain.errors import Unavailable
 from footplate.ports.servers import Member
 from footplate.replica.archive import build_archive
 from footplate.server.company import Company
+from footplate.server.container_engine import find_container_engine
 from footplate.server.draining import Draining
 from footplate.server.faces import make_routes
 from footplate.server.jobs import JobParts
@@ -67,13 +68,14 @@ class Service:
         self._news = news = News(terms, kept.logs, lambda: self._parts.queue)
         self._tuning = tuning = TuningParts(kept.store, database.studies, kept.clock, terms.changed)
         regions = Regions(Binding(NoBackend(), self.site))
+        engine = find_container_engine(settings)
         self._replicas = replicas = ReplicaParts(
-            kept, tuning, terms, catalogue, regions.site, settings, data_dir.secret(), url
+            kept, tuning, terms, catalogue, regions.site, settings, data_dir.secret(), url, engine
         )
         self.wishes = replicas.wishes
         reduction = replicas.reduction.complete
         self._parts = parts = JobParts(
-            kept, tuning, terms, news, catalogue, regions, settings, reduction=reduction
+            kept, tuning, terms, news, catalogue, regions, settings, engine, reduction=reduction
         )
         self.jobs, self.status = parts.jobs, parts.status
         self._draining = Draining(lambda: self.status.active() or self.status.trials())

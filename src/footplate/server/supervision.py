@@ -30,6 +30,8 @@ def local_backend(settings: Settings, data_dir: DataDir, archive: Path) -> Local
         isolation=settings.isolation,
         network=settings.network,
         pythons=settings.pythons,
+        image_puller=(sys.executable, "-m", "footplate.container_engine", "pull"),
+        service=data_dir.identity().id,
         private=(data_dir.root,),
         spool_limit_bytes=settings.spool_limit_mb << 20,
         cache_limit_bytes=settings.cache_limit_bytes,

@@ -70,7 +70,7 @@ def changed_values(before: Job, job: Job) -> Values:
 
 _COURSE = (
     *("state", "update_time", "start_time", "end_time"),
-    *("attempt", "version", "replicas", "ending"),
+    *("attempt", "version", "replicas", "ending", "images"),
 )
 """What changes in the course of a job; the rest was asked for."""
 
@@ -83,7 +83,7 @@ def _course_values(job: Job) -> Values:
         "end_time": to_micros_or_none(job.end_time),
         "attempt": job.attempt,
         "version": job.version,
-        "replicas": documents.write_replicas(job.replicas),
+        "replicas": documents.write_replicas(job.replicas, job.images),
         "ending": documents.write_ending(job.ending),
     }
 
@@ -109,6 +109,7 @@ def job_of(row: Record) -> Job:
             end_time=from_micros_or_none(row.end_time),
             attempt=row.attempt,
             replicas=documents.read_replicas(row.replicas),
+            images=documents.read_images(row.replicas),
             ending=documents.read_ending(row.ending),
             tuning_job=row.tuning_job and JobUid(row.tuning_job),
             version=row.version,

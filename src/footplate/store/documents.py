@@ -70,8 +70,14 @@ def read_ending(text: str | None) -> Ending | None:
     return Ending(State(ending["state"]), Code[ending["code"]], ending["message"])
 
 
-def write_replicas(replicas: tuple[Replica, ...]) -> str:
-    return write({"replicas": [_replica_document(replica) for replica in replicas]})
+def write_replicas(replicas: tuple[Replica, ...], images: Pairs = ()) -> str:
+    """``images``: those that the replicas run; left out where there are none."""
+    document: Json = {"replicas": [_replica_document(replica) for replica in replicas]}
+    return write({**document, "images": images} if images else document)
+
+
+def read_images(text: str) -> Pairs:
+    return _pairs(read(text).get("images", []))
 
 
 def read_replicas(text: str) -> tuple[Replica, ...]:

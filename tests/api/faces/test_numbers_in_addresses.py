@@ -13,6 +13,7 @@ from footplate.api.replica_v1 import replica_routes
 from footplate.api.security import Access
 from footplate.buckets.folders import FolderBuckets
 from footplate.catalogue import load_catalogue
+from footplate.control.images import Images
 from footplate.control.reduction import ReductionKit
 from footplate.control.reports import Reports
 from footplate.control.status import Status
@@ -23,6 +24,7 @@ from footplate.domain.lifecycle import Admitted, react
 from footplate.domain.sites import Mode, Site
 from footplate.store import open_store
 from footplate.testing.clock import FakeClock
+from footplate.testing.container_engine import FakeContainerEngine
 from footplate.testing.http_server import serve
 from footplate.testing.jobs import make_job
 from footplate.testing.logs import MemoryLogs
@@ -45,11 +47,23 @@ def http(tmp_path: Path) -> Iterator[httpx.Client]:
     site = Site("this machine", Mode.EMULATE, 1, 1, 1024)
     kit = ReductionKit(b"key", None)
     limits = Limits(1, 1, 600.0)
-    tasks = Tasks(store, buckets, load_catalogue(), lambda _: site, clock, limits, lambda: 1, kit)
+    images, engine = Images(store), FakeContainerEngine()
+    tasks = Tasks(
+        store,
+        buckets,
+        load_catalogue(),
+        lambda _: site,
+        clock,
+        limits,
+        lambda: 1,
+        kit,
+        images,
+        engine,
+    )
     reports = Reports(store, MemoryLogs(clock.now), MemoryUsage(), clock, lambda: None)
     status = Status(store, clock, lambda: None)
     routes = [
-        *replica_routes(tasks, reports, TOKENS, Wishes(lambda: "w", 1)),
+        *replica_routes(tasks, reports, TOKENS, Wishes(lambda: "w", 1), images),
         *footplate_routes(status, store, About("1", "", 1, ""), lambda: None),
     ]
     with serve(create_app(routes, Access())) as url, httpx.Client(base_url=url) as client:

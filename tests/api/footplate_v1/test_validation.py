@@ -19,6 +19,7 @@ from footplate.domain.jobs import RestartBounds
 from footplate.domain.quotas import Quotas
 from footplate.testing.catalogue import built_in
 from footplate.testing.clock import FakeClock
+from footplate.testing.container_engine import FakeContainerEngine
 from footplate.testing.http_server import serve
 from footplate.testing.sites import make_regions
 from footplate.testing.store import MemoryStore
@@ -54,7 +55,16 @@ def http(tmp_path: Path, store: MemoryStore) -> Iterator[httpx.Client]:
     buckets.create_bucket("stage")
     buckets.write("stage", "t.tar.gz", [b"..."])
     searches = SearchResolver(store, EarlierStudies(store, store.studies))
-    gate = Gate(buckets, built_in(), regions, Quotas, RestartBounds(), searches, reduction=True)
+    gate = Gate(
+        buckets,
+        built_in(),
+        regions,
+        Quotas,
+        RestartBounds(),
+        searches,
+        FakeContainerEngine(),
+        reduction=True,
+    )
     validation = Validation(store, gate, buckets, built_in(), regions.site, lambda *_: None)
     app = create_app(validation_routes(validation, built_in()), Access(None, frozenset()))
     with serve(app) as url, httpx.Client(base_url=url, trust_env=False) as client:

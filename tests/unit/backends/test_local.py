@@ -80,6 +80,8 @@ def test_the_ticket_says_all_that_a_supervisor_needs(rig: LocalRig) -> None:
         "private": [],
         "spool_limit_bytes": 67108864,
         "reserve": "",
+        "image_puller": [],
+        "service": "",
     }
 
 

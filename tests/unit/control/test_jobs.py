@@ -23,7 +23,7 @@ from footplate.domain.errors import (
     Unavailable,
     Violation,
 )
-from footplate.domain.jobs import Directory, PythonProgram, RestartBounds
+from footplate.domain.jobs import ContainerProgram, Directory, PythonProgram, RestartBounds
 from footplate.domain.names import JobUid, TrainingJobName
 from footplate.domain.quotas import Quota, Quotas
 from footplate.domain.reduction import IMAGE, program
@@ -33,6 +33,7 @@ from footplate.domain.submission import Location, Submission
 from footplate.ports.logs import Line
 from footplate.testing.catalogue import built_in
 from footplate.testing.clock import FakeClock
+from footplate.testing.container_engine import FakeContainerEngine
 from footplate.testing.jobs import CREATED, make_job, make_spec
 from footplate.testing.logs import MemoryLogs
 from footplate.testing.sites import make_regions, make_site
@@ -71,6 +72,7 @@ class Desk:
         self.logs = MemoryLogs(self.clock.now)
         self.usage = MemoryUsage()
         self.buckets = FolderBuckets(folder, self.clock)
+        self.engine = FakeContainerEngine()
         self.woken = 0
         self.full = False
         regions, quotas = make_regions(site), Quotas((Quota("poor", "*", {"vcpus": 2}),))
@@ -83,6 +85,7 @@ class Desk:
             lambda: quotas,
             RestartBounds(),
             searches,
+            self.engine,
             reduction=reduction,
         )
         self.jobs = Jobs(
@@ -171,6 +174,30 @@ def test_a_valid_job_that_this_server_can_not_run(tmp_path: Path) -> None:
         desk.jobs.submit(replace(submission(), spec=replace(spec, pools=(spec.primary, reducers))))
 
     assert desk.store.active() == ()
+
+
+def test_an_image_is_refused_where_no_engine_runs(desk: Desk) -> None:
+    spec = make_spec(program=ContainerProgram("gcr.io/p/i:1"))
+    pool = replace(spec.primary, field="here")
+    contained = replace(submission(), spec=replace(spec, pools=(pool,)))
+    desk.engine.fault = "no container engine runs on this machine: install one"
+
+    with pytest.raises(InvalidArgument) as caught:
+        desk.jobs.submit(contained)
+
+    assert [(v.field, v.description) for v in caught.value.violations] == [
+        (
+            "here.imageUri",
+            f"gcr.io/p/i:1 given, which is a container image: {desk.engine.fault}",
+        )
+    ]
+    assert desk.store.active() == ()
+
+
+def test_an_image_comes_in_where_an_engine_runs(desk: Desk) -> None:
+    contained = replace(submission(), spec=make_spec(program=ContainerProgram("gcr.io/p/i:1")))
+
+    assert desk.jobs.submit(contained).state is State.QUEUED
 
 
 def test_a_job_that_its_quota_never_allows(desk: Desk) -> None:

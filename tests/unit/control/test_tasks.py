@@ -9,6 +9,7 @@ import pytest
 from footplate.buckets.folders import FolderBuckets
 from footplate.catalogue import load_catalogue
 from footplate.control.decisions import apply
+from footplate.control.images import Images
 from footplate.control.reduction import ReductionKit, Wheel
 from footplate.control.tasks import Limits, Tasks
 from footplate.control.tokens import Bearer
@@ -35,9 +36,10 @@ from footplate.domain.names import attempt_id
 from footplate.domain.reduction import IMAGE, program
 from footplate.domain.sites import Gpu, Mode, Site
 from footplate.testing.clock import FakeClock
+from footplate.testing.container_engine import FakeContainerEngine
 from footplate.testing.jobs import CREATED, make_custom_name, make_job, make_spec
 from footplate.testing.store import MemoryStore
-from footplate.wire.replica_v1 import Allotment
+from footplate.wire.replica_v1 import Allotment, PythonTask
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,8 +74,13 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture
+def engine() -> FakeContainerEngine:
+    return FakeContainerEngine()
+
+
+@pytest.fixture
 def make_tasks(
-    store: MemoryStore, buckets: FolderBuckets, clock: FakeClock
+    store: MemoryStore, buckets: FolderBuckets, clock: FakeClock, engine: FakeContainerEngine
 ) -> Callable[[Site], Tasks]:
     def make(site: Site) -> Tasks:
         sites = {"us-central1": site}
@@ -87,6 +94,8 @@ def make_tasks(
             limits,
             lambda: 2222,
             KIT,
+            Images(store),
+            engine,
             lambda bearer: (("STORAGE_EMULATOR_HOST", f"http://key-of-{bearer}"),),
         )
 
@@ -132,6 +141,7 @@ def test_what_a_replica_is_to_do(tasks: Tasks, job: Job, tmp_path: Path) -> None
     assert variables["CLOUD_ML_JOB_ID"] == "job_1"
     assert json.loads(variables["TF_CONFIG"])["job"] == json.loads(job.spec.cluster_job)
     assert task.packages[0].file == "trainer-0.1.tar.gz"
+    assert task.runtime is not None
     assert task.runtime.name == "2.21"
 
 
@@ -400,7 +410,9 @@ def test_workers_and_reducers_get_the_package_that_they_meet_by(
     assert [package.file for package in worker.packages] == ["trainer-0.1.tar.gz", WHEEL.name]
     assert worker.packages[1].sha256 == WHEEL.sha256
     assert [package.file for package in reducer.packages] == [WHEEL.name]
+    assert reducer.runtime is not None
     assert reducer.runtime.name == "Reduction Server"
+    assert isinstance(reducer.program, PythonTask)
     assert (reducer.program.module, reducer.program.args) == ("footplate_reduction", ("reducer",))
     bearer = Bearer(reducing.attempt_id, "workerpool1-0")
     assert tasks.package(bearer, 1).read() == b"wheel"

@@ -30,6 +30,7 @@ from footplate.domain.sites import Mode
 from footplate.domain.submission import Location, Submission, Tuning
 from footplate.testing.catalogue import built_in
 from footplate.testing.clock import FakeClock
+from footplate.testing.container_engine import FakeContainerEngine
 from footplate.testing.jobs import make_job, make_spec
 from footplate.testing.sites import make_regions, make_site
 from footplate.testing.store import MemoryStore
@@ -64,6 +65,7 @@ class Desk:
             lambda: quotas,
             RestartBounds(),
             searches,
+            FakeContainerEngine(),
             reduction=reduction,
         )
         self.validation = Validation(

@@ -41,6 +41,8 @@ class LocalBackend:
     ``private`` directories, of which programs see what is theirs at most, and the ``reserve`` that
     the last words of replicas may take on a full disk.
     With a ``nursery`` of the same archive supervisors are forked, as long as there is one.
+    ``image_puller`` is the command that pulls container images, ``service`` the id by which
+    containers are known to be this service's.
     Nothing happens before the first ``start``, ``stop`` or ``watch``; then also what an earlier
     process left is taken on: requests it had no time for are fulfilled, the lost swept up.
     """
@@ -64,6 +66,8 @@ class LocalBackend:
         cache_limit_bytes: int = 0,
         reserve: Path | None = None,
         nursery: Nursery | None = None,
+        image_puller: Sequence[str] = (),
+        service: str = "",
         exits: Callable[[], Exits] = make_exits,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -77,6 +81,8 @@ class LocalBackend:
             "uv": str(uv),
             "py_spy": str(py_spy or ""),
             "pythons": list(pythons),
+            "image_puller": list(image_puller),
+            "service": service,
             "private": [str(path.absolute()) for path in private],
             "spool_limit_bytes": spool_limit_bytes,
             "reserve": str(reserve.absolute()) if reserve else "",

@@ -35,6 +35,11 @@ class Child:
         """SIGTERM to the program, which isn't reaped yet: its number is its own."""
         os.kill(self.pid, signal.SIGTERM)
 
+    @property
+    def reaped(self) -> bool:
+        """Whether its number may be another's by now."""
+        return self._status is not None
+
     def has_ended(self) -> bool:
         """Whether it is a zombie; it stays one until ``reap``, so that its number stays its own."""
         if self._status is not None:
@@ -107,6 +112,14 @@ class Cage:
             execute(launch)
 
         return Child(spawn(body))
+
+    @property
+    def fault(self) -> str:
+        """What ended the program from outside, where the rung knows; else empty."""
+        return ""
+
+    def discard(self) -> None:
+        """Free the disk of what the rung keeps of what the dead program wrote."""
 
     def kill(self) -> bool:
         """Kill whatever this rung can know of; False: some of it is still there."""

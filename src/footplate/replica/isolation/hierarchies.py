@@ -45,6 +45,17 @@ def find_hierarchies() -> dict[str, Hierarchy]:
     }
 
 
+def find_groups(pid: int) -> list[str]:
+    """The directories of the groups that a process is in, as far as they are mounted here."""
+    try:
+        mounts, groups = read_text("/proc/self/mountinfo"), read_text(f"/proc/{pid}/cgroup")
+    except OSError:
+        return []
+    own = dict(_parse_groups(groups))
+    found = (point + own[kind] for kind, point in _parse_mounts(mounts) if kind in own)
+    return [path for path in dict.fromkeys(found) if path.strip("/") and os.path.isdir(path)]
+
+
 @functools.lru_cache(maxsize=1)
 def _parse(mounts: str, groups: str) -> list[tuple[str, str, str]]:
     """Kind, where it is mounted, where our group in it would be: mostly the same as before."""

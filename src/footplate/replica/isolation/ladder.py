@@ -96,4 +96,8 @@ def _reopen(record: dict[str, Any]) -> Cage | None:
         return CgroupCage.reopen(record)
     if record["rung"] == "namespace":
         return NamespaceCage.reopen(record)
+    if record["rung"] == "container":
+        from footplate.replica.container.cage import ContainerCage  # only those that had one
+
+        return ContainerCage.reopen(record)
     return None

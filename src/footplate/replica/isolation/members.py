@@ -21,6 +21,9 @@ def find_members(record: dict[str, Any]) -> list[Process]:
     """
     if record["rung"] == "cgroup":
         found = [find(pid) for pid in _read_group(record["killer"])]
+    elif record["rung"] == "container":
+        init = record.get("init")
+        found = [find(init), *find_descendants(init)] if init else []
     elif record["rung"] == "namespace":
         found = [*find_descendants(record["init"])] if "init" in record else []
     else:

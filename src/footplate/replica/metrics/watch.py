@@ -42,7 +42,7 @@ class Watch:
         self._desk = desk
         self._findings = Findings(desk.journal, desk.task["metrics"])
         self._hypertune = HypertuneFile(desk.home.metrics)
-        places = outermost([*(desk.task.get("directories") or ()), desk.home.work])
+        places = outermost([*(desk.task.get("directories") or ()), *filter(None, [desk.workdir])])
         self._looks = Looks(places, self._findings)
         self._look: Iterator[None] | None = None
         self._spent_s = 0.0

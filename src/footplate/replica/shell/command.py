@@ -18,13 +18,14 @@ from footplate.replica.shell.websocket import WebSocket
 
 TYPE_CHECKING = False  # without the module typing, which isn't needed
 if TYPE_CHECKING:
-    from typing import Any, Dict, List, Tuple
+    from typing import Any, Callable, Dict, List, Tuple
 
 SHELLS_PATH = "/replica/v1/shells"
 PROGRAM_FILE = "program.json"
 """In HOME: the variables and the directory that the program was started with."""
 OK = 0
 FAILED = 1
+_NO_ACCESS = "its job doesn't set enableWebAccess"
 _PATIENCE_S = 30.0
 """In which the server must say what is wanted."""
 
@@ -49,20 +50,33 @@ def _serve(home: Home, link: WebSocket) -> int:
     try:
         wish, early = _await_wish(link)
         wanted = Wanted.parse(wish)
-        entry = Entry.find(home.read("isolation.json") or {})
-        inside = _start(home, entry, wanted)
+        inside, alive = _open(home, wanted)
     except (Unavailable, SpawnFailed, OSError, ValueError, KeyError, TypeError) as error:
         tell(link, {"error": f"no shell can be started there: {error}"})
         link.say_goodbye()
         return FAILED if isinstance(error, ServerAway) else OK
-    Session(link, inside, lambda: entry.alive).run(early)
+    Session(link, inside, alive).run(early)
     return OK
+
+
+def _open(home: Home, wanted: Wanted) -> Tuple[Inside, Callable[[], bool]]:
+    """The shell, and whether the program still runs. Raises Unavailable, SpawnFailed, OSError."""
+    record = home.read("isolation.json") or {}
+    if record.get("rung") == "container":
+        from footplate.replica.container.shell import ContainerEntry  # only containers pay for it
+
+        if not (home.read("task.json") or {}).get("web_access"):
+            raise Unavailable(_NO_ACCESS)
+        container = ContainerEntry(record)
+        return container.start(wanted), lambda: container.alive
+    entry = Entry.find(record)
+    return _start(home, entry, wanted), lambda: entry.alive
 
 
 def _start(home: Home, entry: Entry, wanted: Wanted) -> Inside:
     program = home.read(PROGRAM_FILE)
     if program is None:
-        raise Unavailable("its job doesn't set enableWebAccess")
+        raise Unavailable(_NO_ACCESS)
     environment = {str(name): str(value) for name, value in program["environment"].items()}
     return start(entry, environment, str(program["directory"]), wanted)
 

@@ -39,7 +39,7 @@ class Sampler:
         self._query: gpus.Query | None = None
         self._waiting: dict[str, Any] | None = None
         """A sample that waits for what the GPUs do."""
-        places = [desk.home.work, *(desk.task.get("directories") or ())]
+        places = [*filter(None, [desk.workdir]), *(desk.task.get("directories") or ())]
         self._silence = Silence(
             desk.home.metrics, places, desk.seconds("hang_s", 0.0), desk.monotonic, time.time
         )

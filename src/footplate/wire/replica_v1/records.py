@@ -27,6 +27,7 @@ MAX_GPUS = 64
 """In one sample."""
 MAX_TAG_LENGTH = 4096
 MAX_SOURCE_LENGTH = 1024
+MAX_IMAGE_LENGTH = 1024
 MAX_TAGS = 200
 """In one record, each of at most ``MAX_SEEN_LENGTH`` characters."""
 MAX_SEEN_LENGTH = 256
@@ -140,6 +141,19 @@ def decode_reports(body: bytes) -> tuple[Record, ...]:
         decoded.append(_decode(fields, sequence))
         last = sequence
     return tuple(decoded)
+
+
+def decode_image(body: bytes) -> tuple[str, str]:
+    """A container image's name and the very image that a replica found for it.
+
+    Raises InvalidArgument.
+    """
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        raise InvalidArgument("the image is not JSON in UTF-8") from None
+    fields = Fields(value, "image")
+    return fields.text("image", MAX_IMAGE_LENGTH), fields.text("reference", MAX_IMAGE_LENGTH)
 
 
 def _decode(fields: Fields, sequence: int) -> Record:

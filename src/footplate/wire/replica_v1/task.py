@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pydantic import JsonValue
+
     from footplate.domain.jobs import Address
     from footplate.domain.names import AttemptId
     from footplate.domain.runtimes import Runtime, Slice
@@ -24,6 +26,23 @@ class PythonTask:
 
     module: str
     args: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ContainerTask:
+    """A container of ``image``, by the engine at the socket ``engine``.
+
+    ``command`` and ``args`` are the job's own, expanded; None: as the image has it. ``pinned``:
+    the very image that others of the job run; empty: it isn't known yet. ``pull``: ``always``, or
+    ``missing``.
+    """
+
+    image: str
+    command: tuple[str, ...] | None
+    args: tuple[str, ...] | None
+    engine: str = ""
+    pinned: str = ""
+    pull: str = "missing"
 
 
 @dataclass(frozen=True)
@@ -59,9 +78,10 @@ class Task:
     attempt: int
     replica: str
     job: str
-    program: PythonTask
+    program: PythonTask | ContainerTask
     packages: tuple[Package, ...]
-    runtime: Runtime
+    runtime: Runtime | None
+    """None: its program is a container."""
     environment: tuple[tuple[str, str], ...]
     directories: tuple[str, ...]
     time_limit_s: float
@@ -85,6 +105,10 @@ class Task:
     """After so long a silence its files are looked at for signs of life; 0: never."""
     metrics: tuple[str, ...] = ()
     """The tags that it looks for in what its program reports; none: it looks for nothing."""
+    devices: tuple[str, ...] = ()
+    """The GPUs of the host that its container gets."""
+    host_network: bool = False
+    """Its program shares the machine's network, whatever the settings say."""
 
 
 @dataclass(frozen=True)
@@ -97,12 +121,20 @@ class Start:
 
     environment: tuple[tuple[str, str], ...] | None
     awaited: tuple[str, ...] = ()
+    program: ContainerTask | None = None
+    """Of a container, with arguments that name what is only known now."""
 
 
 def encode_start(start: Start) -> JsonObject:
     if start.environment is None:
         return {"awaited": list(start.awaited)}
-    return {"environment": [[name, value] for name, value in start.environment]}
+    answer: JsonObject = {"environment": [[name, value] for name, value in start.environment]}
+    if start.program is not None:
+        answer["program"] = {
+            "command": _words(start.program.command),
+            "args": _words(start.program.args),
+        }
+    return answer
 
 
 def encode_task(task: Task) -> JsonObject:
@@ -111,14 +143,10 @@ def encode_task(task: Task) -> JsonObject:
         "attempt": task.attempt,
         "replica": task.replica,
         "job": task.job,
-        "program": {
-            "kind": "python",
-            "module": task.program.module,
-            "args": list(task.program.args),
-        },
+        "program": _encode_program(task.program),
         "packages": [{**vars(package)} for package in task.packages],
         "preparation": _name_preparation(task),
-        "runtime": _encode_runtime(task.runtime),
+        "runtime": None if task.runtime is None else _encode_runtime(task.runtime),
         "environment": [[name, value] for name, value in task.environment],
         "directories": list(task.directories),
         "time_limit_s": task.time_limit_s,
@@ -133,7 +161,27 @@ def encode_task(task: Task) -> JsonObject:
         "usage_s": task.usage_s,
         "hang_s": task.hang_s,
         "metrics": list(task.metrics),
+        "devices": list(task.devices),
+        "host_network": task.host_network,
     }
+
+
+def _encode_program(program: PythonTask | ContainerTask) -> JsonObject:
+    if isinstance(program, PythonTask):
+        return {"kind": "python", "module": program.module, "args": list(program.args)}
+    return {
+        "kind": "container",
+        "image": program.image,
+        "command": _words(program.command),
+        "args": _words(program.args),
+        "engine": program.engine,
+        "pinned": program.pinned,
+        "pull": program.pull,
+    }
+
+
+def _words(words: tuple[str, ...] | None) -> JsonValue:
+    return None if words is None else list(words)
 
 
 def _name_preparation(task: Task) -> str:
@@ -141,6 +189,8 @@ def _name_preparation(task: Task) -> str:
 
     Where two tasks have the same, one environment serves both.
     """
+    if task.runtime is None or not isinstance(task.program, PythonTask):
+        return ""
     if not all(package.sha256 for package in task.packages):
         return ""
     parts = (

@@ -37,7 +37,8 @@ def job_json(
 ) -> JsonObject:
     """The accepted request, and what the service adds.
 
-    ``waiting``: why it waits, and at which place; ``pendingExplanation`` is a field of ours.
+    ``waiting``: why it waits, and at which place; ``pendingExplanation`` is a field of ours,
+    and so is ``containerImages``: which image each name stood for.
     ``shells``: the addresses of its shells, by replica. ``trials``: what there is to tell of
     those of a tuning job.
     """
@@ -54,6 +55,8 @@ def job_json(
         answer["errorMessage"] = job.ending.message
     if waiting is not None:
         answer["pendingExplanation"] = waiting.text
+    if job.images:
+        answer["containerImages"] = dict(job.images)
     if waiting is not None or job.state is not State.QUEUED:
         answer["jobPosition"] = str(waiting.place if waiting is not None else 0)
     answer["trainingOutput"] = {

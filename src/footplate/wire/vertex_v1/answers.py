@@ -38,7 +38,8 @@ def custom_job_json(
 ) -> JsonObject:
     """The accepted request, and what the service adds.
 
-    ``waiting``: why it waits, as ``pendingExplanation``, which is a field of ours. ``shells``: the
+    ``waiting``: why it waits, as ``pendingExplanation``, and
+    ``containerImages``, which image each name stood for, are fields of ours. ``shells``: the
     addresses of its shells, by replica.
     """
     answer: JsonObject = {"name": str(job.name)}
@@ -54,6 +55,8 @@ def custom_job_json(
     answer["updateTime"] = format_time(job.update_time)
     if waiting is not None:
         answer["pendingExplanation"] = waiting.text
+    if job.images:
+        answer["containerImages"] = dict(job.images)
     if shells:
         answer["webAccessUris"] = dict(shells)
     if job.state in (State.FAILED, State.CANCELLED):

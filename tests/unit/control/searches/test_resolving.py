@@ -25,6 +25,7 @@ from footplate.domain.studies.trials import TrialState
 from footplate.server.machine import RandomIds
 from footplate.testing.catalogue import built_in
 from footplate.testing.clock import FakeClock
+from footplate.testing.container_engine import FakeContainerEngine
 from footplate.testing.jobs import make_job
 from footplate.testing.logs import MemoryLogs
 from footplate.testing.searches import make_search, make_trial, make_tuning_job
@@ -89,7 +90,16 @@ class Desk:
         buckets.create_bucket("demo-bucket")
         buckets.write("demo-bucket", "trainer-0.1.tar.gz", [b"..."])
         searches = SearchResolver(self.store, EarlierStudies(self.store, self.store.studies))
-        gate = Gate(buckets, built_in(), regions, Quotas, RestartBounds(), searches, reduction=True)
+        gate = Gate(
+            buckets,
+            built_in(),
+            regions,
+            Quotas,
+            RestartBounds(),
+            searches,
+            FakeContainerEngine(),
+            reduction=True,
+        )
         queue = Queue(self.store, regions, built_in(), 3600.0, clock)
         trials = Trials(self.store, self.store.studies)
         logs = MemoryLogs(clock.now)

@@ -1,0 +1,82 @@
+"""Container images of jobs: whether any can be run, and which one a name stands for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from footplate.control.attempts import current
+from footplate.control.decisions import TRIES
+from footplate.domain.errors import (
+    Aborted,
+    FailedPrecondition,
+    InvalidArgument,
+    Violation,
+)
+from footplate.domain.jobs import ContainerProgram
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from footplate.control.tokens import Bearer
+    from footplate.domain.jobs import Job, JobSpec
+    from footplate.ports.container_engine import ContainerEngine
+    from footplate.ports.store import Store
+
+_REFERENCE = re.compile(r"[a-zA-Z0-9][\w./:@-]{0,600}", re.ASCII)
+
+
+def violations(spec: JobSpec, engine: ContainerEngine) -> Iterator[Violation]:
+    """One for each pool that runs a container, where there is no engine for it."""
+    pools = [pool for pool in spec.pools if isinstance(pool.program, ContainerProgram)]
+    if not pools:
+        return
+    try:
+        engine.socket()
+    except FailedPrecondition as error:
+        for pool in pools:
+            if isinstance(pool.program, ContainerProgram):
+                said = f"{pool.program.image_uri} given, which is a container image: "
+                yield Violation(f"{pool.field}.imageUri", said + error.message)
+
+
+class Images:
+    """Which image each name stands for, the same for all replicas, restarts and trials of a job."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def pinned(self, job: Job, name: str) -> str:
+        """The image by its digest, or its id; empty: nobody has found it yet."""
+        return dict(self._owner(job).images).get(name, "")
+
+    def pin(self, bearer: Bearer, name: str, reference: str) -> str:
+        """What the job runs for ``name``: what its first replica found, which may be this one.
+
+        Raises:
+            InvalidArgument: the job runs no such image, or ``reference`` can't be one.
+            Aborted: others kept writing the job; try again.
+            What ``current`` raises.
+        """
+        job = current(self._store, bearer)
+        programs = [pool.program for pool in job.spec.pools]
+        named = {p.image_uri for p in programs if isinstance(p, ContainerProgram)}
+        if name not in named or not _REFERENCE.fullmatch(reference):
+            raise InvalidArgument(f"{name[:200]!r} isn't an image of this job")
+        for _ in range(TRIES):
+            owner = self._owner(job)
+            found = dict(owner.images).get(name)
+            if found is not None:
+                return found
+            images = (*owner.images, (name, reference))
+            try:
+                self._store.update(replace(owner, images=images, version=owner.version + 1), ())
+            except Aborted:
+                continue
+            return reference
+        raise Aborted(f"job {job.uid} is being changed by others all the time; try again")
+
+    def _owner(self, job: Job) -> Job:
+        """A trial's images are those of its tuning job."""
+        return job if job.tuning_job is None else self._store.get_by_uid(job.tuning_job)

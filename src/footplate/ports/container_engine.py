@@ -1,0 +1,17 @@
+"""The container engine of the machine where containers run."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class ContainerEngine(Protocol):
+    """It may come and go while the service runs: each call looks for it."""
+
+    def socket(self) -> str:
+        """The path of the Unix socket at which the engine answers the Docker API.
+
+        Raises:
+            FailedPrecondition: there is none; says what to install or to start.
+        """
+        ...

@@ -1,0 +1,225 @@
+"""``supervisor.pyz image HOME``: from a task to an image that the engine has, by its digest.
+
+All replicas, restarts and trials of a job run the same image: the first that has it tells the
+server, which keeps the first answer for the job.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+
+from footplate.replica.connection import Connection, Refused, ServerAway
+from footplate.replica.container.api import Engine, EngineError, EngineGone
+from footplate.replica.home import Home
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+IMAGES_PATH = "/replica/v1/images"
+ENGINE_LIMIT_S = 120.0
+"""How long an engine is waited for that doesn't answer, and a server that is away."""
+_LOOK_S = 1.0
+_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm", "i686": "386"}
+
+
+class Unusable(Exception):
+    """The image can't be run here; says why and the way out."""
+
+
+def main(path: str) -> int:
+    """Print progress, and at last the image or the error, as JSON lines."""
+    home = Home(path)
+    task, ticket = home.read("task.json") or {}, home.read("ticket.json") or {}
+    try:
+        say(prepare(task, ticket))
+    except (Unusable, EngineError, EngineGone, OSError) as error:
+        say({"error": str(error)})
+        return 1
+    return 0
+
+
+def say(value: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(value) + "\n")
+    sys.stdout.flush()
+
+
+def prepare(task: dict[str, Any], ticket: dict[str, Any]) -> dict[str, Any]:
+    """The image to run, and what is to be known of it.
+
+    Raises Unusable, EngineError, EngineGone, OSError.
+    """
+    program = task["program"]
+    name, pinned = str(program["image"]), str(program.get("pinned") or "")
+    engine = Engine(str(program["engine"]))
+    about = _describe_engine(engine)
+    if pinned:
+        found = _have(engine, pinned, ticket, always=False)
+    else:
+        found = _have(engine, name, ticket, always=program.get("pull") == "always")
+        first = _pin(ticket, name, refer(found, name))
+        if first != refer(found, name):
+            found = _have(engine, pinned := first, ticket, always=False)
+    config = found.get("Config") or {}
+    _check(found, config, program, name)
+    return {
+        "image": {
+            "reference": pinned or refer(found, name),
+            "engine": about["engine"],
+            "user": str(config.get("User") or ""),
+            "entrypoint": bool(config.get("Entrypoint")),
+            "cmd": config.get("Cmd") or [],
+            "faults": about["faults"],
+        },
+        "notes": [] if program.get("pinned") else [_describe(found, name)],
+    }
+
+
+def refer(image: dict[str, Any], name: str) -> str:
+    """What names this very image for ever: its repository and digest, or where it has none (it was
+    built here) its id.
+    """
+    repository = _repository(name)
+    for digest in image.get("RepoDigests") or ():
+        if str(digest).rpartition("@")[0] in (repository, _familiar(repository)):
+            return str(digest)
+    return _with_algorithm(str(image["Id"]))
+
+
+def _is_local(image: dict[str, Any]) -> bool:
+    """Whether it was built here and is in no registry; Podman writes ``localhost/`` before such."""
+    digests = [str(digest) for digest in image.get("RepoDigests") or ()]
+    return all(digest.startswith("localhost/") for digest in digests)
+
+
+def _repository(name: str) -> str:
+    """Without tag and digest; a name without a registry is of Docker Hub."""
+    base = name.partition("@")[0]
+    last = base.rpartition("/")[2]
+    base = base[: len(base) - len(last)] + last.partition(":")[0]
+    first, slash, _ = base.partition("/")
+    if slash and ("." in first or ":" in first or first == "localhost"):
+        return base
+    return f"docker.io/{base}" if slash else f"docker.io/library/{base}"
+
+
+def _familiar(repository: str) -> str:
+    """As dockerd writes what is of Docker Hub."""
+    return repository.removeprefix("docker.io/").removeprefix("library/")
+
+
+def _with_algorithm(image_id: str) -> str:
+    return image_id if ":" in image_id else f"sha256:{image_id}"
+
+
+def _describe_engine(engine: Engine) -> dict[str, Any]:
+    """Waits for an engine that is about to come back. Raises EngineGone, EngineError."""
+    end, told = time.monotonic() + ENGINE_LIMIT_S, False
+    while True:
+        try:
+            version = engine.call("GET", "/version")
+            info = engine.call("GET", "/info")
+        except EngineGone:
+            if time.monotonic() >= end:
+                raise
+            if not told:
+                say({"m": f"waits for the container engine at {engine.path}, which doesn't answer"})
+            told = True
+            time.sleep(_LOOK_S)
+        else:
+            return {"engine": _name_engine(version), "faults": _find_faults(info)}
+
+
+def _name_engine(version: dict[str, Any]) -> str:
+    """``Podman 4.3.1``, ``Docker 20.10.24``."""
+    parts = version.get("Components") or [{}]
+    name = str(parts[0].get("Name") or "")
+    number = str(version.get("Version") or parts[0].get("Version") or "")
+    return f"{'Podman' if 'podman' in name.lower() else 'Docker'} {number}".strip()
+
+
+def _find_faults(info: dict[str, Any]) -> dict[str, str]:
+    """Of memory and CPU: why the engine can't limit it, empty if it can."""
+    cannot = "the container engine can't"
+    cpu = info.get("CpuCfsQuota", info.get("CPUCfsQuota", True))
+    return {
+        "memory": "" if info.get("MemoryLimit", True) else cannot,
+        "CPU": "" if cpu else cannot,
+    }
+
+
+def _have(engine: Engine, name: str, ticket: dict[str, Any], *, always: bool) -> dict[str, Any]:
+    """Pull the image if the engine lacks it, or ``always``. Raises Unusable, and as ``prepare``."""
+    found = engine.inspect_image(name)
+    if found is not None and (not always or _is_local(found)):
+        return found
+    _pull(engine, name, ticket)
+    found = engine.inspect_image(name) or found
+    if found is None:
+        raise Unusable(f"the image {name} was pulled, and the engine doesn't have it")
+    return found
+
+
+def _pull(engine: Engine, name: str, ticket: dict[str, Any]) -> None:
+    """By a process with the service's own Python: credentials need more than the engine.
+
+    It says progress, and why it fails, on our stdout. Raises Unusable.
+    """
+    command = [str(word) for word in ticket.get("image_puller") or ()]
+    locks = os.path.join(str(ticket.get("cache") or ""), "images")
+    os.makedirs(locks, exist_ok=True)
+    options = ["--socket", engine.path, "--image", name, "--lock-dir", locks]
+    if not command:
+        raise Unusable(f"the engine doesn't have the image {name}, and nothing here can pull it")
+    code = subprocess.run([*command, *options], stdin=subprocess.DEVNULL, check=False).returncode
+    if code:
+        sys.exit(code)
+
+
+def _pin(ticket: dict[str, Any], name: str, reference: str) -> str:
+    """What the job runs for this name: what its first replica found. Raises ServerAway."""
+    connection = Connection(str(ticket["server_file"]), str(ticket["token"]))
+    end = time.monotonic() + ENGINE_LIMIT_S
+    while True:
+        try:
+            answer = connection.post(IMAGES_PATH, {"image": name, "reference": reference})
+            return str(answer["reference"])
+        except Refused as error:
+            raise Unusable(f"its image can't be told to the server: {error}") from error
+        except ServerAway:
+            if time.monotonic() >= end:
+                raise
+            time.sleep(_LOOK_S)
+
+
+def _check(
+    image: dict[str, Any], config: dict[str, Any], program: dict[str, Any], name: str
+) -> None:
+    """Raises Unusable."""
+    machine = platform.machine()
+    own = _ARCHITECTURES.get(machine, machine)
+    made = str(image.get("Architecture") or own)
+    if made != own:
+        raise Unusable(
+            f"the image {name} is for {made}, and this machine is {own}: "
+            f"build it with `docker build --platform linux/{own}`"
+        )
+    words = program.get("command") or config.get("Entrypoint")
+    if not words and not (program.get("args") or config.get("Cmd")):
+        raise Unusable(
+            f"the image {name} has neither ENTRYPOINT nor CMD, and the job gives no command: "
+            "set `command` in its containerSpec, or ENTRYPOINT in the Dockerfile"
+        )
+
+
+def _describe(image: dict[str, Any], name: str) -> str:
+    reference = refer(image, name)
+    if "@" in reference:
+        return f"runs the image {name} as {reference.partition('@')[2]}"
+    made = str(image.get("Created") or "")[:19]
+    return f"runs the image {name} of this machine, made {made} UTC, which is in no registry"

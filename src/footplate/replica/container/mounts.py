@@ -1,0 +1,94 @@
+"""What of the host a container sees: buckets, the job's directories, the file for metrics."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from footplate.replica.isolation.veil import find_records, is_below
+from footplate.replica.real_paths import find_real
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any, Iterable
+
+    from footplate.replica.desk import Desk
+
+BUCKETS = "/gcs"
+HYPERTUNE_DEFAULT = "/tmp/hypertune"  # noqa: S108  cloudml-hypertune's own, inside the container
+_OPEN = 0o777
+_DEFAULT_ACL = "system.posix_acl_default"
+_ACL = b"\x02\x00\x00\x00" + b"".join(
+    tag.to_bytes(2, "little") + (7).to_bytes(2, "little") + b"\xff\xff\xff\xff"
+    for tag in (0x01, 0x04, 0x20)  # owner, group, others: each may read, write and enter
+)
+"""Version 2 of POSIX ACLs as an extended attribute (linux/posix_acl_xattr.h)."""
+
+
+def find_mounts(desk: Desk, hypertune: str) -> list[dict[str, Any]]:
+    """Mounts of the Docker API: each with its place inside, some to read only."""
+    buckets = find_real(str(desk.ticket.get("buckets") or ""))
+    metrics = os.path.dirname(desk.home.metrics)
+    os.chmod(metrics, _OPEN)  # the image's user may be anybody
+    mounts = [_bind(metrics, hypertune), _bind(metrics, HYPERTUNE_DEFAULT)]
+    if os.path.isdir(buckets):
+        mounts.append(_bind(buckets, BUCKETS))
+        records = find_records(buckets)
+        if records:
+            place = BUCKETS + records.removeprefix(buckets)
+            mounts.append(_bind(records, place, read_only=True))
+    own = [str(path) for path in desk.task.get("directories") or ()]
+    mounts += [_bind(path, path) for path in own if not is_below(path, [buckets])]
+    return mounts
+
+
+def _bind(source: str, target: str, *, read_only: bool = False) -> dict[str, Any]:
+    return {"Type": "bind", "Source": source, "Target": target, "ReadOnly": read_only}
+
+
+def open_buckets(desk: Desk) -> str:
+    """Let every user write to the buckets, for an image whose user isn't the service's.
+
+    Only where nobody else on this machine reaches them: their parent must be closed to others.
+    What is made in them from now on is open, too, whatever the umask of who makes it.
+
+    Returns why that can't be; empty if it is done.
+    """
+    buckets = find_real(str(desk.ticket.get("buckets") or ""))
+    parent = os.path.dirname(buckets)
+    try:
+        if os.stat(parent).st_mode & (stat.S_IXGRP | stat.S_IXOTH):
+            return f"{parent} is open to other users of this machine (chmod 700 {parent})"
+        directories = [str(path) for path in desk.task.get("directories") or ()]
+        for path in _list_directories(buckets, directories):
+            _open_directory(path)
+    except OSError as error:
+        return f"{error.filename or buckets}: {error.strerror}"
+    return ""
+
+
+def _list_directories(buckets: str, directories: Iterable[str]) -> Iterable[str]:
+    """The buckets, and the job's directories with those above them."""
+    yield buckets
+    with os.scandir(buckets) as entries:
+        found = [entry for entry in entries if not entry.name.startswith(".")]
+    yield from (entry.path for entry in found if entry.is_dir(follow_symlinks=False))
+    seen: set[str] = set()
+    for directory in directories:
+        path = os.path.normpath(directory)
+        while is_below(path, [buckets]) and path not in seen:
+            seen.add(path)
+            if os.path.isdir(path) and not os.path.islink(path):
+                yield path
+            path = os.path.dirname(path)
+
+
+def _open_directory(path: str) -> None:
+    """A program may own it by now, of another user: then it is as that one wants it."""
+    try:
+        os.chmod(path, _OPEN)
+        os.setxattr(path, _DEFAULT_ACL, _ACL)
+    except PermissionError:
+        return
+    except OSError:  # no ACLs on this file system: what is new there has its maker's umask
+        return

@@ -1,0 +1,192 @@
+"""The process beside a container: starts it, passes its output on, and ends as its program did.
+
+    supervisor ── runner ──(the engine's socket)── container
+
+It is a fork of the supervisor, and dies with it. The supervisor treats it as the program: SIGTERM
+to it becomes the image's stop signal, and its wait status is the program's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import select
+import signal
+import time
+
+from footplate.replica.container.api import EngineError, EngineGone
+from footplate.replica.container.oom import OomCounter
+from footplate.replica.isolation.hierarchies import find_groups
+from footplate.replica.isolation.processes import find
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any
+
+    from footplate.replica.container.api import Attachment, Engine
+
+FAILED = 1
+SIGNALLED = 128
+"""What engines add to the number of the signal that ended a program."""
+_DEFAULT_STOP = "SIGTERM"
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.002, 0.1
+_END_LIMIT_S = 60.0
+"""How long the engine may take to tell the exit code of a container that prints no more."""
+
+
+class Runner:
+    def __init__(self, engine: Engine, name: str, stdout: int, stderr: int, status: int) -> None:
+        """``status``: where JSON lines go that the supervisor reads."""
+        self._engine = engine
+        self._name = name
+        self._outputs = {1: stdout, 2: stderr}
+        self._status = status
+        self._stop_signal = _DEFAULT_STOP
+        self._stopping = False
+        self._started = False
+        self._oom = OomCounter([])
+        self._pidfd = -1
+
+    def run(self, spec: dict[str, Any]) -> None:
+        """Never returns: ends the process as the program ended."""
+        signal.signal(signal.SIGTERM, self._stop)
+        try:
+            attachment = self._start(spec)
+            self._pass_output(attachment)
+            status = self._conclude()
+        except EngineGone as error:
+            self._tell({"fault": f"the container engine was lost: {error}"})
+            status = SIGNALLED + signal.SIGKILL
+        except EngineError as error:
+            self._tell({"error": str(error)})
+            status = FAILED
+        except OSError as error:  # nobody reads the output any more
+            self._tell({"fault": f"its output can't be passed on: {error}"})
+            status = SIGNALLED + signal.SIGKILL
+        end_as(status)
+
+    def _start(self, spec: dict[str, Any]) -> Attachment:
+        """Raises EngineError, EngineGone."""
+        engine, name = self._engine, self._name
+        engine.create(name, spec)
+        details = engine.inspect(name)
+        config = details.get("Config") or {}
+        if _lacks_home(config) and not engine.has_home(name, str(config["User"])):
+            engine.remove(name)
+            spec["Env"].append("HOME=/tmp")
+            engine.create(name, spec)
+            details = engine.inspect(name)
+        self._stop_signal = str(config.get("StopSignal") or _DEFAULT_STOP)
+        attachment = engine.attach(name)
+        engine.start(name)
+        self._started = True
+        self._tell_start(details)
+        if self._stopping:
+            self._pass_stop()
+        return attachment
+
+    def _tell_start(self, details: dict[str, Any]) -> None:
+        pid = int((self._engine.inspect(self._name).get("State") or {}).get("Pid") or 0)
+        process = find(pid) if pid else None
+        groups = [] if process is None else find_groups(pid)
+        self._oom = OomCounter(groups)
+        if process is not None:
+            try:
+                self._pidfd = os.pidfd_open(pid)
+            except OSError:
+                self._pidfd = -1
+        start = 0 if process is None else process.start
+        written = (details.get("GraphDriver") or {}).get("Data") or {}
+        workdir = str((details.get("Config") or {}).get("WorkingDir") or "/")
+        upper = str(written.get("UpperDir") or "")
+        self._tell(
+            {
+                "started": {
+                    "pid": pid if start else 0,
+                    "start": start,
+                    "groups": groups,
+                    "workdir": os.path.join(upper, workdir.lstrip("/")) if upper else "",
+                }
+            }
+        )
+
+    def _pass_output(self, attachment: Attachment) -> None:
+        """Until the container has ended. A full pipe holds the program's output back."""
+        poller = select.poll()
+        poller.register(attachment, select.POLLIN)
+        if self._pidfd >= 0:
+            poller.register(self._pidfd, select.POLLIN)
+        while True:
+            ready = [0] if attachment.has_early else [fd for fd, _ in poller.poll()]
+            if self._pidfd in ready:  # its control group is still there for a moment
+                self._oom.read()
+                poller.unregister(self._pidfd)
+                self._pidfd = -1
+                if len(ready) == 1:
+                    continue
+            pieces = attachment.read()
+            if pieces is None:
+                return
+            for stream, piece in pieces:
+                _write(self._outputs.get(stream, self._outputs[1]), piece)
+
+    def _conclude(self) -> int:
+        """The exit code, once the engine tells it. Raises EngineError, EngineGone."""
+        self._oom.read()
+        pause_s, end = _FIRST_PAUSE_S, time.monotonic() + _END_LIMIT_S
+        while True:
+            state = self._engine.inspect(self._name).get("State") or {}
+            if not state.get("Running") and state.get("Status") not in ("running", "stopping"):
+                break
+            if time.monotonic() >= end:
+                raise EngineGone("it dropped the connection to a container that still runs")
+            time.sleep(pause_s)
+            pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
+        kills = max(self._oom.kills, 1 if state.get("OOMKilled") else 0)
+        self._tell({"ended": True, "oom_kills": kills, "counted": self._oom.counts or bool(kills)})
+        return int(state.get("ExitCode") or 0)
+
+    def _stop(self, *_: object) -> None:
+        self._stopping = True
+        if self._started:
+            self._pass_stop()
+
+    def _pass_stop(self) -> None:
+        try:
+            self._engine.signal(self._name, self._stop_signal)
+        except (EngineError, EngineGone):  # it has ended, or the supervisor will kill it
+            return
+
+    def _tell(self, value: dict[str, Any]) -> None:
+        try:
+            _write(self._status, json.dumps(value).encode() + b"\n")
+        except OSError:  # the supervisor is dead
+            return
+
+
+def end_as(status: int) -> None:
+    """End this process with an exit code, or by the signal that ``status`` - 128 is."""
+    number = status - SIGNALLED
+    if 0 < number < signal.NSIG:
+        try:
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            if number not in (signal.SIGKILL, signal.SIGSTOP):
+                signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+        except (OSError, ValueError):
+            pass
+    os._exit(status & 255)
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def _lacks_home(config: dict[str, Any]) -> bool:
+    """Whether the image has a user of its own and doesn't say where that one is at home."""
+    user = str(config.get("User") or "").partition(":")[0]
+    if user in ("", "0", "root"):
+        return False
+    return not any(str(entry).startswith("HOME=") for entry in config.get("Env") or ())

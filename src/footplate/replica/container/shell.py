@@ -1,0 +1,172 @@
+"""A shell in a container: the engine starts it, beside the program, as the image's user.
+
+this process ── reader (the shell's output) ──┐
+             └─ writer (what is typed) ───────┴── the engine's socket ── shell
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+
+from footplate.replica.container.api import Attachment, Engine, EngineError, EngineGone
+from footplate.replica.isolation.cage import Unavailable
+from footplate.replica.isolation.processes import Process, boot_id, is_alive
+from footplate.replica.isolation.spawn import close_all_but, spawn
+from footplate.replica.shell.inside import Inside
+
+TYPE_CHECKING = False  # without the module typing, which isn't needed
+if TYPE_CHECKING:
+    from typing import Any, Callable, Dict, Tuple
+
+    from footplate.replica.shell.inside import Wanted
+
+_FIND_SHELL = (
+    'for shell in bash sh; do command -v "$shell" >/dev/null 2>&1 && exec "$shell" "$@"; done'
+)
+_AT_ONCE_BYTES = 32768
+
+
+class ContainerEntry:
+    """Into the container that ``record`` tells of, as the supervisor left it for a sweep."""
+
+    def __init__(self, record: Dict[str, Any]) -> None:
+        """Raises Unavailable: no program runs there."""
+        if record.get("boot") != boot_id() or not record.get("init"):
+            raise Unavailable("its program doesn't run")
+        self._engine = Engine(str(record["engine"]))
+        self._container = str(record["container"])
+        self._program = Process(int(record["init"]), 0, int(record["start"]), zombie=False)
+        if not self.alive:
+            raise Unavailable("its program doesn't run")
+
+    @property
+    def alive(self) -> bool:
+        """Whether the program still runs."""
+        return is_alive(self._program)
+
+    def start(self, wanted: Wanted) -> ContainerInside:
+        """Raises Unavailable, SpawnFailed, OSError; then nothing was started."""
+        terminal = wanted.command is None
+        spec = {
+            "AttachStdin": True,
+            "AttachStdout": True,
+            "AttachStderr": True,
+            "Tty": terminal,
+            "Env": [f"TERM={wanted.term}"] if terminal else [],
+            "Cmd": ["sh", "-c", _FIND_SHELL, "sh", *wanted.arguments],
+        }
+        try:
+            made = self._engine.call("POST", f"/containers/{self._container}/exec", spec)
+            execution = str(made["Id"])
+            start = {"Detach": False, "Tty": terminal}
+            connection, early = self._engine.upgrade(f"/exec/{execution}/start", start)
+        except (EngineError, EngineGone, KeyError) as error:
+            raise Unavailable(f"the container engine starts none: {error}") from error
+        with connection:
+            inside = _connect(self._engine, execution, connection, early, terminal=terminal)
+        if terminal:
+            inside.resize(wanted.size)
+        return inside
+
+
+class ContainerInside(Inside):
+    """``execution``: the engine's id of the shell."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        execution: str,
+        reader: int,
+        entrance: int,
+        streams: Dict[int, str],
+        *,
+        terminal: bool,
+    ) -> None:
+        super().__init__(reader, entrance, streams, terminal=terminal)
+        self._engine = engine
+        self._execution = execution
+        self._rising = [signal.SIGKILL, signal.SIGHUP]
+
+    def resize(self, size: Tuple[int, int]) -> None:
+        columns, rows = size
+        path = f"/exec/{self._execution}/resize?w={columns}&h={rows}"
+        try:
+            self._engine.call("POST", path)
+        except (EngineError, EngineGone):  # it has ended, or has no terminal
+            return
+
+    def hang_up(self) -> None:
+        """What can't be signalled from here ends with the container."""
+        number = self._rising.pop() if len(self._rising) > 1 else self._rising[0]
+        try:
+            found = self._engine.call("GET", f"/exec/{self._execution}/json")
+            if found.get("Running") and int(found.get("Pid") or 0) > 1:
+                os.kill(int(found["Pid"]), number)
+        except (EngineError, EngineGone, OSError):
+            pass
+        if number == signal.SIGKILL:
+            super().hang_up()
+
+
+def _connect(
+    engine: Engine, execution: str, connection: socket.socket, early: bytes, *, terminal: bool
+) -> ContainerInside:
+    (output, told), (errors, complained), (typed, entrance) = (os.pipe() for _ in range(3))
+    theirs = (told, complained, typed)
+
+    def read() -> None:
+        attachment = Attachment(connection, early, multiplexed=not terminal)
+        while True:
+            pieces = attachment.read()
+            if pieces is None:
+                break
+            for stream, piece in pieces:
+                _write(complained if stream == 2 else told, piece)
+        found = engine.call("GET", f"/exec/{execution}/json")
+        os._exit(int(found.get("ExitCode") or 0) & 255)
+
+    def write() -> None:
+        while data := os.read(typed, _AT_ONCE_BYTES):
+            connection.sendall(data)
+        connection.shutdown(socket.SHUT_WR)
+
+    try:
+        reader = _fork(read, connection.fileno(), told, complained)
+        _fork(write, connection.fileno(), typed)
+    except BaseException:
+        for descriptor in (output, errors, entrance):
+            os.close(descriptor)
+        raise
+    finally:
+        for descriptor in theirs:
+            os.close(descriptor)
+    streams = {output: "stdout", errors: "stderr"}
+    return ContainerInside(engine, execution, reader, entrance, streams, terminal=terminal)
+
+
+def _fork(body: Callable[[], None], *kept: int) -> int:
+    """A child that runs ``body``, and ends with this process."""
+    parent = os.getpid()
+
+    def run(ready: int) -> None:
+        from footplate.replica.isolation import kernel  # in children only: it costs memory
+
+        close_all_but({ready, *kept})
+        kernel.die_with_parent(signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+        os.close(ready)
+        try:
+            body()
+        except (OSError, EngineError):
+            os._exit(1)
+        os._exit(0)
+
+    return spawn(run)
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
