@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from footplate.container_engine.discovery import EngineFinder
+from footplate.server.container_leftovers import ContainerLeftovers
 
 if TYPE_CHECKING:
-    from footplate.ports.container_engine import ContainerEngine
+    from footplate.server.data_dir import DataDir
     from footplate.settings import Settings
 
 
-def find_container_engine(settings: Settings) -> ContainerEngine:
-    return EngineFinder(settings.container_engine, os.environ)
+class ServiceEngine:
+    """The engine, and the memory that a job of this data directory has needed it."""
+
+    def __init__(self, settings: Settings, data_dir: DataDir) -> None:
+        self._finder = EngineFinder(settings.container_engine, os.environ)
+        self._used = data_dir.root / "containers"
+        self._service = data_dir.identity().id
+
+    def socket(self) -> str:
+        path = self._finder.socket()
+        with suppress(OSError):  # the disk is full: jobs are refused then
+            self._used.touch(mode=0o600)
+        return path
+
+    def leftovers(self) -> ContainerLeftovers:
+        """For one term."""
+        return ContainerLeftovers(self._finder, self._service, self._used)

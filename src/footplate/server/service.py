@@ -25,7 +25,7 @@ from footplate.domain.errors import Unavailable
 from footplate.ports.servers import Member
 from footplate.replica.archive import build_archive
 from footplate.server.company import Company
-from footplate.server.container_engine import find_container_engine
+from footplate.server.container_engine import ServiceEngine
 from footplate.server.draining import Draining
 from footplate.server.faces import make_routes
 from footplate.server.jobs import JobParts
@@ -68,7 +68,7 @@ class Service:
         self._news = news = News(terms, kept.logs, lambda: self._parts.queue)
         self._tuning = tuning = TuningParts(kept.store, database.studies, kept.clock, terms.changed)
         regions = Regions(Binding(NoBackend(), self.site))
-        engine = find_container_engine(settings)
+        self._engine = engine = ServiceEngine(settings, data_dir)
         self._replicas = replicas = ReplicaParts(
             kept, tuning, terms, catalogue, regions.site, settings, data_dir.secret(), url, engine
         )
@@ -110,7 +110,7 @@ class Service:
         store = self._kept.telling(fenced)
         backend = local_backend(settings, self._data_dir, self._archive)
         regions = Regions(Binding(backend, self.site))
-        term = Term(backend, lambda: self.company.leads)
+        term = Term(backend, lambda: self.company.leads, self._engine.leftovers())
         limits = HangLimits(
             settings.usage_s, settings.heartbeat_s, settings.hang_s, settings.hang_limit_s
         )

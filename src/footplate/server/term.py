@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from footplate.control.searches.tuner import Tuner
     from footplate.domain.names import AttemptId, JobUid
     from footplate.ports.backend import Backend
+    from footplate.server.container_leftovers import ContainerLeftovers
 
 
 class Term:
@@ -23,9 +24,12 @@ class Term:
     ``close`` comes once, also after a ``start`` that failed.
     """
 
-    def __init__(self, backend: Backend, leads: Callable[[], bool]) -> None:
+    def __init__(
+        self, backend: Backend, leads: Callable[[], bool], leftovers: ContainerLeftovers
+    ) -> None:
         """``leads``: whether the term lasts still. No pass begins after it."""
         self._backend = backend
+        self._leftovers = leftovers
         self._leads = leads
         self._control: Loop
         self._tuning: Loop
@@ -46,9 +50,11 @@ class Term:
         self._backend.watch(self._seen)
         self._control.start()
         self._tuning.start()
+        self._leftovers.start()
 
     def close(self) -> None:
         """Stop following. Jobs go on."""
+        self._leftovers.close()
         self._tuning.close()
         self._control.close()
         self._backend.close()
