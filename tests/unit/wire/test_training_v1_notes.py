@@ -63,7 +63,7 @@ PARAMETER = f"{AT}.hyperparameters.params[0]"
             [PACKAGES, {"scaleTier": "STANDARD_1"}],
             (
                 f"{AT}.scaleTier STANDARD_1 starts workers and parameter servers, which only "
-                "TensorFlow programs and custom containers make use of"
+                "TensorFlow programs and custom containers use: others leave them idle"
             ),
         ),
         (

@@ -58,7 +58,8 @@ def _trials(tuning: Tuning | None) -> Iterator[str]:
             trials = f"{tuning.max_trials} new and {earlier} earlier trials are"
         yield (
             f"{trials} few for {parameters}: at least "
-            f"{TRIALS_PER_PARAMETER} for each are recommended, {wanted} in all"
+            f"{TRIALS_PER_PARAMETER} for each are recommended, {wanted} in all; with fewer the "
+            "search may miss the best values"
         )
 
 

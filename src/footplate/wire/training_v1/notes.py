@@ -48,7 +48,7 @@ def warnings(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
     if tier in _DISTRIBUTED and not image:
         yield (
             f"{_AT}.scaleTier {tier.name} starts workers and parameter servers, which only "
-            "TensorFlow programs and custom containers make use of"
+            "TensorFlow programs and custom containers use: others leave them idle"
         )
     if training.use_chief_in_tf_config is not None and not image:
         yield f"{_AT}.useChiefInTfConfig has no effect: the job isn't a custom container"

@@ -58,7 +58,10 @@ def test_few_trials() -> None:
 
     assert advise(spec, CATALOGUE, Tuning(3, 30)) == ()
     assert advise(spec, CATALOGUE, Tuning(1, 9)) == (
-        "9 trials are few for 1 parameter: at least 10 for each are recommended, 10 in all",
+        (
+            "9 trials are few for 1 parameter: at least 10 for each are recommended, 10 in all; "
+            "with fewer the search may miss the best values"
+        ),
     )
     assert "29 trials are few for 3 parameters" in advise(spec, CATALOGUE, Tuning(3, 29))[0]
     assert advise(spec, CATALOGUE, Tuning(2, 1))[0].startswith("1 trial is few for 2 parameters")
