@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import shlex
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
@@ -10,6 +11,7 @@ import click
 from click.core import ParameterSource
 
 from footplate.cli.defaults import DEFAULT_PROJECT, DEFAULT_REGION, PROJECT_VARIABLES
+from footplate.cli.gcloud_properties import default_region
 from footplate.cli.offering import offered
 from footplate.cli.session import Session
 
@@ -65,9 +67,9 @@ def region_option() -> Callable[[Callable[P, R]], Callable[P, R]]:
     return click.option(
         "--region",
         envvar=["CLOUDSDK_AI_REGION", "CLOUDSDK_COMPUTE_REGION"],
-        default=DEFAULT_REGION,
+        default=lambda: default_region(os.environ, "ai", DEFAULT_REGION),
         shell_complete=offered("regions"),
-        show_default=True,
+        show_default=f"that of gcloud's configuration, or {DEFAULT_REGION}",
         metavar="REGION",
         help="Region; `footplate catalogue regions` lists them.",
     )

@@ -307,3 +307,45 @@ def test_a_tier_is_written_as_gcloud_takes_it(
     assert invoke(*SUBMIT, "census_1", *words).exit_code == 0
     sent = fake.last("POST").json()["trainingInput"]
     assert sent["scaleTier"] == "BASIC_GPU"
+
+
+@pytest.mark.parametrize(
+    ("flags", "file", "variables", "region"),
+    [
+        (("--region=flag",), "region: file", {"CLOUDSDK_AI_PLATFORM_REGION": "own"}, "flag"),
+        ((), "region: file", {"CLOUDSDK_AI_PLATFORM_REGION": "own"}, "file"),
+        ((), "region: file", {"CLOUDSDK_COMPUTE_REGION": "compute"}, "file"),
+        ((), "", {"CLOUDSDK_AI_PLATFORM_REGION": "own", "CLOUDSDK_COMPUTE_REGION": "b"}, "own"),
+        ((), "", {"CLOUDSDK_COMPUTE_REGION": "compute"}, "compute"),
+        ((), "", {}, "us-west1"),
+    ],
+)
+def test_flag_file_variables_configuration(
+    flags: tuple[str, ...],
+    file: str,
+    variables: dict[str, str],
+    region: str,
+    invoke: Callable[..., Result],
+    fake: FakeService,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("CLOUDSDK_AI_PLATFORM_REGION", "CLOUDSDK_COMPUTE_REGION"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("CLOUDSDK_CONFIG", str(tmp_path))
+    (tmp_path / "configurations").mkdir()
+    (tmp_path / "active_config").write_text("default")
+    (tmp_path / "configurations" / "config_default").write_text("[compute]\nregion = us-west1\n")
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    config = tmp_path / "config.yaml"
+    config.write_text(f"trainingInput: {{{file}}}\n")
+
+    result = invoke(
+        *SUBMIT, "census_1", f"--config={config}", "--packages=gs://b/t.tar.gz",
+        "--module-name=t.task", *flags,
+    )  # fmt: skip
+
+    assert result.exit_code == 0, result.stderr
+    (creation,) = (r for r in fake.requests if r.path == "/v1/projects/demo/jobs")
+    assert creation.json()["trainingInput"]["region"] == region

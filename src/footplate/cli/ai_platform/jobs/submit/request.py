@@ -62,6 +62,8 @@ def make_job(
 ) -> JsonObject:
     """The file's job with each option that was given (is not None) in place of the file's value.
 
+    The option ``default_region`` counts only where neither ``region`` nor the file names one.
+
     Raises:
         InvalidArgument: the file holds something else where the job has an object.
     """
@@ -77,7 +79,8 @@ def make_job(
         given["packageUris"] = list(package_uris)
     if user_args is not None:
         given["args"] = list(user_args)
-    given["region"] = str(options.get("region") or given.get("region") or DEFAULT_REGION)
+    default = options.get("default_region") or DEFAULT_REGION
+    given["region"] = str(options.get("region") or given.get("region") or default)
     return job
 
 

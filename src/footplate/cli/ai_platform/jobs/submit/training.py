@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,9 @@ from footplate.cli.ai_platform.jobs.submit.options import (
     cluster_options,
     program_options,
 )
+from footplate.cli.defaults import DEFAULT_REGION
 from footplate.cli.formats.layout import YAML
+from footplate.cli.gcloud_properties import default_region
 from footplate.cli.interruption import at_interrupt
 from footplate.cli.kms_key import kms_key_name, kms_options
 from footplate.cli.learn_from import learn_from_option
@@ -38,10 +41,10 @@ if TYPE_CHECKING:
 @cluster_options
 @click.option(
     "--region",
-    envvar="CLOUDSDK_COMPUTE_REGION",
     metavar="REGION",
     shell_complete=offered("regions"),
-    help="Region of the job; without it the file's, or us-central1.",
+    help="Region of the job. Without it the file's, CLOUDSDK_AI_PLATFORM_REGION, "
+    "CLOUDSDK_COMPUTE_REGION, that of gcloud's configuration, or us-central1.",
 )
 @account_options
 @kms_options
@@ -88,6 +91,7 @@ def command(
     from footplate.cli.config_file import read_config
 
     content = read_config(Path(config), "ai-platform jobs submit training") if config else {}
+    options["default_region"] = default_region(os.environ, "ai_platform", DEFAULT_REGION)
     options["kms_key_name"] = kms_key_name(options, session.project)
     at_interrupt("Interrupted; no job was submitted.")
     draft = TrainingJobDraft(session.project, job, content, options, packages, user_args)
