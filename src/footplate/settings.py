@@ -48,6 +48,7 @@ class Settings:
     cache_limit_gb: int = 50
     allowed_hosts: tuple[str, ...] = ()
     job_dir_roots: tuple[Path, ...] = ()
+    tmp_paths: tuple[Path, ...] = ()
     isolation: str = "auto"
     network: str = "shared"
     container_engine: str | None = None
@@ -302,6 +303,7 @@ _READERS: dict[str, Callable[[object], object]] = {
     "cache_limit_gb": _whole(0, 1_000_000),
     "allowed_hosts": _texts,
     "job_dir_roots": _paths,
+    "tmp_paths": _paths,
     "isolation": _one_of(ISOLATIONS),
     "network": _one_of(NETWORKS),
     "container_engine": _text,

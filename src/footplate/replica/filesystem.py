@@ -35,7 +35,8 @@ def make_view(
     own = [desk.home.work, os.path.dirname(desk.home.metrics)]
     interpreter = [os.path.dirname(os.path.dirname(sys.executable)), sys.prefix]
     needed = [*own, buckets, *interpreter, *environment]
-    paths = [path for path in (*needed, *directories, cache, desk.command[-1]) if path]
+    shared = [str(path) for path in desk.ticket.get("tmp_paths") or ()]
+    paths = [path for path in (*needed, *directories, *shared, cache, desk.command[-1]) if path]
     real = {path: find_real(path) for path in dict.fromkeys(paths)}
     in_tmp = _outermost([*paths, *real.values()], _HOST_TMP)
     if _HOST_TMP in in_tmp:

@@ -33,6 +33,7 @@ def local_backend(settings: Settings, data_dir: DataDir, archive: Path) -> Local
         image_puller=(sys.executable, "-m", "footplate.container_engine", "pull"),
         service=data_dir.identity().id,
         private=(data_dir.root,),
+        tmp_paths=settings.tmp_paths,
         spool_limit_bytes=settings.spool_limit_mb << 20,
         cache_limit_bytes=settings.cache_limit_bytes,
         reserve=data_dir.reserve.path,

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -139,6 +140,18 @@ def test_it_reads_and_writes_where_the_user_is(user: User) -> None:
         "task.py",
     ]
     assert user.traces() == []
+
+
+@pytest.mark.parametrize("folder", ["", "deep/er"])
+def test_it_starts_in_the_users_folder_below_tmp(user: User, folder: str) -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as made:
+        user.folder = Path(made) / folder
+        shutil.copytree(FOLDER, user.folder, dirs_exist_ok=True)
+
+        done = user.train("--module-name=trainer.task", "--job-dir=output")
+
+        assert done == (0, ["rows"], "Job local_train succeeded.")
+        assert (user.folder / "output" / "model").read_text() == "trained"
 
 
 def test_replicas_of_a_cluster_know_their_roles(user: User) -> None:

@@ -38,8 +38,9 @@ class LocalBackend:
     where the server says its address, the shared caches and buckets, the rung of the isolation
     ladder (``auto``: the best there is), the network that gangs get (``shared`` or
     ``namespaces``), the installer, what reads stacks, where to look for more interpreters, and
-    ``private`` directories, of which programs see what is theirs at most, and the ``reserve`` that
-    the last words of replicas may take on a full disk.
+    ``private`` directories, of which programs see what is theirs at most, ``tmp_paths`` below /tmp,
+    which programs see beside a /tmp of their own, and the ``reserve`` that the last words of
+    replicas may take on a full disk.
     With a ``nursery`` of the same archive supervisors are forked, as long as there is one.
     ``image_puller`` is the command that pulls container images, ``service`` the id by which
     containers are known to be this service's.
@@ -64,6 +65,7 @@ class LocalBackend:
         private: Sequence[Path] = (),
         spool_limit_bytes: int = DEFAULT_SPOOL_LIMIT_BYTES,
         cache_limit_bytes: int = 0,
+        tmp_paths: Sequence[Path] = (),
         reserve: Path | None = None,
         nursery: Nursery | None = None,
         image_puller: Sequence[str] = (),
@@ -84,6 +86,7 @@ class LocalBackend:
             "image_puller": list(image_puller),
             "service": service,
             "private": [str(path.absolute()) for path in private],
+            "tmp_paths": [str(path) for path in tmp_paths],
             "spool_limit_bytes": spool_limit_bytes,
             "reserve": str(reserve.absolute()) if reserve else "",
         }

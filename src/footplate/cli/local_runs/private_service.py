@@ -24,10 +24,13 @@ _GPUS = "gpus"
 
 
 @contextmanager
-def private_service(replicas: int, *, gpus: bool = False) -> Iterator[Callable[[], Service]]:
+def private_service(
+    replicas: int, *, gpus: bool = False, seen: Path | None = None
+) -> Iterator[Callable[[], Service]]:
     """Clients of a service with room for so many replicas.
 
-    ``gpus``: it hands out those of this machine, each as a GPU_TYPE.
+    ``gpus``: it hands out those of this machine, each as a GPU_TYPE. ``seen``: a folder that
+    programs see even below /tmp, of which each has one of its own.
 
     At the end of the block what still runs there is cancelled, and awaited; nothing is left.
 
@@ -36,7 +39,7 @@ def private_service(replicas: int, *, gpus: bool = False) -> Iterator[Callable[[
     """
     folder = Path(tempfile.mkdtemp(prefix="footplate-local-"))
     process = subprocess.Popen(
-        [*_COMMAND, folder, str(replicas), *([_GPUS] if gpus else [])],
+        [*_COMMAND, folder, str(replicas), str(seen or ""), *([_GPUS] if gpus else [])],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,  # Ctrl-C is for this process to understand

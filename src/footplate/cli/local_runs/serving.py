@@ -30,18 +30,21 @@ if TYPE_CHECKING:
     from footplate.domain.sites import Site
     from footplate.settings import Settings
 
-_WITH_GPUS = 3
+_WITH_GPUS = 4
 """Words on the command line, beside which one more asks for GPUs."""
 
 
-def main(folder: Path, replicas: int | None = None, *, gpus: bool = False) -> None:
+def main(
+    folder: Path, replicas: int | None = None, *, seen: Path | None = None, gpus: bool = False
+) -> None:
     """Serve in ``folder``, or end what a service left there that was killed; then remove it."""
     token = secrets.token_urlsafe()
     try:
         if replicas is None:
             end_left_behind(private_settings(os.environ, folder, 1, token))
         else:
-            _serve(private_settings(os.environ, folder, replicas, token, gpus=gpus))
+            settings = private_settings(os.environ, folder, replicas, token, gpus=gpus, seen=seen)
+            _serve(settings)
     except ServiceError as error:
         _say(error=error.message)
     finally:
@@ -56,11 +59,12 @@ def private_settings(
     token: str,
     *,
     gpus: bool = False,
+    seen: Path | None = None,
 ) -> Settings:
     """The user's own, but for what would share, ration or measure something.
 
     Environments are kept where the user's service keeps them. ``gpus``: those of this machine,
-    whatever they are, count as GPU_TYPE.
+    whatever they are, count as GPU_TYPE. ``seen`` is one more of the ``tmp_paths``.
 
     Raises:
         InvalidArgument: a setting of the user is wrong.
@@ -77,6 +81,7 @@ def private_settings(
         gpus=own.gpus if gpus else "none",
         gpu_type=GPU_TYPE if gpus else None,
         quotas=(),
+        tmp_paths=(*own.tmp_paths, *([seen] if seen else [])),
         job_dir_roots=(Path("/"),),  # whoever starts it names the directory himself
         reserve_mb=0,
     )
@@ -102,4 +107,9 @@ def _say(**told: str) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), *map(int, sys.argv[2:3]), gpus=len(sys.argv) > _WITH_GPUS)
+    main(
+        Path(sys.argv[1]),
+        *map(int, sys.argv[2:3]),
+        seen=next((Path(path) for path in sys.argv[3:4] if path), None),
+        gpus=len(sys.argv) > _WITH_GPUS,
+    )

@@ -44,7 +44,9 @@ def services(fake: FakeService, monkeypatch: pytest.MonkeyPatch) -> list[tuple[i
     asked: list[tuple[int, bool]] = []
 
     @contextmanager
-    def private_service(replicas: int, *, gpus: bool = False) -> Iterator[Callable[[], Service]]:
+    def private_service(
+        replicas: int, *, gpus: bool = False, seen: Path | None = None
+    ) -> Iterator[Callable[[], Service]]:
         asked.append((replicas, gpus))
         yield lambda: Service(fake.url)
 

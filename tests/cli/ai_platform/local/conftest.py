@@ -33,7 +33,9 @@ def rooms(fake: FakeService, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     asked: list[int] = []
 
     @contextmanager
-    def private_service(replicas: int, *, gpus: bool = False) -> Iterator[Callable[[], Service]]:
+    def private_service(
+        replicas: int, *, gpus: bool = False, seen: Path | None = None
+    ) -> Iterator[Callable[[], Service]]:
         asked.append(replicas)
         yield lambda: Service(fake.url)
 

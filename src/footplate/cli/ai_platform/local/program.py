@@ -25,7 +25,7 @@ import sys
 if __name__ == "__main__":
     try:
         os.chdir({folder!r})
-    except OSError as error:  # programs have a /tmp of their own
+    except OSError as error:
         sys.stderr.write("%s; started in the replica's working directory\\n" % error)
     runpy.run_module({module!r}, run_name="__main__", alter_sys=True)
 '''
@@ -37,6 +37,8 @@ class Program:
 
     module: str
     packages: tuple[Archive, ...]
+    folder: Path
+    """Where it starts."""
 
 
 def package_program(package_path: str, module: str) -> Program:
@@ -53,4 +55,4 @@ def package_program(package_path: str, module: str) -> Program:
         f"{_STARTER}/__init__.py": Source(b""),
         f"{_STARTER}/task.py": Source(task.encode()),
     }
-    return Program(f"{_STARTER}.task", (archive, make_sdist(_STARTER, files)))
+    return Program(f"{_STARTER}.task", (archive, make_sdist(_STARTER, files)), parent)

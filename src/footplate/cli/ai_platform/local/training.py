@@ -48,7 +48,7 @@ def train_here(run: LocalTrain, user_args: Sequence[str] | None) -> NoReturn:
         request = local_job(members, options, _stage(service, program, place), user_args)
         return service.training_jobs.create(PROJECT, request).name
 
-    run_to_end(send, members.replicas)
+    run_to_end(send, members.replicas, seen=program.folder)
 
 
 def _stage(service: Service, program: Program, place: str | GcsUri | None) -> list[str]:
