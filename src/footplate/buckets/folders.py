@@ -21,6 +21,7 @@ from footplate.buckets.records import Records
 from footplate.buckets.staging import staged, sweep
 from footplate.buckets.uploads import Uploads
 from footplate.buckets.walk import Walk, Window
+from footplate.domain.bucket_locations import DEFAULT_LOCATION
 from footplate.domain.errors import (
     AlreadyExists,
     FailedPrecondition,
@@ -78,10 +79,12 @@ class FolderBuckets:
 
     def bucket(self, name: str) -> Bucket:
         folder = self._objects.folder(name)
-        created = self._records.bucket_time(name)
-        return Bucket(name, created or time_of(folder.stat()))
+        record = self._records.bucket(name)
+        if record is None:  # somebody else made the folder
+            return Bucket(name, time_of(folder.stat()))
+        return Bucket(name, *record)
 
-    def create_bucket(self, name: str) -> Bucket:
+    def create_bucket(self, name: str, location: str = DEFAULT_LOCATION) -> Bucket:
         check_bucket_name(name)
         now = self._clock.now()
         with told_to_clients():
@@ -89,8 +92,8 @@ class FolderBuckets:
                 (self._root / name).mkdir()
             except FileExistsError:
                 raise AlreadyExists(f"bucket {name!r} is already there") from None
-        self._records.add_bucket(name, now)
-        return Bucket(name, now)
+        self._records.add_bucket(name, now, location)
+        return Bucket(name, now, location)
 
     def delete_bucket(self, name: str) -> None:
         self._objects.folder(name)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from footplate.domain.bucket_locations import DEFAULT_LOCATION
 from footplate.domain.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ CREATE TABLE IF NOT EXISTS objects (
     PRIMARY KEY (bucket, name, identity)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS placeholders ON objects (bucket, name) WHERE identity GLOB 'd*';
-CREATE TABLE IF NOT EXISTS buckets (name TEXT PRIMARY KEY, created_us INTEGER) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS buckets (
+    name TEXT PRIMARY KEY, created_us INTEGER, location TEXT
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS last (generation INTEGER);
 INSERT INTO last SELECT 0 WHERE NOT EXISTS (SELECT * FROM last);
 """
@@ -67,10 +70,22 @@ class Records:
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.executescript(_SCHEMA)
+            self._add_locations()
 
     def close(self) -> None:
         with self._lock:
             self._connection.close()
+
+    def _add_locations(self) -> None:
+        """Buckets that an earlier version made have none."""
+        columns = self._connection.execute("SELECT name FROM pragma_table_info('buckets')")
+        if ("location",) in columns.fetchall():
+            return
+        try:
+            self._connection.execute("ALTER TABLE buckets ADD COLUMN location TEXT")
+        except sqlite3.OperationalError as error:
+            if "duplicate column" not in str(error):  # another server has just added it
+                raise
 
     def find(self, bucket: str, name: str, identity: str) -> Record | None:
         with self._reporting():
@@ -135,18 +150,20 @@ class Records:
             ).fetchall()
         return dict(rows)
 
-    def add_bucket(self, name: str, now: datetime) -> None:
+    def add_bucket(self, name: str, now: datetime, location: str) -> None:
         with self._transaction():
             self._connection.execute(
-                "INSERT OR REPLACE INTO buckets VALUES (?, ?)", (name, _microseconds(now))
+                "INSERT OR REPLACE INTO buckets (name, created_us, location) VALUES (?, ?, ?)",
+                (name, _microseconds(now), location),
             )
 
-    def bucket_time(self, name: str) -> datetime | None:
+    def bucket(self, name: str) -> tuple[datetime, str] | None:
+        """When it was made, and its location; None: it has no record."""
         with self._reporting():
             row = self._connection.execute(
-                "SELECT created_us FROM buckets WHERE name = ?", (name,)
+                "SELECT created_us, location FROM buckets WHERE name = ?", (name,)
             ).fetchone()
-        return _time(row[0]) if row else None
+        return (_time(row[0]), row[1] or DEFAULT_LOCATION) if row else None
 
     def drop_bucket(self, name: str) -> None:
         with self._transaction():

@@ -11,10 +11,12 @@ from footplate.domain.amounts import say_amount
 from footplate.domain.errors import (
     FailedPrecondition,
     InvalidArgument,
+    NotFound,
     ResourceExhausted,
     ServiceError,
 )
 from footplate.domain.preview.advice import advise
+from footplate.domain.preview.locality import advise_locality
 from footplate.domain.quotas import exceeded
 from footplate.domain.sites import Mode
 from footplate.domain.support import unsupported
@@ -96,7 +98,14 @@ class Gate:
         if not submission.understood:
             return submission.warnings
         advice = advise(submission.spec, self._catalogue, self._tuning(submission))
-        return tuple(dict.fromkeys((*submission.warnings, *advice)))
+        distant = advise_locality(submission.spec, self._location)
+        return tuple(dict.fromkeys((*submission.warnings, *advice, *distant)))
+
+    def _location(self, bucket: str) -> str | None:
+        try:
+            return self._buckets.bucket(bucket).location
+        except (InvalidArgument, NotFound):
+            return None
 
     def _tuning(self, submission: Submission) -> Tuning | None:
         request, tuning = submission.search, submission.tuning

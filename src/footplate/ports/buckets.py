@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
+from footplate.domain.bucket_locations import DEFAULT_LOCATION
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
@@ -15,8 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bucket:
+    """``location`` as Cloud Storage writes it: a region or more, in capitals."""
+
     name: str
     create_time: datetime
+    location: str = DEFAULT_LOCATION
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,7 @@ class Buckets(Protocol):
         """Raises NotFound, naming the bucket."""
         ...
 
-    def create_bucket(self, name: str) -> Bucket:
+    def create_bucket(self, name: str, location: str = DEFAULT_LOCATION) -> Bucket:
         """Raises AlreadyExists; InvalidArgument for a name that GCS wouldn't take."""
         ...
 

@@ -66,6 +66,13 @@ class BucketsContract:
         with pytest.raises(AlreadyExists, match=BUCKET):
             buckets.create_bucket(BUCKET)
 
+    def test_a_bucket_keeps_its_location(self, buckets: ObjectStorage) -> None:
+        made = buckets.create_bucket("in-europe", "EUROPE-WEST4")
+
+        assert (made.location, buckets.bucket(BUCKET).location) == ("EUROPE-WEST4", "US")
+        assert buckets.bucket("in-europe") == made
+        assert made in buckets.buckets()
+
     @pytest.mark.parametrize("name", BAD_BUCKETS)
     def test_a_name_that_no_bucket_can_have(self, buckets: ObjectStorage, name: str) -> None:
         with pytest.raises(InvalidArgument, match="allowed: 3 to 63"):

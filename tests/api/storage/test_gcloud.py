@@ -81,7 +81,9 @@ def test_an_upload_in_parallel_parts(
 def test_buckets(gcloud: Gcloud) -> None:
     gcloud("buckets", "create", "gs://made")
     assert gcloud("ls") == "gs://made/\ngs://stage/\n"
-    gcloud("rm", "--recursive", "gs://made")
+    gcloud("buckets", "create", "gs://in-europe", "--location=europe-west4")
+    assert "location: EUROPE-WEST4" in gcloud("buckets", "describe", "gs://in-europe")
+    gcloud("rm", "--recursive", "gs://made", "gs://in-europe")
     assert gcloud("ls") == "gs://stage/\n"
 
 

@@ -428,3 +428,23 @@ def test_a_batch_downloads_nothing(http: httpx.Client, path: str) -> None:
     answer = http.post("/batch/storage/v1", content=content.encode(), headers=headers)
     assert answer.status_code == 400
     assert "can't download" in answer.json()["error"]["message"]
+
+
+def test_locations_of_buckets(http: httpx.Client) -> None:
+    made = http.post("/storage/v1/b?project=demo", json={"name": "eu-data", "location": "eu"})
+    http.post("/storage/v1/b?project=demo", json={"name": "near", "location": "us-central1"})
+
+    assert (made.json()["location"], made.json()["locationType"]) == ("EU", "multi-region")
+    near = http.get("/storage/v1/b/near").json()
+    assert (near["location"], near["locationType"]) == ("US-CENTRAL1", "region")
+    assert http.get("/storage/v1/b/near/storageLayout").json()["location"] == "US-CENTRAL1"
+    assert http.get("/storage/v1/b/stage").json()["location"] == "US"
+
+
+@pytest.mark.parametrize("location", ["mars", 5, "us-central1-a"])
+def test_what_is_no_location(http: httpx.Client, location: object) -> None:
+    answer = http.post("/storage/v1/b?project=demo", json={"name": "x-data", "location": location})
+
+    assert answer.status_code == 400
+    assert "location: " in answer.json()["error"]["message"]
+    assert http.get("/storage/v1/b/x-data").status_code == 404

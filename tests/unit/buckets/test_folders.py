@@ -4,11 +4,12 @@ import errno
 import fcntl
 import os
 import shutil
+import sqlite3
 import stat
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from footplate.domain.errors import (
 )
 from footplate.domain.names import GcsUri
 from footplate.ports.object_storage import Checksums, Draft
+from footplate.testing.clock import FakeClock
 
 UNHOLDABLE = (
     "/a",
@@ -479,3 +481,23 @@ def test_what_a_running_program_was_given_stays(buckets: FolderBuckets, folder: 
     buckets.write("stage", "job/new", [b"x"])
     buckets.delete("stage", "job/new")
     assert list(folder.iterdir()) == []
+
+
+def test_buckets_of_an_earlier_version_are_in_the_default_location(tmp_path: Path) -> None:
+    root = tmp_path / "old"
+    (root / ".footplate").mkdir(parents=True)
+    (root / "stage").mkdir()
+    with closing(sqlite3.connect(root / ".footplate" / "objects.db")) as old:
+        old.execute(
+            "CREATE TABLE buckets (name TEXT PRIMARY KEY, created_us INTEGER) WITHOUT ROWID"
+        )
+        old.execute("INSERT INTO buckets VALUES ('stage', 1000000)")
+        old.commit()
+
+    buckets = FolderBuckets(root, FakeClock())
+    buckets.create_bucket("new", "EU")
+
+    assert buckets.bucket("stage").location == "US"
+    assert buckets.bucket("stage").create_time == datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC)
+    assert buckets.bucket("new").location == "EU"
+    buckets.close()

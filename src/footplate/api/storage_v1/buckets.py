@@ -8,8 +8,10 @@ from starlette.responses import JSONResponse, Response
 
 from footplate.api.bodies import require_json
 from footplate.api.storage_v1.answers import error_answer
-from footplate.api.storage_v1.resources import LOCATION, LOCATION_TYPE, bucket_resource
+from footplate.api.storage_v1.resources import bucket_resource
+from footplate.domain.bucket_locations import location_type, read_location
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, Violation
+from footplate.wire.json_text import describe
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -31,10 +33,14 @@ class BucketHandlers:
 
     def create(self, request: Request, body: Body) -> Response:
         require_json(request)
-        name = body.json().get("name")
+        given = body.json()
+        name, location = given.get("name"), given.get("location")
         if not isinstance(name, str):
             raise InvalidArgument.of((Violation("name", "required: the name of the bucket"),))
-        bucket = self._buckets.create_bucket(name)
+        if not isinstance(location, str | None):
+            wanted = f"{describe(location)} given; allowed: a location such as US or us-central1"
+            raise InvalidArgument.of((Violation("location", wanted),))
+        bucket = self._buckets.create_bucket(name, read_location(location or ""))
         return JSONResponse(bucket_resource(bucket, str(request.base_url)))
 
     def get(self, request: Request) -> Response:
@@ -47,8 +53,8 @@ class BucketHandlers:
         answer = {
             "kind": "storage#storageLayout",
             "bucket": bucket.name,
-            "location": LOCATION,
-            "locationType": LOCATION_TYPE,
+            "location": bucket.location,
+            "locationType": location_type(bucket.location),
             "hierarchicalNamespace": {"enabled": False},
         }
         return JSONResponse(answer)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from footplate.api.storage_v1.names import object_path
 from footplate.api.storage_v1.parameters import decode_checksums
+from footplate.domain.bucket_locations import location_type
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.ports.object_storage import Draft
 from footplate.wire.json_text import describe
@@ -28,8 +29,6 @@ HEADERS = {
 }
 MAX_METADATA_BYTES = 8 << 10
 """Keys and values of an object's custom metadata. Source: cloud.google.com/storage/quotas."""
-LOCATION = "US"
-LOCATION_TYPE = "multi-region"
 DEFAULT_TYPE = "application/octet-stream"
 
 
@@ -43,8 +42,8 @@ def bucket_resource(bucket: Bucket, base_url: str) -> JsonObject:
         "projectNumber": "0",
         "generation": "1",
         "metageneration": "1",
-        "location": LOCATION,
-        "locationType": LOCATION_TYPE,
+        "location": bucket.location,
+        "locationType": location_type(bucket.location),
         "storageClass": "STANDARD",
         "etag": "CAE=",
         "timeCreated": time,

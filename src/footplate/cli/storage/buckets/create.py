@@ -15,7 +15,14 @@ if TYPE_CHECKING:
 
 @click.command("create")
 @click.argument("urls", nargs=-1, required=True, metavar="gs://BUCKET...")
-@click.option("--location", "-l", default="", metavar="REGION", help="Kept, of no effect here.")
+@click.option(
+    "--location",
+    "-l",
+    default="",
+    metavar="LOCATION",
+    help="Region, dual-region or multi-region (US, EU, ASIA) of the buckets: jobs in other regions "
+    "get a warning. Their files lie in the data directory all the same.  [default: US]",
+)
 @with_session
 def command(session: Session, urls: tuple[str, ...], location: str) -> None:
     """Create buckets.
