@@ -17,6 +17,21 @@ _LEADING = ("STORAGE_EMULATOR_HOST", "CLOUD_STORAGE_EMULATOR_ENDPOINT")
 """Lead there: Google's client for Python, and gcsfs; Google's client for C++, which pyarrow has."""
 _SMOOTHING = ("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")
 """Else gcsfs asks Google over gRPC what kind each bucket is of."""
+_TOOLS = (
+    ("CLOUDSDK_AUTH_DISABLE_CREDENTIALS", "true"),
+    ("CLOUDSDK_COMPONENT_MANAGER_DISABLE_UPDATE_CHECK", "true"),
+    ("CLOUDSDK_CORE_CHECK_GCE_METADATA", "false"),
+    ("CLOUDSDK_CORE_DISABLE_PROMPTS", "true"),
+    ("CLOUDSDK_CORE_DISABLE_USAGE_REPORTING", "true"),
+    ("NO_GCE_CHECK", "true"),
+)
+"""With them gcloud, and gsutil by it, ask for no credentials and call nobody else."""
+_TOOLS_ADDRESS = "CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE"
+UNREACHABLE = (
+    (_TOOLS_ADDRESS, "no Cloud Storage in a network namespace: open /gcs/BUCKET/OBJECT"),
+    *_TOOLS,
+)
+"""For programs in a network namespace: gcloud and gsutil end at once, and quote the first value."""
 
 
 class ProgramStorage:
@@ -35,7 +50,8 @@ class ProgramStorage:
     def variables(self, bearer: Bearer) -> tuple[tuple[str, str], ...]:
         """Of the program's environment."""
         address = f"{self._url}{PATH}/{self._keys.issue(bearer)}"
-        return *((name, address) for name in _LEADING), _SMOOTHING
+        leading = ((name, address) for name in _LEADING)
+        return *leading, _SMOOTHING, (_TOOLS_ADDRESS, f"{address}/storage/v1/"), *_TOOLS
 
     def check(self, key: str) -> None:
         """Raises what ``Tokens.check`` and ``current`` raise."""

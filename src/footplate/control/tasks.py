@@ -10,6 +10,7 @@ from footplate.control.attempts import current
 from footplate.control.contents import Contents
 from footplate.control.lapses import seconds_since
 from footplate.control.paths import container_path, local_path
+from footplate.control.program_storage import UNREACHABLE
 from footplate.control.tokens import Bearer
 from footplate.domain import environment, invocation, reduction
 from footplate.domain.errors import FailedPrecondition, NotFound
@@ -120,9 +121,16 @@ class Tasks:
             usage_s=self._limits.usage_s,
             hang_s=self._limits.hang_s,
             metrics=job.spec.metrics,
+            build_environment=self._build_environment(bearer, pool),
             devices=self._container_devices(job, replica, pool, site),
             host_network=_has_containers(job.spec),
         )
+
+    def _build_environment(self, bearer: Bearer, pool: WorkerPool) -> tuple[tuple[str, str], ...]:
+        """Of the builds of a pool's packages, which have the machine's own network."""
+        program = pool.program
+        packaged = isinstance(program, PythonProgram) and program.package_uris
+        return self._storage(bearer) if packaged else ()
 
     def _what_runs(self, job: Job, pool: WorkerPool, variables: Mapping[str, str]) -> _WhatRuns:
         """The program, its packages and its runtime."""
@@ -240,6 +248,8 @@ class Tasks:
             given = (*given, *told.items())
         if _shares_loopback(addresses.get(replica)):
             given = (*given, *self._storage(_bearer(job, replica)))
+        elif addresses:
+            given = (*given, *UNREACHABLE)
         own = dict(environment.expand(given, pool.environment))
         held = _find(job, replica).devices
         told = devices.variables(pool.machine, held, self._catalogue, site, own)

@@ -49,6 +49,11 @@ class Home:
         """The file that cloudml-hypertune writes in the program."""
         return os.path.join(self.path, "metrics", "output.metrics")
 
+    @property
+    def tools(self) -> str:
+        """Files for tools that the program may run; it can read them."""
+        return os.path.dirname(self.metrics)
+
     def take(self) -> None:
         """Become the supervisor; raises Locked."""
         descriptor = os.open(self / "lock", os.O_RDWR | os.O_CREAT, 0o600)

@@ -6,6 +6,7 @@ import os
 import sys
 
 from footplate.replica.answers import Answers
+from footplate.replica.google_tools import make_settings, wrap_tools
 from footplate.replica.isolation import ladder
 from footplate.replica.isolation.cage import Unavailable
 from footplate.replica.isolation.limits import Limits
@@ -14,7 +15,12 @@ from footplate.replica.isolation.spawn import Launch, SpawnFailed
 from footplate.replica.memory import OomWatch, join
 from footplate.replica.output import Stream
 from footplate.replica.preparation import Preparation
-from footplate.replica.program import Prepared, TaskError, compose_build_environment
+from footplate.replica.program import (
+    DEFAULT_PATH,
+    Prepared,
+    TaskError,
+    compose_build_environment,
+)
 from footplate.replica.room import has_room
 from footplate.replica.stage import NEVER, Delivering, Stage, fail
 from footplate.replica.starting import make_program, start
@@ -117,6 +123,7 @@ class Preparing(Stage):
     def _start(self) -> None:
         desk = self.desk
         environment = {**compose_build_environment(desk.host), MARK_VARIABLE: desk.mark}
+        environment.update(_lead_builds(desk))
         argv = [*desk.command, self.command, desk.home.path]
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
         log = os.open(desk.home / _LOG, flags, 0o600)
@@ -126,6 +133,18 @@ class Preparing(Stage):
         finally:
             os.close(log)
             self._output.hand_over()
+
+
+def _lead_builds(desk: Desk) -> dict[str, str]:
+    """What leads the tools of Cloud Storage in a ``setup.py`` to the buckets. Raises OSError."""
+    pairs = desk.task.get("build_environment") or ()
+    variables = {str(name): str(value) for name, value in pairs}
+    if not variables:
+        return {}
+    packages = desk.home / "packages"  # which builds see
+    os.makedirs(packages, exist_ok=True)
+    path = wrap_tools(os.path.join(packages, "tools"), desk.host.get("PATH") or DEFAULT_PATH)
+    return {**variables, **make_settings(variables, packages, packages), "PATH": path}
 
 
 def begin(desk: Desk) -> Stage:

@@ -41,7 +41,7 @@ _BUILD_PREFIXES = (
     *("UV_", "PIP_", "GIT_", "CARGO", "RUST", "CMAKE_", "PKG_CONFIG", "SETUPTOOLS_", "TORCH_"),
     *("HOROVOD_", "MPI"),
 )
-_DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
+DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 class TaskError(Exception):
@@ -106,7 +106,7 @@ def compose_environment(
     environment = {name: value for name, value in host.items() if _is_passed_on(name)}
     environment.update(_spare_this_machine(environment))
     environment.update({"PYTHONUNBUFFERED": "1", **places, **_read_variables(task)})
-    path = environment.get("PATH") or _DEFAULT_PATH
+    path = environment.get("PATH") or DEFAULT_PATH
     environment["PATH"] = os.pathsep.join([*bins, path])
     environment[MARK_VARIABLE] = mark
     return environment

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from footplate.replica.filesystem import make_view
+from footplate.replica.google_tools import make_settings
 from footplate.replica.isolation import ladder
 from footplate.replica.isolation.spawn import Launch, SpawnFailed
 from footplate.replica.program import (
@@ -50,8 +51,20 @@ class Program:
         self.view = view
 
     def environment(self, desk: Desk) -> dict[str, str]:
-        """Raises TaskError."""
-        return compose_environment(desk.task, self.bins, desk.host, self.places, desk.mark)
+        """Raises TaskError, OSError."""
+        places = {**self.places, **make_settings(_variables(desk), desk.home.tools, self.tmp)}
+        return compose_environment(desk.task, self.bins, desk.host, places, desk.mark)
+
+    @property
+    def tmp(self) -> str:
+        """The program's directory for temporary files, as it sees it."""
+        return self.places["TMPDIR"]
+
+
+def _variables(desk: Desk) -> dict[str, str]:
+    """What the task sets, as far as it is readable; ``compose_environment`` says what isn't."""
+    pairs = desk.task.get("environment") or ()
+    return dict(pair for pair in pairs if isinstance(pair, list) and len(pair) == 2)
 
     def check(self, desk: Desk) -> None:
         """What is wrong with the task must not wait for others. Raises TaskError."""

@@ -14,6 +14,7 @@ from tests.e2e.service.conftest import CACHE, Desk
 from footplate.client.service import Service
 from footplate.domain.states import State
 from footplate.server.listener import listen
+from footplate.testing.gcloud import find_gcloud
 from footplate.testing.service import running_service
 from footplate.testing.trainers import SETUP
 
@@ -43,6 +44,26 @@ named, path = fs.FileSystem.from_uri("gs://anonymous@stage/arrow")
 assert [found.size for found in named.get_file_info(fs.FileSelector(path))] == [3_000_000]
 buckets.copy_file("stage/arrow/table", "stage/arrow/kept")
 buckets.delete_file("stage/arrow/table")
+"""
+
+TOOLS = """
+import pkgutil, subprocess
+print(pkgutil.get_data("trainer", "vocabulary").decode())
+with open("weights", "w") as file:
+    file.write("w" * 1000)
+for command in (
+    "gcloud storage cp weights gs://stage/by-gcloud/weights",
+    "gsutil -m -q cp gs://stage/by-gcloud/weights gs://stage/by-gsutil/",
+    "gsutil cat gs://stage/by-gsutil/weights",
+    "gsutil -q rm gs://stage/by-gcloud/weights",
+):
+    subprocess.run(command.split(), check=True)
+"""
+TOOLS_SETUP = """
+import subprocess
+subprocess.run("gsutil -q cp gs://stage/vocabulary trainer/vocabulary".split(), check=True)
+from setuptools import setup
+setup(name="trainer", version="0.1.0", packages=["trainer"], package_data={"trainer": ["*"]})
 """
 
 
@@ -108,3 +129,16 @@ def test_pyarrow_finds_the_buckets(desk: Desk) -> None:
     kept = desk.bucket / "arrow"
     assert [path.name for path in kept.iterdir()] == ["kept"]
     assert (kept / "kept").read_bytes() == b"t" * 3_000_000
+
+
+def test_gsutil_and_gcloud_find_the_buckets_in_programs_and_in_builds(desk: Desk) -> None:
+    """The real ones, where they are on PATH."""
+    find_gcloud()
+    (desk.bucket / "vocabulary").write_text("a b c")
+    name = desk.submit(TOOLS, setup=TOOLS_SETUP)
+    job = desk.wait_for(name)
+    assert job.state is State.SUCCEEDED, (job.error_message, desk.messages(name))
+    assert "a b c" in desk.messages(name)
+    assert "w" * 1000 in desk.messages(name)
+    assert (desk.bucket / "by-gsutil/weights").read_text() == "w" * 1000
+    assert not (desk.bucket / "by-gcloud").exists()

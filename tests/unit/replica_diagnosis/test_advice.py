@@ -135,6 +135,18 @@ def facts(tmp_path: Path) -> Facts:
             "OSError: [Errno 30] Read-only file system: '/d/secret'",
             "no files of the service itself",
         ),
+        (
+            "FileNotFoundError: [Errno 2] No such file or directory: 'gsutil'",
+            "gsutil isn't on the machine of the service. Programs find buckets as folders, /gcs/",
+        ),
+        ("/bin/sh: 1: gsutil: not found", "gsutil isn't on the machine of the service."),
+        (
+            (
+                "subprocess.CalledProcessError: Command 'gcloud storage cp a gs://b' returned "
+                "non-zero exit status 127."
+            ),
+            "gcloud isn't on the machine of the service.",
+        ),
         ("OSError: [Errno 24] Too many open files: 'x'", "`ulimit -n`"),
         ("OSError: [Errno 28] No space left on device", "is full: make room there"),
         (

@@ -365,6 +365,7 @@ def test_a_task_as_supervisors_get_it() -> None:
         "usage_s": 10.0,
         "hang_s": 600.0,
         "metrics": [],
+        "build_environment": [],
     }
     assert encode_task(replace(task, allotment=None))["allotment"] is None
 

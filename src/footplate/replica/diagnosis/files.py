@@ -17,10 +17,22 @@ _NO_FILE = re.compile(
     r"FileNotFoundError|No such file|NotFoundError|scheme 'gs' not implemented"
     r"|not implemented \(file|HTTP request|NotADirectoryError|OSError|DefaultCredentialsError"
 )
+_NO_TOOL = re.compile(
+    r"No such file or directory: '(gsutil|gcloud)'|\b(gsutil|gcloud): (?:command )?not found"
+    r"|Command '.*\b(gsutil|gcloud)\b.*returned non-zero exit status 127"
+)
 _TOO_MANY = re.compile(r"Too many open files|\[Errno 24\]")
 
 
 def advise_on_files(cause: str, facts: Facts) -> str:
+    tool = _NO_TOOL.search(cause)
+    if tool is not None:
+        name = next(group for group in tool.groups() if group)
+        return (
+            f"{name} isn't on the machine of the service. Programs find buckets as folders, "
+            "/gcs/BUCKET/OBJECT, and by google-cloud-storage; where Google Cloud's command line "
+            "tools are installed, `gcloud storage` and gsutil reach them, too"
+        )
     if _FULL.search(cause):
         return _advise_on_full_disk(cause, facts)
     address = _SCHEME.search(cause)

@@ -109,6 +109,8 @@ class Task:
     """The GPUs of the host that its container gets."""
     host_network: bool = False
     """Its program shares the machine's network, whatever the settings say."""
+    build_environment: tuple[tuple[str, str], ...] = ()
+    """Variables for the builds of its packages."""
 
 
 @dataclass(frozen=True)
@@ -163,6 +165,7 @@ def encode_task(task: Task) -> JsonObject:
         "metrics": list(task.metrics),
         "devices": list(task.devices),
         "host_network": task.host_network,
+        "build_environment": [[name, value] for name, value in task.build_environment],
     }
 
 
