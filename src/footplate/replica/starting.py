@@ -60,12 +60,6 @@ class Program:
         """The program's directory for temporary files, as it sees it."""
         return self.places["TMPDIR"]
 
-
-def _variables(desk: Desk) -> dict[str, str]:
-    """What the task sets, as far as it is readable; ``compose_environment`` says what isn't."""
-    pairs = desk.task.get("environment") or ()
-    return dict(pair for pair in pairs if isinstance(pair, list) and len(pair) == 2)
-
     def check(self, desk: Desk) -> None:
         """What is wrong with the task must not wait for others. Raises TaskError."""
         self.environment(desk)
@@ -73,6 +67,13 @@ def _variables(desk: Desk) -> dict[str, str]:
     def start(self, desk: Desk) -> Running:
         """Raises TaskError, SpawnFailed, OSError."""
         return start_program(desk, self)
+
+
+def _variables(desk: Desk) -> dict[str, str]:
+    """What the task sets, as far as it is readable; ``compose_environment`` says what isn't."""
+    pairs = desk.task.get("environment") or ()
+    found = (pair for pair in pairs if isinstance(pair, list) and len(pair) == 2)
+    return {str(name): str(value) for name, value in found}
 
 
 def make_program(desk: Desk, prepared: Prepared) -> Program:

@@ -366,6 +366,8 @@ def test_a_task_as_supervisors_get_it() -> None:
         "hang_s": 600.0,
         "metrics": [],
         "build_environment": [],
+        "devices": [],
+        "host_network": False,
     }
     assert encode_task(replace(task, allotment=None))["allotment"] is None
 
