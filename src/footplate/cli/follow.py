@@ -164,7 +164,8 @@ def verdict(job: Job) -> str:
     identity = job.name.job_id
     match job.state:
         case State.SUCCEEDED:
-            return f"Job {identity} succeeded."
+            noted = str(job.resource.get("endExplanation") or "")
+            return f"Job {identity} succeeded." + (f" But {disarm(noted)}" if noted else "")
         case State.FAILED:
             return f"Job {identity} failed{cause or '.'}"
         case State.CANCELLED | State.CANCELLING:

@@ -65,6 +65,8 @@ def describe(
             click.secho(disarm(Narrator().tell(event)), err=True, dim=True)
     elif job.state is not State.SUCCEEDED:
         click.secho(verdict(job), err=True, fg="red")
+    elif job.resource.get("endExplanation"):
+        click.secho(verdict(job), err=True, fg="yellow")
 
 
 def tell_warnings(happened: Sequence[Event]) -> None:

@@ -310,3 +310,34 @@ def test_no_place_is_looked_through_twice(tmp_path: Path) -> None:
     base, logs, other = (str(tmp_path / name) for name in ("base", "base/logs", "base-2"))
     assert outermost([logs, base, other, base]) == [base, other]
     assert outermost(["/", other]) == ["/"]
+
+
+@pytest.mark.parametrize("written", [b"", TF1[:40], TF2[:78], TORCH[:88]])
+def test_a_file_to_which_no_summary_was_ever_flushed_is_told_of(
+    bench: Bench, written: bytes
+) -> None:
+    """It holds the version and the source of its writer at most."""
+    (bench.work / "logs").mkdir()
+    (bench.work / "logs" / "events.out.tfevents.1").write_bytes(written)
+    bench.look_only()
+    bench.looks.note_unwritten()
+    (said,) = bench.notes()
+    assert said == (
+        "the event file events.out.tfevents.1 in logs holds no summary: the writer was never "
+        "flushed; call its flush() or close() before the program ends"
+    )
+
+
+def test_files_with_other_tags_are_not_unwritten(bench: Bench) -> None:
+    (bench.work / "events.out.tfevents.1").write_bytes(TF1)
+    bench.look_only()
+    bench.looks.note_unwritten()
+    assert bench.notes() == []
+
+
+def test_nobody_minds_an_unwritten_file_beside_the_metric(bench: Bench) -> None:
+    (bench.work / "events.out.tfevents.1").write_bytes(TF1[:40])
+    write(bench.work / "events.out.tfevents.2", told(1.0))
+    bench.look_only()
+    bench.looks.note_unwritten()
+    assert bench.notes() == []

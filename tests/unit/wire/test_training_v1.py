@@ -276,6 +276,14 @@ def test_a_new_job_is_answered_with_what_was_asked() -> None:
     }
 
 
+def test_a_job_that_succeeded_has_no_error_but_may_have_an_explanation() -> None:
+    job = make_job(state=State.SUCCEEDED)
+    noted = replace(job, ending=Ending(State.SUCCEEDED, message="its evaluator failed"))
+    assert job_json(noted)["endExplanation"] == "its evaluator failed"
+    assert "errorMessage" not in job_json(noted)
+    assert "endExplanation" not in job_json(replace(job, ending=Ending(State.SUCCEEDED)))
+
+
 def test_a_failed_job_says_why_and_when() -> None:
     job = replace(
         make_job(state=State.FAILED),

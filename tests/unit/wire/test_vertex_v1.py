@@ -178,6 +178,13 @@ def test_a_job_that_didnt_succeed_has_an_error_with_a_code(state: State) -> None
     assert custom_job_json(job)["error"] == {"code": 2, "message": f"the job ended {state.value}"}
 
 
+def test_a_job_that_succeeded_has_no_error_but_may_have_an_explanation() -> None:
+    ending = Ending(State.SUCCEEDED, message="its evaluator failed")
+    told = custom_job_json(replace(make_job(NAME, state=State.SUCCEEDED), ending=ending))
+    assert told["endExplanation"] == "its evaluator failed"
+    assert "error" not in told
+
+
 def test_a_running_job_has_no_error() -> None:
     job = replace(make_job(NAME, state=State.CANCELLING), ending=Ending(State.CANCELLED))
     assert "error" not in custom_job_json(job)

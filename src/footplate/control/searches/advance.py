@@ -155,7 +155,8 @@ class Advance:
             uid = StudyUid(run.tuning_job or run.uid)
             curve = self._reported.curve(uid, trial.number, search.study.metrics)
             tags = () if curve else self._runs.tags_seen(run)
-            return judge(trial, run, search.study, curve, tags)
+            notes = () if curve else self._runs.metric_notes(run)
+            return judge(trial, run, search.study, curve, tags, notes)
         if run.start_time is not None and trial.state is TrialState.REQUESTED:
             return replace(trial, state=TrialState.ACTIVE, start_time=run.start_time)
         return trial

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 TAGS = "METRIC_TAGS"
 """The event of a run that says, as a JSON list, what tags its program reported in vain."""
+NOTES = "METRICS"
+"""The event of a run that says what went wrong with looking for what it reports."""
 _ALL = 100_000
 
 
@@ -73,9 +75,16 @@ class Runs:
 
     def tags_seen(self, run: Job) -> tuple[str, ...]:
         """What its programs reported, where what was looked for wasn't among it."""
-        events = self._store.events(run.uid, limit=_ALL)
-        found = (json.loads(e.event.message) for e in events if e.event.kind == TAGS)
+        found = (json.loads(message) for message in self._messages(run, TAGS))
         return tuple(sorted({str(tag) for tags in found for tag in tags}))
+
+    def metric_notes(self, run: Job) -> tuple[str, ...]:
+        """What went wrong with looking for the metric, each once."""
+        return tuple(dict.fromkeys(self._messages(run, NOTES)))
+
+    def _messages(self, run: Job, kind: str) -> list[str]:
+        events = self._store.events(run.uid, limit=_ALL)
+        return [each.event.message for each in events if each.event.kind == kind]
 
 
 def _request(job: Job, search: Search, trial: TrialRecord) -> str:

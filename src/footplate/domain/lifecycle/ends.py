@@ -82,6 +82,24 @@ def _is_to_end(job: Job, replica: Replica, *, looks_on: bool) -> bool:
     return job.ending is not None or breaking_loss(job) not in (None, replica)
 
 
+def failed_evaluators(job: Job) -> str:
+    """What to say of them at the end of a job that succeeded without them; empty: nothing."""
+    failures = [
+        (replica, replica.exit)
+        for replica in job.replicas
+        if replica.exit is not None
+        and replica.exit.kind not in (ExitKind.STOPPED, ExitKind.TIME_LIMIT)
+        and not replica.exit.success
+        and is_evaluator(job, replica.name)
+    ]
+    if not failures:
+        return ""
+    replica, end = failures[0]
+    more = f", and {len(failures) - 1} more failed" if len(failures) > 1 else ""
+    said = f"{told(replica)}{more}; evaluators don't decide how a job ends"
+    return with_advice(said, end)
+
+
 def verdict(job: Job, failure: Replica, end: Exit) -> Ending:
     """How the job ends by this exit, which is its cause; what followed is told, too."""
     ending = ending_of(failure.name, end)

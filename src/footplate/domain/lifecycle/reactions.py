@@ -366,6 +366,8 @@ def _enter(before: Job, after: Job, at: datetime) -> Job:
         after = replace(after, start_time=at)
     if after.state.terminal:
         after = replace(after, end_time=at)
+    if after.state is State.SUCCEEDED and after.ending is not None:
+        after = replace(after, ending=replace(after.ending, message=ends.failed_evaluators(after)))
     return after
 
 

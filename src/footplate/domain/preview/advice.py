@@ -38,6 +38,7 @@ def advise(spec: JobSpec, catalogue: Catalogue, tuning: Tuning | None = None) ->
         *_trials(tuning),
         *(said for pool in pools for said in _accelerators(pool, catalogue)),
         *_evaluators(pools),
+        *_evaluators_beside_a_master(spec, pools),
         *advise_reducers(pools, catalogue),
     )
 
@@ -129,6 +130,20 @@ def _evaluators(pools: Sequence[WorkerPool]) -> Iterator[str]:
             f"{count} evaluators are asked for, and TensorFlow expects one: each of them evaluates "
             "the same checkpoints"
         )
+
+
+def _evaluators_beside_a_master(spec: JobSpec, pools: Sequence[WorkerPool]) -> Iterator[str]:
+    """Source: tf.estimator.RunConfig, "task_type `evaluator` is not supported"."""
+    evaluators = any(part_of(pool) is Part.EVALUATOR for pool in pools)
+    if spec.chief_role != "master" or not evaluators:
+        return
+    way = "take runtimeVersion 2.1 or later"
+    if isinstance(spec.primary.program, ContainerProgram):
+        way = "set useChiefInTfConfig"
+    yield (
+        "its evaluator would fail: TF_CONFIG has a `master`, beside which TensorFlow's estimators "
+        f"refuse an evaluator; leave it out, for a master evaluates itself, or {way}"
+    )
 
 
 def _crowd(pools: Sequence[WorkerPool], site: Site) -> Iterator[str]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from footplate.domain.studies.study import StudyConfig
 
 _TAGS_TOLD = 20
+_NOTES_TOLD = 2
 
 
 def judge(
@@ -29,8 +30,11 @@ def judge(
     config: StudyConfig,
     measurements: Sequence[Measurement],
     tags_seen: Sequence[str] = (),
+    notes: Sequence[str] = (),
 ) -> TrialRecord:
     """``trial`` after its ``run`` has ended, but for its place in the order of ends.
+
+    ``notes``: what went wrong with looking for its metric.
 
     A trial that the search stopped early keeps what it had; one that was told to stop and came to
     its end before that wasn't stopped. One whose program failed, or that was cancelled, or that
@@ -45,9 +49,9 @@ def judge(
     )
     final = select(measurements, config.metrics, config.selection)
     if run.state is State.SUCCEEDED:
-        return _measured(replace(ended, stop_reason=""), final, config, tags_seen)
+        return _measured(replace(ended, stop_reason=""), final, config, tags_seen, notes)
     if run.state is State.CANCELLED and trial.stopped_early:
-        return _measured(ended, final, config, tags_seen)
+        return _measured(ended, final, config, tags_seen, notes)
     return _infeasible(ended, _why_ended(run))
 
 
@@ -58,12 +62,16 @@ def drop(trial: TrialRecord, why: str) -> TrialRecord:
 
 
 def _measured(
-    trial: TrialRecord, final: Measurement | None, config: StudyConfig, tags_seen: Sequence[str]
+    trial: TrialRecord,
+    final: Measurement | None,
+    config: StudyConfig,
+    tags_seen: Sequence[str],
+    notes: Sequence[str],
 ) -> TrialRecord:
     names = [metric.name for metric in config.metrics]
     if final is None:
         seen = tuple(tags_seen)
-        why = _unmeasured(names, seen)
+        why = "; ".join((_unmeasured(names, seen), *notes[:_NOTES_TOLD]))
         return _infeasible(replace(trial, tags_seen=seen), why)
     lost = [name for name in names if not math.isfinite(final.values[name])]
     if lost:

@@ -25,11 +25,15 @@ _FRAME_BYTES = 16
 class EventFile:
     """``source`` is told with what is in it."""
 
-    __slots__ = ("_ended", "_file", "_offset", "_stamp", "path", "source")
+    __slots__ = ("_ended", "_file", "_offset", "_stamp", "has_scalars", "path", "size", "source")
 
     def __init__(self, path: str, source: str) -> None:
         self.path = path
         self.source = source
+        self.has_scalars = False
+        """Whether a scalar was found; records that nobody wants aren't looked into."""
+        self.size = 0
+        """In bytes, when all of it was read."""
         self._offset = 0
         """Up to here it has been read."""
         self._ended = False
@@ -47,6 +51,7 @@ class EventFile:
     def settle(self, status: os.stat_result) -> None:
         """All that it had then has been read."""
         self._stamp = stamp(status)
+        self.size = status.st_size
 
     def read(self, size: int, wants: Callable[[bytes], bool], take: Callable[[bytes], None]) -> int:
         """Read some of the records that follow: how many bytes; 0: none of them is whole.

@@ -18,6 +18,8 @@ MOST_ENTRIES = 5000
 """So many files and directories of each place are looked through."""
 MOST_FILES = 1000
 """So many event files are read in all."""
+_UNWRITTEN_BYTES = 128
+"""TensorFlow begins a file with its version and its source, which take fewer than these."""
 _LONGEST_STRANGER_BYTES = 4096
 """Records that are longer, and don't name a tag that is wanted, aren't looked into."""
 
@@ -55,6 +57,20 @@ class Looks:
         if whole:
             self._files = {path: file for path, file in self._files.items() if path in there}
 
+    def note_unwritten(self) -> None:
+        """Tell of event files in which nothing was ever written, where no metric was found."""
+        names = [
+            f"{file.path.rpartition('/')[2]} in {file.source}"
+            for file in self._files.values()
+            if file.size <= _UNWRITTEN_BYTES and not file.has_scalars
+        ]
+        if names and not self._findings.matched:
+            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            self._note(
+                f"the event file {names[0]}{more} holds no summary: the writer was never flushed; "
+                "call its flush() or close() before the program ends"
+            )
+
     def _read(self, found: Found) -> Iterator[None]:
         file = self._files.get(found.path)
         if file is None:
@@ -79,6 +95,7 @@ class Looks:
             except Malformed:
                 return
             for scalar in scalars:
+                file.has_scalars = True
                 told = scalar.tag, scalar.step, scalar.value, scalar.time
                 self._findings.take(*told, found.source)
 

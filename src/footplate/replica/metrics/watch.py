@@ -96,6 +96,7 @@ class Watch:
         if over or self._findings.full or now >= self._give_up_at:
             self._look = None
             self._concluded = True
+            self._looks.note_unwritten()
             self._findings.conclude()
 
     def _go_on(self, now: float) -> None:

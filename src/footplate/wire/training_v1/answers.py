@@ -37,8 +37,9 @@ def job_json(
 ) -> JsonObject:
     """The accepted request, and what the service adds.
 
-    ``waiting``: why it waits, and at which place; ``pendingExplanation`` is a field of ours,
-    and so is ``containerImages``: which image each name stood for.
+    ``waiting``: why it waits, and at which place. Fields of ours are ``pendingExplanation``,
+    ``endExplanation`` (what went wrong in a job that succeeded) and ``containerImages`` (which
+    image each name stood for).
     ``shells``: the addresses of its shells, by replica. ``trials``: what there is to tell of
     those of a tuning job.
     """
@@ -53,6 +54,8 @@ def job_json(
     answer["state"] = job.state.value
     if job.ending and job.ending.message and job.state in _TELLING:
         answer["errorMessage"] = job.ending.message
+    if job.ending and job.ending.message and job.state is State.SUCCEEDED:
+        answer["endExplanation"] = job.ending.message
     if waiting is not None:
         answer["pendingExplanation"] = waiting.text
     if job.images:

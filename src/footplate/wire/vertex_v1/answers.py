@@ -38,9 +38,9 @@ def custom_job_json(
 ) -> JsonObject:
     """The accepted request, and what the service adds.
 
-    ``waiting``: why it waits, as ``pendingExplanation``, and
-    ``containerImages``, which image each name stood for, are fields of ours. ``shells``: the
-    addresses of its shells, by replica.
+    ``waiting``: why it waits. Fields of ours are ``pendingExplanation``, ``endExplanation`` (what
+    went wrong in a job that succeeded) and ``containerImages`` (which image each name stood for).
+    ``shells``: the addresses of its shells, by replica.
     """
     answer: JsonObject = {"name": str(job.name)}
     answer |= json.loads(job.request)
@@ -61,6 +61,8 @@ def custom_job_json(
         answer["webAccessUris"] = dict(shells)
     if job.state in (State.FAILED, State.CANCELLED):
         answer["error"] = _error(job)
+    if job.ending and job.ending.message and job.state is State.SUCCEEDED:
+        answer["endExplanation"] = job.ending.message
     return answer
 
 

@@ -78,6 +78,15 @@ def test_describe_says_why_a_job_failed(invoke: Callable[..., Result]) -> None:
     assert result.exit_code == 0
 
 
+def test_describe_says_what_went_wrong_in_a_job_that_succeeded(
+    invoke: Callable[..., Result], fake: FakeService
+) -> None:
+    fake.jobs[NAME] |= {"state": "SUCCEEDED", "endExplanation": "its evaluator failed"}
+    assert invoke("ai-platform", "jobs", "describe", "census_1").stderr == (
+        "Job census_1 succeeded. But its evaluator failed\n"
+    )
+
+
 LOST = "replica worker-replica-0 was lost"
 RESTARTED: list[dict[str, object]] = [
     {"number": 1, "time": TIME, "kind": "RUNNING"},

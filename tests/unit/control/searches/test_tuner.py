@@ -165,6 +165,19 @@ def test_a_trial_without_its_metric_fails_with_what_it_did_report_and_a_hint(
     assert "hyperparameterMetricTag" in rig.told("HINT")[0]
 
 
+def test_a_trial_whose_event_file_stayed_empty_says_so(rig: SearchRig) -> None:
+    begun(rig)
+    rig.begin(1)
+    said = "the event file x in logs holds no summary: the writer was never flushed"
+    notes = [JobEvent(rig.clock.now(), "METRICS", said, replica=name) for name in ("a", "b")]
+    rig.store.append(run_uid(rig.job.uid, 1), notes)
+    rig.end(1)
+    rig.settle()
+
+    reason = f"metric rmse never reported; tags seen: none; {said}"
+    assert rig.trial(1).infeasible_reason == reason
+
+
 def test_a_job_in_which_nobody_reported_fails(rig: SearchRig) -> None:
     begun(rig, make_search(trials=1, algorithm=Algorithm.RANDOM, parallel=2))
     rig.begin(1)

@@ -325,6 +325,7 @@ def test_evaluators_go_on_for_a_while_after_the_success() -> None:
     gang.go(EVALUATOR)
     assert gang.job.state is State.SUCCEEDED
     assert gang.events("REPLICA_FAILED") == []
+    assert gang.message == ""
 
 
 def test_the_end_comes_earlier_when_evaluators_end_by_themselves() -> None:
@@ -385,6 +386,11 @@ def test_an_evaluator_that_fails_in_its_grace_changes_nothing() -> None:
 
     assert gang.job.state is State.SUCCEEDED
     assert len(gang.events("REPLICA_FAILED")) == 1
+    assert gang.message == (
+        f"replica {EVALUATOR} exited with code 1: ValueError: bad; evaluators don't decide how a "
+        "job ends"
+    )
+    assert gang.events("SUCCEEDED") == [gang.message]
 
 
 @pytest.mark.parametrize("end", [None, STOPPED, KILLED])

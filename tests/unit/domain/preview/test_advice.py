@@ -119,6 +119,19 @@ def test_nothing_is_said_of_images_that_nobody_knows() -> None:
     assert advise(job(pool("master", WITH_T4, program=unknown)), CATALOGUE) == ()
 
 
+def test_an_evaluator_beside_a_master_is_warned_of() -> None:
+    """Of TensorFlow before 2.1, and of containers that don't ask for a chief."""
+    pools = (pool("master", PLAIN), pool("evaluator", PLAIN))
+    assert advise(job(*pools), CATALOGUE) == ()
+    (said,) = advise(replace(job(*pools), chief_role="master"), CATALOGUE)
+    assert said.startswith("its evaluator would fail: TF_CONFIG has a `master`")
+    assert said.endswith("or take runtimeVersion 2.1 or later")
+    image = ContainerProgram("gcr.io/p/trainer")
+    pools = (pool("master", PLAIN, 1, image), pool("evaluator", PLAIN, 1, image))
+    (said,) = advise(replace(job(*pools), chief_role="master"), CATALOGUE)
+    assert said.endswith("or set useChiefInTfConfig")
+
+
 def test_several_evaluators() -> None:
     (advice,) = advise(job(pool("master", PLAIN), pool("evaluator", PLAIN, 2)), CATALOGUE)
 
