@@ -95,8 +95,8 @@ class _ReplicaApi:
         """The first replica that has an image says which it is; all others are told that."""
         bearer = self._bearer(request)
         name, reference = decode_image(await read_body(request, MAX_REPORT_BYTES))
-        pinned = await in_thread(self._images.pin, bearer, name, reference)
-        return JSONResponse({"reference": pinned})
+        pinned, first = await in_thread(self._images.pin, bearer, name, reference)
+        return JSONResponse({"reference": pinned, "first": first})
 
     def _accept(self, bearer: Bearer, body: bytes, *, ended: bool) -> Response:
         receipt = self._reports.accept(bearer, decode_reports(body), ended=ended)

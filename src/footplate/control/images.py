@@ -51,8 +51,8 @@ class Images:
         """The image by its digest, or its id; empty: nobody has found it yet."""
         return dict(self._owner(job).images).get(name, "")
 
-    def pin(self, bearer: Bearer, name: str, reference: str) -> str:
-        """What the job runs for ``name``: what its first replica found, which may be this one.
+    def pin(self, bearer: Bearer, name: str, reference: str) -> tuple[str, bool]:
+        """What the job runs for ``name``: what its first replica found; and whether this one did.
 
         Raises:
             InvalidArgument: the job runs no such image, or ``reference`` can't be one.
@@ -68,13 +68,13 @@ class Images:
             owner = self._owner(job)
             found = dict(owner.images).get(name)
             if found is not None:
-                return found
+                return found, False
             images = (*owner.images, (name, reference))
             try:
                 self._store.update(replace(owner, images=images, version=owner.version + 1), ())
             except Aborted:
                 continue
-            return reference
+            return reference, True
         raise Aborted(f"job {job.uid} is being changed by others all the time; try again")
 
     def _owner(self, job: Job) -> Job:

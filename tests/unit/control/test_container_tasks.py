@@ -133,8 +133,8 @@ def test_an_engine_that_is_away_is_waited_for_by_the_supervisor(rig: Rig) -> Non
 
 def test_the_first_replica_says_which_image_all_run(rig: Rig) -> None:
     bearer = rig.start(ContainerProgram(IMAGE))
-    assert rig.images.pin(bearer, IMAGE, DIGEST) == DIGEST
-    assert rig.images.pin(bearer, IMAGE, "sha256:0123") == DIGEST
+    assert rig.images.pin(bearer, IMAGE, DIGEST) == (DIGEST, True)
+    assert rig.images.pin(bearer, IMAGE, "sha256:0123") == (DIGEST, False)
     task = rig.tasks.task(bearer)
     assert isinstance(task.program, ContainerTask)
     assert task.program.pinned == DIGEST
@@ -168,4 +168,4 @@ def test_trials_run_the_image_of_their_tuning_job(rig: Rig) -> None:
     task = rig.tasks.task(bearer)
     assert isinstance(task.program, ContainerTask)
     assert task.program.pinned == DIGEST
-    assert rig.images.pin(bearer, IMAGE, "sha256:0123") == DIGEST
+    assert rig.images.pin(bearer, IMAGE, "sha256:0123") == (DIGEST, False)

@@ -58,25 +58,24 @@ def prepare(task: dict[str, Any], ticket: dict[str, Any]) -> dict[str, Any]:
     name, pinned = str(program["image"]), str(program.get("pinned") or "")
     engine = Engine(str(program["engine"]))
     about = _describe_engine(engine)
-    if pinned:
-        found = _have(engine, pinned, ticket, always=False)
-    else:
-        found = _have(engine, name, ticket, always=program.get("pull") == "always")
-        first = _pin(ticket, name, refer(found, name))
-        if first != refer(found, name):
-            found = _have(engine, pinned := first, ticket, always=False)
+    first = False
+    if not pinned:
+        always = program.get("pull") == "always"
+        own = refer(_have(engine, name, ticket, always=always), name)
+        pinned, first = _pin(ticket, name, own)
+    found = _have(engine, pinned, ticket, always=False)
     config = found.get("Config") or {}
     _check(found, config, program, name)
     return {
         "image": {
-            "reference": pinned or refer(found, name),
+            "reference": pinned,
             "engine": about["engine"],
             "user": str(config.get("User") or ""),
             "entrypoint": bool(config.get("Entrypoint")),
             "cmd": config.get("Cmd") or [],
             "faults": about["faults"],
         },
-        "notes": [] if program.get("pinned") else [_describe(found, name)],
+        "notes": [_describe(found, name)] if first else [],
     }
 
 
@@ -181,14 +180,17 @@ def _pull(engine: Engine, name: str, ticket: dict[str, Any]) -> None:
         sys.exit(code)
 
 
-def _pin(ticket: dict[str, Any], name: str, reference: str) -> str:
-    """What the job runs for this name: what its first replica found. Raises ServerAway."""
+def _pin(ticket: dict[str, Any], name: str, reference: str) -> tuple[str, bool]:
+    """What the job runs for this name: what its first replica found; and whether that is this one.
+
+    Raises ServerAway, Unusable.
+    """
     connection = Connection(str(ticket["server_file"]), str(ticket["token"]))
     end = time.monotonic() + ENGINE_LIMIT_S
     while True:
         try:
             answer = connection.post(IMAGES_PATH, {"image": name, "reference": reference})
-            return str(answer["reference"])
+            return str(answer["reference"]), answer.get("first") is True
         except Refused as error:
             raise Unusable(f"its image can't be told to the server: {error}") from error
         except ServerAway:
