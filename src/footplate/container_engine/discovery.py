@@ -72,6 +72,7 @@ class EngineFinder:
         self._find = find
         self._lock = threading.Lock()
         self._found: tuple[float, FoundEngine] | None = None
+        self._last = ""
 
     def socket(self) -> str:
         """As the port has it. Raises FailedPrecondition."""
@@ -80,6 +81,11 @@ class EngineFinder:
             raise FailedPrecondition(found.problem)
         return found.socket
 
+    def expected_socket(self) -> str:
+        """As the port has it: the last one that answered, or the one that is named."""
+        named = candidates(self._setting, self._environ, os.getuid())
+        return self._last or (named.paths[0] if named.named_by else "")
+
     def __call__(self) -> FoundEngine:
         """One that was found a few seconds ago counts; one that was missing is looked for again."""
         with self._lock:
@@ -87,5 +93,6 @@ class EngineFinder:
             if self._found is None or now - self._found[0] >= KEPT_S:
                 found = self._find(self._setting, self._environ)
                 self._found = (now, found) if found.socket else None
+                self._last = found.socket or self._last
                 return found
             return self._found[1]

@@ -13,7 +13,7 @@ from footplate.control.paths import container_path, local_path
 from footplate.control.program_storage import UNREACHABLE
 from footplate.control.tokens import Bearer
 from footplate.domain import environment, invocation, reduction
-from footplate.domain.errors import FailedPrecondition, NotFound
+from footplate.domain.errors import FailedPrecondition, NotFound, Unavailable
 from footplate.domain.jobs import Address, ContainerProgram, PythonProgram, WorkerPool
 from footplate.domain.lifecycle import awaited, to_stop
 from footplate.domain.names import GcsUri
@@ -149,11 +149,16 @@ class Tasks:
     def _container(
         self, job: Job, program: ContainerProgram, variables: Mapping[str, str]
     ) -> ContainerTask:
-        """Without an engine the supervisor is told nothing: it waits for one, and says so."""
+        """While the engine is away its supervisor waits for it, and says so.
+
+        Raises Unavailable: nobody knows where it would come back.
+        """
         try:
             socket = self._engine.socket()
-        except FailedPrecondition:
-            socket = ""
+        except FailedPrecondition as error:
+            socket = self._engine.expected_socket()
+            if not socket:
+                raise Unavailable(error.message) from None
         args = invocation.container_arguments(job.spec, program, container_path)
         return ContainerTask(
             program.image_uri,

@@ -15,3 +15,7 @@ class ContainerEngine(Protocol):
             FailedPrecondition: there is none; says what to install or to start.
         """
         ...
+
+    def expected_socket(self) -> str:
+        """Where the engine will answer again while it is away; empty: that isn't known."""
+        ...

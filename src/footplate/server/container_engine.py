@@ -28,6 +28,9 @@ class ServiceEngine:
             self._used.touch(mode=0o600)
         return path
 
+    def expected_socket(self) -> str:
+        return self._finder.expected_socket()
+
     def leftovers(self) -> ContainerLeftovers:
         """For one term."""
         return ContainerLeftovers(self._finder, self._service, self._used)

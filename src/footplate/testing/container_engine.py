@@ -12,8 +12,12 @@ class FakeContainerEngine:
 
     def __init__(self, fault: str = "") -> None:
         self.fault = fault
+        self.expected = SOCKET
 
     def socket(self) -> str:
         if self.fault:
             raise FailedPrecondition(self.fault)
         return SOCKET
+
+    def expected_socket(self) -> str:
+        return self.expected

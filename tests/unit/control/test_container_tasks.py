@@ -13,7 +13,7 @@ from footplate.control.images import Images
 from footplate.control.reduction import ReductionKit
 from footplate.control.tasks import Limits, Tasks
 from footplate.control.tokens import Bearer
-from footplate.domain.errors import InvalidArgument, PermissionDenied
+from footplate.domain.errors import InvalidArgument, PermissionDenied, Unavailable
 from footplate.domain.jobs import ContainerProgram, Directory, Job, MachineSpec
 from footplate.domain.lifecycle import Admitted, react
 from footplate.domain.names import CustomJobName
@@ -128,7 +128,10 @@ def test_an_engine_that_is_away_is_waited_for_by_the_supervisor(rig: Rig) -> Non
     rig.engine.fault = "no engine"
     task = rig.tasks.task(bearer)
     assert isinstance(task.program, ContainerTask)
-    assert task.program.engine == ""
+    assert task.program.engine == SOCKET
+    rig.engine.expected = ""
+    with pytest.raises(Unavailable, match="no engine"):
+        rig.tasks.task(bearer)
 
 
 def test_the_first_replica_says_which_image_all_run(rig: Rig) -> None:
