@@ -53,6 +53,7 @@ class Settings:
     network: str = "shared"
     container_engine: str | None = None
     image_pull: str = "missing"
+    container_images: tuple[str, ...] = ()
     mode: Mode = Mode.EMULATE
     max_replicas: int | None = None
     gpus: str = "auto"
@@ -308,6 +309,7 @@ _READERS: dict[str, Callable[[object], object]] = {
     "network": _one_of(NETWORKS),
     "container_engine": _text,
     "image_pull": _one_of(IMAGE_PULLS),
+    "container_images": _texts,
     "mode": _mode,
     "max_replicas": _whole(1, 100_000),
     "gpus": _text,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from footplate.control import images, preflight
 from footplate.domain.admission.claiming import counts_of
 from footplate.domain.amounts import say_amount
+from footplate.domain.containers import with_containers
 from footplate.domain.errors import (
     FailedPrecondition,
     InvalidArgument,
@@ -24,7 +25,7 @@ from footplate.domain.words import joined
 from footplate.wire.json_model import MAX_VIOLATIONS, limited
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from footplate.control.preflight import Staging
     from footplate.control.regions import Regions
@@ -41,7 +42,8 @@ if TYPE_CHECKING:
 class Gate:
     """``quotas`` gives those that are in force; ``bounds`` are the service's for restarts.
 
-    ``reduction``: whether there is what reduction servers run. ``path_fault`` says why a job can't
+    ``reduction``: whether there is what reduction servers run. ``container_images``: patterns of
+    the prebuilt images that run as containers. ``path_fault`` says why a job can't
     have a directory outside the buckets; None: it can.
     """
 
@@ -57,7 +59,9 @@ class Gate:
         *,
         reduction: bool,
         path_fault: Callable[[str], str | None] = preflight.no_paths,
+        container_images: Sequence[str] = (),
     ) -> None:
+        self._container_images = container_images
         self._path_fault = path_fault
         self._engine = engine
         self._buckets = buckets
@@ -70,9 +74,12 @@ class Gate:
 
     def spec(self, submission: Submission) -> JobSpec:
         """What is asked for, within the service's bounds, of a submission without violations."""
-        asked, request = submission.spec, submission.search
+        asked, request = self._with_containers(submission), submission.search
         search = None if request is None else self._searches.search(request)
         return replace(asked, scheduling=self._bounds.apply(asked.scheduling), search=search)
+
+    def _with_containers(self, submission: Submission) -> JobSpec:
+        return with_containers(submission.spec, self._container_images)
 
     def violations(
         self, submission: Submission, staging: Staging = preflight.NOTHING
@@ -90,7 +97,7 @@ class Gate:
         )
         request = submission.search
         search = () if request is None else self._searches.violations(request)
-        engine = images.violations(submission.spec, self._engine)
+        engine = images.violations(self._with_containers(submission), self._engine)
         return limited(preflight.joined(submission.violations, missing, search, engine))
 
     def warnings(self, submission: Submission) -> tuple[str, ...]:

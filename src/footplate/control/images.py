@@ -38,7 +38,10 @@ def violations(spec: JobSpec, engine: ContainerEngine) -> Iterator[Violation]:
         for pool in pools:
             if isinstance(pool.program, ContainerProgram):
                 said = f"{pool.program.image_uri} given, which is a container image: "
-                yield Violation(f"{pool.field}.imageUri", said + error.message)
+                name = (
+                    "executorImageUri" if pool.field.endswith("pythonPackageSpec") else "imageUri"
+                )
+                yield Violation(f"{pool.field}.{name}", said + error.message)
 
 
 class Images:

@@ -10,15 +10,6 @@ if TYPE_CHECKING:
     from footplate.ports.buckets import Buckets
 
 
-BUCKETS = "/gcs"
-"""Where containers find the buckets."""
-
-
-def container_path(uri: str) -> str:
-    """What a program in a container can open; a trailing slash stays."""
-    return f"{BUCKETS}/{uri.removeprefix('gs://')}" if uri.startswith("gs://") else uri
-
-
 def local_path(uri: str, buckets: Buckets) -> str:
     """What a program can open; a trailing slash stays, and so does what is no folder here.
 

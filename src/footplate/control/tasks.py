@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, BinaryIO, TypedDict
 from footplate.control.attempts import current
 from footplate.control.contents import Contents
 from footplate.control.lapses import seconds_since
-from footplate.control.paths import container_path, local_path
+from footplate.control.paths import local_path
 from footplate.control.program_storage import UNREACHABLE
 from footplate.control.tokens import Bearer
 from footplate.domain import environment, invocation, reduction
+from footplate.domain.containers import container_path
 from footplate.domain.errors import FailedPrecondition, NotFound, Unavailable
 from footplate.domain.jobs import Address, ContainerProgram, PythonProgram, WorkerPool
 from footplate.domain.lifecycle import awaited, to_stop

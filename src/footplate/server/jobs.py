@@ -66,6 +66,7 @@ class JobParts:
             engine,
             reduction=reduction,
             path_fault=PlainDirectories(settings.job_dir_roots).fault,
+            container_images=settings.container_images,
         )
         self.jobs = Jobs(
             store,

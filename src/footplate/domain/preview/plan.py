@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from footplate.domain import invocation
 from footplate.domain.admission.claiming import counts_of
+from footplate.domain.containers import container_path
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import Address, ContainerProgram, PythonProgram
 from footplate.domain.machines import accelerators_of, zones_for
@@ -168,16 +169,17 @@ class _Planner:
                     args=invocation.arguments(self._spec, program, self._path),
                 )
             case ContainerProgram():
-                return PlannedProgram(
-                    image=program.image_uri, command=program.command, args=program.args
-                )
+                args = invocation.container_arguments(self._spec, program, container_path)
+                return PlannedProgram(image=program.image_uri, command=program.command, args=args)
             case _:
                 assert_never(program)
 
     def _variables(self, pool: WorkerPool) -> tuple[tuple[str, str], ...]:
         """The service's, but for those that the user's own take the place of."""
         replica, own = pool.replica_names()[0], dict(pool.environment)
-        given = invocation.variables(self._spec, replica, self._job_id, self._addresses, self._path)
+        contained = isinstance(pool.program, ContainerProgram)
+        path = container_path if contained else self._path
+        given = invocation.variables(self._spec, replica, self._job_id, self._addresses, path)
         held = self._devices.get(replica, ())
         told = devices.variables(pool.machine, held, self._catalogue, self._site, own)
         kept = {name: value for name, value in given if name not in own}
