@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from footplate.replica.container.cage import ContainerCage
 from footplate.replica.container.mounts import open_buckets
 from footplate.replica.container.spec import check_program, compose
@@ -68,9 +70,10 @@ class ImageProgram:
         self._limits = desk.limits
         make_directories(desk.task, desk.directory_locks)
         user = str(image.get("user") or "").partition(":")[0]
-        fault = "" if user in _ROOT_USERS else open_buckets(desk)
+        same = user in _ROOT_USERS and os.geteuid() == 0
+        fault = "" if same else open_buckets(desk)
         if fault:
-            message = f"the image's user {user} may not be able to write to buckets: {fault}"
+            message = f"the image's user {user or 'root'} may not write to all buckets: {fault}"
             desk.journal.event("ISOLATION", message)
 
     def check(self, desk: Desk) -> None:
