@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 import httpx
 import pytest
@@ -233,3 +234,57 @@ def test_jobs_without_trials(world: World) -> None:
     plain = world.get(name=PLAIN)
     assert plain.status_code == 400
     assert plain.json()["error"]["message"] == f"{PLAIN} is no tuning job: it has no trials"
+
+
+@pytest.fixture
+def several(world: World) -> World:
+    """Losses 0.5, 0.2 and none; the last was cancelled."""
+    world.trials.keep(
+        world.job,
+        replace(succeeded(1, 0.5), point={"rate": 0.1, "layers": 3}),
+        replace(succeeded(2, 0.2), point={"rate": 0.01, "layers": 1}),
+        TrialRecord(3, {"rate": 0.5}, CREATED, TrialState.INFEASIBLE, outcome=State.CANCELLED),
+    )
+    return world
+
+
+@pytest.mark.parametrize(
+    ("query", "numbers"),
+    [
+        ({"filter": "loss<0.3"}, [2]),
+        ({"filter": "metrics.loss>=0.2 AND parameters.layers=3"}, [1]),
+        ({"filter": "layers=3 OR number=3"}, [1, 3]),
+        ({"filter": "training_steps>=10"}, [1, 2]),
+        ({"filter": "NOT state=SUCCEEDED"}, [3]),
+        ({"filter": "state=cancelled"}, [3]),
+        ({"filter": "state=FAILED"}, []),
+        ({"filter": "state:FEAS"}, [3]),
+        ({"filter": "state!=INFEASIBLE"}, [1, 2]),
+        ({"filter": "stoppedEarly=false"}, [1, 2, 3]),
+        ({"filter": 'endTime>"2020-01-01T00:00:00Z"'}, [1, 2]),
+        ({"orderBy": "loss"}, [2, 1, 3]),
+        ({"orderBy": "step, rate desc"}, [1, 2, 3]),
+        ({"order_by": "layers desc", "filter": "step=10"}, [1, 2]),
+    ],
+)
+def test_filters_and_orders(several: World, query: dict[str, str], numbers: list[int]) -> None:
+    found = several.get(f"?{urlencode(query)}").json()["trials"]
+    assert [trial["number"] for trial in found] == numbers
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ({"filter": "speed<1"}, "unknown field; allowed: rate, layers, loss, parameters.rate"),
+        ({"filter": "loss<low"}, "no number"),
+        ({"filter": "loss<"}, "filter"),
+        ({"orderBy": "loss down"}, "'loss down' given; allowed: FIELD, or FIELD desc, of rate"),
+        ({"orderBy": "loss,,rate"}, "'' given; allowed: FIELD"),
+    ],
+)
+def test_what_is_no_filter_or_order_is_refused(
+    several: World, query: dict[str, str], message: str
+) -> None:
+    refused = several.get(f"?{urlencode(query)}")
+    assert refused.status_code == 400
+    assert message in refused.text

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from footplate.api.json_route import json_route
 from footplate.domain.errors import FailedPrecondition, NotFound
 from footplate.domain.names import parse_job_name
+from footplate.wire.footplate_v1.trial_selection import select_trials
 from footplate.wire.footplate_v1.trials import measurements_json, search_json, trial_json
 
 if TYPE_CHECKING:
@@ -49,15 +50,19 @@ class _TrialsApi:
         self._explain = explain
 
     def list(self, call: Call) -> JsonObject:
-        """In the order of their numbers; running ones with what they reported last."""
+        """In the order of their numbers, or of ``orderBy``; running ones with what they reported
+        last. ``filter`` says which.
+        """
         job, search = self._tuning_job(call)
         found, runs = self._trials.trials(job.uid), self._trials.runs(job)
-        return {
+        answer: JsonObject = {
             "name": str(job.name),
             "state": job.state.value,
             **search_json(search, self._trials.study(job.uid), found),
             "trials": [self._tell(job, trial, runs.get(trial.number)) for trial in found],
         }
+        order_by = call.parameter("orderBy", "order_by") or ""
+        return select_trials(answer, call.parameter("filter") or "", order_by)
 
     def measurements(self, call: Call) -> JsonObject:
         """All that a trial has reported, in the order of arrival."""

@@ -1,0 +1,201 @@
+"""``filter`` and ``orderBy`` of a list of trials, as its JSON has them.
+
+Fields are the metrics and parameters of the search, and those of ``_FIXED``. A name that several of
+them have is the fixed field's, then the metric's; ``metrics.NAME`` and ``parameters.NAME`` always
+work. ``state`` is compared in the words of both APIs.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeAlias
+
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.wire.filter_parser import Joints, Restriction, parse_expression
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pydantic import JsonValue
+
+    from footplate.wire.json_text import JsonObject
+
+    Value: TypeAlias = str | float | bool | None
+    Read: TypeAlias = Callable[[JsonObject], Value]
+    Condition: TypeAlias = Callable[[JsonObject], bool]
+
+_MAX_COMPARISONS = 100
+_ORDERS: Mapping[str, Callable[[float, float], bool]] = MappingProxyType(
+    {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+)
+
+
+def select_trials(answer: JsonObject, condition: str, order_by: str) -> JsonObject:
+    """``answer`` of a list with those of its trials that match, in that order.
+
+    ``order_by``: fields, the first of which counts most, each with ``desc`` behind it or not;
+    trials that lack one come last.
+
+    Raises:
+        InvalidArgument: naming the place, or the field, and what is allowed.
+    """
+    names = _fields(answer)
+    trials = [each for each in _list(answer["trials"]) if isinstance(each, dict)]
+    if condition.strip():
+        matches = _condition(condition, names)
+        trials = [trial for trial in trials if matches(trial)]
+    for field, descending in reversed(_orders(order_by, names)):
+        there = [trial for trial in trials if field(trial) is not None]
+        absent = [trial for trial in trials if field(trial) is None]
+        there.sort(key=lambda trial: _rank(field(trial)), reverse=descending)
+        trials = [*there, *absent]
+    return {**answer, "trials": list(trials)}
+
+
+def _fields(answer: JsonObject) -> dict[str, Read]:
+    metrics = [str(each["name"]) for each in _list(answer["metrics"]) if isinstance(each, dict)]
+    parameters = [str(name) for name in _list(answer["parameters"])]
+    return {
+        **{name: _parameter(name) for name in parameters},
+        **{name: _metric(name) for name in metrics},
+        **{f"parameters.{name}": _parameter(name) for name in parameters},
+        **{f"metrics.{name}": _metric(name) for name in metrics},
+        **_FIXED,
+    }
+
+
+def _metric(name: str) -> Read:
+    return lambda trial: _number(_object(_measured(trial).get("values")).get(name))
+
+
+def _parameter(name: str) -> Read:
+    return lambda trial: _plain(_object(trial.get("parameters")).get(name))
+
+
+def _key(name: str) -> Read:
+    return lambda trial: _plain(trial.get(name))
+
+
+def _measured(trial: JsonObject) -> JsonObject:
+    """What it is judged by; while it runs, its latest report."""
+    return _object(trial.get("final") or trial.get("latest"))
+
+
+def _step(trial: JsonObject) -> Value:
+    return _number(_measured(trial).get("step"))
+
+
+_FIXED: Mapping[str, Read] = MappingProxyType(
+    {
+        "number": _key("number"),
+        "state": _key("state"),
+        "step": _step,
+        "training_steps": _step,
+        "startTime": _key("startTime"),
+        "endTime": _key("endTime"),
+        "machineSeconds": _key("machineSeconds"),
+        "stoppedEarly": _key("stoppedEarly"),
+    }
+)
+
+
+def _condition(text: str, names: Mapping[str, Read]) -> Condition:
+    joints: Joints[Condition] = Joints(
+        all_of=lambda parts: lambda trial: all(part(trial) for part in parts),
+        any_of=lambda parts: lambda trial: any(part(trial) for part in parts),
+        negation_of=lambda part: lambda trial: not part(trial),
+    )
+    return parse_expression(text, lambda given: _compare(given, names), joints, _MAX_COMPARISONS)
+
+
+def _compare(given: Restriction, names: Mapping[str, Read]) -> Condition:
+    read, wanted = names.get(given.field), given.value.text
+    if read is None:
+        given.refuse_name(f"unknown field; allowed: {', '.join(names)};")
+    if given.field == "state":
+        read = _ml_state if wanted.upper() in ("FAILED", "CANCELLED") else read
+    if given.operator in _ORDERS:
+        return _ordered(given, read)
+    if given.operator == ":":
+        return lambda trial: wanted.lower() in str(read(trial) or "").lower()
+    return lambda trial: _equal(read(trial), wanted) is (given.operator == "=")
+
+
+def _ordered(given: Restriction, read: Read) -> Condition:
+    """By numbers; times, which have one form, by their texts."""
+    holds, wanted = _ORDERS[given.operator], _number(given.value.text)
+    if given.field in ("startTime", "endTime"):
+        order = {"<": -1, "<=": -1, ">": 1, ">=": 1}[given.operator]
+        text, equal = given.value.text, "=" in given.operator
+
+        def holds_of_time(trial: JsonObject) -> bool:
+            value = str(read(trial) or "")
+            later = (value > text) - (value < text)
+            return bool(value) and (later == order or (equal and not later))
+
+        return holds_of_time
+    if wanted is None:
+        given.refuse_value("no number;")
+
+    def holds_of_number(trial: JsonObject) -> bool:
+        value = _number(read(trial))
+        return value is not None and holds(value, wanted)
+
+    return holds_of_number
+
+
+def _equal(value: Value, wanted: str) -> bool:
+    number = _number(wanted)
+    if isinstance(value, bool) or number is None or not isinstance(value, int | float):
+        return str("" if value is None else value).lower() == wanted.lower()
+    return value == number
+
+
+def _ml_state(trial: JsonObject) -> Value:
+    if trial.get("state") != "INFEASIBLE":
+        return _plain(trial.get("state"))
+    return "CANCELLED" if trial.get("outcome") == "CANCELLED" else "FAILED"
+
+
+def _orders(text: str, names: Mapping[str, Read]) -> list[tuple[Read, bool]]:
+    found: list[tuple[Read, bool]] = []
+    for part in text.split(",") if text.strip() else ():
+        name, _, direction = part.strip().partition(" ")
+        if name not in names or direction.strip().lower() not in ("", "asc", "desc"):
+            allowed = f"FIELD, or FIELD desc, of {', '.join(names)}"
+            violation = Violation("orderBy", f"{part.strip()[:100]!r} given; allowed: {allowed}")
+            raise InvalidArgument.of((violation,))
+        found.append((names[name], direction.strip().lower() == "desc"))
+    return found
+
+
+def _rank(value: Value) -> tuple[int, float, str]:
+    """Numbers by size before texts."""
+    if isinstance(value, str):
+        return 1, 0.0, value
+    return 0, float(value or 0), ""
+
+
+def _number(value: object) -> float | None:
+    """None: it isn't there, or is no number. Texts stand for numbers that JSON hasn't."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return None if math.isnan(number) else number
+
+
+def _plain(value: JsonValue) -> Value:
+    return value if isinstance(value, str | int | float | None) else str(value)
+
+
+def _object(value: JsonValue) -> JsonObject:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: JsonValue) -> Sequence[JsonValue]:
+    return value if isinstance(value, list) else ()
