@@ -137,6 +137,10 @@ def _bandwidth_gbps(workers: Sequence[WorkerPool], catalogue: Catalogue) -> floa
 def _unserved(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
     """Workers that reduction servers don't serve here, and what happens instead."""
     if not isinstance(pool.program, PythonProgram):
+        yield (
+            "the image needs the package footplate-reduction (pip install ./reduction from "
+            f"Footplate's clone), and its program a call of it: else {_INSTEAD}"
+        )
         return
     try:
         runtime = catalogue.runtimes.resolve(pool.program.runtime, pool.field)

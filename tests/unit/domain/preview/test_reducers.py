@@ -7,7 +7,14 @@ from dataclasses import replace
 import pytest
 
 from footplate.catalogue import load_catalogue
-from footplate.domain.jobs import JobSpec, MachineSpec, Program, PythonProgram, WorkerPool
+from footplate.domain.jobs import (
+    ContainerProgram,
+    JobSpec,
+    MachineSpec,
+    Program,
+    PythonProgram,
+    WorkerPool,
+)
 from footplate.domain.preview.advice import advise
 from footplate.domain.preview.plan import plan
 from footplate.domain.reduction import IMAGE, program
@@ -122,6 +129,14 @@ def test_they_serve_pytorch(image: str) -> None:
         f"{BOTH}: reduction servers serve PyTorch here, and {image}:latest has none: unless the "
         f"program calls footplate_reduction itself, {INSTEAD}"
     )
+
+
+def test_a_container_brings_the_package_itself() -> None:
+    said = advice("n1-highcpu-16", 16, runs=ContainerProgram("gcr.io/me/trainer"))
+
+    (told,) = (sentence for sentence in said if "footplate-reduction" in sentence)
+    assert told.startswith(f"{BOTH}: the image needs the package footplate-reduction")
+    assert told.endswith(INSTEAD)
 
 
 @pytest.mark.parametrize(
