@@ -68,7 +68,7 @@ class Images:
         if name not in named or not _REFERENCE.fullmatch(reference):
             raise InvalidArgument(f"{name[:200]!r} isn't an image of this job")
         for _ in range(TRIES):
-            owner = self._owner(job)
+            owner = self._store.get_by_uid(job.tuning_job or job.uid)
             found = dict(owner.images).get(name)
             if found is not None:
                 return found, False

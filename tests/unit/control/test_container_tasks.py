@@ -9,6 +9,7 @@ import pytest
 
 from footplate.buckets.folders import FolderBuckets
 from footplate.catalogue import load_catalogue
+from footplate.control.attempts import current
 from footplate.control.images import Images
 from footplate.control.reduction import ReductionKit
 from footplate.control.tasks import Limits, Tasks
@@ -25,12 +26,16 @@ from footplate.testing.store import MemoryStore
 from footplate.wire.replica_v1 import ContainerTask, encode_task
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
+
+    from footplate.domain.jobs import JobEvent
 
 IMAGE = "gcr.io/p/trainer:1"
 DIGEST = f"gcr.io/p/trainer@sha256:{'0' * 64}"
 NAME = CustomJobName("demo", "us-central1", "1")
 CHIEF = "workerpool0-0"
+OTHER = (("written", "meanwhile"),)
 GPUS = (Gpu("0", "NVIDIA_L4"), Gpu("1", "NVIDIA_L4"))
 SITE = Site("this machine", Mode.EMULATE, 4, 8, 32 << 10, gpus=GPUS)
 
@@ -152,6 +157,24 @@ def test_nobody_names_another_image(rig: Rig, name: str, reference: str) -> None
     with pytest.raises(InvalidArgument):
         rig.images.pin(bearer, name, reference)
     assert rig.job(bearer).images == ()
+
+
+def test_a_write_in_between_is_no_failure(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    bearer = rig.start(ContainerProgram(IMAGE))
+    update, interferences = rig.store.update, [DIGEST]
+
+    def interfere(job: Job, history: Sequence[JobEvent]) -> None:
+        if interferences:
+            interferences.pop()
+            update(replace(job, images=(), labels=OTHER), history)
+        update(job, history)
+
+    monkeypatch.setattr(rig.store, "update", interfere)
+    assert rig.images.pin(bearer, IMAGE, DIGEST) == (DIGEST, True)
+    assert interferences == []
+    written = rig.store.get_by_uid(current(rig.store, bearer).uid)
+    assert dict(written.images) == {IMAGE: DIGEST}
+    assert written.labels == OTHER
 
 
 def test_an_attempt_that_is_over_pins_nothing(rig: Rig) -> None:
