@@ -20,6 +20,11 @@ def require_registry() -> None:
     _require(missing_programs("docker-registry"))
 
 
+def require_docker_command() -> None:
+    """The command line, which users build images with; it also speaks to Podman's service."""
+    _require(missing_programs("docker"))
+
+
 def _require(missing: str | None) -> None:
     if missing is not None:
         if os.environ.get("CI") == "true":

@@ -169,7 +169,7 @@ def missing_programs(*programs: str) -> str | None:
     missing = [program for program in programs if find_program(program) is None]
     if not missing:
         return None
-    packages = {"podman": "podman runc netavark", "dockerd": "docker.io"}
+    packages = {"podman": "podman runc netavark", "dockerd": "docker.io", "docker": "docker.io"}
     wanted = " ".join(packages.get(program, program) for program in missing)
     return f"{' and '.join(missing)} not found (Debian: apt-get install {wanted})"
 

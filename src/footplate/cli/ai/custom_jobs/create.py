@@ -42,7 +42,7 @@ def command(
     A worker pool wants machine-type, and one of these sets of keys:
 
     \b
-      container-image-uri                       a container of yours (not yet)
+      container-image-uri                       an image of yours, which Docker or Podman runs
       executor-image-uri, python-module         packages in buckets (--python-package-uris)
       executor-image-uri, local-package-path,   code in a folder here, with requirements,
         and script or python-module             extra-packages, extra-dirs (parted by ;)
