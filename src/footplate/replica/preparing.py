@@ -120,9 +120,12 @@ class Preparing(Stage):
             return Preparing(self.desk)  # somebody has removed it since: make it again
         return follow(self.desk, prepared)
 
+    def _compose_environment(self) -> dict[str, str]:
+        return compose_build_environment(self.desk.host)
+
     def _start(self) -> None:
         desk = self.desk
-        environment = {**compose_build_environment(desk.host), MARK_VARIABLE: desk.mark}
+        environment = {**self._compose_environment(), MARK_VARIABLE: desk.mark}
         environment.update(_lead_builds(desk))
         argv = [*desk.command, self.command, desk.home.path]
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND

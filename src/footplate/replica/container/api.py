@@ -184,21 +184,25 @@ class Attachment:
         pieces: list[tuple[int, bytes]] = []
         while data:
             while len(data) < 8:
-                more = self._connection.recv(65536)
-                if not more:
-                    return pieces
-                data += more
+                data += self._receive_rest(8 - len(data))
             stream, size = data[0], int.from_bytes(data[4:8], "big")
             piece, data = data[8 : 8 + size], data[8 + size :]
             pieces.append((stream, piece))
             missing = size - len(piece)
             while missing:
-                more = self._connection.recv(min(missing, 65536))
-                if not more:
-                    return pieces
-                pieces.append((stream, more))
-                missing -= len(more)
+                pieces.append((stream, self._receive_rest(missing)))
+                missing -= len(pieces[-1][1])
         return pieces
+
+    def _receive_rest(self, size: int) -> bytes:
+        """Some of what has to follow. Raises EngineGone: it doesn't."""
+        try:
+            data = self._connection.recv(min(size, 65536))
+        except OSError as error:
+            raise EngineGone(f"the output breaks off: {error}") from error
+        if not data:
+            raise EngineGone("the output breaks off")
+        return data
 
     def close(self) -> None:
         self._connection.close()

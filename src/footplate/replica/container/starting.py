@@ -39,6 +39,10 @@ class PreparingImage(Preparing):
 
     command = "image"
 
+    def _compose_environment(self) -> dict[str, str]:
+        """All of the host's: credential helpers need it, and no code of the user runs there."""
+        return dict(self.desk.host)
+
     def _follow(self, result: dict[str, Any]) -> Stage:
         image = result.get("image")
         if not isinstance(image, dict):
