@@ -43,7 +43,7 @@ def create_app(
             Middleware(ErrorShape, new_id=new_id),
             Middleware(SameOrigin, host_names=access.host_names),
             Middleware(MethodOverride),
-            Middleware(TokenCheck, token=access.token),
+            Middleware(TokenCheck, access=access),
             *inner,
         ],
         exception_handlers={

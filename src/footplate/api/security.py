@@ -17,10 +17,11 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, QueryParams
 
-from footplate.domain.errors import PermissionDenied
+from footplate.api.threads import in_thread
+from footplate.domain.errors import PermissionDenied, ServiceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -29,6 +30,11 @@ _NO_TOKEN_PATHS = ("/healthz",)
 _NO_TOKEN_PREFIXES = ("/replica/", "/shell/", "/programs/")
 """Supervisors have tokens of their own, which the replica API checks, and so have the addresses of
 shells, and those by which programs reach the buckets."""
+_PROGRAMS_PREFIXES = (
+    *("/storage/v1/", "/upload/storage/v1/", "/resumable/upload/storage/v1/"),
+    *("/download/storage/v1/", "/batch/storage/v1"),
+)
+"""What programs reach with the key of their address as token, too: gcloud uploads at the root."""
 _CHECKED = ("http", "websocket")
 _PROTECTION = (
     (b"x-content-type-options", b"nosniff"),
@@ -41,10 +47,14 @@ be drawn into pages of others as scripts or pictures, which browsers ask for wit
 
 @dataclass(frozen=True)
 class Access:
-    """``host_names`` are allowed besides loopback; without ``token`` everyone local may call."""
+    """``host_names`` are allowed besides loopback; without ``token`` everyone local may call.
+
+    ``check_key`` raises a ServiceError of what isn't the key of a running program's address.
+    """
 
     token: str | None = None
     host_names: frozenset[str] = frozenset()
+    check_key: Callable[[str], None] | None = None
 
     @classmethod
     def at(cls, url: str, token: str | None, host_names: Iterable[str]) -> Access:
@@ -97,11 +107,12 @@ class SameOrigin:
 
 
 class TokenCheck:
-    """Refuses calls without the token, where one is set."""
+    """Refuses calls without the token, where one is set; programs' keys open the buckets."""
 
-    def __init__(self, app: ASGIApp, token: str | None) -> None:
+    def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app
-        self._token = token
+        self._token = access.token
+        self._check_key = access.check_key
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._token and scope["type"] in _CHECKED and not _needs_none(scope["path"]):
@@ -113,8 +124,17 @@ class TokenCheck:
                     "`x-goog-api-key: TOKEN` or `?key=TOKEN`"
                 )
             if not hmac.compare_digest(given.encode(), self._token.encode()):
-                raise PermissionDenied("the token is not this server's")
+                await self._check_program(scope["path"], given)
         await self._app(scope, receive, send)
+
+    async def _check_program(self, path: str, given: str) -> None:
+        """Raises PermissionDenied: it isn't a program's key either, or opens nothing there."""
+        if self._check_key is None or not path.startswith(_PROGRAMS_PREFIXES):
+            raise PermissionDenied("the token is not this server's")
+        try:
+            await in_thread(self._check_key, given)
+        except ServiceError as error:
+            raise PermissionDenied("the token is not this server's") from error
 
 
 def _values(scope: Scope, name: bytes) -> list[str]:

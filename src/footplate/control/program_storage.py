@@ -18,8 +18,8 @@ _LEADING = ("STORAGE_EMULATOR_HOST", "CLOUD_STORAGE_EMULATOR_ENDPOINT")
 _SMOOTHING = ("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")
 """Else gcsfs asks Google over gRPC what kind each bucket is of."""
 _TOOLS = (
-    ("CLOUDSDK_AUTH_DISABLE_CREDENTIALS", "true"),
     ("CLOUDSDK_COMPONENT_MANAGER_DISABLE_UPDATE_CHECK", "true"),
+    ("CLOUDSDK_CORE_ACCOUNT", "program@footplate.invalid"),  # gsutil drops the token without one
     ("CLOUDSDK_CORE_CHECK_GCE_METADATA", "false"),
     ("CLOUDSDK_CORE_DISABLE_PROMPTS", "true"),
     ("CLOUDSDK_CORE_DISABLE_USAGE_REPORTING", "true"),
@@ -27,7 +27,12 @@ _TOOLS = (
 )
 """With them gcloud, and gsutil by it, ask for no credentials and call nobody else."""
 _TOOLS_ADDRESS = "CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE"
+_TOOLS_TOKEN = "CLOUDSDK_AUTH_ACCESS_TOKEN"  # noqa: S105  the variable's name
+"""gcloud uploads at the root of the server, whatever the path of its address: the key is its token
+then, which opens the storage API there.
+"""
 UNREACHABLE = (
+    ("CLOUDSDK_AUTH_DISABLE_CREDENTIALS", "true"),
     (_TOOLS_ADDRESS, "no Cloud Storage in a network namespace: open /gcs/BUCKET/OBJECT"),
     *_TOOLS,
 )
@@ -49,9 +54,11 @@ class ProgramStorage:
 
     def variables(self, bearer: Bearer) -> tuple[tuple[str, str], ...]:
         """Of the program's environment."""
-        address = f"{self._url}{PATH}/{self._keys.issue(bearer)}"
+        key = self._keys.issue(bearer)
+        address = f"{self._url}{PATH}/{key}"
         leading = ((name, address) for name in _LEADING)
-        return *leading, _SMOOTHING, (_TOOLS_ADDRESS, f"{address}/storage/v1/"), *_TOOLS
+        tools = ((_TOOLS_ADDRESS, f"{self._url}/"), (_TOOLS_TOKEN, key), *_TOOLS)
+        return *leading, _SMOOTHING, *tools
 
     def check(self, key: str) -> None:
         """Raises what ``Tokens.check`` and ``current`` raise."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from starlette.middleware import Middleware
@@ -97,6 +98,7 @@ class Service:
             self._servers,
         )
         access = Access.at(url, self._settings.token, self._settings.allowed_hosts)
+        access = replace(access, check_key=self._replicas.programs.check)
         company = self.company
         led = Middleware(LedElsewhere, leads=lambda: company.leads, url=lambda: company.leader_url)
         return EndOfStream(create_app(routes, access, inner=[led]), followers)

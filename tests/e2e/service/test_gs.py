@@ -142,3 +142,17 @@ def test_gsutil_and_gcloud_find_the_buckets_in_programs_and_in_builds(desk: Desk
     assert "w" * 1000 in desk.messages(name)
     assert (desk.bucket / "by-gsutil/weights").read_text() == "w" * 1000
     assert not (desk.bucket / "by-gcloud").exists()
+
+
+def test_a_programs_key_opens_nothing_but_the_storage_api(desk: Desk) -> None:
+    name = desk.submit(TELL)
+    desk.until(lambda: bool(desk.messages(name)))
+    environment = json.loads(desk.messages(name)[0])
+    bearer = {"Authorization": f"Bearer {environment['CLOUDSDK_AUTH_ACCESS_TOKEN']}"}
+    url = desk.service.url
+    assert httpx.get(f"{url}/storage/v1/b/stage/o", headers=bearer).status_code == 200
+    for path in ("/v1/projects/demo/jobs", "/storage/v1", "/footplate/v1/status"):
+        assert httpx.get(f"{url}{path}", headers=bearer).status_code == 403
+    (desk.bucket / "enough").touch()
+    desk.wait_for(name, State.SUCCEEDED)
+    assert httpx.get(f"{url}/storage/v1/b/stage/o", headers=bearer).status_code == 403
