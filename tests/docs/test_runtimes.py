@@ -28,6 +28,18 @@ def pins(offer: Offer) -> dict[str, str]:
     return dict(re.findall(r"^([a-z0-9-]+)==([0-9.]+)", lock, re.MULTILINE))
 
 
+def cuda(offer: Offer) -> str:
+    """The version that its GPU variant has, or expects of the machine."""
+    runtime = offer.runtime
+    if not runtime.gpu:
+        return ""
+    if runtime.machine_cuda:
+        return f"CUDA {runtime.machine_cuda} of the machine"
+    lock = RUNTIMES.lock_text(runtime.gpu[-1].lock_sha256)
+    found = re.search(r"^nvidia-cuda-runtime(?:-cu\d+)?==(\d+\.\d+)", lock, re.MULTILINE)
+    return f"CUDA {found[1]}" if found else "CUDA"
+
+
 def rendered(offer: Offer) -> str:
     """The row of a runtime."""
     pinned = pins(offer)
@@ -40,8 +52,7 @@ def rendered(offer: Offer) -> str:
     default = ", the default" if RUNTIMES.default in offer.versions else ""
     versions = ", ".join(f"`{version}`" for version in offer.versions) + default
     images = ", ".join(f"`{image}`" for image in offer.images)
-    gpu = "CUDA" if offer.runtime.gpu else ""
-    cells = (versions, images, offer.runtime.python, ", ".join(found), gpu)
+    cells = (versions, images, offer.runtime.python, ", ".join(found), cuda(offer))
     return f"| {' | '.join(cells)} |".replace("|  |", "| |").replace("|  |", "| |")
 
 

@@ -77,6 +77,7 @@ def _offer(name: str, table: Table, folder: Path, locks: dict[str, str]) -> Offe
             python=python,
             cpu=tuple(_slices(table, "cpu", folder, locks)),
             gpu=tuple(_slices(table, "gpu", folder, locks)),
+            machine_cuda=table.text("machine_cuda") if "machine_cuda" in table else "",
         ),
         versions=_names(table, "versions", names.RUNTIME_VERSION, "such as 2.30"),
         images=_names(table, "images", names.IMAGE, "such as tf-cpu.2-30.py311"),

@@ -28,6 +28,7 @@ class _RuntimeTable(TypedDict):
     images: NotRequired[list[str]]
     cpu: list[_SliceTable]
     gpu: NotRequired[list[_SliceTable]]
+    machine_cuda: NotRequired[str]
 
 
 class _Catalogue(TypedDict):
@@ -64,6 +65,7 @@ def _offer(table: _RuntimeTable, locks: _Locks) -> Offer:
         python=table["python"],
         cpu=_slices(table["cpu"], locks),
         gpu=_slices(table.get("gpu", ()), locks),
+        machine_cuda=table.get("machine_cuda", ""),
     )
     return Offer(runtime, tuple(table.get("versions", ())), tuple(table.get("images", ())))
 

@@ -46,12 +46,16 @@ class Slice:
 
 @dataclass(frozen=True)
 class Runtime:
-    """Slices from small to large; no ``gpu`` ones: its programs use no GPU."""
+    """Slices from small to large; no ``gpu`` ones: its programs use no GPU.
+
+    ``machine_cuda``: the version of CUDA that those need from the machine; empty: they bring it.
+    """
 
     name: str
     python: str
     cpu: tuple[Slice, ...]
     gpu: tuple[Slice, ...] = ()
+    machine_cuda: str = ""
 
     @property
     def variants(self) -> dict[Variant, tuple[Slice, ...]]:

@@ -84,6 +84,25 @@ def test_every_pin_has_hashes_and_names_no_host(runtime: Runtime) -> None:
             assert all("--hash=sha256:" in requirement for requirement in requirements)
 
 
+def test_every_tensorflow_has_a_gpu_variant_and_says_which_cuda_it_wants() -> None:
+    wanted = {}
+    for offer in OF_PROGRAMS:
+        if not any(name.startswith("tf-gpu") for name in offer.images):
+            continue
+        assert offer.runtime.gpu, offer.images
+        known = pins(full(offer.runtime.gpu))
+        assert "tensorflow-cpu" not in known
+        brought = any(name.startswith("nvidia-cuda-runtime") for name in known)
+        assert brought == (not offer.runtime.machine_cuda)
+        for version in offer.versions:
+            wanted[version] = offer.runtime.machine_cuda
+    assert {version for version, cuda in wanted.items() if not cuda} == {
+        *("2.14", "2.15", "2.16", "2.17", "2.21")
+    }
+    assert (wanted["1.15"], wanted["2.1"], wanted["2.4"]) == ("10.0", "10.1", "11.0")
+    assert (wanted["2.5"], wanted["2.11"], wanted["2.13"]) == ("11.2", "11.2", "11.8")
+
+
 def test_every_lock_is_used() -> None:
     locks = resources.files("footplate.catalogue") / "locks"
     texts = [p.read_text("utf-8") for p in locks.iterdir() if p.name.endswith(".txt")]

@@ -83,6 +83,13 @@ def _accelerators(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
         yield f"{have} would be held all the time, and work only while a checkpoint is evaluated"
     if _without_gpu(pool, catalogue):
         yield f"{have} would stand idle: what it runs in, {_software(pool)}, has no GPU support"
+    cuda = _machine_cuda(pool, catalogue)
+    if cuda:
+        yield (
+            f"{have} would stand idle unless the machine has CUDA {cuda} with cuDNN: "
+            f"{_software(pool)} looks for it in the service's LD_LIBRARY_PATH; runtime versions "
+            "from 2.14 on bring their own"
+        )
 
 
 def _gpu(pool: WorkerPool, catalogue: Catalogue) -> str | None:
@@ -105,6 +112,17 @@ def _without_gpu(pool: WorkerPool, catalogue: Catalogue) -> bool:
     except InvalidArgument:
         return False
     return "gpu" not in runtime.variants
+
+
+def _machine_cuda(pool: WorkerPool, catalogue: Catalogue) -> str:
+    """The CUDA version that the pool's runtime needs from the machine; empty: none."""
+    if isinstance(pool.program, ContainerProgram) or part_of(pool) is Part.REDUCER:
+        return ""
+    try:
+        runtime = catalogue.runtimes.resolve(pool.program.runtime, pool.field)
+    except InvalidArgument:
+        return ""
+    return runtime.machine_cuda if runtime.gpu else ""
 
 
 def _variant(pool: WorkerPool) -> str | None:

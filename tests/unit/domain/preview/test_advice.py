@@ -90,7 +90,7 @@ def test_gpus_of_replicas_that_do_not_train(role: str, machine: MachineSpec, sai
 @pytest.mark.parametrize(
     "program",
     [
-        PythonProgram("version:1.15/", (), "m"),
+        PythonProgram(f"image:{PREBUILT}/sklearn-cpu.1-9.py311:latest", (), "m"),
         PythonProgram(f"image:{PREBUILT}/tf-cpu.2-21.py311:latest", (), "m"),
         ContainerProgram(f"{PREBUILT}/tf-cpu.2-11.py310:latest"),
         ContainerProgram("gcr.io/cloud-aiplatform/training/pytorch-cpu.1-13:latest"),
@@ -101,6 +101,18 @@ def test_a_gpu_for_what_has_no_gpu_support(program: Program) -> None:
 
     assert "would stand idle" in advice
     assert "has no GPU support" in advice
+
+
+@pytest.mark.parametrize(
+    ("version", "cuda"), [("1.15", "10.0"), ("2.3", "10.1"), ("2.4", "11.0"), ("2.13", "11.8")]
+)
+def test_a_gpu_for_what_needs_the_machines_cuda(version: str, cuda: str) -> None:
+    program = PythonProgram(f"version:{version}/", (), "m")
+    (advice,) = advise(job(pool("master", WITH_T4, program=program)), CATALOGUE)
+
+    assert f"would stand idle unless the machine has CUDA {cuda} with cuDNN" in advice
+    bringing = PythonProgram("version:2.14/", (), "m")
+    assert advise(job(pool("master", WITH_T4, program=bringing)), CATALOGUE) == ()
 
 
 def test_an_image_for_gpus_without_one() -> None:
