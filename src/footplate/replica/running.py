@@ -13,7 +13,7 @@ from footplate.replica.usage.sampler import Sampler
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Sequence
+    from typing import Callable, Sequence
 
     from footplate.replica.desk import Desk
     from footplate.replica.metrics.watch import Watch
@@ -61,8 +61,23 @@ class Running(Stage):
         desk.wishes.open(desk.monotonic())
 
     @staticmethod
-    def make_streams(desk: Desk) -> tuple[Stream, Errors]:
-        return Stream(lambda lines: desk.journal.lines("stdout", lines)), Errors(desk)
+    def connect(desk: Desk, start: Callable[[int, int], object]) -> tuple[Stream, Errors]:
+        """The output of a program that ``start`` gives to the two descriptors.
+
+        Raises what ``start`` raises.
+        """
+        output = Stream(lambda lines: desk.journal.lines("stdout", lines))
+        errors = Errors(desk)
+        try:
+            start(output.writing, errors.writing)
+        except BaseException:
+            output.close()
+            errors.close()
+            raise
+        finally:
+            output.hand_over()
+            errors.hand_over()
+        return output, errors
 
     def deadline(self) -> float:
         end_at = self._limit_at if self._ended_by is None else self._kill_at

@@ -118,21 +118,15 @@ def _start_program(desk: Desk, program: Program) -> Running:
     if desk.task.get("web_access") is True:
         directory = desk.home.work
         desk.home.write("program.json", {"environment": environment, "directory": directory})
-    output, errors = Running.make_streams(desk)
-    try:
-        network = None if desk.place is None else desk.place.descriptor
-        streams = output.writing, errors.writing
-        launch = Launch(program.argv, environment, desk.home.work, *streams, network)
+    network = None if desk.place is None else desk.place.descriptor
+
+    def begin(stdout: int, stderr: int) -> None:
+        launch = Launch(program.argv, environment, desk.home.work, stdout, stderr, network)
         start(desk, launch, program.view)
-    except BaseException:
-        output.close()
-        errors.close()
-        raise
-    finally:
-        output.hand_over()
-        errors.hand_over()
+
+    streams = Running.connect(desk, begin)
     desk.journal.state("RUNNING")
-    return Running(desk, (output, errors))
+    return Running(desk, streams)
 
 
 def start(desk: Desk, launch: Launch, view: View | None) -> None:

@@ -90,21 +90,16 @@ class ImageProgram:
         if not isinstance(cage, ContainerCage):
             raise TaskError("no container engine was chosen")
         spec = compose(desk, self._image, self._limits)
-        output, errors = Running.make_streams(desk)
         cage.promise()
         desk.keep_record()
         desk.started += 1
-        try:
-            desk.child = cage.run(spec, output.writing, errors.writing)
-        except BaseException:
-            output.close()
-            errors.close()
-            raise
-        finally:
-            output.hand_over()
-            errors.hand_over()
+
+        def begin(stdout: int, stderr: int) -> None:
+            desk.child = cage.run(spec, stdout, stderr)
+
+        output = Running.connect(desk, begin)
         desk.keep_record()
-        return Starting(desk, cage, (output, errors))
+        return Starting(desk, cage, output)
 
 
 class Starting(Stage):
