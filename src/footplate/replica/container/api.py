@@ -43,6 +43,18 @@ class Engine:
         self.path = path
         self._timeout_s = timeout_s
 
+    def identify(self) -> str:
+        """``Podman 4.3.1``, ``Docker 20.10.24``: by a ping, since Podman's own version takes it a
+        second.
+        """
+        try:
+            with self._connect() as connection:
+                connection.sendall(format_request("GET", "/_ping", _HOST, "", None))
+                head, _ = _read_head(connection)
+        except (OSError, ValueError) as error:
+            raise EngineGone(f"{self.path}: {error}") from error
+        return _find_name(head)
+
     def create(self, name: str, spec: dict[str, Any]) -> None:
         """Raises EngineError, EngineGone; so do all others."""
         self.call("POST", f"/containers/create?name={name}", spec)
@@ -208,8 +220,8 @@ class Attachment:
         self._connection.close()
 
 
-def _read_upgrade(connection: socket.socket) -> bytes:
-    """What comes behind the head of the answer. Raises OSError, ValueError, EngineError."""
+def _read_head(connection: socket.socket) -> tuple[str, bytes]:
+    """The head of an answer, and what has come behind it. Raises OSError, ValueError."""
     received = b""
     while b"\r\n\r\n" not in received:
         data = connection.recv(4096)
@@ -217,10 +229,25 @@ def _read_upgrade(connection: socket.socket) -> bytes:
             raise ValueError("no answer")
         received += data
     head, _, rest = received.partition(b"\r\n\r\n")
-    status = int(head.decode("latin-1").split(None, 2)[1])
+    return head.decode("latin-1"), rest
+
+
+def _read_upgrade(connection: socket.socket) -> bytes:
+    """What comes behind the head of the answer. Raises OSError, ValueError, EngineError."""
+    head, rest = _read_head(connection)
+    status = int(head.split(None, 2)[1])
     if status not in (101, 200):
         raise EngineError(status, _message(rest or connection.recv(65536)))
     return rest
+
+
+def _find_name(head: str) -> str:
+    """By the field ``Server``: ``Libpod/4.3.1 (linux)``, ``Docker/20.10.24 (linux)``."""
+    fields = (line.partition(":") for line in head.split("\r\n"))
+    servers = (value.strip() for name, _, value in fields if name.lower() == "server")
+    product = next(servers, "").partition(" ")[0]
+    name, _, version = product.partition("/")
+    return f"{'Podman' if name == 'Libpod' else 'Docker'} {version}".strip()
 
 
 def _read(connection: socket.socket, *, headless: bool) -> tuple[int, bytes]:

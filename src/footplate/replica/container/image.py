@@ -25,6 +25,8 @@ IMAGES_PATH = "/replica/v1/images"
 ENGINE_LIMIT_S = 120.0
 """How long an engine is waited for that doesn't answer, and a server that is away."""
 _LOOK_S = 1.0
+_CONFLICT = 409
+"""Others were faster in writing the job: to be asked again."""
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm", "i686": "386"}
 
 
@@ -57,7 +59,7 @@ def prepare(task: dict[str, Any], ticket: dict[str, Any]) -> dict[str, Any]:
     program = task["program"]
     name, pinned = str(program["image"]), str(program.get("pinned") or "")
     engine = Engine(str(program["engine"]))
-    about = _describe_engine(engine)
+    about = _describe_engine(engine, limited=task.get("allotment") is not None)
     first = False
     if not pinned:
         always = program.get("pull") == "always"
@@ -116,13 +118,16 @@ def _with_algorithm(image_id: str) -> str:
     return image_id if ":" in image_id else f"sha256:{image_id}"
 
 
-def _describe_engine(engine: Engine) -> dict[str, Any]:
-    """Waits for an engine that is about to come back. Raises EngineGone, EngineError."""
+def _describe_engine(engine: Engine, *, limited: bool) -> dict[str, Any]:
+    """Waits for an engine that is about to come back. Raises EngineGone, EngineError.
+
+    Only one that is to limit something is asked whether it can: Podman takes a second to answer.
+    """
     end, told = time.monotonic() + ENGINE_LIMIT_S, False
     while True:
         try:
-            version = engine.call("GET", "/version")
-            info = engine.call("GET", "/info")
+            name = engine.identify()
+            info = engine.call("GET", "/info") if limited else {}
         except EngineGone:
             if time.monotonic() >= end:
                 raise
@@ -131,15 +136,7 @@ def _describe_engine(engine: Engine) -> dict[str, Any]:
             told = True
             time.sleep(_LOOK_S)
         else:
-            return {"engine": _name_engine(version), "faults": _find_faults(info)}
-
-
-def _name_engine(version: dict[str, Any]) -> str:
-    """``Podman 4.3.1``, ``Docker 20.10.24``."""
-    parts = version.get("Components") or [{}]
-    name = str(parts[0].get("Name") or "")
-    number = str(version.get("Version") or parts[0].get("Version") or "")
-    return f"{'Podman' if 'podman' in name.lower() else 'Docker'} {number}".strip()
+            return {"engine": name, "faults": _find_faults(info)}
 
 
 def _find_faults(info: dict[str, Any]) -> dict[str, str]:
@@ -183,7 +180,7 @@ def _pull(engine: Engine, name: str, ticket: dict[str, Any]) -> None:
 def _pin(ticket: dict[str, Any], name: str, reference: str) -> tuple[str, bool]:
     """What the job runs for this name: what its first replica found; and whether that is this one.
 
-    Raises ServerAway, Unusable.
+    Raises Unusable.
     """
     connection = Connection(str(ticket["server_file"]), str(ticket["token"]))
     end = time.monotonic() + ENGINE_LIMIT_S
@@ -191,11 +188,10 @@ def _pin(ticket: dict[str, Any], name: str, reference: str) -> tuple[str, bool]:
         try:
             answer = connection.post(IMAGES_PATH, {"image": name, "reference": reference})
             return str(answer["reference"]), answer.get("first") is True
-        except Refused as error:
-            raise Unusable(f"its image can't be told to the server: {error}") from error
-        except ServerAway:
-            if time.monotonic() >= end:
-                raise
+        except (Refused, ServerAway) as error:
+            again = isinstance(error, ServerAway) or error.status == _CONFLICT
+            if not again or time.monotonic() >= end:
+                raise Unusable(f"its image can't be told to the server: {error}") from error
             time.sleep(_LOOK_S)
 
 
