@@ -69,7 +69,8 @@ def _containers_conf(directory: Path) -> str:
     """Locks in files: those in shared memory are shared by all engines of a machine.
 
     Podman's default limits exceed what a process without CAP_SYS_RESOURCE may set, and crun
-    refuses machines that mix both versions of cgroups.
+    refuses machines that mix both versions of cgroups. What cleans up behind a container is told of
+    no ``static_dir``: it looks below the graph root.
     """
     files = min(_hard_limit(resource.RLIMIT_NOFILE), 20000)
     processes = min(_hard_limit(resource.RLIMIT_NPROC), 32768)
@@ -80,7 +81,7 @@ def _containers_conf(directory: Path) -> str:
         'cgroup_manager = "cgroupfs"',
         'events_logger = "file"',
         'lock_type = "file"',
-        f'static_dir = "{directory}/libpod"',
+        f'static_dir = "{directory}/graph/libpod"',
         f'tmp_dir = "{directory}/state"',
         f'volume_path = "{directory}/volumes"',
         *(['runtime = "runc"'] if find_program("runc") and os.geteuid() == 0 else []),

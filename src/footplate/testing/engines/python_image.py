@@ -27,7 +27,14 @@ if TYPE_CHECKING:
 UNWANTED = frozenset(
     {"test", "tests", "idlelib", "turtledemo", "lib2to3", "tkinter", "site-packages"}
 )
-PACKAGES = ("pip", "setuptools", "wheel", "_distutils_hack", "distutils-precedence.pth")
+PACKAGES = (
+    "pip",
+    "setuptools",
+    "pkg_resources",
+    "wheel",
+    "_distutils_hack",
+    "distutils-precedence.pth",
+)
 PROGRAMS = (
     "sh bash cat chmod chown cp cut date dd df dirname du echo env expr false find grep head",
     "hostname id kill ln ls mkdir mkfifo mktemp mv nproc ps printf pwd readlink realpath rm rmdir",

@@ -14,7 +14,7 @@ import signal
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from footplate.replica.isolation.processes import (
     Process,
@@ -47,6 +47,9 @@ def find_program(home: Path) -> Process | None:
     supervisor = find_supervisor(home)
     if supervisor is None:
         return None
+    record = _read_record(home)
+    if record.get("rung") == "container":
+        return _find_init(record)
     children: dict[int, list[Process]] = {}
     for process in find_all():
         children.setdefault(process.parent, []).append(process)
@@ -128,9 +131,21 @@ def _leads_to(word: bytes, home: Path) -> bool:
     return word.startswith(b"/") and os.path.realpath(word) == os.fsencode(home.resolve())
 
 
+def _find_init(record: dict[str, Any]) -> Process | None:
+    """The first process of a container, which its engine has started."""
+    process = find(int(record.get("init") or 0))
+    return process if process is not None and process.start == record.get("start") else None
+
+
 def _mark(home: Path) -> str:
     """What all its processes have in their environment; empty before there are any."""
+    return str(_read_record(home).get("mark") or "")
+
+
+def _read_record(home: Path) -> dict[str, Any]:
+    """What the supervisor keeps of its program's isolation; empty before there is any."""
     try:
-        return str(json.loads((home / "isolation.json").read_bytes())["mark"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""
+        record = json.loads((home / "isolation.json").read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return record if isinstance(record, dict) else {}

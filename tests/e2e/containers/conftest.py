@@ -1,0 +1,80 @@
+"""Real engines with an image of this machine's Python, each shared by all tests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.e2e.containers.container_desk import IMAGE, ContainerDesk, Engine
+from tests.e2e.service.conftest import CACHE
+from tests.engines import require_engine
+
+from footplate.testing.engines import make_python_image, private_dockerd, private_podman
+from footplate.testing.service import running_service
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(scope="session")
+def podman(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    require_engine("podman")
+    with private_podman(tmp_path_factory.mktemp("podman") / "engine") as engine:
+        make_python_image(engine.socket, IMAGE)
+        yield Engine(engine)
+
+
+@pytest.fixture(scope="session")
+def dockerd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    require_engine("docker")
+    with private_dockerd(tmp_path_factory.mktemp("docker") / "engine") as engine:
+        make_python_image(engine.socket, IMAGE)
+        yield Engine(engine)
+
+
+@pytest.fixture
+def desk(podman: Engine, tmp_path: Path) -> Iterator[ContainerDesk]:
+    """A service of the test's own."""
+    settings = {"stop_grace_s": 1, "container_engine": podman.socket}
+    with running_service(tmp_path / "data", CACHE, **settings) as service:
+        found = ContainerDesk(service, podman)
+        yield found
+    found.check_nothing_is_left()
+
+
+@pytest.fixture(scope="session")
+def shared_service(
+    podman: Engine, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ContainerDesk]:
+    settings = {"stop_grace_s": 1, "container_engine": podman.socket}
+    data = tmp_path_factory.mktemp("containers") / "data"
+    with running_service(data, CACHE, **settings) as service:
+        yield ContainerDesk(service, podman)
+
+
+@pytest.fixture
+def shared(shared_service: ContainerDesk) -> Iterator[ContainerDesk]:
+    """A service that goes on: for tests that end their own jobs."""
+    yield shared_service
+    shared_service.check_nothing_is_left()
+
+
+@pytest.fixture(scope="session")
+def docker_service(
+    dockerd: Engine, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ContainerDesk]:
+    settings = {"stop_grace_s": 1, "container_engine": dockerd.socket}
+    data = tmp_path_factory.mktemp("containers-docker") / "data"
+    with running_service(data, CACHE, **settings) as service:
+        yield ContainerDesk(service, dockerd)
+
+
+@pytest.fixture(params=["podman", "docker"])
+def each(request: pytest.FixtureRequest) -> Iterator[ContainerDesk]:
+    """A service that goes on, with either engine."""
+    name = {"podman": "shared_service", "docker": "docker_service"}[request.param]
+    found = request.getfixturevalue(name)
+    assert isinstance(found, ContainerDesk)
+    yield found
+    found.check_nothing_is_left()
