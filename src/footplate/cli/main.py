@@ -21,6 +21,7 @@ main = Root(
         Entry("quotas", "footplate.cli.quotas", "What projects may hold at once."),
         Entry("catalogue", "footplate.cli.catalogue", "What jobs can ask for."),
         Entry("runtimes", "footplate.cli.runtimes", "Environments of runtimes on this machine."),
+        Entry("doctor", "footplate.cli.doctor", "Show what this machine offers to jobs."),
         Entry("completion", "footplate.cli.completion", "Print the tab completion of a shell."),
     ),
     aliases={"ml-engine": "ai-platform"},

@@ -1,7 +1,4 @@
-"""Removes containers whose replica is gone: its supervisor died before it could do so itself.
-
-It runs inside the server, and asks the engine with the standard library alone.
-"""
+"""Removes containers whose replica is gone: its supervisor died before it could do so itself."""
 
 from __future__ import annotations
 
@@ -9,9 +6,10 @@ import http.client
 import json
 import logging
 import os
-import socket
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
+
+from footplate.container_engine.asking import ask_engine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +21,6 @@ HOME_LABEL = "io.footplate.home"
 """The directory of the replica, which is removed, or holds a file ``gone``, when it has ended."""
 
 GONE = "gone"
-TIMEOUT_S = 60.0
 
 _log = logging.getLogger(__name__)
 
@@ -39,7 +36,7 @@ def remove_leftovers(socket_path: str, service: str) -> int:
         if not _ended(home):
             continue
         path = f"/containers/{quote(identity)}?{urlencode({'force': 1, 'v': 1})}"
-        status, answer = _request(socket_path, "DELETE", path)
+        status, answer = ask_engine(socket_path, "DELETE", path)
         if status in (http.client.NO_CONTENT, http.client.OK):
             removed += 1
         elif status not in (http.client.NOT_FOUND, http.client.CONFLICT):  # already going
@@ -54,37 +51,10 @@ def _ended(home: str) -> bool:
 def _containers(socket_path: str, service: str) -> Iterator[tuple[str, str]]:
     filters = json.dumps({"label": [f"{SERVICE_LABEL}={service}"]})
     path = f"/containers/json?{urlencode({'all': 1, 'filters': filters})}"
-    status, answer = _request(socket_path, "GET", path)
+    status, answer = ask_engine(socket_path, "GET", path)
     if status != http.client.OK:
         raise OSError(f"the container engine at {socket_path} can't list containers: {answer}")
     for container in answer:
         labels = container.get("Labels") or {}
         if labels.get(SERVICE_LABEL) == service and labels.get(HOME_LABEL):
             yield str(container["Id"]), str(labels[HOME_LABEL])
-
-
-def _request(socket_path: str, method: str, path: str) -> tuple[int, Any]:  # Any: JSON
-    connection = _Connection(socket_path)
-    try:
-        connection.request(method, path)
-        response = connection.getresponse()
-        content = response.read()
-    except http.client.HTTPException as error:
-        raise OSError(f"the container engine at {socket_path} broke off: {error!r}") from error
-    finally:
-        connection.close()
-    try:
-        return response.status, json.loads(content) if content else None
-    except ValueError:
-        return response.status, content[:500].decode(errors="replace")
-
-
-class _Connection(http.client.HTTPConnection):
-    def __init__(self, path: str) -> None:
-        super().__init__("engine", timeout=TIMEOUT_S)
-        self._path = path
-
-    def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(TIMEOUT_S)
-        self.sock.connect(self._path)

@@ -97,6 +97,14 @@ class Environments:
             why = explain_os_error(error)
             raise FailedPrecondition(f"runtime {runtime.name} can't be made: {why}") from error
 
+    def interpreters(self) -> Mapping[str, str | None]:
+        """Where each Python version that runtimes need is on this machine; None: it isn't.
+
+        Raises FailedPrecondition: there is no uv.
+        """
+        found = self._find_interpreters()
+        return {version: each.path if each else None for version, each in found.items()}
+
     def plan(self, wish: Wish) -> Sequence[Found]:
         """What ``prune`` would remove now."""
         return self._cache.plan(wish)
