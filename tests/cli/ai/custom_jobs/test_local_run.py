@@ -133,8 +133,8 @@ def test_a_failure_is_one_of_the_command(
         ((), 2, "give either --script or --python-module"),
         (("--script=a.py", "--python-module=a"), 2, "give either --script or --python-module"),
         (("--script=training/task.py", "--output-image-uri=gcr.io/a/b"), 2,
-         ("--output-image-uri: no image is built, since programs don't run in containers here yet; "
-         "leave it out")),
+         ("--output-image-uri: this command builds no image; build one with docker build, or "
+         "gcloud ai custom-jobs local-run, or leave it out")),
         (("--script=training/tsk.py",), 1,
          "--script: training/tsk.py is not there, or is no file"),
         (("--script=training/task.py", "--extra-dirs=../x"), 1,

@@ -38,8 +38,8 @@ class LocalRun:
             raise click.UsageError("give either --script or --python-module")
         if self.output_image_uri is not None:
             raise click.UsageError(
-                "--output-image-uri: no image is built, since programs don't run in containers "
-                "here yet; leave it out"
+                "--output-image-uri: this command builds no image; build one with docker build, or "
+                "gcloud ai custom-jobs local-run, or leave it out"
             )
 
 
