@@ -28,6 +28,7 @@ format: $(SYNCED)
 # What is made from the code: a test fails while it is stale.
 reference: $(SYNCED)
 	$(BIN)/python tools/make_cli_reference.py
+	$(BIN)/python tools/make_algorithms_reference.py
 
 # Pins what the tests use, with hashes.
 lock: $(SYNCED)

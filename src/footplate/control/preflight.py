@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from footplate.domain import algorithms
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.domain.jobs import Directory, JobSpec, PythonProgram
 from footplate.domain.names import GcsUri
@@ -132,8 +133,19 @@ class _Preflight:
                 self._runtimes.resolve(program.runtime, field)
         except InvalidArgument as error:
             yield from error.violations or (Violation(field, error.message),)
+        for index, uri in algorithms.data_uris(program):
+            yield from self._data(uri, f"{field}.args[{index}]")
         for index, uri in enumerate(program.package_uris):
             yield from self._package(uri, f"{field}.packageUris[{index}]")
+
+    def _data(self, text: str, field: str) -> Iterator[Violation]:
+        """Of a built-in algorithm. Its files may come until the job starts."""
+        try:
+            uri = GcsUri.parse(text, field)
+            if not self._staging.makes(uri.bucket):
+                self._require_bucket(uri)
+        except (InvalidArgument, NotFound) as error:
+            yield _wrong(field, error)
 
     def _package(self, text: str, field: str) -> Iterator[Violation]:
         try:

@@ -4,32 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from dataclasses import dataclass, field
-from functools import cached_property
-from io import BytesIO
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from footplate.domain.reduction import has_reducers, is_too_old, takes_part
 
 if TYPE_CHECKING:
+    from footplate.control.wheels import Wheel
     from footplate.domain.jobs import JobSpec, WorkerPool
     from footplate.domain.names import AttemptId
     from footplate.domain.runtimes import Runtimes
-
-
-@dataclass(frozen=True)
-class Wheel:
-    """A package as it is installed; ``name`` is its file's."""
-
-    name: str
-    content: bytes = field(repr=False)
-
-    @cached_property
-    def sha256(self) -> str:
-        return hashlib.sha256(self.content).hexdigest()
-
-    def open(self) -> BinaryIO:
-        return BytesIO(self.content)
 
 
 class ReductionKit:

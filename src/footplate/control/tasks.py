@@ -12,7 +12,7 @@ from footplate.control.lapses import seconds_since
 from footplate.control.paths import local_path
 from footplate.control.program_storage import UNREACHABLE
 from footplate.control.tokens import Bearer
-from footplate.domain import environment, invocation, reduction
+from footplate.domain import algorithms, environment, invocation, reduction
 from footplate.domain.containers import container_path
 from footplate.domain.errors import FailedPrecondition, NotFound, Unavailable
 from footplate.domain.jobs import Address, ContainerProgram, PythonProgram, WorkerPool
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from footplate.control.images import Images
     from footplate.control.reduction import ReductionKit
+    from footplate.control.wheels import Wheel
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import Job, JobSpec, Replica
     from footplate.domain.runtimes import Runtime
@@ -76,6 +77,7 @@ class Tasks:
         limits: Limits,
         free_port: Callable[[], int],
         reduction: ReductionKit,
+        algorithms_wheel: Wheel,
         images: Images,
         engine: ContainerEngine,
         storage: StorageVariables = lambda _: (),
@@ -90,6 +92,7 @@ class Tasks:
         self._limits = limits
         self._free_port = free_port
         self._reduction = reduction
+        self._algorithms_wheel = algorithms_wheel
         self._images = images
         self._engine = engine
         self._storage = storage
@@ -204,7 +207,7 @@ class Tasks:
         job = current(self._store, bearer)
         pool = _pool(job.spec, bearer.replica)
         uris = _python(pool).package_uris
-        wheel = self._reduction.wheel_for(job.spec, pool, self._catalogue.runtimes)
+        wheel = self._wheel(job.spec, pool)
         if wheel is not None and index == len(uris):
             return wheel.open()
         if not 0 <= index < len(uris):
@@ -221,8 +224,14 @@ class Tasks:
     ) -> tuple[Package, ...]:
         """The user's own, and the service's after them."""
         own = tuple(self._package(uri) for uri in program.package_uris)
-        wheel = self._reduction.wheel_for(spec, pool, self._catalogue.runtimes)
+        wheel = self._wheel(spec, pool)
         return own if wheel is None else (*own, Package(wheel.name, wheel.sha256))
+
+    def _wheel(self, spec: JobSpec, pool: WorkerPool) -> Wheel | None:
+        """What the service installs for the pool beside the user's packages."""
+        if algorithms.of_pool(pool) is not None:
+            return self._algorithms_wheel
+        return self._reduction.wheel_for(spec, pool, self._catalogue.runtimes)
 
     def _package(self, uri: str) -> Package:
         """A package that isn't there any more is missed by its replica, which says so."""

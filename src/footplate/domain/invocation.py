@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.domain import cluster_spec, ranks
+from footplate.domain import algorithms, cluster_spec, ranks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 def arguments(spec: JobSpec, program: PythonProgram, path: OpenPath) -> tuple[str, ...]:
     """The user's own first, the job directory last, only if one was given."""
+    if algorithms.of_program(program) is not None:
+        return algorithms.arguments(spec, program, path)
     if spec.job_dir is None:
         return program.args
     return (*program.args, "--job-dir", path(spec.job_dir))

@@ -40,7 +40,7 @@ class PythonProgram:
     """``python -m module args``, with the user's packages.
 
     ``runtime`` is what the job asks for: ``version:VERSION/PYTHON``, either of them may be empty,
-    or ``image:URI``.
+    ``image:URI``, ``reducer:URI``, or ``algorithm:NAME``.
     """
 
     runtime: str

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.domain.words import quoted
+from footplate_algorithms.algorithms import ALGORITHMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -85,7 +86,7 @@ class Runtimes:
 
     def resolve(self, requested: str, field: str) -> Runtime:
         """The runtime for ``version:2.21/3.11``, ``image:URI`` or, of reduction servers,
-        ``reducer:URI``.
+        ``reducer:URI``; that of a built-in algorithm for ``algorithm:NAME``.
 
         Of a version and its Python either may be empty; where both are, the default is meant.
         ``image@masterConfig.imageUri:URI`` says where in ``field`` the image stands.
@@ -97,6 +98,8 @@ class Runtimes:
         kind, _, place = kind.partition("@")
         if kind == "image":
             return self.for_image(name, _inside(field, place or "executorImageUri"))
+        if kind == "algorithm" and name in ALGORITHMS:
+            return self.resolve(ALGORITHMS[name].runtime, field)
         if kind == "reducer":
             return self.for_reducers(_inside(field, "imageUri"))
         version, _, python = name.partition("/")

@@ -19,6 +19,7 @@ from footplate.control.tokens import ShellTokens, Tokens
 from footplate.control.wishes import Wishes
 from footplate.server.machine import free_port, most_connections
 from footplate.server.reduction import find_wheel
+from footplate.server.wheels import algorithms_wheel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -65,6 +66,7 @@ class ReplicaParts:
             _limits(settings),
             free_port,
             self.reduction,
+            algorithms_wheel(),
             self.images,
             engine,
             self.programs.variables,

@@ -19,6 +19,7 @@ from footplate.control.reports import Reports
 from footplate.control.status import Status
 from footplate.control.tasks import Limits, Tasks
 from footplate.control.tokens import Bearer, Tokens
+from footplate.control.wheels import Wheel
 from footplate.control.wishes import Wishes
 from footplate.domain.lifecycle import Admitted, react
 from footplate.domain.sites import Mode, Site
@@ -46,6 +47,7 @@ def http(tmp_path: Path) -> Iterator[httpx.Client]:
     buckets = FolderBuckets(tmp_path / "buckets", clock)
     site = Site("this machine", Mode.EMULATE, 1, 1, 1024)
     kit = ReductionKit(b"key", None)
+    wheel = Wheel("algorithms.whl", b"")
     limits = Limits(1, 1, 600.0)
     images, engine = Images(store), FakeContainerEngine()
     tasks = Tasks(
@@ -57,6 +59,7 @@ def http(tmp_path: Path) -> Iterator[httpx.Client]:
         limits,
         lambda: 1,
         kit,
+        wheel,
         images,
         engine,
     )

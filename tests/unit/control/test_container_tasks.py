@@ -14,6 +14,7 @@ from footplate.control.images import Images
 from footplate.control.reduction import ReductionKit
 from footplate.control.tasks import Limits, Tasks
 from footplate.control.tokens import Bearer
+from footplate.control.wheels import Wheel
 from footplate.domain.errors import InvalidArgument, PermissionDenied, Unavailable
 from footplate.domain.jobs import ContainerProgram, Directory, Job, MachineSpec
 from footplate.domain.lifecycle import Admitted, react
@@ -57,6 +58,7 @@ class Rig:
             Limits(1.0, 2.0, 600.0),
             lambda: 2222,
             ReductionKit(b"key", None),
+            Wheel("algorithms.whl", b""),
             self.images,
             self.engine,
             image_pull="always",

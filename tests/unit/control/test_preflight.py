@@ -10,6 +10,7 @@ import pytest
 from footplate import catalogue
 from footplate.buckets.folders import FolderBuckets
 from footplate.control.preflight import Staging, joined, violations
+from footplate.domain import algorithms
 from footplate.domain.errors import Violation
 from footplate.domain.jobs import Directory, JobSpec, PythonProgram
 from footplate.domain.names import GcsUri
@@ -120,3 +121,14 @@ def test_a_directory_outside_the_buckets(buckets: Buckets) -> None:
 
     assert refused == Violation("jobDir", "'/srv/out' given; allowed: gs://BUCKET/PATH")
     assert allowed == ()
+
+
+def test_the_buckets_of_an_algorithm_s_data(buckets: FolderBuckets) -> None:
+    args = ("--training_data_path=gs://demo-bucket/x.csv", "--test_data_path=gs://nowhere/y.csv")
+    asked = make_spec(program=algorithms.program("boosted_trees", args))
+    asked = replace(asked, pools=(replace(asked.primary, field="trainingInput"),))
+
+    (found,) = violations(asked, buckets, RUNTIMES)
+
+    assert found.field == "trainingInput.args[1]"
+    assert "there is no bucket 'nowhere' here; make it with" in found.description

@@ -10,9 +10,10 @@ from footplate.buckets.folders import FolderBuckets
 from footplate.catalogue import load_catalogue
 from footplate.control.decisions import apply
 from footplate.control.images import Images
-from footplate.control.reduction import ReductionKit, Wheel
+from footplate.control.reduction import ReductionKit
 from footplate.control.tasks import Limits, Tasks
 from footplate.control.tokens import Bearer
+from footplate.control.wheels import Wheel
 from footplate.domain.errors import NotFound, PermissionDenied
 from footplate.domain.jobs import (
     Address,
@@ -50,6 +51,7 @@ PYTORCH = "image:us-docker.pkg.dev/vertex-ai/training/pytorch-cpu.2-13.py311:lat
 WORKER = "worker-replica-0"
 CATALOGUE = load_catalogue()
 WHEEL = Wheel("footplate_reduction-1-py3-none-any.whl", b"wheel")
+ALGORITHMS_WHEEL = Wheel("footplate_algorithms-1-py3-none-any.whl", b"algorithms")
 KIT = ReductionKit(b"key", WHEEL)
 SITE = Site("this machine", Mode.EMULATE, 4, 8, 32 << 10)
 GPUS = replace(SITE, gpus=(Gpu("0", "NVIDIA_L4"), Gpu("1", "NVIDIA_L4"), Gpu("2", "NVIDIA_L4")))
@@ -94,6 +96,7 @@ def make_tasks(
             limits,
             lambda: 2222,
             KIT,
+            ALGORITHMS_WHEEL,
             Images(store),
             engine,
             lambda bearer: (("STORAGE_EMULATOR_HOST", f"http://key-of-{bearer}"),),

@@ -8,6 +8,7 @@ from footplate.api.listing import Listing
 from footplate.api.tuning_jobs import TuningJobs
 from footplate.domain.errors import FailedPrecondition
 from footplate.domain.names import TrainingJobName, check_project
+from footplate.wire.training_v1.algorithms import trial_output
 from footplate.wire.training_v1.answers import job_json
 from footplate.wire.training_v1.patches import read_patch
 from footplate.wire.training_v1.queries import PAGES, VOCABULARY
@@ -94,6 +95,7 @@ class TrainingJobs:
         trials, runs = self._tuning.trials(job), self._tuning.runs(job)
         told = [
             trial_json(trial, search, run, self._tuning.shells(call, run))
+            | trial_output(job, trial)
             for trial in in_order(trials, search, ended=job.state.terminal)
             for run in (runs.get(trial.number),)
         ]

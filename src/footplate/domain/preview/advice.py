@@ -136,6 +136,8 @@ def _software(pool: WorkerPool) -> str:
     if isinstance(program, PythonProgram):
         kind, _, name = program.runtime.partition(":")
         version = name.partition("/")[0]
+        if kind == "algorithm":
+            return f"the built-in algorithm {name}"
         name = name if kind.startswith("image") else f"runtime version {version or 'by default'}"
         return shortened(name)
     return shortened(program.image_uri)

@@ -12,6 +12,7 @@ from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.states import State
 from footplate.wire.json_text import describe
 from footplate.wire.timestamps import format_time
+from footplate.wire.training_v1.algorithms import algorithm_output
 from footplate.wire.training_v1.trials import search_output
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def job_json(
         answer["jobPosition"] = str(waiting.place if waiting is not None else 0)
     answer["trainingOutput"] = {
         **(search_output(job.spec.search) if job.spec.search is not None else {}),
+        **algorithm_output(job),
         **trials,
         **({"webAccessUris": dict(shells)} if shells else {}),
     }

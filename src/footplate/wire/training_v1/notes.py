@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING
 
 from pydantic.alias_generators import to_camel
 
+from footplate.domain.algorithms import image_name
 from footplate.domain.catalogue import Family
 from footplate.wire.training_v1.enums import ParameterType, ScaleTier
 from footplate.wire.training_v1.models import TrainingInput
 from footplate.wire.training_v1.prebuilt import has_prebuilt_image, master_image
 from footplate.wire.training_v1.roles import roles, staffed, tier_of
 from footplate.wire.trials_at_once import parallel_warnings
+from footplate_algorithms.algorithms import ALGORITHMS
+from footplate_algorithms.arguments import read_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,6 +55,7 @@ def warnings(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
         )
     if training.use_chief_in_tf_config is not None and not image:
         yield f"{_AT}.useChiefInTfConfig has no effect: the job isn't a custom container"
+    yield from _ignored_arguments(training)
     for name in ("package_uris", "python_module"):
         if image and not has_prebuilt_image(training) and getattr(training, name):
             yield f"{_AT}.{_alias(name)} has no effect: masterConfig.imageUri says what runs"
@@ -62,9 +66,30 @@ def warnings(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
         yield from _search_warnings(training.hyperparameters)
 
 
+def _ignored_arguments(training: TrainingInput) -> Iterator[str]:
+    """Of a built-in algorithm."""
+    name = image_name(master_image(training)) or ""
+    algorithm = ALGORITHMS.get(name)
+    if algorithm is None:
+        return
+    for given in read_arguments(algorithm, training.args or ()).given:
+        parameter = algorithm.find(given)
+        if parameter is not None and not parameter.effect:
+            yield f"{_AT}.args: --{given} is accepted and has no effect with XGBoost 3"
+
+
+def _algorithm_parity(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
+    name = image_name(master_image(training))
+    if name not in ALGORITHMS:
+        return
+    if ALGORITHMS[name].distributed and len(staffed(training, catalogue)) < 2:
+        yield f"{name} trains on one replica; Google's service wants at least one worker"
+
+
 def parity(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
     """Where Google's service would refuse the job, or treat it otherwise."""
     yield from _version_parity(training)
+    yield from _algorithm_parity(training, catalogue)
     if (training.job_dir or "").startswith("/"):
         yield f"{_AT}.jobDir is a path of this machine; Google's service takes only gs://"
     if _PROJECT_ID.match(training.network or ""):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from footplate.domain import algorithms
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import (
     DEFAULT_RUNNING_TIME_S,
@@ -31,6 +32,7 @@ from footplate.wire.training_v1.rules import check_job
 from footplate.wire.training_v1.rules.programs import pythons
 from footplate.wire.training_v1.searches import search_request
 from footplate.wire.uris import MAX_PACKAGES
+from footplate_algorithms.algorithms import ALGORITHMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,7 +95,7 @@ def training_spec(training: TrainingInput, name: TrainingJobName, catalogue: Cat
     return JobSpec(
         region=region,
         pools=tuple(_pools(training, catalogue)),
-        scheduling=_scheduling(training.scheduling or WireScheduling()),
+        scheduling=_scheduling(training),
         job_dir=job_dir,
         directories=(Directory(None, job_dir, "trainingInput.jobDir"),) if job_dir else (),
         environment=(
@@ -138,6 +140,9 @@ def _pool(each: Staffed, program: Program) -> WorkerPool:
 def _program(role: Role, training: TrainingInput, runtime: str) -> Program:
     """An empty command or list of arguments is none: proto3 can't tell them apart."""
     config = role.config
+    name = algorithms.image_name(master_image(training))
+    if name in ALGORITHMS:
+        return algorithms.program(name, tuple(training.args or ()))
     image = config.image_uri or master_image(training)
     if has_prebuilt_image(training):
         runtime = prebuilt_runtime(training, config, f"{role.name}Config")
@@ -162,12 +167,15 @@ def _runtime(training: TrainingInput, catalogue: Catalogue) -> str:
     return f"version:{version}/{python if not known or python in known else ''}"
 
 
-def _scheduling(given: WireScheduling) -> Scheduling:
+def _scheduling(training: TrainingInput) -> Scheduling:
+    """Replicas of a built-in algorithm meet once: none of them can start again alone."""
+    given = training.scheduling or WireScheduling()
     running, waiting = given.max_running_time, given.max_wait_time
     return Scheduling(
         max_running_time_s=seconds(running) if running else DEFAULT_RUNNING_TIME_S,
         max_wait_time_s=seconds(waiting) if waiting else None,
         priority=given.priority or 0,
+        restarts_together=algorithms.image_name(master_image(training)) in ALGORITHMS,
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.names import check_training_job_id
 from footplate.wire.labels import check_labels
+from footplate.wire.training_v1.rules.algorithms import check_algorithm
 from footplate.wire.training_v1.rules.clusters import check_cluster
 from footplate.wire.training_v1.rules.configs import check_configs
 from footplate.wire.training_v1.rules.programs import check_program
@@ -38,6 +39,7 @@ def check_job(understood: Understood[Job], catalogue: Catalogue) -> Iterator[Vio
     yield from check_cluster(training, catalogue, understood.clouds)
     yield from check_configs(training, catalogue, understood.clouds)
     yield from check_program(training, catalogue, understood.clouds)
+    yield from check_algorithm(training, catalogue, understood.clouds)
     yield from check_surroundings(training)
     if training.hyperparameters is not None:
         yield from check_search(training.hyperparameters, job, understood.clouds)

@@ -1,0 +1,24 @@
+"""Packages of the service's own that programs of jobs need."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from functools import cached_property
+from io import BytesIO
+from typing import BinaryIO
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A package as it is installed; ``name`` is its file's."""
+
+    name: str
+    content: bytes = field(repr=False)
+
+    @cached_property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.content).hexdigest()
+
+    def open(self) -> BinaryIO:
+        return BytesIO(self.content)

@@ -1,0 +1,98 @@
+"""The built-in algorithms: by which images jobs ask for them, and how their programs are started.
+
+Source: the pages on the built-in algorithms of AI Platform Training. The programs are those of the
+package footplate_algorithms.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from footplate.domain.jobs import PythonProgram
+from footplate.domain.names import GcsUri
+from footplate_algorithms.algorithms import ALGORITHMS, PATHS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from footplate.domain.jobs import JobSpec, WorkerPool
+    from footplate_algorithms.algorithms import Algorithm
+
+RUNTIME = "algorithm:"
+"""What the runtime of such a program begins with; the algorithm's name follows."""
+IMAGES = "gcr.io/cloud-ml-algos/"
+MODULE = "footplate_algorithms"
+_IMAGE = re.compile(
+    rf"{re.escape(IMAGES)}(?P<name>[^/:@\s]+)(?::[\w][\w.-]{{0,127}})?(?:@sha256:[0-9a-f]{{64}})?"
+)
+
+
+def image_name(uri: str | None) -> str | None:
+    """The algorithm that an image is named after, known or not; None: it is another image."""
+    match = _IMAGE.fullmatch(uri or "")
+    return match["name"] if match else None
+
+
+def program(name: str, args: tuple[str, ...]) -> PythonProgram:
+    """What runs in place of the image."""
+    return PythonProgram(f"{RUNTIME}{name}", (), MODULE, (name, *args))
+
+
+def of_pool(pool: WorkerPool) -> Algorithm | None:
+    """The algorithm that the pool trains; None: it runs something else."""
+    if isinstance(pool.program, PythonProgram):
+        return of_program(pool.program)
+    return None
+
+
+def of_program(program: PythonProgram) -> Algorithm | None:
+    if not program.runtime.startswith(RUNTIME):
+        return None
+    return ALGORITHMS.get(program.runtime.removeprefix(RUNTIME))
+
+
+def arguments(spec: JobSpec, program: PythonProgram, path: Callable[[str], str]) -> tuple[str, ...]:
+    """Of the program: paths that it can open, and how the user names them."""
+    args = [_opened(text, path) for text in program.args]
+    roots = dict.fromkeys(_root(uri) for uri in _uris(program.args))
+    folders = ((path(root), root) for root in roots)
+    for folder, root in folders:
+        if folder != root:
+            args += ["--folder", f"{folder.rstrip('/')}={root}"]
+    if spec.job_dir is not None:
+        args += ["--job-dir", path(spec.job_dir), "--job-dir-uri", spec.job_dir]
+    return tuple(args)
+
+
+def model_path(job_dir: str) -> str:
+    """The directory of the trained model."""
+    return f"{job_dir.rstrip('/')}/model/"
+
+
+def _opened(text: str, path: Callable[[str], str]) -> str:
+    name, equals, value = text.partition("=")
+    if text.startswith("gs://"):
+        return path(text)
+    if name.removeprefix("--") in PATHS and value.startswith("gs://"):
+        return f"{name}{equals}{path(value)}"
+    return text
+
+
+def _uris(args: tuple[str, ...]) -> tuple[str, ...]:
+    """The gs:// paths of the data."""
+    values = (text if text.startswith("gs://") else text.partition("=")[2] for text in args)
+    return tuple(value for value in values if value.startswith("gs://"))
+
+
+def data_uris(program: PythonProgram) -> Iterator[tuple[int, str]]:
+    """The gs:// paths of the data, with the place of each in the job's arguments."""
+    if of_program(program) is None:
+        return
+    for index, text in enumerate(program.args[1:]):
+        for uri in _uris((text,)):
+            yield index, uri
+
+
+def _root(uri: str) -> str:
+    return f"gs://{GcsUri.parse(uri, 'args').bucket}"

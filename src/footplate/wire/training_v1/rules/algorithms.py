@@ -1,0 +1,138 @@
+"""Jobs of built-in algorithms: their images, clusters, arguments and what they may tune."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.algorithms import IMAGES, image_name
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.names import GcsUri
+from footplate.domain.words import nearest
+from footplate.wire.json_text import describe
+from footplate.wire.training_v1.enums import ScaleTier
+from footplate.wire.training_v1.prebuilt import master_image
+from footplate.wire.training_v1.roles import roles, staffed, tier_of
+from footplate.wire.training_v1.rules.algorithm_searches import check_tuned, tuned_names
+from footplate_algorithms.algorithms import ALGORITHMS, PATHS
+from footplate_algorithms.arguments import read_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from footplate.domain.catalogue import Catalogue
+    from footplate.wire.training_v1.models import TrainingInput
+    from footplate_algorithms.algorithms import Algorithm
+    from footplate_algorithms.arguments import Arguments
+
+_AT = "trainingInput"
+_IMAGE = f"{_AT}.masterConfig.imageUri"
+_ARGS = f"{_AT}.args"
+_IMAGES_ONLY = "it reads images as TFRecords, and Footplate's built-in algorithms read tables"
+NOT_SERVED = {
+    "image_classification": _IMAGES_ONLY,
+    "image_object_detection": _IMAGES_ONLY,
+    "tab_net": "its network isn't part of Footplate; wide_deep_learner_cpu trains on such tables",
+}
+"""Why other algorithms of Google's aren't run."""
+
+
+def check_algorithm(
+    training: TrainingInput, catalogue: Catalogue, clouded: Callable[[str], bool]
+) -> Iterator[Violation]:
+    """Nothing, where the job runs no built-in algorithm."""
+    name = image_name(master_image(training))
+    if name is None:
+        yield from _check_other_images(training)
+        return
+    algorithm = ALGORITHMS.get(name)
+    if algorithm is None:
+        yield Violation(_IMAGE, _refusal(name))
+        return
+    yield from _check_images(training, name)
+    yield from _check_cluster(training, catalogue, algorithm)
+    if not training.job_dir and not clouded(f"{_AT}.jobDir"):
+        said = f"required by {name}: the directory that gets the model, such as gs://BUCKET/JOB"
+        yield Violation(f"{_AT}.jobDir", said)
+    if clouded(_ARGS):
+        return
+    read = read_arguments(algorithm, training.args or (), tuned_names(training))
+    yield from _check_arguments(algorithm, read)
+    if training.hyperparameters is not None:
+        yield from check_tuned(training.hyperparameters, algorithm, read.values)
+
+
+def _refusal(name: str) -> str:
+    if name in NOT_SERVED:
+        why = f"{name} isn't served here: {NOT_SERVED[name]}"
+        return f"{why}; train with a program of your own, or take {', '.join(ALGORITHMS)}"
+    known = nearest(name, ALGORITHMS, "built-in algorithms")
+    return f"{describe(name)} is no built-in algorithm; {known}"
+
+
+def _check_other_images(training: TrainingInput) -> Iterator[Violation]:
+    for role in roles(training):
+        if not role.primary and image_name(role.config.image_uri) is not None:
+            said = f"{describe(role.config.image_uri)} given, a built-in algorithm"
+            yield Violation(
+                f"{role.config_field}.imageUri", f"{said}; allowed with the same image for masters"
+            )
+
+
+def _check_images(training: TrainingInput, name: str) -> Iterator[Violation]:
+    """All replicas train the same; what starts in the image isn't the user's."""
+    for role in roles(training):
+        given = role.config.image_uri
+        if given and image_name(given) != name:
+            said = f"{describe(given)} given; allowed: {IMAGES}{name}, or none"
+            yield Violation(f"{role.config_field}.imageUri", said)
+        for field, value in (
+            ("containerCommand", role.config.container_command),
+            ("containerArgs", role.config.container_args),
+        ):
+            if value and not training.args:
+                said = f"{describe(value)} given; {name} takes its arguments in {_ARGS}"
+                yield Violation(f"{role.config_field}.{field}", said)
+
+
+def _check_cluster(
+    training: TrainingInput, catalogue: Catalogue, algorithm: Algorithm
+) -> Iterator[Violation]:
+    takes = {"master", "worker"} if algorithm.distributed else {"master"}
+    wrong = [each for each in staffed(training, catalogue) if each.role.name not in takes]
+    if not wrong:
+        return
+    allowed = "a master and workers" if algorithm.distributed else "one replica, the master"
+    way_out = "" if algorithm.distributed else "; xgboost_dist trains on several"
+    if tier_of(training) is not ScaleTier.CUSTOM:
+        said = f"{tier_of(training).name} has {' and '.join(f'{e.role.name}s' for e in wrong)}"
+        yield Violation(
+            f"{_AT}.scaleTier", f"{said}; {algorithm.name} trains on {allowed}{way_out}"
+        )
+        return
+    for each in wrong:
+        said = f"{each.count} given; {algorithm.name} trains on {allowed}{way_out}"
+        yield Violation(each.role.count_field, said)
+
+
+def _check_arguments(algorithm: Algorithm, read: Arguments) -> Iterator[Violation]:
+    names = {parameter.name: parameter for parameter in algorithm.parameters}
+    for index, name in read.unknown:
+        said = f"{algorithm.name} has no argument --{name[:100]}; "
+        said += nearest(name, names, "arguments")
+        yield Violation(f"{_ARGS}[{index}]", said)
+    for problem in read.problems:
+        field = _ARGS if problem.index is None else f"{_ARGS}[{problem.index}]"
+        yield Violation(field, problem.message)
+    for name in PATHS:
+        if name in read.given:
+            field = f"{_ARGS}[{read.places[name]}]"
+            yield from _check_path(name, read.given.text(name), field)
+
+
+def _check_path(name: str, path: str, field: str) -> Iterator[Violation]:
+    if path.startswith("/"):
+        return
+    try:
+        GcsUri.parse(path, field)
+    except InvalidArgument as error:
+        yield Violation(field, f"--{name}: {error.violations[0].description}")

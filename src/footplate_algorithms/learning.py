@@ -1,0 +1,144 @@
+"""Trains a network in steps of one batch each, and saves it as a program that PyTorch loads."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from footplate_algorithms.datasets import PIECE_ROWS
+from footplate_algorithms.errors import DataError
+from footplate_algorithms.ftrl import Ftrl
+from footplate_algorithms.networks import Network
+from footplate_algorithms.scores import ClassScores, NumberScores
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from footplate_algorithms.datasets import Dataset
+    from footplate_algorithms.parameters import Values
+    from footplate_algorithms.reporting import Reporter
+
+MODEL = "model.pt2"
+_EVALUATIONS = 10
+"""Evenly over the steps, beside those that ``eval_frequency_secs`` asks for."""
+
+
+def build(values: Values, metadata: Mapping[str, Any]) -> Network:
+    hidden = values.units("hidden_units")
+    return Network(
+        metadata,
+        wide=not hidden or values.flag("use_wide"),
+        hidden=hidden,
+        embed=values.flag("embed_categories"),
+        dropout=values.number("dnn_dropout"),
+    )
+
+
+def optimizers(network: Network, values: Values) -> list[Any]:
+    """One for the linear part, one for the deep part."""
+    parts = (network.wide_weights(), ""), (network.deep_weights(), "dnn_")
+    return [_optimizer(weights, values, prefix) for weights, prefix in parts if weights]
+
+
+def _optimizer(weights: list[Any], values: Values, prefix: str) -> Any:
+    """Adam has betas, FTRL the regularization; SGD has neither."""
+    rate = values.number(f"{prefix}learning_rate")
+    kind = values[f"{prefix}optimizer_type"]
+    if kind == "ftrl":
+        names = "l1_regularization", "l2_regularization", "l2_shrinkage_regularization"
+        l1, l2, shrinkage = (values.number(f"{prefix}{name}_strength") for name in names)
+        return Ftrl(weights, rate, l1, l2, shrinkage)
+    if kind == "sgd":
+        return torch.optim.SGD(weights, lr=rate)
+    betas = values.number(f"{prefix}beta_1"), values.number(f"{prefix}beta_2")
+    return torch.optim.Adam(weights, lr=rate, betas=betas)
+
+
+def batches(rows: int, size: int, seed: int) -> Iterator[NDArray[Any]]:
+    """The places of rows, all of them in another order in each round, for ever."""
+    random = np.random.default_rng(seed)
+    size = min(size, rows)
+    while True:
+        order = random.permutation(rows)
+        for start in range(0, rows - size + 1, size):
+            yield np.sort(order[start : start + size])
+
+
+def train(
+    values: Values,
+    metadata: Mapping[str, Any],
+    training: Dataset,
+    evaluated: Dataset,
+    reporter: Reporter,
+) -> Network:
+    """Raises DataError where the loss is no number any more."""
+    steps, size, seed = (values.integer(name) for name in ("max_steps", "batch_size", "seed"))
+    torch.manual_seed(seed)
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    network = build(values, metadata)
+    network.to(device)
+    updates = optimizers(network, values)
+    due_s = values.number("eval_frequency_secs")
+    evaluated_at = time.monotonic()
+    every = max(1, steps // _EVALUATIONS)
+    for step, places in enumerate(batches(training.rows, size, seed), start=1):
+        loss = _learn(network, updates, training, places, device)
+        late = time.monotonic() - evaluated_at >= due_s
+        if step == steps or step % every == 0 or late:
+            if not torch.isfinite(loss):
+                raise DataError(_diverged(step, values))
+            reporter.report(evaluate(network, evaluated, values), step)
+            evaluated_at = time.monotonic()
+        if step == steps:
+            break
+    return network
+
+
+def _learn(
+    network: Network, updates: list[Any], data: Dataset, places: NDArray[Any], device: Any
+) -> Any:
+    network.train()
+    rows = torch.from_numpy(data.features[places]).to(device)
+    targets = torch.from_numpy(data.targets[places]).to(device)
+    loss = network.loss(rows, targets)
+    for update in updates:
+        update.zero_grad()
+    loss.backward()
+    for update in updates:
+        update.step()
+    return loss.detach()
+
+
+def _diverged(step: int, values: Values) -> str:
+    said = f"the loss is no finite number at step {step}: take a smaller --learning_rate"
+    return said if values.get("preprocess") else f"{said}, or --preprocess, which scales columns"
+
+
+def evaluate(network: Network, data: Dataset, values: Values | None = None) -> dict[str, float]:
+    """``eval_steps`` of ``values`` bounds the batches that are looked at; 0: all rows are."""
+    limit = data.rows
+    if values is not None and values.integer("eval_steps"):
+        limit = min(limit, values.integer("eval_steps") * values.integer("batch_size"))
+    network.eval()
+    scores = ClassScores() if network.classes else NumberScores()
+    device = network.mean.device
+    with torch.no_grad():
+        for start in range(0, limit, PIECE_ROWS):
+            piece = slice(start, min(start + PIECE_ROWS, limit))
+            rows = torch.from_numpy(np.array(data.features[piece])).to(device)
+            scores.add(network(rows).cpu().numpy(), np.asarray(data.targets[piece]))
+    return scores.scores()
+
+
+def save(network: Network, width: int, path: Path) -> None:
+    """``torch.export.load(PATH).module()`` is a function of rows by columns."""
+    network.cpu().eval()
+    example = torch.zeros((2, width))
+    shapes = ({0: torch.export.Dim.AUTO},)
+    torch.export.save(torch.export.export(network, (example,), dynamic_shapes=shapes), path)
