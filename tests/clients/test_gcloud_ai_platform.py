@@ -122,9 +122,9 @@ def test_what_is_not_training_is_a_sentence(gcloud: Run, words: tuple[str, ...],
 
 
 def test_stream_logs_says_why_a_job_failed(submit: Run, gcloud: Run) -> None:
-    assert submit("failing", "import sys; sys.exit(7)").returncode == 0
+    assert submit("failing_in_logs", "import sys; sys.exit(7)").returncode == 0
 
-    followed = gcloud("ai-platform", "jobs", "stream-logs", "failing")
+    followed = gcloud("ai-platform", "jobs", "stream-logs", "failing_in_logs")
 
     lines = [line.split("\t") for line in followed.stdout.splitlines()]
     told = [(words[0], words[-1]) for words in lines if words[2:3] == ["service"]]
