@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from footplate.domain import algorithms
+from footplate.domain import algorithms, package_kinds
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.domain.jobs import Directory, JobSpec, PythonProgram
 from footplate.domain.names import GcsUri
@@ -155,8 +155,18 @@ class _Preflight:
             self._require_bucket(uri)
             if not self._staging.has(uri):
                 self._require_object(uri)
+                yield from self._package_kind(uri, field)
+            elif fault := package_kinds.refusal(uri.path):
+                yield Violation(field, f"{shortened(str(uri))} {fault}")
         except (InvalidArgument, NotFound) as error:
             yield _wrong(field, error)
+
+    def _package_kind(self, uri: GcsUri, field: str) -> Iterator[Violation]:
+        with self._buckets.read(uri.bucket, uri.path) as content:
+            head = content.read(package_kinds.HEAD_BYTES)
+        fault = package_kinds.refusal(uri.path, head)
+        if fault is not None:
+            yield Violation(field, f"{shortened(str(uri))} {fault}")
 
     def _require_bucket(self, uri: GcsUri) -> None:
         try:

@@ -132,3 +132,30 @@ def test_the_buckets_of_an_algorithm_s_data(buckets: FolderBuckets) -> None:
 
     assert found.field == "trainingInput.args[1]"
     assert "there is no bucket 'nowhere' here; make it with" in found.description
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("t-0.1-py3.7.egg", b"PK\x03\x04", "is an egg, which pip doesn't install"),
+        ("task.py", b"print()", "is not a package that pip can install"),
+        ("trainer.backup", b"\x1f\x8b", ""),
+    ],
+)
+def test_packages_are_known_by_their_content(
+    buckets: FolderBuckets, name: str, content: bytes, said: str
+) -> None:
+    buckets.write("demo-bucket", name, [content])
+
+    found = violations(spec(f"gs://demo-bucket/{name}"), buckets, RUNTIMES)
+
+    assert [violation.field for violation in found] == ["trainingInput.packageUris[0]"] * bool(said)
+    assert all(said in violation.description for violation in found)
+
+
+def test_an_egg_that_is_not_uploaded_yet(buckets: Buckets) -> None:
+    staging = Staging(GcsUri("demo-bucket", "job_1/"))
+
+    found = violations(spec("gs://demo-bucket/job_1/t.egg"), buckets, RUNTIMES, staging)
+
+    assert fields(found) == ["trainingInput.packageUris[0]"]

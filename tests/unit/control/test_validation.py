@@ -164,7 +164,10 @@ def test_what_is_only_missing_here_may_be_there(desk: Desk) -> None:
 
     assert not verdict.accepted
     assert verdict.parity.accepted is None
-    assert verdict.parity.reasons[0] == "trainingInput.packageUris[0] isn't here, and may be there"
+    assert (
+        verdict.parity.reasons[0]
+        == "trainingInput.packageUris[0] isn't accepted here, and may be there"
+    )
 
 
 def test_of_very_many_that_are_missing_some_are_told(desk: Desk) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument
@@ -43,27 +42,16 @@ class Parity:
 def parity_of(
     submission: Submission, catalogue: Catalogue, absent: Sequence[Violation] = ()
 ) -> Parity:
-    """``absent``: what the job names and isn't here; it may well be there."""
+    """``absent``: what the job names and isn't here, or not in order; it may well be there."""
     spec = submission.spec
     lacks, doubts = tuple(_lacks(spec, catalogue)), tuple(_doubts(spec, catalogue))
     same = (REFUSED_ALIKE,) if submission.violations else ()
-    away = (f"{violation.field} isn't here, and may be there" for violation in absent)
+    away = (f"{violation.field} isn't accepted here, and may be there" for violation in absent)
     reasons = (*same, *submission.parity, *lacks, *doubts, *away)
     accepted: bool | None = None if reasons else True
     if submission.violations or lacks or _differs(spec):
         accepted = False
-    return Parity(accepted, (*reasons, *_notes(spec, catalogue)))
-
-
-def _notes(spec: JobSpec, catalogue: Catalogue) -> Iterator[str]:
-    """What is otherwise there, and neither here nor there a reason to refuse."""
-    if spec.region not in catalogue.regions:
-        return
-    directories = (directory.uri for directory in spec.directories)
-    programs = (pool.program for pool in spec.pools)
-    packages = (u for p in programs if isinstance(p, PythonProgram) for u in p.package_uris)
-    if any(uri.startswith("gs://") for uri in chain(directories, packages)):
-        yield f"note: buckets have no region here; there they had best be in {spec.region}, too"
+    return Parity(accepted, reasons)
 
 
 def _differs(spec: JobSpec) -> bool:

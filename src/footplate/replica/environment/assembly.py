@@ -128,7 +128,7 @@ class Assembly:
         inspect(package.path, package.name, read)
 
     def _make_wheel(self, package: Package, uv: Uv) -> Wheel:
-        if not package.name.endswith(".whl"):
+        if not package.path.endswith(".whl"):
             self._teller.tell(f"building {package.name}")
         return make_wheel(package, self._interpreter, uv)
 

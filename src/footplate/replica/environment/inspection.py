@@ -44,16 +44,18 @@ _BROKEN = (
 def inspect(path: str, name: str, read: Reader) -> None:
     """Check the archive ``path``, which the user knows as ``name``; show its files to ``read``.
 
+    The path's suffix says what kind of archive it is.
+
     Raises:
         Unpreparable: naming the archive and the member that can't be accepted.
     """
-    if not name.endswith(SUFFIXES):
+    if not path.endswith(SUFFIXES):
         raise Unpreparable(
             f"{name} is not a package that can be installed; allowed: {', '.join(SUFFIXES)}"
         )
     inspection = _Inspection(name, read)
     try:
-        if name.endswith((".zip", ".whl")):
+        if path.endswith((".zip", ".whl")):
             _inspect_zip(path, inspection)
         else:
             _inspect_tar(path, inspection)

@@ -9,9 +9,9 @@ import zipfile
 
 from footplate.replica.connection import Refused, ServerAway
 from footplate.replica.environment import failures
+from footplate.replica.environment.archive_kinds import settle
 from footplate.replica.environment.distributions import read_requirements
 from footplate.replica.environment.errors import Unpreparable
-from footplate.replica.environment.inspection import SUFFIXES
 from footplate.replica.environment.uv import UvFailed
 
 TYPE_CHECKING = False
@@ -73,10 +73,11 @@ class Server:
             raise Unpreparable(f"{name!r} is not the name of a file, and can't be a package")
         own = os.path.join(directory, str(index))
         os.makedirs(own, exist_ok=True)
-        path = os.path.join(own, _file_name(name))
+        download = os.path.join(own, "download")
         url = f"/replica/v1/packages/{index}"
-        self._ask(lambda: self._connection.download(url, path), name)
-        return Package(path, name, _digest(path))
+        self._ask(lambda: self._connection.download(url, download), name)
+        digest = _digest(download)
+        return Package(settle(download, name), name, digest)
 
     def _ask(self, request: Callable[[], T], what: str) -> T:
         while True:
@@ -103,7 +104,7 @@ def make_wheel(package: Package, interpreter: Interpreter, uv: Uv) -> Wheel:
 
     Raises Unpreparable: it doesn't build; with the last words of its build.
     """
-    if package.name.endswith(".whl"):
+    if package.path.endswith(".whl"):
         return Wheel(package.path, package)
     directory = os.path.join(os.path.dirname(package.path), "wheel")
     options = ["--wheel", "--python", interpreter.path, "--out-dir", directory]
@@ -121,15 +122,6 @@ def make_wheel(package: Package, interpreter: Interpreter, uv: Uv) -> Wheel:
         ) from failure
     except (OSError, IndexError) as error:
         raise Unpreparable(f"the build of {package.name} made no wheel") from error
-
-
-def _file_name(name: str) -> str:
-    """A source archive's name here: one that says nothing, for uv believes names.
-
-    Users rename their archives, and a name that isn't the package's own would be refused.
-    """
-    suffix = next((suffix for suffix in SUFFIXES if name.endswith(suffix)), "")
-    return name if suffix in (".whl", "") else f"package{suffix}"
 
 
 def _read_requirements(path: str, name: str) -> list[str]:
