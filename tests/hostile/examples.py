@@ -195,6 +195,7 @@ BODIES: dict[tuple[str, str], list[object]] = {
     ("POST", "{name:path}:stacks"): [{"replicas": [REPLICA]}],
     ("POST", "/v2/entries:list"): [ENTRIES],
     ("POST", "/replica/v1/reports"): [REPORT],
+    ("POST", "/replica/v1/images"): [{"image": "gcr.io/p/i:1", "reference": "sha256:0123"}],
     ("POST", "/replica/v1/wishes/{id}"): [{"text": "here"}],
     ("POST", "/storage/v1/b"): [{"name": "other", "location": "EU", "storageClass": "STANDARD"}],
     ("PATCH", "/storage/v1/b/{bucket}/o/{name:path}"): [

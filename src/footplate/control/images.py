@@ -12,6 +12,7 @@ from footplate.domain.errors import (
     Aborted,
     FailedPrecondition,
     InvalidArgument,
+    NotFound,
     Violation,
 )
 from footplate.domain.jobs import ContainerProgram
@@ -58,15 +59,18 @@ class Images:
         """What the job runs for ``name``: what its first replica found; and whether this one did.
 
         Raises:
-            InvalidArgument: the job runs no such image, or ``reference`` can't be one.
+            NotFound: the job runs no such image.
+            InvalidArgument: ``reference`` can't be one.
             Aborted: others kept writing the job; try again.
             What ``current`` raises.
         """
         job = current(self._store, bearer)
         programs = [pool.program for pool in job.spec.pools]
         named = {p.image_uri for p in programs if isinstance(p, ContainerProgram)}
-        if name not in named or not _REFERENCE.fullmatch(reference):
-            raise InvalidArgument(f"{name[:200]!r} isn't an image of this job")
+        if name not in named:
+            raise NotFound(f"the job runs no image {name[:200]!r}")
+        if not _REFERENCE.fullmatch(reference):
+            raise InvalidArgument(f"{reference[:200]!r} is no image's digest or id")
         for _ in range(TRIES):
             owner = self._store.get_by_uid(job.tuning_job or job.uid)
             found = dict(owner.images).get(name)

@@ -78,6 +78,7 @@ def test_the_ticket_says_all_that_a_supervisor_needs(rig: LocalRig) -> None:
         "py_spy": "/usr/bin/py-spy",
         "pythons": [],
         "private": [],
+        "tmp_paths": [],
         "spool_limit_bytes": 67108864,
         "reserve": "",
         "image_puller": [],

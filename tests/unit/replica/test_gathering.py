@@ -147,7 +147,7 @@ def hear_of(gathering: Gathering, *awaited: str) -> str:
 
 
 def test_it_waits_for_a_minute(desk: Desk, clock: Clock) -> None:
-    gathering = Gathering(desk, Program(["true"], [], {}, None))
+    gathering = Gathering(desk, Program(["true"], [], {"TMPDIR": "/tmp"}, None))
     for _ in range(59):
         clock.now += 1
         assert not hear_of(gathering, "w-1", "w-2")
@@ -156,7 +156,7 @@ def test_it_waits_for_a_minute(desk: Desk, clock: Clock) -> None:
 
 
 def test_time_without_a_server_is_no_time_of_waiting(desk: Desk, clock: Clock) -> None:
-    gathering = Gathering(desk, Program(["true"], [], {}, None))
+    gathering = Gathering(desk, Program(["true"], [], {"TMPDIR": "/tmp"}, None))
     for _ in range(int(60 / LONGEST_GAP_S) - 1):
         clock.now += 3600
         assert gathering.advance() is gathering
