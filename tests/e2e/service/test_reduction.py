@@ -29,14 +29,17 @@ EXECUTOR = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-9.py311:latest"
 REDUCER = "us-docker.pkg.dev/vertex-ai-restricted/training/reductionserver:latest"
 OLD_EXECUTOR = "us-docker.pkg.dev/vertex-ai/training/scikit-learn-cpu.1-0.py37:latest"
 WITHOUT_THEM = """
-import os, pathlib, sys
+import os, pathlib, sys, time
 assert sys.version_info[:2] == (3, 7)
 assert not [name for name in os.environ if name.startswith("FOOTPLATE_REDUC")]
 assert int(os.environ["WORLD_SIZE"]) == 3
 try:
     import footplate_reduction
 except ImportError:
-    pathlib.Path(sys.argv[1], "done-" + os.environ["RANK"]).touch()
+    done = pathlib.Path(sys.argv[1])
+    (done / ("done-" + os.environ["RANK"])).touch()
+    while os.environ["RANK"] == "0" and len(list(done.glob("done-*"))) < 3:
+        time.sleep(0.05)  # the job ends with its primary
 """
 ROUNDS, SIZE = 40, 100_000
 TRAINER = f"""
