@@ -233,7 +233,7 @@ def requests(draw: st.DrawFn) -> tuple[str, JsonObject]:
             if kind == "gone":
                 del parent[key]
             else:
-                parent[key] = draw(st.sampled_from(JUNK))
+                parent[key] = copy.deepcopy(draw(st.sampled_from(JUNK)))
     return entry.surface, body
 
 
