@@ -24,7 +24,6 @@ TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any
 
-    from footplate.replica.isolation.limits import Limits
     from footplate.replica.isolation.spawn import Launch
     from footplate.replica.isolation.view import View
 
@@ -142,9 +141,6 @@ class ContainerCage(Cage):
             self._created = False
         except (EngineError, EngineGone):
             return
-
-    def limit(self, wanted: Limits) -> dict[str, str]:  # noqa: ARG002  the engine does it
-        return {"memory": "", "CPU": ""}
 
     def family(self, child: Child) -> Family:  # noqa: ARG002  its runner isn't the program's
         init = self._init
