@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Protocol
 
-from footplate.domain.admission import Claim, Desk
+from footplate.domain.admission import Claim
+from footplate.domain.admission import Scheduler as Footplate
 from footplate.domain.amounts import JOBS, MEMORY_MB, VCPUS
 from footplate.domain.names import JobUid
 from footplate.domain.quotas import Quota, Quotas
@@ -198,7 +199,7 @@ def percentile(values: list[float], part: float) -> float:
 
 def rows(events: int) -> Iterator[str]:
     for queue in QUEUES:
-        ours = watch(Desk(farm(), QUOTAS), queue, events, most_s=60.0)
+        ours = watch(Footplate(farm(), QUOTAS), queue, events, most_s=60.0)
         plain = watch(Plain(farm()), queue, events, PLAIN_S)
         yield (
             f"{queue:8,} {ours.per_s:11,.0f} {statistics.median(ours.events) * 1e6:9.0f} us"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from footplate.control import images, preflight
-from footplate.domain.admission.claiming import counts_of
+from footplate.domain.admission.claims import counts_of
 from footplate.domain.amounts import say_amount
 from footplate.domain.containers import with_containers
 from footplate.domain.errors import (

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from footplate.control.deadlines import Deadlines
 from footplate.control.lapses import as_of
-from footplate.domain.admission import Desk
-from footplate.domain.admission.claiming import claim_of, make_claim
+from footplate.domain.admission import Scheduler
+from footplate.domain.admission.claims import claim_of, make_claim
 from footplate.domain.errors import DataLoss, NotFound
 from footplate.domain.names import JobUid
 from footplate.domain.preview.variations import variations
@@ -22,6 +22,7 @@ from footplate.domain.timeline import JUMP_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from datetime import datetime
 
     from footplate.control.regions import Regions
     from footplate.domain.admission import Claim, Explanation
@@ -33,14 +34,19 @@ if TYPE_CHECKING:
 
 MOST_CHANGED = 10_000
 """Changes that nobody has asked for; after more of them all is seen anew."""
+SWEEP_S = 60.0
+"""After so long all active jobs are read again: any message about a change may be lost."""
+SWEEP_LOAD = 20
+"""Reading them all takes at most one in so many seconds."""
 _NOBODY = JobUid("")
 
 
 class Queue:
     """A mirror of the store, made from it at first use and then kept by what has ``changed``.
 
-    Nothing here is remembered that the store doesn't hold: whoever comes after a crash makes the
-    same one. Each change costs a read of one job, however many wait. Any thread may call it.
+    Nothing here is remembered that the store doesn't hold: a server that starts after a crash makes
+    the same one. Each change costs a read of one job, however many wait; every ``SWEEP_S`` all are
+    read again, so that a lost message can't stall a job. Any thread may call it.
     """
 
     def __init__(
@@ -63,6 +69,8 @@ class Queue:
         self._empty()
         self._ahead = timedelta()
         """How far the clock had been set when all was seen."""
+        self._sweep_at = clock.steady(clock.now())
+        """On the scale that doesn't jump."""
         self._changed: set[JobUid] = set()
         self._quotas_changed = True
         self._anew = False
@@ -71,7 +79,7 @@ class Queue:
     def _empty(self) -> None:
         """Know nothing."""
         capacity = {site.name: site.capacity for site in self._regions.sites()}
-        self._desk = Desk(capacity, Quotas(), self._patience_s)
+        self._scheduler = Scheduler(capacity, Quotas(), self._patience_s)
         self._devices: dict[str, dict[JobUid, tuple[str, ...]]] = {}
         """By site and job."""
         self._waits = Deadlines()
@@ -101,7 +109,7 @@ class Queue:
         """Who may start now; whoever asks sees to it, and tells of failure by ``changed``."""
         with self._lock:
             self._take_up()
-            return self._desk.admit(self._now())
+            return self._scheduler.admit(self._now())
 
     def assign(self, job: Job) -> Mapping[str, tuple[str, ...]] | None:
         """GPUs for the replicas of a job that may start; None: there are not enough after all.
@@ -143,7 +151,7 @@ class Queue:
             self._take_up()
             arrived = as_of(self._clock.now(), job, self._clock).create_time.timestamp()
             others = self._others(job.uid, job.name.job_id, job.name.project, job.spec, arrived)
-            return self._desk.explain(job.uid, self._now(), others)
+            return self._scheduler.explain(job.uid, self._now(), others)
 
     def outlook(self, spec: JobSpec, project: str) -> Explanation | None:
         """Why a job of this spec would wait if it came now; None: it would start."""
@@ -152,20 +160,20 @@ class Queue:
         claim = make_claim(_NOBODY, "this job", project, spec, now, site, self._catalogue)
         with self._lock:
             self._take_up()
-            if self._desk.would_start(claim, now):
+            if self._scheduler.would_start(claim, now):
                 return None
-            self._desk.wait(claim)
+            self._scheduler.wait(claim)
             try:
                 others = self._others(_NOBODY, claim.name, project, spec, now)
-                return self._desk.explain(_NOBODY, now, others)
+                return self._scheduler.explain(_NOBODY, now, others)
             finally:
-                self._desk.leave(_NOBODY)
+                self._scheduler.leave(_NOBODY)
 
     def held(self, project: str, region: str) -> Amounts:
         """What counts against the quota of the project there."""
         with self._lock:
             self._take_up()
-            return self._desk.held(project, region)
+            return self._scheduler.held(project, region)
 
     def _others(
         self, uid: JobUid, name: str, project: str, spec: JobSpec, arrived: float
@@ -197,11 +205,9 @@ class Queue:
             if anew:
                 self._empty()
             if quotas_changed:
-                self._desk.set_quotas(self._quotas())
-            if not self._loaded:
-                for job in self._store.active():
-                    self._see(job)
-                self._loaded = True
+                self._scheduler.set_quotas(self._quotas())
+            if not self._loaded or self._steady_now() >= self._sweep_at:
+                self._read_all()
             for uid in sorted(changed):
                 self._look(uid)
         except BaseException:
@@ -209,6 +215,20 @@ class Queue:
                 self._changed |= changed
                 self._quotas_changed |= quotas_changed
             raise
+
+    def _read_all(self) -> None:
+        begin = self._steady_now()
+        active = self._store.active()
+        for job in active:
+            self._see(job)
+        for uid in self._scheduler.known() - {job.uid for job in active}:
+            self._look(uid)
+        end = self._steady_now()
+        self._sweep_at = end + max(timedelta(seconds=SWEEP_S), SWEEP_LOAD * (end - begin))
+        self._loaded = True
+
+    def _steady_now(self) -> datetime:
+        return self._clock.steady(self._clock.now())
 
     def _look(self, uid: JobUid) -> None:
         try:
@@ -234,12 +254,12 @@ class Queue:
             self._see_waiting(job, claim)
         else:
             self._forget_waiting(job.uid)
-            self._desk.hold(claim, (job.start_time or job.update_time).timestamp())
+            self._scheduler.hold(claim, (job.start_time or job.update_time).timestamp())
 
     def _see_waiting(self, job: Job, claim: Claim) -> None:
-        if not self._desk.place(job.uid):
+        if not self._scheduler.is_waiting(job.uid):
             self._new[job.uid] = None
-        self._desk.wait(claim)
+        self._scheduler.wait(claim)
         limit_s = job.spec.scheduling.max_wait_time_s
         if limit_s is not None:
             self._waits.put(job.uid, claim.arrived + limit_s)
@@ -248,7 +268,7 @@ class Queue:
         self._forget_waiting(uid)
         for site in self._devices:
             self._hold_devices(site, uid, ())
-        self._desk.leave(uid)
+        self._scheduler.leave(uid)
 
     def _hold_devices(self, site: str, uid: JobUid, devices: Iterable[str]) -> None:
         held = tuple(devices)

@@ -140,6 +140,22 @@ def test_what_was_written_unheard_is_seen_after_a_refresh() -> None:
     assert dict(house.queue.held("demo", "us-central1"))["jobs"] == 1
 
 
+def test_what_was_written_unheard_is_seen_by_the_sweep() -> None:
+    house = House()
+    jobs = [house.submit(name) for name in ("one", "two", "three")]
+    house.admission.admit()
+    now = house.kept.get_by_uid(jobs[0].uid)
+    ended = replace(now, state=State.SUCCEEDED, ending=Ending(State.SUCCEEDED))
+    house.kept.update(replace(ended, version=now.version + 1), ())
+    assert not house.admission.admit(), "nobody has told it"
+
+    house.clock.advance(queue.SWEEP_S)
+
+    assert house.admission.admit()
+    assert house.states() == {"two": State.PREPARING, "three": State.PREPARING}
+    assert not house.admission.seconds_to_due()
+
+
 def test_changes_that_nobody_asks_for_take_no_more_room_than_a_refresh(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -1,7 +1,7 @@
-"""Which queued jobs may start, when, and why not yet. Pure."""
+"""Decides which queued jobs may start, and explains why the others wait. Pure."""
 
 from footplate.domain.admission.claims import Claim
-from footplate.domain.admission.desk import DEFAULT_PATIENCE_S, Desk
-from footplate.domain.admission.explanation import Explanation
+from footplate.domain.admission.messages import Explanation
+from footplate.domain.admission.scheduler import Scheduler
 
-__all__ = ["DEFAULT_PATIENCE_S", "Claim", "Desk", "Explanation"]
+__all__ = ["Claim", "Explanation", "Scheduler"]

@@ -6,14 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from footplate.domain.admission.free_capacity import quota_needs, site_needs
 
+if TYPE_CHECKING:
     from footplate.domain.admission.claims import Claim
-    from footplate.domain.admission.floor import Floor
+    from footplate.domain.admission.free_capacity import FreeCapacity, Needs, Resource
     from footplate.domain.admission.reservations import Reservation, Reservations
-    from footplate.domain.admission.room import Needs, Room
-    from footplate.domain.admission.tickets import Ticket
+    from footplate.domain.admission.scheduling_cycle import SchedulingCycle
 
 
 @dataclass(frozen=True)
@@ -72,68 +71,66 @@ class Soon:
 Why = TooLarge | OverQuota | NoRoom | Behind | Soon
 
 
-def why_waiting(ticket: Ticket, floor: Floor, reservations: Reservations, now: float) -> Why:
-    """Why a job hasn't started in a round that has just made these reservations."""
-    room, form, limited = floor.room, ticket.form, ticket.account.limited
-    if not form.shape.possible:
-        return TooLarge(_shortages(room, form.shape.needs, room.total))
-    if not room.fits(limited):
-        return OverQuota(_shortages(room, limited, room.free))
-    if not room.fits(form.shape.needs):
-        return NoRoom(
-            _shortages(room, form.shape.needs, room.free), _holders(floor, form.shape.needs)
-        )
-    end = now + form.longest_s
-    first = reservations.delayed_by(ticket.needs, now, end)
+def why_waiting(claim: Claim, cycle: SchedulingCycle, reservations: Reservations) -> Why:
+    """Why a job hasn't started in a cycle that ended with these reservations."""
+    free, now = cycle.free, cycle.now
+    of_site, of_quota = site_needs(claim), quota_needs(claim)
+    if any(free.total(resource) < amount for resource, amount in of_site):
+        return TooLarge(_shortages(free, of_site, of_all=True))
+    if not free.fits(of_quota):
+        return OverQuota(_shortages(free, of_quota))
+    if not free.fits(of_site):
+        return NoRoom(_shortages(free, of_site), _holders(cycle, of_site))
+    first = reservations.delayed_by(of_site + of_quota, now, now + claim.longest_s)
     if first is None:
         return Soon()
-    lacking = _shortages(room, first.ticket.form.shape.needs, room.free)
-    return Behind(first.ticket.claim, lacking, first.at)
+    return Behind(first.claim, _shortages(free, site_needs(first.claim)), first.at)
 
 
-def promise(ticket: Ticket, floor: Floor, reservations: Reservations) -> float | None:
+def promise(claim: Claim, cycle: SchedulingCycle, reservations: Reservations) -> float | None:
     """The latest moment at which it starts, if limits that were asked for say so much."""
     made = reservations.made
     for index, reservation in enumerate(made):
-        if reservation.ticket is ticket:
-            return reservation.at if _certain(reservation, made[:index], floor) else None
+        if reservation.claim is claim:
+            return reservation.at if _certain(reservation, made[:index], cycle) else None
     return None
 
 
-def _certain(reservation: Reservation, before: list[Reservation], floor: Floor) -> bool:
+def _certain(reservation: Reservation, before: list[Reservation], cycle: SchedulingCycle) -> bool:
     """Whether everything whose end it counts on has a limit that was asked for."""
-    at, room, needs = reservation.at, floor.room, reservation.ticket.needs
+    at, free = reservation.at, cycle.free
     if at == math.inf:
         return False
-    # With promises made before its own, it may count on an end of anything that it needs.
-    counts = {place for place, amount in needs if before or amount > room.free[place]}
-    holders = (holder for holder in floor.holders() if holder.end <= at)
-    others = (other.ticket for other in before if other.until <= at)
+    # With reservations made before, it may count on an end of anything that it needs.
+    limited = ((name, amount) for name, amount in reservation.needs if free.total(name) < math.inf)
+    counts = {name for name, amount in limited if before or amount > free[name]}
+    holders = ((job.claim, job.amounts) for job in cycle.running if job.end <= at)
+    others = ((other.claim, other.amounts) for other in before if other.until <= at)
     return all(
-        ticket.claim.bounded
-        for tickets in (holders, others)
-        for ticket in tickets
-        if counts & ticket.amounts.keys()
-    ) and all(_certain(r, before[:i], floor) for i, r in enumerate(before) if r.until <= at)
+        claim.bounded for claim, amounts in (*holders, *others) if counts & amounts.keys()
+    ) and all(_certain(r, before[:i], cycle) for i, r in enumerate(before) if r.until <= at)
 
 
-def _shortages(room: Room, needs: Needs, there: list[float]) -> tuple[Shortage, ...]:
-    """Where there is less than needed, the scarcest first: the least of what is asked for."""
-    short = [(place, amount) for place, amount in needs if there[place] < amount]
-    short.sort(key=lambda need: (there[need[0]] / need[1], room.names[need[0]]))
+def _shortages(free: FreeCapacity, needs: Needs, *, of_all: bool = False) -> tuple[Shortage, ...]:
+    """Where less is free than needed, the scarcest first: the least of what is asked for.
+
+    ``of_all``: where the total is less than needed.
+    """
+    available = {name: free.total(name) if of_all else free[name] for name, _ in needs}
+    short = [(name, amount) for name, amount in needs if available[name] < amount]
+    short.sort(key=lambda need: (available[need[0]] / need[1], _resource(need[0])))
     return tuple(
-        Shortage(room.names[place], amount, room.held[place], int(room.total[place]))
-        for place, amount in short
+        Shortage(_resource(name), amount, int(free.total(name) - free[name]), int(free.total(name)))
+        for name, amount in short
     )
 
 
-def _holders(floor: Floor, needs: Needs) -> tuple[tuple[Claim, int], ...]:
-    """Who holds the scarcest of what is needed."""
-    free = floor.room.free
-    place, _ = min(needs, key=lambda n: (free[n[0]] / n[1], floor.room.names[n[0]]))
-    held = ((t.claim, t.amounts[place]) for t in floor.holders() if place in t.amounts)
-    return _largest_first(held)
+def _resource(name: Resource) -> str:
+    return name if isinstance(name, str) else name[2]
 
 
-def _largest_first(held: Iterable[tuple[Claim, int]]) -> tuple[tuple[Claim, int], ...]:
+def _holders(cycle: SchedulingCycle, needs: Needs) -> tuple[tuple[Claim, int], ...]:
+    """The jobs that hold the scarcest of what is needed, the largest first."""
+    scarcest, _ = min(needs, key=lambda need: (cycle.free[need[0]] / need[1], need[0]))
+    held = [(j.claim, j.amounts[scarcest]) for j in cycle.running if scarcest in j.amounts]
     return tuple(sorted(held, key=lambda pair: (-pair[1], pair[0].name, pair[0].uid)))

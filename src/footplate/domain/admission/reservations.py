@@ -1,40 +1,45 @@
-"""Moments promised to those that come first and find no room, and what others may take until then.
+"""Reserves capacity at a later moment for those that come first, and guards it from others.
 
-What is free of a site never shrinks between two reservations' beginnings, as everything that holds
-only ends. So a job that would start now delays nobody if it fits at the beginning of each
-reservation that it would still be there for, beside the one that is promised the room.
+What is free of a site never shrinks between the beginnings of two reservations, as everything that
+runs only ends. So a job that would start now delays nobody if it fits at the beginning of each
+reservation during which it would still run, beside the job that the reservation is for.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from footplate.domain.admission.free_capacity import quota_needs, site_needs
+
 if TYPE_CHECKING:
-    from footplate.domain.admission.floor import Floor
-    from footplate.domain.admission.room import Needs
-    from footplate.domain.admission.tickets import Ticket
-    from footplate.domain.admission.walk import Rank
+    from collections.abc import Iterator, Sequence
+
+    from footplate.domain.admission.claims import Claim
+    from footplate.domain.admission.free_capacity import FreeCapacity, Needs, Resource
+    from footplate.domain.admission.site_state import RunningJob
 
 
 @dataclass(eq=False, slots=True)
 class Reservation:
     """``at``: the earliest moment at which there is room for certain. ``until``: its latest end."""
 
-    ticket: Ticket
-    rank: Rank
-    """When it was made."""
+    claim: Claim
+    needs: Needs
+    amounts: dict[Resource, int]
     at: float
     until: float
-    left: dict[int, float]
-    """What others may hold at that moment of what the job needs."""
+    left: dict[Resource, float]
+    """How much of what the job needs others may hold at that moment."""
 
     def is_exceeded_by(self, needs: Needs) -> bool:
         left = self.left
-        # A loop: any() over a generator takes three times as long, and this is asked often.
-        for place, amount in needs:  # noqa: SIM110
-            if place in left and left[place] < amount:
+        # A loop: any() over a generator takes three times as long, and this is called often.
+        for resource, amount in needs:  # noqa: SIM110
+            if resource in left and left[resource] < amount:
                 return True
         return False
 
@@ -42,14 +47,16 @@ class Reservation:
 class Reservations:
     """Those of one site in one round, in the order in which they were made."""
 
-    def __init__(self, floor: Floor, now: float) -> None:
-        self._floor = floor
+    def __init__(self, free: FreeCapacity, running: Sequence[RunningJob], now: float) -> None:
+        """``free`` and ``running`` change while jobs start."""
+        self._free = free
+        self._running = running
         self._now = now
+        self._releases: dict[Resource, tuple[list[float], list[int]]] = {}
         self.made: list[Reservation] = []
 
-    def of_line(self, accelerator: str) -> Reservation | None:
-        found = (r for r in self.made if r.ticket.claim.accelerator == accelerator)
-        return next(found, None)
+    def of(self, accelerator: str) -> Reservation | None:
+        return next((each for each in self.made if each.claim.accelerator == accelerator), None)
 
     def delayed_by(self, needs: Needs, begin: float, end: float) -> Reservation | None:
         """The first that would be delayed by a job that holds so much between these moments."""
@@ -58,61 +65,75 @@ class Reservations:
                 return reservation
         return None
 
-    def take(self, needs: Needs, begin: float, end: float) -> list[Reservation]:
-        """A job will hold so much between these moments; the reservations that it is there for."""
-        met = [reservation for reservation in self.made if begin <= reservation.at < end]
-        for reservation in met:
-            for place, amount in needs:
-                if place in reservation.left:
-                    reservation.left[place] -= amount
-        return met
+    def see_start(self, needs: Needs, end: float) -> None:
+        """A job has started, and runs until then at the latest."""
+        self._releases.clear()
+        self._take(needs, self._now, end)
 
-    def make(self, ticket: Ticket, rank: Rank) -> list[Reservation]:
-        """The new one, and the earlier ones that leave less to others because of it."""
-        needs, longest_s = ticket.needs, ticket.form.longest_s
-        at = self._earliest(needs, longest_s)
-        free, floor = {}, self._floor
-        active = self._active(at)
-        for place, amount in needs:
-            promised = sum(other.get(place, 0) for other in active)
-            free[place] = floor.free_at(place, at) - promised - amount
-        met = self.take(needs, at, at + longest_s)
-        reservation = Reservation(ticket, rank, at, at + longest_s, free)
-        self.made.append(reservation)
-        return [*met, reservation]
+    def _take(self, needs: Needs, begin: float, end: float) -> None:
+        """A job will hold so much between these moments."""
+        for reservation in self.made:
+            if begin <= reservation.at < end:
+                for resource, amount in needs:
+                    if resource in reservation.left:
+                        reservation.left[resource] -= amount
+
+    def make(self, claim: Claim) -> None:
+        needs = site_needs(claim) + quota_needs(claim)
+        at = self._earliest(needs, claim.longest_s)
+        until = at + claim.longest_s
+        left = {resource: self._free_at(resource, at) - amount for resource, amount in needs}
+        self._take(needs, at, until)
+        self.made.append(Reservation(claim, needs, dict(needs), at, until, left))
 
     def _earliest(self, needs: Needs, longest_s: float) -> float:
-        """The first moment at which so much is free for so long."""
-        at = self._now
+        """The first moment at which so much is free for so long; infinite: there is none."""
+        at = max(self._now, *(self._first_release(*need) for need in needs), -math.inf)
         while at < math.inf:
-            first = self._not_before(needs, at)
-            if first > at:
-                at = first
-                continue
             delayed = self.delayed_by(needs, at, at + longest_s)
-            if delayed is None:
+            if delayed is not None:
+                # A job that begins at or before the delayed one's moment is still there then.
+                at = self._next_change(needs, delayed.at)
+            elif any(self._free_at(resource, at) < amount for resource, amount in needs):
+                at = self._next_change(needs, at)
+            else:
                 return at
-            # Whoever begins at or before the delayed one's moment is still there then.
-            at = self._next_change(needs, delayed.at)
         return at
 
-    def _not_before(self, needs: Needs, at: float) -> float:
-        """A moment before which there isn't enough of something; ``at`` itself: there is then."""
-        active = self._active(at)
-        for place, amount in needs:
-            wanted = amount + sum(other.get(place, 0) for other in active)
-            first = self._floor.first_room(place, wanted)
-            if first > at:
-                return min(first, self._next_end(at))
-        return at
+    def _free_at(self, resource: Resource, at: float) -> float:
+        """What is free then, if each running job ends as late as it may."""
+        ends, sums = self._released(resource)
+        count = bisect_right(ends, at)
+        active = (each for each in self.made if each.at <= at < each.until)
+        reserved = sum(each.amounts.get(resource, 0) for each in active)
+        return self._free[resource] + (sums[count - 1] if count else 0) - reserved
+
+    def _first_release(self, resource: Resource, amount: int) -> float:
+        """From when on running jobs leave so much."""
+        short = amount - self._free[resource]
+        if short <= 0:
+            return -math.inf
+        ends, sums = self._released(resource)
+        index = bisect_left(sums, short)
+        return ends[index] if index < len(ends) else math.inf
 
     def _next_change(self, needs: Needs, after: float) -> float:
-        """The next moment at which there is more of what is needed."""
-        return min(self._floor.next_release(needs, after), self._next_end(after))
+        """The next moment at which more is free of what is needed."""
+        return min((end for end in self._ends(needs, after) if end > after), default=math.inf)
 
-    def _next_end(self, after: float) -> float:
-        return min((r.until for r in self.made if r.until > after), default=math.inf)
+    def _ends(self, needs: Needs, after: float) -> Iterator[float]:
+        yield from (reservation.until for reservation in self.made)
+        for resource, _ in needs:
+            ends, _ = self._released(resource)
+            yield from ends[bisect_right(ends, after) :][:1]
 
-    def _active(self, at: float) -> list[dict[int, int]]:
-        """What is promised for that moment, by each promise."""
-        return [r.ticket.amounts for r in self.made if r.at <= at < r.until]
+    def _released(self, resource: Resource) -> tuple[list[float], list[int]]:
+        """The ends of the jobs that hold the resource, and how much has been released by then."""
+        found = self._releases.get(resource)
+        if found is None:
+            held = sorted(
+                (job.end, job.amounts[resource]) for job in self._running if resource in job.amounts
+            )
+            ends, sums = [end for end, _ in held], list(accumulate(n for _, n in held))
+            found = self._releases[resource] = ends, sums
+        return found

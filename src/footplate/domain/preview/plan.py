@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
 from footplate.domain import invocation
-from footplate.domain.admission.claiming import counts_of
+from footplate.domain.admission.claims import counts_of
 from footplate.domain.containers import container_path
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import Address, ContainerProgram, PythonProgram

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from footplate.domain.admission.claiming import counts_of
+from footplate.domain.admission.claims import counts_of
 from footplate.domain.amounts import total
 from footplate.domain.states import State
 from footplate.ports.store import ACTIVE

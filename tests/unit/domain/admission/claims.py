@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.domain.admission import Claim, Desk
+from footplate.domain.admission import Claim, Scheduler
 from footplate.domain.amounts import JOBS, VCPUS
 from footplate.domain.names import JobUid
 from footplate.domain.quotas import Quotas
@@ -53,7 +53,7 @@ def a_claim(
     )
 
 
-def a_desk(*quotas: Quota, patience_s: float = HOUR, **capacity: int) -> Desk:
+def a_scheduler(*quotas: Quota, patience_s: float = HOUR, **capacity: int) -> Scheduler:
     """``capacity`` beside, or in place of, 8 T4 and 4 V100."""
     there = {T4: 8, V100: 4, VCPUS: 64, **capacity}
-    return Desk({SITE: there}, Quotas(quotas), patience_s)
+    return Scheduler({SITE: there}, Quotas(quotas), patience_s)

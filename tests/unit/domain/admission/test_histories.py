@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.domain.admission.claims import T4, V100, a_claim
 
-from footplate.domain.admission import Claim, Desk
+from footplate.domain.admission import Claim, Scheduler
 from footplate.domain.amounts import JOBS, VCPUS
 from footplate.domain.names import JobUid
 from footplate.domain.quotas import Quota, Quotas
@@ -59,7 +59,7 @@ def named(found: list[Coming]) -> list[Coming]:
 
 class History:
     def __init__(self, comings: list[Coming], quotas: Quotas) -> None:
-        self.desk = Desk(CAPACITY, quotas, PATIENCE_S)
+        self.scheduler = Scheduler(CAPACITY, quotas, PATIENCE_S)
         self.now = 0.0
         self.coming = list(reversed(comings))
         self.known = {coming.claim.uid: coming for coming in comings}
@@ -74,10 +74,10 @@ class History:
             return False
         self.now = min(moments)
         while self.ends and self.ends[0][0] <= self.now:
-            self.desk.leave(heapq.heappop(self.ends)[1])
+            self.scheduler.leave(heapq.heappop(self.ends)[1])
         while self.coming and self.coming[-1].claim.arrived <= self.now:
-            self.desk.wait(self.coming.pop().claim)
-        for uid in self.desk.admit(self.now):
+            self.scheduler.wait(self.coming.pop().claim)
+        for uid in self.scheduler.admit(self.now):
             coming = self.known[uid]
             self.started[uid] = self.now
             end = self.now + coming.claim.longest_s - coming.early_s
@@ -105,8 +105,8 @@ def test_nobody_starts_later_than_promised(found: list[Coming]) -> None:
     history = History(named(found), Quotas())
     promises: dict[JobUid, float] = {}
     while history.step():
-        for uid in history.desk.waiting():
-            explanation = history.desk.explain(uid, history.now)
+        for uid in history.scheduler.waiting():
+            explanation = history.scheduler.explain(uid, history.now)
             assert explanation is not None
             if explanation.starts_by is not None:
                 assert explanation.starts_by <= promises.get(uid, explanation.starts_by)
@@ -119,8 +119,8 @@ def test_nobody_starts_later_than_promised(found: list[Coming]) -> None:
 def test_the_same_history_goes_the_same_way(found: list[Coming]) -> None:
     first, second = History(named(found), QUOTAS), History(named(found), QUOTAS)
     while first.step():
-        for uid in first.desk.waiting():
-            first.desk.explain(uid, first.now)
+        for uid in first.scheduler.waiting():
+            first.scheduler.explain(uid, first.now)
     while second.step():
         pass
     assert list(first.started.items()) == list(second.started.items())
@@ -132,22 +132,22 @@ def test_the_same_history_goes_the_same_way(found: list[Coming]) -> None:
     st.randoms(use_true_random=False),
 )
 @settings(max_examples=100, deadline=None)
-def test_a_desk_made_anew_decides_as_the_old_one(
+def test_a_scheduler_made_anew_decides_as_the_old_one(
     found: list[Coming], steps: int, random: Random
 ) -> None:
     history = History(named(found), QUOTAS)
     for _ in range(steps):
         history.step()
-    anew = Desk(CAPACITY, QUOTAS, PATIENCE_S)
-    waiting = history.desk.waiting()
+    anew = Scheduler(CAPACITY, QUOTAS, PATIENCE_S)
+    waiting = history.scheduler.waiting()
     holding = [uid for _, uid in history.ends]
     for uid in random.sample(holding, len(holding)):
         anew.hold(history.known[uid].claim, history.started[uid])
     for uid in random.sample(sorted(waiting), len(waiting)):
         anew.wait(history.known[uid].claim)
-    assert anew.admit(history.now) == history.desk.admit(history.now)
+    assert anew.admit(history.now) == history.scheduler.admit(history.now)
     end = min(history.ends, default=None)
     if end is not None:
-        history.desk.leave(end[1])
+        history.scheduler.leave(end[1])
         anew.leave(end[1])
-        assert anew.admit(end[0]) == history.desk.admit(end[0])
+        assert anew.admit(end[0]) == history.scheduler.admit(end[0])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, assert_never
 
-from footplate.domain.admission.explanation import Explanation
 from footplate.domain.admission.reasons import Behind, NoRoom, OverQuota, Soon, TooLarge
 from footplate.domain.amounts import (
     JOBS,
@@ -26,6 +26,23 @@ if TYPE_CHECKING:
 _HOLDERS = 3
 """Holders that are named; the others are counted."""
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """``place`` counts from 1 in the job's line, by priority and arrival.
+
+    ``reason`` changes only when what is missing changes; ``text`` is the whole sentence.
+    """
+
+    place: int
+    reason: str
+    text: str
+    starts_by: float | None = None
+    """The latest moment at which it starts unless others come before it; None: unknown.
+
+    Only a job that is promised a moment has one, and only if all that it counts on was asked for.
+    """
 
 
 def explanation(

@@ -29,7 +29,7 @@ class Span:
     end: float
 
 
-class PlainDesk:
+class PlainScheduler:
     def __init__(self, capacity: dict[str, Amounts], quotas: Quotas, patience_s: float) -> None:
         self.capacity = capacity
         self.quotas = quotas
@@ -77,8 +77,8 @@ def quota_needs(claim: Claim) -> dict[Resource, int]:
 
 
 class PlainRound:
-    def __init__(self, desk: PlainDesk, site: str, now: float) -> None:
-        self.desk = desk
+    def __init__(self, scheduler: PlainScheduler, site: str, now: float) -> None:
+        self.scheduler = scheduler
         self.site = site
         self.now = now
         self.promised: dict[str, Span] = {}
@@ -86,7 +86,7 @@ class PlainRound:
         self.started: list[JobUid] = []
 
     def run(self) -> list[JobUid]:
-        here = (c for c in self.desk.waiting.values() if c.site == self.site)
+        here = (c for c in self.scheduler.waiting.values() if c.site == self.site)
         ahead = [c for c in here if self.is_possible(c)]
         while ahead := [c for c in ahead if not self.is_past(c)]:
             claim = self.next(ahead)
@@ -105,7 +105,7 @@ class PlainRound:
         """The first of each line, and of these the first."""
 
         def rank(claim: Claim) -> tuple[object, ...]:
-            return (*self.desk.rank(claim, self.now), claim.uid)
+            return (*self.scheduler.rank(claim, self.now), claim.uid)
 
         lines = {claim.accelerator for claim in ahead}
         firsts = [
@@ -115,7 +115,7 @@ class PlainRound:
         return min(firsts, key=rank)
 
     def is_possible(self, claim: Claim) -> bool:
-        return all(n <= self.desk.total(r) for r, n in site_needs(claim).items())
+        return all(n <= self.scheduler.total(r) for r, n in site_needs(claim).items())
 
     def consider(self, claim: Claim) -> None:
         if any(n > self.free_now(r) for r, n in quota_needs(claim).items()):
@@ -127,8 +127,8 @@ class PlainRound:
             self.promise(claim)
 
     def start(self, claim: Claim) -> None:
-        del self.desk.waiting[claim.uid]
-        self.desk.holding[claim.uid] = Span(claim, self.now, self.now + claim.longest_s)
+        del self.scheduler.waiting[claim.uid]
+        self.scheduler.holding[claim.uid] = Span(claim, self.now, self.now + claim.longest_s)
         self.started.append(claim.uid)
 
     def short_of(self, claim: Claim) -> set[Resource]:
@@ -147,7 +147,7 @@ class PlainRound:
 
     def moments(self) -> Iterator[float]:
         """When room may appear."""
-        ends = {span.end for span in (*self.desk.holding.values(), *self.promised.values())}
+        ends = {span.end for span in (*self.scheduler.holding.values(), *self.promised.values())}
         yield from sorted({self.now} | {end for end in ends if end > self.now})
 
     def has_room(self, claim: Claim, at: float) -> bool:
@@ -157,12 +157,12 @@ class PlainRound:
 
     def free_now(self, resource: Resource) -> float:
         """What nobody holds, whether or not it should have ended."""
-        held = (needs(span.claim).get(resource, 0) for span in self.desk.holding.values())
-        return self.desk.total(resource) - sum(held)
+        held = (needs(span.claim).get(resource, 0) for span in self.scheduler.holding.values())
+        return self.scheduler.total(resource) - sum(held)
 
     def free_at(self, resource: Resource, at: float) -> float:
         """What nobody will hold then, if each ends as late as it may, nor is promised."""
-        holding = [span for span in self.desk.holding.values() if span.end > at]
+        holding = [span for span in self.scheduler.holding.values() if span.end > at]
         promised = [span for span in self.promised.values() if span.begin <= at < span.end]
         spans = (*holding, *promised)
-        return self.desk.total(resource) - sum(needs(s.claim).get(resource, 0) for s in spans)
+        return self.scheduler.total(resource) - sum(needs(s.claim).get(resource, 0) for s in spans)

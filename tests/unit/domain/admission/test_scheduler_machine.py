@@ -1,4 +1,4 @@
-"""The desk decides as the plain rules do, whatever happens in whatever order."""
+"""The scheduler decides as the plain rules do, whatever happens in whatever order."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import replace
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from tests.unit.domain.admission.plain_desk import PlainDesk, PlainRound, Span, needs
+from tests.unit.domain.admission.plain_scheduler import PlainRound, PlainScheduler, Span, needs
 
-from footplate.domain.admission import Claim, Desk
+from footplate.domain.admission import Claim, Scheduler
 from footplate.domain.amounts import JOBS
 from footplate.domain.names import JobUid
 from footplate.domain.quotas import Quota, Quotas
@@ -79,15 +79,13 @@ quotas = st.lists(
 ).map(lambda found: Quotas(tuple(found)))
 
 
-class DeskMachine(RuleBasedStateMachine):
+class SchedulerMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.now = 1000.0
         self.count = 0
-        self.desk = Desk(SITES, Quotas(), PATIENCE_S)
-        self.plain = PlainDesk(SITES, Quotas(), PATIENCE_S)
-        self.touched: dict[str, None] = {}
-        self.looked = self.now
+        self.scheduler = Scheduler(SITES, Quotas(), PATIENCE_S)
+        self.plain = PlainScheduler(SITES, Quotas(), PATIENCE_S)
 
     def named(self, claim: Claim, age: float) -> Claim:
         self.count += 1
@@ -97,17 +95,15 @@ class DeskMachine(RuleBasedStateMachine):
     @rule(claim=claims, age=st.sampled_from([0.0, 0.0, 0.0, 3.0, 26.0]))
     def arrives(self, claim: Claim, age: float) -> None:
         claim = self.named(claim, age)
-        self.desk.wait(claim)
+        self.scheduler.wait(claim)
         self.plain.waiting[claim.uid] = claim
-        self.touched[claim.site] = None
 
     @rule(claim=claims, ago=st.sampled_from([0.0, 4.0, 50.0]))
     def is_found_to_hold(self, claim: Claim, ago: float) -> None:
         claim = self.named(claim, ago)
-        self.desk.hold(claim, self.now - ago)
+        self.scheduler.hold(claim, self.now - ago)
         begin = self.now - ago
         self.plain.holding[claim.uid] = Span(claim, begin, begin + claim.longest_s)
-        self.touched[claim.site] = None
 
     @precondition(lambda self: self.plain.waiting or self.plain.holding)
     @rule(data=st.data())
@@ -116,16 +112,14 @@ class DeskMachine(RuleBasedStateMachine):
         self.leave(uid)
 
     def leave(self, uid: JobUid) -> None:
-        self.desk.leave(uid)
-        span = self.plain.holding.pop(uid, None)
-        claim = span.claim if span is not None else self.plain.waiting.pop(uid)
-        self.touched[claim.site] = None
+        self.scheduler.leave(uid)
+        self.plain.holding.pop(uid, None)
+        self.plain.waiting.pop(uid, None)
 
     @rule(found=quotas)
     def quotas_are_set(self, found: Quotas) -> None:
-        self.desk.set_quotas(found)
+        self.scheduler.set_quotas(found)
         self.plain.quotas = found
-        self.touched.update(dict.fromkeys(SITES))
 
     @rule(seconds=st.sampled_from([1.0, 6.0, 26.0]))
     def time_passes(self, seconds: float) -> None:
@@ -138,19 +132,11 @@ class DeskMachine(RuleBasedStateMachine):
 
     @rule()
     def admits(self) -> None:
-        expected = {site: self.plain.admit(site, self.now) for site in self.to_look_at()}
-        started = self.desk.admit(self.now)
+        expected = {site: self.plain.admit(site, self.now) for site in SITES}
+        started = self.scheduler.admit(self.now)
         for site in SITES:
             here = [uid for uid in started if self.plain.holding[uid].claim.site == site]
-            assert here == expected.get(site, [])
-        self.touched, self.looked = {}, self.now
-
-    def to_look_at(self) -> list[str]:
-        before, after = self.looked - PATIENCE_S, self.now - PATIENCE_S
-        ran_out = {
-            claim.site for claim in self.plain.waiting.values() if before <= claim.arrived < after
-        }
-        return [site for site in SITES if site in self.touched or site in ran_out]
+            assert here == expected[site]
 
     @precondition(lambda self: self.plain.waiting)
     @rule(data=st.data(), other=claims)
@@ -160,13 +146,12 @@ class DeskMachine(RuleBasedStateMachine):
         plain = copy.deepcopy(self.plain)
         del plain.waiting[mine.uid]
         plain.waiting[claim.uid] = claim
-        # A rehearsal is of one round.
         expected = claim.uid in plain.admit(claim.site, self.now)
-        assert self.desk.would_start(claim, self.now) == expected
+        assert self.scheduler.would_start(claim, self.now) == expected
 
     @invariant()
     def those_wait_who_do(self) -> None:
-        assert self.desk.waiting() == frozenset(self.plain.waiting)
+        assert self.scheduler.waiting() == frozenset(self.plain.waiting)
 
     @invariant()
     def places_are_by_priority_and_arrival(self) -> None:
@@ -175,7 +160,7 @@ class DeskMachine(RuleBasedStateMachine):
             lines.setdefault((claim.site, claim.accelerator), []).append(claim)
         for line in lines.values():
             line.sort(key=lambda claim: (-claim.priority, claim.arrived, claim.uid))
-            assert [self.desk.place(claim.uid) for claim in line] == [*range(1, len(line) + 1)]
+            assert [self.scheduler.place(claim.uid) for claim in line] == [*range(1, len(line) + 1)]
 
     @invariant()
     def what_is_held_is_known(self) -> None:
@@ -184,18 +169,18 @@ class DeskMachine(RuleBasedStateMachine):
                 needs(span.claim).get(("ads", region, "T4"), 0)
                 for span in self.plain.holding.values()
             ]
-            assert self.desk.held("ads", region).get("T4", 0) == sum(held)
+            assert self.scheduler.held("ads", region).get("T4", 0) == sum(held)
 
     @invariant()
     def each_that_waits_is_explained_and_no_other(self) -> None:
         promised = self.promised()
         for uid in self.plain.waiting:
-            explanation = self.desk.explain(uid, self.now)
+            explanation = self.scheduler.explain(uid, self.now)
             assert explanation is not None
             if explanation.starts_by is not None:
                 assert explanation.starts_by == promised[uid]
         for uid in self.plain.holding:
-            assert self.desk.explain(uid, self.now) is None
+            assert self.scheduler.explain(uid, self.now) is None
 
     def promised(self) -> dict[JobUid, float]:
         """The moments that the plain rules promise."""
@@ -209,10 +194,10 @@ class DeskMachine(RuleBasedStateMachine):
         return found
 
 
-DeskMachine.TestCase.settings = settings(
+SchedulerMachine.TestCase.settings = settings(
     max_examples=150,
     stateful_step_count=40,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
-TestDesk = DeskMachine.TestCase
+TestScheduler = SchedulerMachine.TestCase

@@ -1,0 +1,116 @@
+"""The jobs that wait for one site, and those that run on it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from footplate.domain.admission.free_capacity import quota_needs, site_needs
+
+if TYPE_CHECKING:
+    from footplate.domain.admission.claims import Claim
+    from footplate.domain.admission.free_capacity import Needs, Resource
+    from footplate.domain.amounts import Amounts
+    from footplate.domain.names import JobUid
+
+Entry = tuple[float, "JobUid", "Claim"]
+"""A waiting job; the arrival and the id come first so that entries sort by them."""
+
+
+@dataclass(eq=False, slots=True)
+class Group:
+    """Waiting jobs that differ only in name and arrival: the first of them starts first."""
+
+    accelerator: str
+    priority: int
+    project: str
+    longest_s: float
+    site_needs: Needs
+    quota_needs: Needs
+    needs: Needs
+    possible: bool
+    """Whether the whole site is large enough."""
+    entries: list[Entry] = field(default_factory=list)
+    """In the order of their arrival."""
+
+
+@dataclass(eq=False, slots=True)
+class RunningJob:
+    """``end``: when it ends at the latest. It may outlive that."""
+
+    claim: Claim
+    since: float
+    needs: Needs
+    amounts: dict[Resource, int]
+    end: float
+
+
+def running_job(claim: Claim, since: float) -> RunningJob:
+    needs = site_needs(claim) + quota_needs(claim)
+    return RunningJob(claim, since, needs, dict(needs), since + claim.longest_s)
+
+
+class SiteState:
+    def __init__(self, capacity: Amounts) -> None:
+        self.capacity = capacity
+        self.running: dict[JobUid, RunningJob] = {}
+        self.groups: dict[tuple[object, ...], Group] = {}
+        """None is empty."""
+
+    def wait(self, claim: Claim) -> None:
+        key = _key(claim)
+        group = self.groups.get(key)
+        if group is None:
+            group = self.groups[key] = self._group(claim)
+        insort(group.entries, (claim.arrived, claim.uid, claim))
+
+    def run(self, claim: Claim, since: float) -> None:
+        self.running[claim.uid] = running_job(claim, since)
+
+    def remove(self, claim: Claim) -> None:
+        if self.running.pop(claim.uid, None) is not None:
+            return
+        key = _key(claim)
+        entries = self.groups[key].entries
+        del entries[bisect_left(entries, (claim.arrived, claim.uid))]
+        if not entries:
+            del self.groups[key]
+
+    def place(self, claim: Claim) -> tuple[int, int]:
+        """The place of a waiting job among those for its accelerator, from 1, and their number."""
+        before, length = 0, 0
+        for group in self.groups.values():
+            if group.accelerator == claim.accelerator:
+                length += len(group.entries)
+                if group.priority > claim.priority:
+                    before += len(group.entries)
+                elif group.priority == claim.priority:
+                    before += bisect_left(group.entries, (claim.arrived, claim.uid))
+        return before + 1, length
+
+    def _group(self, claim: Claim) -> Group:
+        of_site, of_quota = site_needs(claim), quota_needs(claim)
+        return Group(
+            accelerator=claim.accelerator,
+            priority=claim.priority,
+            project=claim.project,
+            longest_s=claim.longest_s,
+            site_needs=of_site,
+            quota_needs=of_quota,
+            needs=of_site + of_quota,
+            possible=all(self.capacity.get(str(name), 0) >= amount for name, amount in of_site),
+        )
+
+
+def _key(claim: Claim) -> tuple[object, ...]:
+    return (
+        claim.accelerator,
+        claim.priority,
+        claim.project,
+        claim.region,
+        claim.longest_s,
+        *sorted(claim.holds.items()),
+        None,
+        *sorted(claim.counts.items()),
+    )
