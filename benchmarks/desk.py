@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,9 @@ from typing import TYPE_CHECKING
 from footplate.client.service import Service
 from footplate.domain.names import GcsUri, TrainingJobName
 from footplate.testing.service import running_service
-from footplate.testing.trainers import pack_trainer
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from tests.support.trainers import pack_trainer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,6 +12,7 @@ import http.client
 import json
 import math
 import statistics
+import sys
 import tempfile
 import time
 from contextlib import closing, contextmanager
@@ -27,9 +28,11 @@ from footplate.domain.states import State
 from footplate.store import codec, open_store
 from footplate.store.spans import enter
 from footplate.store.tables import job_labels, jobs
-from footplate.testing.jobs import make_job
-from footplate.testing.postgresql import find_binaries, private_postgresql
 from footplate.testing.service import running_service
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from tests.support.jobs import make_job
+from tests.support.postgresql import find_binaries, private_postgresql
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,6 +6,7 @@ Beside it what a loop without a memory does in each pass: read all active jobs, 
 from __future__ import annotations
 
 import statistics
+import sys
 import tempfile
 import time
 from datetime import timedelta
@@ -23,9 +24,11 @@ from footplate.domain.jobs import JobEvent
 from footplate.server.clock import SystemClock
 from footplate.store import TellingStore, codec, open_store
 from footplate.store.tables import job_events, jobs
-from footplate.testing.catalogue import built_in
-from footplate.testing.jobs import make_job, make_spec
-from footplate.testing.sites import make_regions, make_site
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from tests.support.catalogue import built_in
+from tests.support.jobs import make_job, make_spec
+from tests.support.sites import make_regions, make_site
 
 if TYPE_CHECKING:
     from collections.abc import Callable

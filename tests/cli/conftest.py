@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from footplate.cli.main import main
-from footplate.testing.fake_service import FakeService
+from tests.support.fake_service import FakeService
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,7 +8,7 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from footplate.cli.main import main
-from footplate.testing.fake_service import Answer, FakeService
+from tests.support.fake_service import Answer, FakeService
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -20,9 +20,9 @@ from footplate.domain.studies.parameters import (
     Scale,
 )
 from footplate.domain.submission import Location
-from footplate.testing.catalogue import built_in
 from footplate.wire.training_v1 import submissions as training
 from footplate.wire.vertex_v1.submissions import read_submission
+from tests.support.catalogue import built_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from click.testing import Result
 
     from footplate.domain.submission import Submission
-    from footplate.testing.fake_service import FakeService
+    from tests.support.fake_service import FakeService
 
 SUBMIT = ("ai-platform", "jobs", "submit", "training", "my_job")
 FIXED = (

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from click.testing import Result
 
-    from footplate.testing.fake_service import FakeService
+    from tests.support.fake_service import FakeService
 
 NAMES = """\
 CLOUDSDK_AI_PLATFORM_REGION

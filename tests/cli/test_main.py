@@ -14,14 +14,14 @@ import pytest
 from footplate.cli.group import Group
 from footplate.cli.main import main
 from footplate.server.data_dir import DataDir
-from footplate.testing.fake_service import Answer
+from tests.support.fake_service import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from click.testing import Result
 
-    from footplate.testing.fake_service import FakeService
+    from tests.support.fake_service import FakeService
 
 FULL = Path("/dev/full")
 HELP = """\

@@ -19,7 +19,7 @@ from footplate.cli.main import main
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from footplate.testing.fake_service import FakeService
+    from tests.support.fake_service import FakeService
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from footplate.domain.stacks import Dump, Frame, Missing, Process, Report, Thread, compare
-from footplate.testing.fake_service import Answer, failure
 from footplate.wire.stacks import encode_report
+from tests.support.fake_service import Answer, failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from click.testing import Result
 
-    from footplate.testing.fake_service import FakeService
+    from tests.support.fake_service import FakeService
 
 TRAINING = "projects/demo/jobs/census_1"
 CUSTOM = "projects/demo/locations/us-central1/customJobs/12"

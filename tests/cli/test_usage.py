@@ -15,11 +15,11 @@ from footplate.api.footplate_v1.usage import usage_routes
 from footplate.api.security import Access
 from footplate.cli.main import main
 from footplate.domain.usage import Counters, GpuUse, Sample
-from footplate.testing.http_server import serve
-from footplate.testing.jobs import make_job, make_search, make_spec
-from footplate.testing.store import MemoryStore
-from footplate.testing.usage import MemoryUsage
-from footplate.testing.usage_contract import MASTER, START, WORKER
+from tests.support.http_server import serve
+from tests.support.jobs import make_job, make_search, make_spec
+from tests.support.store import MemoryStore
+from tests.support.usage import MemoryUsage
+from tests.support.usage_contract import MASTER, START, WORKER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

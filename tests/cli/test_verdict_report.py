@@ -13,8 +13,8 @@ from footplate.domain.jobs import ContainerProgram, MachineSpec, PythonProgram, 
 from footplate.domain.preview.parity import Parity
 from footplate.domain.preview.plan import Plan, plan
 from footplate.domain.preview.verdict import Outlook, Verdict
-from footplate.testing.jobs import make_spec
-from footplate.testing.sites import make_site
+from tests.support.jobs import make_spec
+from tests.support.sites import make_site
 
 GOOD = Verdict((), (), Parity(accepted=True), queue=Outlook(starts_now=True))
 

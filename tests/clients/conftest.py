@@ -18,9 +18,9 @@ from google.auth.credentials import AnonymousCredentials
 from google.cloud import storage
 from googleapiclient import discovery
 
-from footplate.testing.gcloud import find_gcloud
 from footplate.testing.service import outside, running_service
-from footplate.testing.trainers import Trainers
+from tests.support.gcloud import find_gcloud
+from tests.support.trainers import Trainers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from googleapiclient.errors import HttpError
-from tests.trees import paths_below
+
+from tests.support.trees import paths_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from google.cloud import storage
 
     from footplate.testing.service import RunningService
-    from footplate.testing.trainers import Trainers
+    from tests.support.trainers import Trainers
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 from prometheus_client import CollectorRegistry
-from tests.clients.corpus import entries, require_corpus
 
 from footplate.api.app import create_app
 from footplate.api.health import health_routes
@@ -31,9 +30,10 @@ from footplate.cli.variables import google_variables
 from footplate.cli.whereabouts import Target
 from footplate.domain.names import TrainingJobName
 from footplate.server.clock import SystemClock
-from footplate.testing.gcloud import find_gcloud
-from footplate.testing.http_server import serve
-from footplate.testing.jobs_service import MemoryJobs
+from tests.clients.corpus import entries, require_corpus
+from tests.support.gcloud import find_gcloud
+from tests.support.http_server import serve
+from tests.support.jobs_service import MemoryJobs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
-from tests.api.faces.conftest import build
-from tests.clients.corpus import Entry, entries, require_corpus
 
 from footplate.api.security import Access
 from footplate.cli.main import main
 from footplate.cli.variables import google_variables
 from footplate.cli.whereabouts import Target
-from footplate.testing.gcloud import find_gcloud
-from footplate.testing.http_server import serve
-from footplate.testing.jobs_service import MemoryJobs
 from footplate.testing.service import outside
+from tests.api.faces.conftest import build
+from tests.clients.corpus import Entry, entries, require_corpus
+from tests.support.gcloud import find_gcloud
+from tests.support.http_server import serve
+from tests.support.jobs_service import MemoryJobs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,7 +17,6 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.clients.corpus import entries, require_corpus
 
 from footplate.cli.ai.custom_jobs.request import make_job as make_custom_job
 from footplate.cli.ai.hp_tuning_jobs.request import make_job as make_tuning_job
@@ -28,15 +27,15 @@ from footplate.domain.quotas import Quota
 from footplate.server import service as composition
 from footplate.server.data_dir import DataDir
 from footplate.settings import Settings
-from footplate.testing.backend import FakeBackend
-from footplate.testing.http_server import serve
+from tests.clients.corpus import entries, require_corpus
+from tests.support.backend import FakeBackend
+from tests.support.http_server import serve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.clients.corpus import Entry
-
     from footplate.wire.json_text import JsonObject
+    from tests.clients.corpus import Entry
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from footplate.testing.service import RunningService
-    from footplate.testing.trainers import Trainers
+    from tests.support.trainers import Trainers
 
     Run = Callable[..., subprocess.CompletedProcess[str]]
 

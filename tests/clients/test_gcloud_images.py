@@ -10,11 +10,11 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.engines import require_engine
 
 from footplate.testing.engines import make_python_image, private_dockerd
-from footplate.testing.gcloud import find_gcloud
 from footplate.testing.service import running_service
+from tests.support.engines import require_engine
+from tests.support.gcloud import find_gcloud
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

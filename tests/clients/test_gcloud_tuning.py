@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
 from tests.clients.corpus import FOLDER, require_corpus
 from tests.clients.tuned import SLEEPING, STEPS, TAG, TRAINER, loss_of, write_package
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from google.cloud import storage
 
-    from footplate.testing.trainers import Trainers
+    from tests.support.trainers import Trainers
 
     Run = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from google.cloud import storage
 
     from footplate.testing.service import RunningService
-    from footplate.testing.trainers import Trainers
+    from tests.support.trainers import Trainers
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 

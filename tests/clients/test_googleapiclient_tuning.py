@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from googleapiclient.errors import HttpError
+
 from tests.clients.tuned import SLEEPING, STEPS, TAG, TRAINER, loss_of
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from google.cloud import storage
 
-    from footplate.testing.trainers import Trainers
+    from tests.support.trainers import Trainers
 
     Finish = Callable[..., dict[str, Any]]
 

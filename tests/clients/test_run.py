@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
-from tests.certificates import sign_own
 
-from footplate.testing.fake_service import FakeService
-from footplate.testing.gcloud import find_gcloud
+from tests.support.certificates import sign_own
+from tests.support.fake_service import FakeService
+from tests.support.gcloud import find_gcloud
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+
 from tests.clients.tuned import SLEEPING, TAG, TRAINER, loss_of
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from footplate.domain.jobs import JobEvent
 from footplate.domain.names import JobUid
 from footplate.store import open_store
-from footplate.testing.jobs import CREATED
+from tests.support.jobs import CREATED
 
 store = open_store(sys.argv[1])
 while True:

@@ -8,9 +8,9 @@ import pytest
 from footplate.backends.local.exits import SlowExits
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import Presence
-from footplate.testing.backend import LOST, FakeBackend
-from footplate.testing.backend_contract import BackendContract
-from footplate.testing.local_backend import LocalRig
+from tests.support.backend import LOST, FakeBackend
+from tests.support.backend_contract import BackendContract
+from tests.support.local_backend import LocalRig
 
 
 class FakeRig:

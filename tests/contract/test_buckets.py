@@ -7,7 +7,7 @@ import pytest
 
 from footplate.buckets.folders import FolderBuckets
 from footplate.server.clock import SystemClock
-from footplate.testing.buckets_contract import BucketsContract
+from tests.support.buckets_contract import BucketsContract
 
 
 class TestFolderBuckets(BucketsContract):

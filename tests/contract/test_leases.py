@@ -15,17 +15,17 @@ from footplate.ports.notices import Notice, NoticeKind
 from footplate.store import open_store
 from footplate.store.engines import make_engine, parse_url
 from footplate.store.leases import SoleLeases
-from footplate.testing.jobs import make_job
-from footplate.testing.leases import MemoryLeases
-from footplate.testing.leases_contract import LIFE_S, LeasesContract
-from footplate.testing.study_records import make_study
+from tests.support.jobs import make_job
+from tests.support.leases import MemoryLeases
+from tests.support.leases_contract import LIFE_S, LeasesContract
+from tests.support.study_records import make_study
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from footplate.ports.leases import Leases
     from footplate.store import SqlStore
-    from footplate.testing.postgresql import Postgresql
+    from tests.support.postgresql import Postgresql
 
 PATIENCE_S = 30.0
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.logs.files import FileLogs
-from footplate.testing.logs import MemoryLogs
-from footplate.testing.logs_contract import LogsContract
+from tests.support.logs import MemoryLogs
+from tests.support.logs_contract import LogsContract
 
 if TYPE_CHECKING:
     from collections.abc import Callable

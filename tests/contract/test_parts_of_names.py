@@ -20,11 +20,11 @@ from footplate.ports.store import Store
 from footplate.store import open_store
 from footplate.store.engines import make_engine, parse_url
 from footplate.store.spans import LONGEST
-from footplate.testing.jobs import CREATED, make_job
-from footplate.testing.plain_strategies import texts
-from footplate.testing.postgresql import Postgresql
-from footplate.testing.span_checks import assert_spans
-from footplate.testing.store import MemoryStore
+from tests.support.jobs import CREATED, make_job
+from tests.support.plain_strategies import texts
+from tests.support.postgresql import Postgresql
+from tests.support.span_checks import assert_spans
+from tests.support.store import MemoryStore
 
 LONG = "x" * (LONGEST // 4)
 """Of a few of these names a span is divided."""

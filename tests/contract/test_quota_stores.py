@@ -14,9 +14,9 @@ from footplate.domain.quotas import Quota
 from footplate.ports.quotas import QuotaStore
 from footplate.store import open_store
 from footplate.store.quotas import SqlQuotas
-from footplate.testing.postgresql import Postgresql
-from footplate.testing.quotas import MemoryQuotas
-from footplate.testing.quotas_contract import REGION, QuotaContract
+from tests.support.postgresql import Postgresql
+from tests.support.quotas import MemoryQuotas
+from tests.support.quotas_contract import REGION, QuotaContract
 
 names = st.sampled_from(["*", "ads", "Ads", "ädß", "a%_"])
 limits = st.dictionaries(names, st.none() | st.integers(0, 10**9), max_size=4)

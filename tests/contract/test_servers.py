@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from footplate.ports.servers import Servers
-    from footplate.testing.postgresql import Postgresql
+    from tests.support.postgresql import Postgresql
 
 LONG_S = 3600.0
 ONE = Member("one", "http://127.0.0.1:1", 1, "0", "boot/1", "here", "/data", "dir")

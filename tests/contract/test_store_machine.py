@@ -24,11 +24,11 @@ from footplate.domain.names import JobName, JobUid, TrainingJobName
 from footplate.domain.states import State
 from footplate.ports.store import Store
 from footplate.store import open_store
-from footplate.testing import strategies
-from footplate.testing.jobs import CREATED
-from footplate.testing.plain_strategies import texts
-from footplate.testing.postgresql import Postgresql
-from footplate.testing.store import MemoryStore
+from tests.support import strategies
+from tests.support.jobs import CREATED
+from tests.support.plain_strategies import texts
+from tests.support.postgresql import Postgresql
+from tests.support.store import MemoryStore
 
 names = st.builds(TrainingJobName, st.sampled_from(["p", "q"]), st.sampled_from("abcde"))
 uids = st.sampled_from("uvwxyz").map(JobUid)

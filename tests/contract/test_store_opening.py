@@ -31,10 +31,10 @@ from footplate.store.opening import alone, stored_revision
 from footplate.store.studies.rows import study_values
 from footplate.store.tables import REVISION, REVISION_TABLE, jobs, metadata, revisions
 from footplate.store.times import to_micros
-from footplate.testing.jobs import CREATED, make_job
-from footplate.testing.postgresql import Postgresql
-from footplate.testing.span_checks import assert_spans
-from footplate.testing.study_records import make_study
+from tests.support.jobs import CREATED, make_job
+from tests.support.postgresql import Postgresql
+from tests.support.span_checks import assert_spans
+from tests.support.study_records import make_study
 
 JOBS = "projects/demo/jobs"
 
@@ -42,7 +42,7 @@ OPEN_AND_CREATE = """
 import sys
 from footplate.store import open_store
 from footplate.store.times import to_micros
-from footplate.testing.jobs import CREATED, make_job
+from tests.support.jobs import CREATED, make_job
 print("ready", flush=True)
 sys.stdin.read(1)
 store = open_store(sys.argv[1])

@@ -11,10 +11,11 @@ import pytest
 
 from footplate.domain.errors import Unavailable
 from footplate.store import open_store
-from footplate.testing.jobs import make_job
-from footplate.testing.postgresql import Postgresql, find_binaries, private_postgresql
+from tests.support import ROOT
+from tests.support.jobs import make_job
+from tests.support.postgresql import Postgresql, find_binaries, private_postgresql
 
-WRITER = Path(__file__).with_name("store_writer.py")
+WRITER = "tests.contract.store_writer"
 JOB = make_job()
 
 
@@ -48,8 +49,8 @@ def test_what_was_acknowledged_outlives_a_killed_writer(url: str) -> None:
 
 def _write_and_kill(url: str, until: int) -> int:
     """Let a process write until that version is acknowledged; the last one that it told of."""
-    command = (sys.executable, str(WRITER), url, JOB.uid)
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
+    command = (sys.executable, "-m", WRITER, url, JOB.uid)
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout is not None
         for line in writer.stdout:
             if int(line) >= until:

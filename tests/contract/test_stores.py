@@ -9,11 +9,11 @@ import pytest
 from footplate.domain.names import JobUid
 from footplate.ports.store import Store
 from footplate.store import TellingStore, open_store
-from footplate.testing.filter_contract import FilterContract
-from footplate.testing.postgresql import Postgresql
-from footplate.testing.run_contract import RunContract
-from footplate.testing.store import MemoryStore
-from footplate.testing.store_contract import (
+from tests.support.filter_contract import FilterContract
+from tests.support.postgresql import Postgresql
+from tests.support.run_contract import RunContract
+from tests.support.store import MemoryStore
+from tests.support.store_contract import (
     ConcurrencyContract,
     PagingContract,
     StoreContract,

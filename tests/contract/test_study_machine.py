@@ -18,10 +18,10 @@ from footplate.store.engines import make_engine, parse_url
 from footplate.store.opening import bring_up_to_date
 from footplate.store.studies.studies import SqlStudies
 from footplate.store.transactions import Transactions
-from footplate.testing import study_strategies as strategies
-from footplate.testing.jobs import CREATED
-from footplate.testing.postgresql import Postgresql
-from footplate.testing.studies import MemoryStudies
+from tests.support import study_strategies as strategies
+from tests.support.jobs import CREATED
+from tests.support.postgresql import Postgresql
+from tests.support.studies import MemoryStudies
 
 LOCATION = "projects/p/locations/l/studies"
 MOST = 4

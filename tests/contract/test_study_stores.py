@@ -12,13 +12,13 @@ from footplate.store import TellingStore, open_store
 from footplate.store.engines import make_engine, parse_url
 from footplate.store.studies.studies import SqlStudies
 from footplate.store.transactions import Transactions
-from footplate.testing.postgresql import Postgresql
-from footplate.testing.report_contract import ReportContract
-from footplate.testing.store import MemoryStore
-from footplate.testing.studies import MemoryStudies
-from footplate.testing.studies_contract import StudyContract
-from footplate.testing.study_paging_contract import StudyPagingContract
-from footplate.testing.study_records import STUDIES
+from tests.support.postgresql import Postgresql
+from tests.support.report_contract import ReportContract
+from tests.support.store import MemoryStore
+from tests.support.studies import MemoryStudies
+from tests.support.studies_contract import StudyContract
+from tests.support.study_paging_contract import StudyPagingContract
+from tests.support.study_records import STUDIES
 
 
 class WholeContract(StudyContract, ReportContract, StudyPagingContract):

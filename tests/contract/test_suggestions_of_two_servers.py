@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from footplate.control.suggesting import Suggester
 from footplate.control.suggesting.models import Models
 from footplate.store import open_store
-from footplate.testing.clock import FakeClock
-from footplate.testing.study_records import make_study
+from tests.support.clock import FakeClock
+from tests.support.study_records import make_study
 
 if TYPE_CHECKING:
     from footplate.domain.studies.records import TrialRecord
     from footplate.store import SqlStore
-    from footplate.testing.postgresql import Postgresql
+    from tests.support.postgresql import Postgresql
 
 ASKED = 4
 

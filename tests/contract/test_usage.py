@@ -6,8 +6,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from footplate.logs.usage import FileUsage
-from footplate.testing.usage import MemoryUsage
-from footplate.testing.usage_contract import START, UsageContract
+from tests.support.usage import MemoryUsage
+from tests.support.usage_contract import START, UsageContract
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tools.make_algorithms_reference import GROUPS, JOBS, PAGE, REFERENCE, rendered
-
 from footplate.wire.training_v1.rules.algorithms import NOT_SERVED
 from footplate_algorithms.algorithms import ALGORITHMS
 from footplate_algorithms.arguments import read_arguments
 from footplate_algorithms.metric_names import reported
+from tools.make_algorithms_reference import GROUPS, JOBS, PAGE, REFERENCE, rendered
 
 HOW_TO = (Path(__file__).parents[2] / "docs/how-to/train-without-code.md").read_text("utf-8")
 

@@ -6,9 +6,9 @@ import re
 
 import click
 import pytest
-from tools.make_cli_reference import EXITS, EXITS_OF_ALL, PAGE, render, walk
 
 from footplate.cli.main import main
+from tools.make_cli_reference import EXITS, EXITS_OF_ALL, PAGE, render, walk
 
 TEXT = PAGE.read_text("utf-8")
 COMMANDS = {

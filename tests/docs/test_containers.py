@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.docs.walk import ROOT, type_out
-from tests.engines import require_docker_command, require_engine
 
 from footplate.testing.engines import make_python_image, private_dockerd, private_podman
+from tests.docs.walk import ROOT, type_out
+from tests.support.engines import require_docker_command, require_engine
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
+
 from tests.docs.walk import ROOT
 
 if TYPE_CHECKING:

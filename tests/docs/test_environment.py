@@ -12,7 +12,7 @@ import pytest
 
 from footplate.domain.invocation import variables
 from footplate.domain.jobs import Address, ClusterVariable, JobSpec, WorkerPool
-from footplate.testing.jobs import PROGRAM, make_custom_name, make_spec
+from tests.support.jobs import PROGRAM, make_custom_name, make_spec
 
 if TYPE_CHECKING:
     from footplate.domain.names import JobName

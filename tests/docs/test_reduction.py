@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from footplate_reduction import settings
 from footplate_reduction.limits import Limits
+
 from tests.docs.walk import ROOT, type_out
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "source-documents.md"
 COLUMNS = ["promise", "tests", "what departs, and why"]
-TEST = re.compile(r"`(tests/[\w/.-]+\.py)((?:::\w+)+)`")
+TEST = re.compile(r"`((?:reduction/)?tests/[\w/.-]+\.py)((?:::\w+)+)`")
 REASON_LENGTH = 12
 """A reason is a sentence, and not a dash."""
 

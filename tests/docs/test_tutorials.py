@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from tests.docs.walk import ROOT, type_out, walk
 
 from footplate.server.machine import free_port
-from footplate.testing.gcloud import find_gcloud
+from tests.docs.walk import ROOT, type_out, walk
+from tests.support.gcloud import find_gcloud
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from footplate.testing.postgresql import Postgresql
+    from tests.support.postgresql import Postgresql
 
 TUTORIALS = ROOT / "docs" / "tutorials"
 slow = pytest.mark.slow

@@ -19,9 +19,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.trees import paths_below
-
 from footplate.testing.service import outside
+from tests.support.trees import paths_below
 
 ROOT = Path(__file__).parents[2]
 CACHE = ROOT / ".cache" / "footplate"

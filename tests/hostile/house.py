@@ -11,9 +11,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from starlette.routing import Route
-from tests.hostile.caller import Call, Caller
-from tests.trees import paths_below
-from tests.unit.wire.vertex_v1_bodies import body, study, tuning
 
 from footplate.control.suggesting import engine
 from footplate.control.tokens import ShellTokens
@@ -21,18 +18,21 @@ from footplate.domain.names import TrainingJobName
 from footplate.server import service as composition
 from footplate.server.data_dir import DataDir
 from footplate.settings import Settings
-from footplate.testing.backend import FakeBackend
-from footplate.testing.supervised import wait_until
+from tests.hostile.caller import Call, Caller
+from tests.support.backend import FakeBackend
+from tests.support.supervised import wait_until
+from tests.support.trees import paths_below
+from tests.unit.wire.vertex_v1_bodies import body, study, tuning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     import pytest
-    from tests.hostile.caller import Answer
 
     from footplate.ports.backend import AttemptStart
     from footplate.wire.json_text import JsonObject
+    from tests.hostile.caller import Answer
 
 SECRET = "what no request may ever bring to light"
 PROJECT, REGION, BUCKET = "demo", "us-central1", "stage"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_from_bytes
 
 from hypothesis import strategies as st
+
 from tests.hostile import values
 from tests.hostile.values import TEXTS, raw, to_json
 

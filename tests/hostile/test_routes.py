@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
+
 from tests.hostile.examples import BODIES, examples, unversioned
 from tests.hostile.house import open_house, routes_of
 from tests.hostile.mutations import attacks

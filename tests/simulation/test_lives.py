@@ -14,13 +14,13 @@ from footplate.domain.lifecycle import TRANSITIONS
 from footplate.domain.lifecycle.losses import MOST_ECHOES
 from footplate.domain.log_lines import restart_of
 from footplate.domain.states import State
-from footplate.testing.simulator import World, live
-from footplate.testing.simulator.world import PROJECTS
 from footplate.wire.replica_v1 import EventRecord, LineRecord
+from tests.support.simulator import World, live
+from tests.support.simulator.world import PROJECTS
 
 if TYPE_CHECKING:
     from footplate.domain.jobs import JobEvent
-    from footplate.testing.simulator.supervisor import Supervisor
+    from tests.support.simulator.supervisor import Supervisor
 
 LIVES = 10_000
 DEAF_LIVES = 1000

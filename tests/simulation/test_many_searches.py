@@ -9,13 +9,13 @@ import random
 from collections import Counter
 
 import pytest
-from tests.simulation.test_searches import Life
 
 from footplate.domain.errors import NotFound
 from footplate.domain.names import StudyUid
 from footplate.domain.studies.histories import study_of
-from footplate.testing.crashes import be_away, die
-from footplate.testing.search_rig import SearchRig
+from tests.simulation.test_searches import Life
+from tests.support.crashes import be_away, die
+from tests.support.search_rig import SearchRig
 
 SEEDS = 300
 STEPS = 120

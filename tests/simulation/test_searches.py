@@ -19,8 +19,8 @@ from footplate.domain.studies.records import StudyState
 from footplate.domain.studies.stopping import HalvingSpec, MedianSpec
 from footplate.domain.studies.study import Algorithm
 from footplate.domain.studies.trials import TrialState
-from footplate.testing.search_rig import SearchRig
-from footplate.testing.searches import make_search
+from tests.support.search_rig import SearchRig
+from tests.support.searches import make_search
 
 SEEDS = 1500
 STEPS = 60

@@ -1,7 +1,7 @@
-"""For tests: of trainers, by their users; and fakes, contracts and a simulator for our own.
+"""For tests of trainers: a service for a test, and faults as they happen in a cloud.
 
-Users of the service want ``running_service``, a service for a test, and ``FaultInjector``, which
-does to its jobs what clouds do.
+``running_service`` runs a service for the length of a block; ``FaultInjector`` kills and freezes
+replicas of its jobs; ``footplate.testing.engines`` starts private container engines.
 """
 
 from footplate.testing.faults import Fault, FaultInjector

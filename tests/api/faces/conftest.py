@@ -19,9 +19,9 @@ from footplate.api.training_v1 import training_routes
 from footplate.api.vertex_v1 import vertex_routes, vizier_routes
 from footplate.catalogue import load_catalogue
 from footplate.domain.states import State
-from footplate.testing.http_server import serve
-from footplate.testing.jobs_service import MemoryJobs
-from footplate.testing.vizier import memory_vizier
+from tests.support.http_server import serve
+from tests.support.jobs_service import MemoryJobs
+from tests.support.vizier import memory_vizier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

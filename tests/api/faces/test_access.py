@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from footplate.api.app import create_app
 from footplate.api.security import Access
-from footplate.testing.http_server import serve
+from tests.support.http_server import serve
 
 
 async def hello(_request: object) -> PlainTextResponse:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import httpx
 
-    from footplate.testing.jobs_service import MemoryJobs
+    from tests.support.jobs_service import MemoryJobs
 
 PARENT = "projects/demo"
 

@@ -24,12 +24,12 @@ from footplate.control.wishes import Wishes
 from footplate.domain.lifecycle import Admitted, react
 from footplate.domain.sites import Mode, Site
 from footplate.store import open_store
-from footplate.testing.clock import FakeClock
-from footplate.testing.container_engine import FakeContainerEngine
-from footplate.testing.http_server import serve
-from footplate.testing.jobs import make_job
-from footplate.testing.logs import MemoryLogs
-from footplate.testing.usage import MemoryUsage
+from tests.support.clock import FakeClock
+from tests.support.container_engine import FakeContainerEngine
+from tests.support.http_server import serve
+from tests.support.jobs import make_job
+from tests.support.logs import MemoryLogs
+from tests.support.usage import MemoryUsage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,8 +16,8 @@ from footplate.domain.states import State
 from footplate.domain.studies.metrics import Measurement
 from footplate.domain.studies.records import TrialRecord
 from footplate.domain.studies.trials import TrialState
-from footplate.testing.jobs import CREATED
-from footplate.testing.trials import succeeded
+from tests.support.jobs import CREATED
+from tests.support.trials import succeeded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from footplate.domain.jobs import Job
     from footplate.domain.studies.parameters import Value
-    from footplate.testing.jobs_service import MemoryJobs
+    from tests.support.jobs_service import MemoryJobs
 
 JOBS = "/v1/projects/demo/jobs"
 NAME = TrainingJobName("demo", "search_1")

@@ -15,7 +15,7 @@ from footplate.domain.states import State
 if TYPE_CHECKING:
     import httpx
 
-    from footplate.testing.jobs_service import MemoryJobs
+    from tests.support.jobs_service import MemoryJobs
 
 JOBS = "/v1/projects/demo/jobs"
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import httpx
 
-    from footplate.testing.jobs_service import MemoryJobs
+    from tests.support.jobs_service import MemoryJobs
 
 P = "projects/demo/locations/us-central1"
 POOL = {

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from google.cloud import aiplatform, aiplatform_v1
-from tests.api.faces.test_vertex_clients import POOL
-from tests.api.faces.test_vertex_v1 import P, body, tuning_body
 
 from footplate.domain.admission import Explanation
 from footplate.domain.errors import Code
@@ -19,14 +17,16 @@ from footplate.domain.states import State
 from footplate.domain.studies.metrics import Selection
 from footplate.domain.studies.records import TrialRecord
 from footplate.domain.studies.trials import TrialState
-from footplate.testing.jobs import CREATED
-from footplate.testing.trials import succeeded
+from tests.api.faces.test_vertex_clients import POOL
+from tests.api.faces.test_vertex_v1 import P, body, tuning_body
+from tests.support.jobs import CREATED
+from tests.support.trials import succeeded
 
 if TYPE_CHECKING:
     import httpx
 
     from footplate.domain.jobs import Job
-    from footplate.testing.jobs_service import MemoryJobs
+    from tests.support.jobs_service import MemoryJobs
 
 JOBS = f"/v1/{P}/hyperparameterTuningJobs"
 

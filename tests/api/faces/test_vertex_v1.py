@@ -15,7 +15,7 @@ from footplate.domain.submission import Tuning
 if TYPE_CHECKING:
     import httpx
 
-    from footplate.testing.jobs_service import MemoryJobs
+    from tests.support.jobs_service import MemoryJobs
 
 P = "projects/demo/locations/us-central1"
 JOBS = f"/v1/{P}/customJobs"

@@ -14,11 +14,11 @@ from footplate.api.security import Access
 from footplate.client.service import Service
 from footplate.control.status import Status
 from footplate.domain.jobs import Replica
-from footplate.testing.clock import FakeClock
-from footplate.testing.http_server import serve
-from footplate.testing.jobs import make_job
-from footplate.testing.store import MemoryStore
 from footplate.wire.restarts import MOST_NAMES
+from tests.support.clock import FakeClock
+from tests.support.http_server import serve
+from tests.support.jobs import make_job
+from tests.support.store import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

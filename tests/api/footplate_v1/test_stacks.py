@@ -21,10 +21,10 @@ from footplate.domain.errors import NotFound
 from footplate.domain.jobs import Replica
 from footplate.domain.names import parse_job_name
 from footplate.domain.states import Phase, State
-from footplate.testing.http_server import serve
-from footplate.testing.jobs import make_custom_name, make_job, make_spec
-from footplate.testing.store import MemoryStore
 from footplate.wire.wishes import WishAnswer
+from tests.support.http_server import serve
+from tests.support.jobs import make_custom_name, make_job, make_spec
+from tests.support.store import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

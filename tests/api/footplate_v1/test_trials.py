@@ -25,10 +25,10 @@ from footplate.domain.studies.records import (
     TrialRecord,
 )
 from footplate.domain.studies.trials import TrialState
-from footplate.testing.http_server import serve
-from footplate.testing.jobs import CREATED, make_job, make_spec
-from footplate.testing.store import MemoryStore
-from footplate.testing.trials import LOSS, SEARCH, STUDY, MemoryTrials, succeeded
+from tests.support.http_server import serve
+from tests.support.jobs import CREATED, make_job, make_spec
+from tests.support.store import MemoryStore
+from tests.support.trials import LOSS, SEARCH, STUDY, MemoryTrials, succeeded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

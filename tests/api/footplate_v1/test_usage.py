@@ -17,11 +17,11 @@ from footplate.domain.errors import NotFound
 from footplate.domain.names import TrainingJobName
 from footplate.domain.states import State
 from footplate.domain.usage import Counters, GpuUse, Sample
-from footplate.testing.http_server import serve
-from footplate.testing.jobs import make_job, make_spec
-from footplate.testing.store import MemoryStore
-from footplate.testing.usage import MemoryUsage
-from footplate.testing.usage_contract import MASTER, START, WORKER, make_sample, make_samples
+from tests.support.http_server import serve
+from tests.support.jobs import make_job, make_spec
+from tests.support.store import MemoryStore
+from tests.support.usage import MemoryUsage
+from tests.support.usage_contract import MASTER, START, WORKER, make_sample, make_samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

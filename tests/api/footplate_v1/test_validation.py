@@ -17,13 +17,13 @@ from footplate.control.searches.resolving import SearchResolver
 from footplate.control.validation import Validation
 from footplate.domain.jobs import RestartBounds
 from footplate.domain.quotas import Quotas
-from footplate.testing.catalogue import built_in
-from footplate.testing.clock import FakeClock
-from footplate.testing.container_engine import FakeContainerEngine
-from footplate.testing.http_server import serve
-from footplate.testing.sites import make_regions
-from footplate.testing.store import MemoryStore
 from footplate.wire.footplate_v1 import read_verdict
+from tests.support.catalogue import built_in
+from tests.support.clock import FakeClock
+from tests.support.container_engine import FakeContainerEngine
+from tests.support.http_server import serve
+from tests.support.sites import make_regions
+from tests.support.store import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,10 +22,10 @@ from footplate.domain.names import CustomJobName, TrainingJobName, trial_run_nam
 from footplate.domain.states import State
 from footplate.domain.submission import Location, Submission
 from footplate.logs.files import FileLogs
-from footplate.testing.http_server import serve
-from footplate.testing.jobs import make_job, make_search, make_spec
-from footplate.testing.jobs_service import MemoryJobs
 from footplate.wire.severity import read_line
+from tests.support.http_server import serve
+from tests.support.jobs import make_job, make_search, make_spec
+from tests.support.jobs_service import MemoryJobs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.api.logging.conftest import TRAINING
 
 from footplate.domain.names import TrainingJobName, TuningJobName
 from footplate.domain.submission import Location
+from tests.api.logging.conftest import TRAINING
 
 if TYPE_CHECKING:
     import httpx
-    from tests.api.logging.conftest import World
 
     from footplate.domain.names import JobName
+    from tests.api.logging.conftest import World
 
 FILTER = 'resource.type="ml_job" AND resource.labels.job_id="{}"'
 STREAM_LOGS = {

@@ -8,18 +8,19 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.api.logging.conftest import build
 
 from footplate.domain.names import TuningJobName
 from footplate.domain.submission import Location
-from footplate.testing.gcloud import find_gcloud
-from footplate.testing.http_server import serve
+from tests.api.logging.conftest import build
+from tests.support.gcloud import find_gcloud
+from tests.support.http_server import serve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from starlette.types import Receive, Scope, Send
+
     from tests.api.logging.conftest import World
 
 pytestmark = pytest.mark.slow

@@ -7,17 +7,17 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.api.logging.conftest import TRAINING
 
 from footplate.domain.names import TuningJobName
 from footplate.domain.submission import Location
+from tests.api.logging.conftest import TRAINING
 
 if TYPE_CHECKING:
     import httpx
-    from tests.api.logging.conftest import World
 
     from footplate.domain.jobs import Job
     from footplate.domain.names import JobName
+    from tests.api.logging.conftest import World
 
 _PATIENCE_S = 20.0
 

@@ -21,10 +21,10 @@ from footplate.domain.errors import PermissionDenied
 from footplate.domain.jobs import Replica
 from footplate.domain.names import AttemptId
 from footplate.domain.states import Phase, State
-from footplate.testing.http_server import serve
-from footplate.testing.jobs import make_job, make_spec
-from footplate.testing.supervised import wait_until
 from footplate.wire.wishes import MAX_ANSWER_BYTES, WishAnswer
+from tests.support.http_server import serve
+from tests.support.jobs import make_job, make_spec
+from tests.support.supervised import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ from footplate.api.storage_v1 import program_routes, storage_routes
 from footplate.buckets.folders import FolderBuckets
 from footplate.domain.errors import PermissionDenied, ServiceError
 from footplate.server.clock import SystemClock
-from footplate.testing.http_server import serve
+from tests.support.http_server import serve
 
 
 @pytest.fixture

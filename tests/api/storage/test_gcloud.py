@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from footplate.buckets.folders import FolderBuckets
-from footplate.testing.gcloud import find_gcloud
+from tests.support.gcloud import find_gcloud
 
 MEBIBYTE = 1 << 20
 Gcloud = Callable[..., str]

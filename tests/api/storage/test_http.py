@@ -17,7 +17,7 @@ from footplate.api.storage_v1 import storage_routes
 from footplate.api.storage_v1.body import SMALL_BYTES
 from footplate.buckets.folders import FolderBuckets
 from footplate.server.clock import SystemClock
-from footplate.testing.http_server import serve
+from tests.support.http_server import serve
 
 UPLOAD = "/upload/storage/v1/b/stage/o"
 OBJECTS = "/storage/v1/b/stage/o"

@@ -10,7 +10,7 @@ from footplate.api.app import create_app
 from footplate.api.footplate_v1.catalogue import catalogue_routes
 from footplate.api.security import Access
 from footplate.catalogue import load_catalogue
-from footplate.testing.http_server import serve
+from tests.support.http_server import serve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

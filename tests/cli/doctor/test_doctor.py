@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.engines import require_engine
-
 from footplate.cli.doctor.findings import Finding, Verdict, conclusion, jobs_can_run
 from footplate.cli.doctor.judging import (
     judge_database,
@@ -21,6 +19,7 @@ from footplate.cli.doctor.judging import (
 )
 from footplate.container_engine.sockets import WAY_OUT
 from footplate.testing.engines import private_podman
+from tests.support.engines import require_engine
 
 PODMAN = {"Components": [{"Name": "Podman Engine"}]}
 PODMAN_INFO = {

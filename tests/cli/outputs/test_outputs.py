@@ -15,8 +15,8 @@ from click.testing import CliRunner
 
 from footplate.catalogue import load_catalogue
 from footplate.cli.main import main
-from footplate.testing.fake_service import TIME, Answer, FakeService
 from footplate.wire.catalogue import encode_catalogue
+from tests.support.fake_service import TIME, Answer, FakeService
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,8 +14,8 @@ from footplate.api.security import Access
 from footplate.cli.main import main
 from footplate.control.quotas import QuotaBook
 from footplate.domain.quotas import Quota
-from footplate.testing.http_server import serve
-from footplate.testing.quotas import CATALOGUE, MemoryQuotas
+from tests.support.http_server import serve
+from tests.support.quotas import CATALOGUE, MemoryQuotas
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from click.testing import Result
+
     from tests.cli.quotas.conftest import Quotas
 
 ADS = ("--project=ads", "--region=us-central1")

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from footplate.cli.main import main
-from footplate.testing.environments import lock, make_wheel
+from tests.support.environments import lock, make_wheel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

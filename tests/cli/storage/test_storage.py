@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.testing.fake_service import TIME
+from tests.support.fake_service import TIME
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from click.testing import Result
 
-    from footplate.testing.fake_service import FakeService
+    from tests.support.fake_service import FakeService
 
 
 def test_buckets_are_made_and_listed(invoke: Callable[..., Result]) -> None:

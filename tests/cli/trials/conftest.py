@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.testing.fake_service import TIME
+from tests.support.fake_service import TIME
 
 if TYPE_CHECKING:
-    from footplate.testing.fake_service import FakeService
+    from tests.support.fake_service import FakeService
 
 JOB = "projects/demo/jobs/census_1"
 

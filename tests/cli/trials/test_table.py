@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from click.testing import Result
 
-    from footplate.testing.fake_service import FakeService
+    from tests.support.fake_service import FakeService
 
 TRIALS = ("ai-platform", "jobs", "trials")
 

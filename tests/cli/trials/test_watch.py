@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from click.testing import Result
 
-    from footplate.testing.fake_service import FakeService
+    from tests.support.fake_service import FakeService
 
 FIRST = trial(1, parameters={"learning_rate": 0.1}, final=measured(0.5, 100))
 RUNNING = trial(2, "ACTIVE", parameters={"learning_rate": 0.2}, latest=measured(0.4, 30))

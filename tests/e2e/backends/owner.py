@@ -1,9 +1,9 @@
-"""A process that owns a local backend, in order to be killed: run as a script.
+"""A process that owns a local backend, in order to be killed: run with ``python -m``.
 
-``owner.py start FOLDER ARCHIVE ATTEMPT REPLICAS...`` starts a gang, says ``started``, and waits
+``owner start FOLDER ARCHIVE ATTEMPT REPLICAS...`` starts a gang, says ``started``, and waits
 until its standard input ends.
 
-``owner.py crash FOLDER ARCHIVE REPLICAS...`` reads lines ``KIND NUMBER NAME`` from its standard
+``owner crash FOLDER ARCHIVE REPLICAS...`` reads lines ``KIND NUMBER NAME`` from its standard
 input. For each it forks a child that starts a gang below ``FOLDER/NAME`` and is killed: kind
 ``step`` at that step of the start, kind ``after`` so many milliseconds from its beginning. It
 answers ``killed``, or ``done`` if the child came to its end before.
@@ -22,7 +22,7 @@ from pathlib import Path
 from footplate.backends.local import LocalBackend
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import AttemptStart, Ticket
-from footplate.testing.local_backend import make_ready_nursery
+from tests.support.local_backend import make_ready_nursery
 
 TOKEN = "attempt-1.master-replica-0.0123456789abcdef"
 

@@ -11,10 +11,11 @@ import pytest
 
 from footplate.backends.local import LocalBackend
 from footplate.ports.backend import Presence
-from footplate.testing.backend_rig import WORKERS, all_are, make_request, see
-from footplate.testing.local_backend import LocalRig, find_processes, wait_until
+from tests.support import ROOT
+from tests.support.backend_rig import WORKERS, all_are, make_request, see
+from tests.support.local_backend import LocalRig, find_processes, wait_until
 
-OWNER = Path(__file__).with_name("owner.py")
+OWNER = "tests.e2e.backends.owner"
 GANG = WORKERS[:2]
 LEAST_STEPS = 20
 """Fewer would mean that nothing was tried."""
@@ -78,7 +79,8 @@ def owner(
     rig: LocalRig, tmp_path: Path, request: pytest.FixtureRequest
 ) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
-        [sys.executable, str(OWNER), request.param, str(tmp_path), str(rig.archive), *GANG],
+        [sys.executable, "-m", OWNER, request.param, str(tmp_path), str(rig.archive), *GANG],
+        cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

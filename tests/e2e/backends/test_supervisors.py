@@ -15,12 +15,13 @@ from footplate.domain.names import AttemptId
 from footplate.ports.backend import AttemptStart, Presence, Ticket
 from footplate.replica.archive import build_archive
 from footplate.replica.isolation.processes import find
-from footplate.testing.backend_rig import see
-from footplate.testing.local_backend import find_processes, make_ready_nursery, wait_until
-from footplate.testing.replica_api import TOKEN, ReplicaApi
-from footplate.testing.supervised import Supervised, command_task, python_task
+from tests.support import ROOT
+from tests.support.backend_rig import see
+from tests.support.local_backend import find_processes, make_ready_nursery, wait_until
+from tests.support.replica_api import TOKEN, ReplicaApi
+from tests.support.supervised import Supervised, command_task, python_task
 
-OWNER = Path(__file__).with_name("owner.py")
+OWNER = "tests.e2e.backends.owner"
 ATTEMPT = AttemptId("u-1")
 CHIEF = "master-replica-0"
 REQUEST = AttemptStart(ATTEMPT, (Ticket(CHIEF, TOKEN),))
@@ -115,7 +116,8 @@ def run_owner(world: World) -> Iterator[Callable[[], subprocess.Popen[str]]]:
     def run() -> subprocess.Popen[str]:
         kind = "start-forked" if world.forked else "start"
         owner = subprocess.Popen(
-            [sys.executable, OWNER, kind, world.folder, world.archive, ATTEMPT, CHIEF],
+            [sys.executable, "-m", OWNER, kind, world.folder, world.archive, ATTEMPT, CHIEF],
+            cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.e2e.containers.container_desk import IMAGE, ContainerDesk, Engine
-from tests.e2e.service.conftest import CACHE
-from tests.engines import require_engine
 
 from footplate.testing.engines import make_python_image, private_dockerd, private_podman
 from footplate.testing.service import running_service
+from tests.e2e.containers.container_desk import IMAGE, ContainerDesk, Engine
+from tests.e2e.service.conftest import CACHE
+from tests.support.engines import require_engine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

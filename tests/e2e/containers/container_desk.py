@@ -6,10 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tests.e2e.service.conftest import BUCKET, Desk
-
 from footplate.domain.names import CustomJobName, GcsUri, TrainingJobName
-from footplate.testing.supervised import wait_until
+from tests.e2e.service.conftest import BUCKET, Desk
+from tests.support.supervised import wait_until
 
 if TYPE_CHECKING:
     from footplate.client.resources import Event

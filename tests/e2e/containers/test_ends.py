@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.e2e.containers.container_desk import ContainerDesk
-from tests.e2e.service.conftest import CACHE
-from tests.e2e.service.test_ends import FAMILY, check_silence
 
 from footplate.domain.states import State
 from footplate.testing.service import running_service
+from tests.e2e.containers.container_desk import ContainerDesk
+from tests.e2e.service.conftest import CACHE
+from tests.e2e.service.test_ends import FAMILY, check_silence
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,17 +6,16 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.e2e.service.searching import search, trials
-from tests.unit.replica_metrics import event_writer
 
 from footplate.domain.states import State
+from tests.e2e.service.searching import search, trials
+from tests.unit.replica_metrics import event_writer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.e2e.containers.container_desk import ContainerDesk
-
     from footplate.domain.names import JobName
+    from tests.e2e.containers.container_desk import ContainerDesk
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("engines")]
 

@@ -6,13 +6,13 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.engines import require_registry
 
 from footplate.domain.names import GcsUri
 from footplate.domain.states import State
 from footplate.testing.engines import private_registry
 from footplate.testing.faults import FaultInjector
-from footplate.testing.trainers import pack
+from tests.support.engines import require_registry
+from tests.support.trainers import pack
 
 if TYPE_CHECKING:
     from pathlib import Path

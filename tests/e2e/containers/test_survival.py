@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from tests.e2e.service.test_survival import (
     test_a_lost_machine_means_a_restart,
     test_deaths_one_after_another_before_the_server_is_up,

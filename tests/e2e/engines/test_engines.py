@@ -8,7 +8,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.engines import require_engine, require_registry
 
 from footplate.testing.engines import (
     PrivateEngine,
@@ -17,6 +16,7 @@ from footplate.testing.engines import (
     private_podman,
     private_registry,
 )
+from tests.support.engines import require_engine, require_registry
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("engines")]
 

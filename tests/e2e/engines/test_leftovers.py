@@ -5,7 +5,6 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
-from tests.engines import require_engine
 
 from footplate.container_engine.discovery import FoundEngine
 from footplate.container_engine.leftovers import remove_leftovers
@@ -16,6 +15,7 @@ from footplate.testing.engines import (
     private_dockerd,
     private_podman,
 )
+from tests.support.engines import require_engine
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("engines")]
 

@@ -13,7 +13,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from tests.engines import require_engine, require_registry
 
 from footplate.testing.engines import (
     PrivateEngine,
@@ -23,6 +22,7 @@ from footplate.testing.engines import (
     private_registry,
     push_image,
 )
+from tests.support.engines import require_engine, require_registry
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("engines")]
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from tests.e2e.service.conftest import CACHE, Desk
 
 from footplate.domain.names import CustomJobName, parse_job_name
 from footplate.testing.service import running_service
+from tests.e2e.service.conftest import CACHE, Desk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

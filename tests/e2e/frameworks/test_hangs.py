@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.e2e.service.conftest import BUCKET
 
 from footplate.domain.names import GcsUri
-from footplate.testing.trainers import pack_trainer
+from tests.e2e.service.conftest import BUCKET
+from tests.support.trainers import pack_trainer
 
 if TYPE_CHECKING:
-    from tests.e2e.frameworks.conftest import Clusters
-
     from footplate.domain.names import CustomJobName
     from footplate.domain.stacks import Comparison, Place
+    from tests.e2e.frameworks.conftest import Clusters
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("frameworks")]
 

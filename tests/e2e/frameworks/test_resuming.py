@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.e2e.frameworks.conftest import read_report
 
 from footplate.domain.states import State
 from footplate.testing.faults import FaultInjector
+from tests.e2e.frameworks.conftest import read_report
 
 if TYPE_CHECKING:
-    from tests.e2e.frameworks.conftest import Clusters
-
     from footplate.domain.names import TrainingJobName
+    from tests.e2e.frameworks.conftest import Clusters
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("frameworks")]
 

@@ -7,9 +7,9 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.e2e.frameworks.conftest import read_report
 
 from footplate.domain.states import State
+from tests.e2e.frameworks.conftest import read_report
 
 if TYPE_CHECKING:
     from tests.e2e.frameworks.conftest import Clusters

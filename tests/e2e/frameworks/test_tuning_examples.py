@@ -12,17 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.e2e.service.searching import curve, told, trials
 
 from footplate.domain.states import State
+from tests.e2e.service.searching import curve, told, trials
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tests.e2e.frameworks.conftest import Clusters
-
     from footplate.client.trials import TrialView
     from footplate.domain.names import JobName
+    from tests.e2e.frameworks.conftest import Clusters
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("frameworks")]
 

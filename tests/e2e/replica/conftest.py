@@ -8,7 +8,7 @@ import pytest
 
 from footplate.replica.archive import build_archive
 from footplate.replica.isolation import ladder
-from footplate.testing.supervised import Supervised, command_task
+from tests.support.supervised import Supervised, command_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

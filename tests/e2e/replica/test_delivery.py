@@ -15,10 +15,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.disks import small_disk
 
-from footplate.testing.replica_api import TOKEN, Reply
-from footplate.testing.supervised import Supervised, python_task, wait_until
+from tests.support.disks import small_disk
+from tests.support.replica_api import TOKEN, Reply
+from tests.support.supervised import Supervised, python_task, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

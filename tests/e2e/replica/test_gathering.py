@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from footplate.domain.log_lines import restart_of
-from footplate.testing.replica_api import Reply
-from footplate.testing.supervised import find_living, python_task
+from tests.support.replica_api import Reply
+from tests.support.supervised import find_living, python_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from footplate.testing.supervised import Supervised
+    from tests.support.supervised import Supervised
 
     Make = Callable[..., Supervised]
 

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.e2e.replica.children import BEAR
 
 from footplate.replica.isolation.processes import find
-from footplate.testing.supervised import Supervised, find_living, python_task, wait_until
+from tests.e2e.replica.children import BEAR
+from tests.support.supervised import Supervised, find_living, python_task, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.interpreters import find_interpreters
 
-from footplate.testing.supervised import Supervised, python_task
+from tests.support.interpreters import find_interpreters
+from tests.support.supervised import Supervised, python_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable

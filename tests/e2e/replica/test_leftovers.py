@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.testing.supervised import Supervised, find_living, python_task, wait_until
+from tests.support.supervised import Supervised, find_living, python_task, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.e2e.replica.conftest import STRICT
 
-from footplate.testing.supervised import Supervised, python_task
+from tests.e2e.replica.conftest import STRICT
+from tests.support.supervised import Supervised, python_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.unit.replica_metrics.event_writer import event, simple, write
 
-from footplate.testing.supervised import python_task
+from tests.support.supervised import python_task
+from tests.unit.replica_metrics.event_writer import event, simple, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from footplate.testing.supervised import Supervised
+    from tests.support.supervised import Supervised
 
 HYPERTUNE = """
 import json, os, time

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from footplate.testing.supervised import python_task, wait_until
+from tests.support.supervised import python_task, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from footplate.testing.supervised import Supervised
+    from tests.support.supervised import Supervised
 
     Make = Callable[..., Supervised]
 

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.e2e.replica.conftest import STRICT
 
 from footplate.replica.isolation import kernel, processes
 from footplate.replica.network.place import Place, Unconnected, clear
-from footplate.testing.supervised import python_task, wait_until
+from tests.e2e.replica.conftest import STRICT
+from tests.support.supervised import python_task, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from footplate.testing.supervised import Supervised
+    from tests.support.supervised import Supervised
 
     Make = Callable[..., Supervised]
 

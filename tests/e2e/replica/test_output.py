@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.testing.supervised import Supervised, python_task
+from tests.support.supervised import Supervised, python_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,8 +14,8 @@ import pytest
 from footplate.replica.answers import Answers
 from footplate.replica.environment.cache import Cache
 from footplate.replica.environment.eviction import Wish
-from footplate.testing.replica_api import Reply
-from footplate.testing.supervised import Supervised, find_living, python_task, wait_until
+from tests.support.replica_api import Reply
+from tests.support.supervised import Supervised, find_living, python_task, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable

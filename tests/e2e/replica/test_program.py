@@ -16,7 +16,7 @@ from footplate.replica.filesystem import VIEWS
 from footplate.replica.isolation.proofs import Proofs
 from footplate.replica.program import compose_build_environment, compose_environment
 from footplate.server.clock import SystemClock
-from footplate.testing.supervised import Supervised, command_task, python_task, wait_until
+from tests.support.supervised import Supervised, command_task, python_task, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import serve
 
-from footplate.testing.supervised import Supervised, find_living, python_task, wait_until
+from tests.support.supervised import Supervised, find_living, python_task, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

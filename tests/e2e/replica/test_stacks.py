@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from footplate.replica.stacks import explain
 from footplate.server.py_spy import find_py_spy
-from footplate.testing.supervised import command_task, python_task
 from footplate.wire.stacks import decode_dump
+from tests.support.supervised import command_task, python_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from footplate.domain.stacks import Process
-    from footplate.testing.supervised import Supervised
+    from tests.support.supervised import Supervised
 
     Make = Callable[..., Supervised]
 

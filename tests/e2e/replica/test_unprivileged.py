@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.e2e.replica.children import BEAR
 
 from footplate.replica.isolation import ladder
-from footplate.testing.supervised import Supervised, find_living, python_task, wait_until
+from tests.e2e.replica.children import BEAR
+from tests.support.supervised import Supervised, find_living, python_task, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,13 +8,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from footplate.testing.supervised import python_task, wait_until
+from tests.support.supervised import python_task, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from footplate.testing.replica_api import Record
-    from footplate.testing.supervised import Supervised
+    from tests.support.replica_api import Record
+    from tests.support.supervised import Supervised
 
 BURN = """
 import os, sys, subprocess

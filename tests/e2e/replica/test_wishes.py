@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.testing.supervised import find_living, python_task, wait_until
+from tests.support.supervised import find_living, python_task, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from footplate.testing.supervised import Supervised
+    from tests.support.supervised import Supervised
 
     Make = Callable[..., Supervised]
 

@@ -13,7 +13,7 @@ import pytest
 from uv import find_uv_bin
 
 from footplate import catalogue
-from footplate.testing.environments import Bench, TaskServer
+from tests.support.environments import Bench, TaskServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from tests.algorithm_data import write_census, write_numbers, write_prices
-from tests.e2e.runtimes.test_runtimes import prepare
 
 from footplate.server.wheels import algorithms_wheel
+from tests.e2e.runtimes.test_runtimes import prepare
+from tests.support.algorithm_data import write_census, write_numbers, write_prices
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from footplate.domain.runtimes import Runtimes
-    from footplate.testing.environments import Bench, Outcome
+    from tests.support.environments import Bench, Outcome
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("algorithms")]
 

@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.e2e.runtimes.test_runtimes import prepare, run
 
 from footplate.domain.runtimes import Runtime
 from footplate.replica.journal import Journal
@@ -14,12 +13,13 @@ from footplate.replica.metrics.findings import Findings
 from footplate.replica.metrics.looks import Looks
 from footplate.replica.spool import Spool
 from footplate.wire.replica_v1 import MetricRecord, Record, decode_reports
+from tests.e2e.runtimes.test_runtimes import prepare, run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from footplate.domain.runtimes import Runtimes
-    from footplate.testing.environments import Bench
+    from tests.support.environments import Bench
 
 pytestmark = pytest.mark.slow
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.domain.runtimes import Runtime
-from footplate.testing.environments import Outcome, make_sdist
+from tests.support.environments import Outcome, make_sdist
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from footplate.domain.runtimes import Runtimes
-    from footplate.testing.environments import Bench
+    from tests.support.environments import Bench
 
 pytestmark = pytest.mark.slow
 

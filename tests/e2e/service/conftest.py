@@ -11,7 +11,7 @@ import pytest
 from footplate.client.service import Service
 from footplate.domain.names import GcsUri, TrainingJobName
 from footplate.testing.service import running_service
-from footplate.testing.trainers import pack_trainer
+from tests.support.trainers import pack_trainer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

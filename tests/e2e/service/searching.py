@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from footplate.domain.names import StudyUid
 from footplate.store import open_store
-from footplate.testing.supervised import find_living
+from tests.support.supervised import find_living
 
 if TYPE_CHECKING:
-    from tests.e2e.service.conftest import Desk
-
     from footplate.client.trials import MeasurementView, TrialView
     from footplate.domain.names import JobName
     from footplate.ports.studies import KeptStudy
+    from tests.e2e.service.conftest import Desk
 
 REPORTER = """
 import argparse, json, os, pathlib, sys, time

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 import yaml
-from tests.algorithm_data import write_census, write_numbers
-from tests.e2e.service.conftest import BUCKET
 
 from footplate.domain.names import GcsUri, TrainingJobName
 from footplate.domain.states import State
+from tests.e2e.service.conftest import BUCKET
+from tests.support.algorithm_data import write_census, write_numbers
 
 if TYPE_CHECKING:
     from pathlib import Path

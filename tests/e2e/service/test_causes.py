@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.e2e.service.conftest import BUCKET, CACHE, Desk
 
 from footplate.domain.names import GcsUri, TrainingJobName
 from footplate.testing.service import running_service
-from footplate.testing.trainers import pack
+from tests.e2e.service.conftest import BUCKET, CACHE, Desk
+from tests.support.trainers import pack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.e2e.service.conftest import CACHE, Desk
-from tests.e2e.service.test_clusters import LATE, MEMBERS, Gang, check, greetings, kinds
 
 from footplate.domain.states import State
 from footplate.testing.faults import FaultInjector
 from footplate.testing.service import running_service
+from tests.e2e.service.conftest import CACHE, Desk
+from tests.e2e.service.test_clusters import LATE, MEMBERS, Gang, check, greetings, kinds
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,15 +6,15 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.e2e.service.conftest import BUCKET, CACHE, Desk
 
 from footplate.domain.names import GcsUri
 from footplate.domain.states import Phase, State
 from footplate.store import open_store
 from footplate.testing.faults import FaultInjector
 from footplate.testing.service import running_service
-from footplate.testing.supervised import find_living
-from footplate.testing.trainers import SETUP, pack_trainer
+from tests.e2e.service.conftest import BUCKET, CACHE, Desk
+from tests.support.supervised import find_living
+from tests.support.trainers import SETUP, pack_trainer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.e2e.service.conftest import CACHE, Desk
-from tests.e2e.service.searching import leftovers
 
 from footplate.domain.errors import Unavailable
 from footplate.domain.states import State
-from footplate.testing.postgresql import find_binaries, private_postgresql
 from footplate.testing.service import running_service
+from tests.e2e.service.conftest import CACHE, Desk
+from tests.e2e.service.searching import leftovers
+from tests.support.postgresql import find_binaries, private_postgresql
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from footplate.testing.postgresql import Postgresql
+    from tests.support.postgresql import Postgresql
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import httpx
 import pytest
-from tests.e2e.service.conftest import CACHE
 
 from footplate.testing.service import running_service
+from tests.e2e.service.conftest import CACHE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

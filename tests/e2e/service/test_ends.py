@@ -8,11 +8,11 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.e2e.service.conftest import CACHE, Desk
 
 from footplate.domain.errors import Unavailable
 from footplate.domain.states import State
 from footplate.testing.service import running_service
+from tests.e2e.service.conftest import CACHE, Desk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

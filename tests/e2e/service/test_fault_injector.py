@@ -7,11 +7,11 @@ import signal
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.e2e.service.conftest import CACHE, Desk
 
 from footplate.domain.states import State
 from footplate.testing import FaultInjector, running_service
 from footplate.testing.faults.processes import find_everything
+from tests.e2e.service.conftest import CACHE, Desk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,14 +8,14 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.disks import fill, small_disk
-from tests.e2e.service.conftest import CACHE, Desk
-from tests.e2e.service.searching import REPORTER, curve, leftovers, search, starts, trials
-from tests.e2e.service.test_fault_injector import MASTER, PAIR, TALKER, WORKER
 
 from footplate.domain.errors import Unavailable
 from footplate.domain.states import State
 from footplate.testing.service import running_service
+from tests.e2e.service.conftest import CACHE, Desk
+from tests.e2e.service.searching import REPORTER, curve, leftovers, search, starts, trials
+from tests.e2e.service.test_fault_injector import MASTER, PAIR, TALKER, WORKER
+from tests.support.disks import fill, small_disk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,14 +7,14 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.e2e.service.conftest import CACHE, Desk
-from tests.e2e.service.test_clusters import submit_pools
 
 from footplate.domain.errors import FailedPrecondition, NotFound
 from footplate.domain.states import State
 from footplate.testing.faults import FaultInjector
 from footplate.testing.service import running_service
-from footplate.testing.supervised import find_living
+from tests.e2e.service.conftest import CACHE, Desk
+from tests.e2e.service.test_clusters import submit_pools
+from tests.support.supervised import find_living
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import google.cloud.storage
 import httpx
 import pytest
-from tests.e2e.service.conftest import CACHE, Desk
 
 from footplate.client.service import Service
 from footplate.domain.states import State
 from footplate.server.listener import listen
-from footplate.testing.gcloud import find_gcloud
 from footplate.testing.service import running_service
-from footplate.testing.trainers import SETUP
+from tests.e2e.service.conftest import CACHE, Desk
+from tests.support.gcloud import find_gcloud
+from tests.support.trainers import SETUP
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

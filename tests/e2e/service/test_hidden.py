@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+
 from tests.e2e.service.conftest import CACHE
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.e2e.service.conftest import CACHE
 
 from footplate.testing.service import outside
-from footplate.testing.supervised import find_living
+from tests.e2e.service.conftest import CACHE
+from tests.support.supervised import find_living
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

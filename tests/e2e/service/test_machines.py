@@ -7,10 +7,10 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.e2e.service.conftest import CACHE, Desk
 
 from footplate.domain.states import State
 from footplate.testing.service import running_service
+from tests.e2e.service.conftest import CACHE, Desk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,11 +7,11 @@ import signal
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.e2e.service.conftest import CACHE, Desk
-from tests.e2e.service.searching import leftovers
 
 from footplate.domain.states import State
 from footplate.testing.service import running_service
+from tests.e2e.service.conftest import CACHE, Desk
+from tests.e2e.service.searching import leftovers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

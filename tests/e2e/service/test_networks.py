@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.e2e.service.conftest import CACHE, Desk
-from tests.e2e.service.test_clusters import LATE, Gang, check
 
 from footplate.domain.states import State
 from footplate.testing.service import outside, running_service
+from tests.e2e.service.conftest import CACHE, Desk
+from tests.e2e.service.test_clusters import LATE, Gang, check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
-from tests.e2e.service.conftest import BUCKET, CACHE, Desk
 
 from footplate.domain.states import State
 from footplate.testing.service import running_service
-from footplate.testing.trainers import pack_trainer
+from tests.e2e.service.conftest import BUCKET, CACHE, Desk
+from tests.support.trainers import pack_trainer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,10 +7,6 @@ from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.e2e.service.conftest import BUCKET, CACHE, Desk
-from tests.e2e.service.searching import REPORTER, leftovers, search, starts, told, trials
-from tests.e2e.service.test_clusters import CLUSTER, EXECUTOR
-from tests.trees import paths_below
 
 from footplate.domain.errors import FailedPrecondition, NotFound
 from footplate.domain.names import (
@@ -23,7 +19,11 @@ from footplate.domain.names import (
 from footplate.domain.states import State
 from footplate.testing.faults import FaultInjector
 from footplate.testing.service import running_service
-from footplate.testing.trainers import pack_trainer
+from tests.e2e.service.conftest import BUCKET, CACHE, Desk
+from tests.e2e.service.searching import REPORTER, leftovers, search, starts, told, trials
+from tests.e2e.service.test_clusters import CLUSTER, EXECUTOR
+from tests.support.trainers import pack_trainer
+from tests.support.trees import paths_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

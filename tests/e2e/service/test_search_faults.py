@@ -9,14 +9,13 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.e2e.service.searching import REPORTER, curve, leftovers, search, starts, told, trials
 
 from footplate.domain.states import State
+from tests.e2e.service.searching import REPORTER, curve, leftovers, search, starts, told, trials
 
 if TYPE_CHECKING:
-    from tests.e2e.service.conftest import Desk
-
     from footplate.domain.names import TrainingJobName
+    from tests.e2e.service.conftest import Desk
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 

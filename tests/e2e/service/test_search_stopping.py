@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+
+from footplate.domain.states import State
 from tests.e2e.service.searching import (
     REPORTER,
     curve,
@@ -15,8 +17,6 @@ from tests.e2e.service.searching import (
     told,
     trials,
 )
-
-from footplate.domain.states import State
 
 if TYPE_CHECKING:
     from tests.e2e.service.conftest import Desk

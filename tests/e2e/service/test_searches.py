@@ -8,6 +8,11 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
+
+from footplate.control.suggesting import Suggester
+from footplate.control.suggesting.models import Models
+from footplate.domain.states import State
+from footplate.store import open_store
 from tests.e2e.service.searching import (
     REPORTER,
     curve,
@@ -19,18 +24,12 @@ from tests.e2e.service.searching import (
     told,
     trials,
 )
-
-from footplate.control.suggesting import Suggester
-from footplate.control.suggesting.models import Models
-from footplate.domain.states import State
-from footplate.store import open_store
-from footplate.testing.clock import FakeClock
+from tests.support.clock import FakeClock
 
 if TYPE_CHECKING:
-    from tests.e2e.service.conftest import Desk
-
     from footplate.domain.names import JobName
     from footplate.domain.studies.space import Point
+    from tests.e2e.service.conftest import Desk
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 

@@ -7,16 +7,15 @@ import random
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.e2e.service.test_fault_injector import MASTER, PAIR, WORKER
 
 from footplate.domain.errors import Unavailable
 from footplate.domain.states import State
-from footplate.testing.supervised import find_living
+from tests.e2e.service.test_fault_injector import MASTER, PAIR, WORKER
+from tests.support.supervised import find_living
 
 if TYPE_CHECKING:
-    from tests.e2e.service.conftest import Desk
-
     from footplate.domain.names import TrainingJobName
+    from tests.e2e.service.conftest import Desk
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 

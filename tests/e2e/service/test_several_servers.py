@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import httpx
 import pytest
-from tests.e2e.service.conftest import CACHE, Desk
-from tests.e2e.service.searching import REPORTER, search, trials
-from tests.e2e.service.test_fault_injector import MASTER, PAIR, WORKER
 
 from footplate.client.service import Service
 from footplate.domain.states import State
 from footplate.testing.service import RunningService
-from footplate.testing.supervised import find_living
+from tests.e2e.service.conftest import CACHE, Desk
+from tests.e2e.service.searching import REPORTER, search, trials
+from tests.e2e.service.test_fault_injector import MASTER, PAIR, WORKER
+from tests.support.supervised import find_living
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from footplate.client.resources import ServerInfo
     from footplate.domain.names import JobName
-    from footplate.testing.postgresql import Postgresql
+    from tests.support.postgresql import Postgresql
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 

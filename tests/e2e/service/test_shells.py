@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
-from tests.e2e.service.conftest import CACHE, Desk
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
@@ -27,8 +26,9 @@ from footplate.client.failures import ConnectionBroke
 from footplate.client.shell import RemoteShell
 from footplate.domain.states import State
 from footplate.testing.service import running_service
-from footplate.testing.supervised import find_living, wait_until
 from footplate.wire.shell_v1 import Exit, Failure, Opening
+from tests.e2e.service.conftest import CACHE, Desk
+from tests.support.supervised import find_living, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

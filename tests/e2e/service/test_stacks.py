@@ -11,10 +11,9 @@ from footplate.domain.stacks import describe
 from footplate.domain.states import State
 
 if TYPE_CHECKING:
-    from tests.e2e.service.conftest import Desk
-
     from footplate.domain.names import JobName
     from footplate.domain.stacks import Comparison
+    from tests.e2e.service.conftest import Desk
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 

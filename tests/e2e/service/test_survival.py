@@ -10,9 +10,8 @@ from footplate.domain.states import State
 from footplate.testing.faults import FaultInjector
 
 if TYPE_CHECKING:
-    from tests.e2e.service.conftest import Desk
-
     from footplate.domain.names import TrainingJobName
+    from tests.e2e.service.conftest import Desk
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import httpx
 import pytest
-from tests.e2e.service.conftest import CACHE
 
 from footplate.control.tokens import Bearer, Tokens
 from footplate.domain.names import AttemptId
 from footplate.testing.service import running_service
-from footplate.testing.supervised import wait_until
+from tests.e2e.service.conftest import CACHE
+from tests.support.supervised import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from tests.algorithm_data import WORK, write_census, write_prices
 
 from footplate_algorithms import columns
 from footplate_algorithms.cluster import Cluster, read_cluster
@@ -19,6 +18,7 @@ from footplate_algorithms.encoding import Encoder
 from footplate_algorithms.errors import DataError
 from footplate_algorithms.parameters import Range
 from footplate_algorithms.preparation import Prepared, Request, Target, prepare
+from tests.support.algorithm_data import WORK, write_census, write_prices
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,12 +8,12 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.unit.control.test_shells import MASTER, Counter
 
 from footplate.api.app import create_app
 from footplate.api.security import Access
 from footplate.api.shell_v1 import shell_routes
 from footplate.control.tokens import Tokens
+from tests.unit.control.test_shells import MASTER, Counter
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -8,7 +8,7 @@ from footplate.backends.local.attempts import Attempts
 from footplate.domain.errors import FailedPrecondition, Unavailable
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import Ticket
-from footplate.testing.backend_rig import WORKERS, make_request, make_restart
+from tests.support.backend_rig import WORKERS, make_request, make_restart
 
 
 def write(ticket: Ticket) -> str:

@@ -16,14 +16,14 @@ from footplate.backends.local.care import LOST
 from footplate.domain.errors import Unavailable
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import Presence, Sighting
-from footplate.testing.backend_rig import (
+from tests.support.backend_rig import (
     WORKERS,
     all_are,
     make_request,
     make_restart,
     see_restarts,
 )
-from footplate.testing.local_backend import LocalRig, find_processes
+from tests.support.local_backend import LocalRig, find_processes
 
 CHIEF = WORKERS[0]
 

@@ -11,9 +11,9 @@ import pytest
 from footplate.backends.local.nursery import COMMAND, ROOM, InDoubt, Nursery
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import Presence
-from footplate.testing.backend_rig import WORKERS, all_are, make_request
-from footplate.testing.local_backend import LocalRig, find_processes, wait_until
-from footplate.testing.supervised import find_living
+from tests.support.backend_rig import WORKERS, all_are, make_request
+from tests.support.local_backend import LocalRig, find_processes, wait_until
+from tests.support.supervised import find_living
 
 CHIEF = WORKERS[0]
 GANG = WORKERS[:2]

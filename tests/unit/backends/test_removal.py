@@ -6,7 +6,7 @@ import pytest
 
 from footplate.backends.local.removal import empty
 from footplate.backends.local.trash import Trash
-from footplate.testing.local_backend import wait_until
+from tests.support.local_backend import wait_until
 
 DEEP = 3000
 

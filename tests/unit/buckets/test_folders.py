@@ -28,7 +28,7 @@ from footplate.domain.errors import (
 )
 from footplate.domain.names import GcsUri
 from footplate.ports.object_storage import Checksums, Draft
-from footplate.testing.clock import FakeClock
+from tests.support.clock import FakeClock
 
 UNHOLDABLE = (
     "/a",

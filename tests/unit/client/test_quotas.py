@@ -9,7 +9,7 @@ import pytest
 from footplate.client.quotas import Quota, ResourceQuota
 from footplate.client.service import Service
 from footplate.domain.errors import UnknownError
-from footplate.testing.fake_service import Answer, FakeService
+from tests.support.fake_service import Answer, FakeService
 
 if TYPE_CHECKING:
     from footplate.wire.json_text import JsonObject

@@ -7,7 +7,6 @@ import ssl
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.certificates import sign_own
 
 from footplate.client.failures import NoServer, UntrustedCertificate, read_failure
 from footplate.client.service import Service
@@ -21,7 +20,8 @@ from footplate.domain.errors import (
 )
 from footplate.domain.names import CustomJobName, GcsUri, TrainingJobName
 from footplate.domain.states import State
-from footplate.testing.fake_service import Answer, FakeService
+from tests.support.certificates import sign_own
+from tests.support.fake_service import Answer, FakeService
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

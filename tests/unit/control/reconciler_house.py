@@ -11,15 +11,15 @@ from footplate.control.tokens import Tokens
 from footplate.domain.jobs import Address, Exit, ExitKind, Job, Scheduling
 from footplate.domain.lifecycle import Admitted, ReplicaExited, ReplicaReady, ReplicaRunning
 from footplate.store import TellingStore
-from footplate.testing.clock import FakeClock
-from footplate.testing.jobs import make_job, make_spec
-from footplate.testing.sites import make_regions
-from footplate.testing.store import MemoryStore
+from tests.support.clock import FakeClock
+from tests.support.jobs import make_job, make_spec
+from tests.support.sites import make_regions
+from tests.support.store import MemoryStore
 
 if TYPE_CHECKING:
     from footplate.domain.lifecycle import Event
     from footplate.domain.names import AttemptId, JobUid
-    from footplate.testing.backend import FakeBackend
+    from tests.support.backend import FakeBackend
 
 MASTER, WORKER = "master-replica-0", "worker-replica-0"
 EVALUATOR = "evaluator-replica-0"

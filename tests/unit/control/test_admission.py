@@ -19,12 +19,12 @@ from footplate.domain.quotas import Quota, Quotas
 from footplate.domain.sites import Gpu, Mode
 from footplate.domain.states import State
 from footplate.store import TellingStore
-from footplate.testing.catalogue import built_in
-from footplate.testing.clock import FakeClock
-from footplate.testing.crashes import Crash, Fuse, mortal
-from footplate.testing.jobs import MACHINE, make_job, make_spec
-from footplate.testing.sites import make_regions, make_site
-from footplate.testing.store import MemoryStore
+from tests.support.catalogue import built_in
+from tests.support.clock import FakeClock
+from tests.support.crashes import Crash, Fuse, mortal
+from tests.support.jobs import MACHINE, make_job, make_spec
+from tests.support.sites import make_regions, make_site
+from tests.support.store import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

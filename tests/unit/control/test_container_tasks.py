@@ -20,11 +20,11 @@ from footplate.domain.jobs import ContainerProgram, Directory, Job, MachineSpec
 from footplate.domain.lifecycle import Admitted, react
 from footplate.domain.names import CustomJobName
 from footplate.domain.sites import Gpu, Mode, Site
-from footplate.testing.clock import FakeClock
-from footplate.testing.container_engine import SOCKET, FakeContainerEngine
-from footplate.testing.jobs import CREATED, make_job, make_spec
-from footplate.testing.store import MemoryStore
 from footplate.wire.replica_v1 import ContainerTask, encode_task
+from tests.support.clock import FakeClock
+from tests.support.container_engine import SOCKET, FakeContainerEngine
+from tests.support.jobs import CREATED, make_job, make_spec
+from tests.support.store import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from footplate.buckets.folders import FolderBuckets
 from footplate.control import contents
 from footplate.control.contents import Contents
 from footplate.domain.errors import NotFound
-from footplate.testing.clock import FakeClock
+from tests.support.clock import FakeClock
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,9 +18,9 @@ from footplate.domain.lifecycle import (
     ReplicaPreparing,
     ReplicaRunning,
 )
-from footplate.testing.clock import BEGINNING as NOW
-from footplate.testing.jobs import make_job
-from footplate.testing.store import MemoryStore
+from tests.support.clock import BEGINNING as NOW
+from tests.support.jobs import make_job
+from tests.support.store import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,10 +17,10 @@ from footplate.domain.log_lines import Line
 from footplate.domain.states import State
 from footplate.domain.usage import Counters, Sample
 from footplate.ports.backend import Presence, Sighting
-from footplate.testing.clock import FakeClock
-from footplate.testing.jobs import make_job, make_spec
-from footplate.testing.store import MemoryStore
 from footplate.wire.replica_v1 import LineRecord, UsageRecord
+from tests.support.clock import FakeClock
+from tests.support.jobs import make_job, make_spec
+from tests.support.store import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -31,15 +31,15 @@ from footplate.domain.sites import Mode
 from footplate.domain.states import State
 from footplate.domain.submission import Location, Submission
 from footplate.ports.logs import Line
-from footplate.testing.catalogue import built_in
-from footplate.testing.clock import FakeClock
-from footplate.testing.container_engine import FakeContainerEngine
-from footplate.testing.jobs import CREATED, make_job, make_spec
-from footplate.testing.logs import MemoryLogs
-from footplate.testing.sites import make_regions, make_site
-from footplate.testing.store import MemoryStore
-from footplate.testing.usage import MemoryUsage
-from footplate.testing.usage_contract import make_sample
+from tests.support.catalogue import built_in
+from tests.support.clock import FakeClock
+from tests.support.container_engine import FakeContainerEngine
+from tests.support.jobs import CREATED, make_job, make_spec
+from tests.support.logs import MemoryLogs
+from tests.support.sites import make_regions, make_site
+from tests.support.store import MemoryStore
+from tests.support.usage import MemoryUsage
+from tests.support.usage_contract import make_sample
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,8 +20,8 @@ from footplate.domain.lifecycle import (
     react,
 )
 from footplate.domain.lifecycle.losses import ECHO_S
-from footplate.testing.clock import FakeClock
-from footplate.testing.jobs import make_job, make_spec
+from tests.support.clock import FakeClock
+from tests.support.jobs import make_job, make_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable

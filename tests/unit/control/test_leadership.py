@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from footplate.control.leadership import Leadership
-from footplate.testing.leases import MemoryLeases
+from tests.support.leases import MemoryLeases
 
 if TYPE_CHECKING:
     from footplate.ports.leases import Lease

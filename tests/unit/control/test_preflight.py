@@ -14,8 +14,8 @@ from footplate.domain import algorithms
 from footplate.domain.errors import Violation
 from footplate.domain.jobs import Directory, JobSpec, PythonProgram
 from footplate.domain.names import GcsUri
-from footplate.testing.clock import FakeClock
-from footplate.testing.jobs import make_custom_name, make_spec
+from tests.support.clock import FakeClock
+from tests.support.jobs import make_custom_name, make_spec
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,8 @@ from footplate.control.tokens import Bearer, Tokens
 from footplate.domain.errors import PermissionDenied
 from footplate.domain.jobs import Job, Replica
 from footplate.domain.states import Phase, State
-from footplate.testing.jobs import make_job
-from footplate.testing.store import MemoryStore
+from tests.support.jobs import make_job
+from tests.support.store import MemoryStore
 
 MASTER = "master-replica-0"
 SECRET = b"s" * 32

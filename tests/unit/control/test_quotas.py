@@ -7,7 +7,7 @@ import pytest
 from footplate.control.quotas import LimitInForce, QuotaBook, QuotaInForce, Source
 from footplate.domain.errors import InvalidArgument, Unavailable
 from footplate.domain.quotas import Quota
-from footplate.testing.quotas import CATALOGUE, MemoryQuotas
+from tests.support.quotas import CATALOGUE, MemoryQuotas
 
 if TYPE_CHECKING:
     from footplate.domain.amounts import Amounts

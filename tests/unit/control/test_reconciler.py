@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 import pytest
+
+from footplate.control.reconciler import HEARING_S
+from footplate.domain.errors import Code
+from footplate.domain.jobs import Exit, ExitKind
+from footplate.domain.lifecycle import ReplicaExited
+from footplate.domain.lifecycle.losses import ECHO_S
+from footplate.domain.states import State
 from tests.unit.control.reconciler_house import (
     EVALUATOR,
     FAILED,
@@ -14,13 +21,6 @@ from tests.unit.control.reconciler_house import (
     WORKER,
     House,
 )
-
-from footplate.control.reconciler import HEARING_S
-from footplate.domain.errors import Code
-from footplate.domain.jobs import Exit, ExitKind
-from footplate.domain.lifecycle import ReplicaExited
-from footplate.domain.lifecycle.losses import ECHO_S
-from footplate.domain.states import State
 
 
 def test_a_job_whose_program_ended_in_time_while_there_was_no_server_has_ended_well() -> None:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
-from tests.unit.control.reconciler_house import MASTER, OK, House
 
 from footplate.control.agenda import SWEEP_S
 from footplate.domain.errors import DataLoss, Unavailable
@@ -14,7 +13,8 @@ from footplate.domain.jobs import Job, Scheduling
 from footplate.domain.lifecycle import ReplicaGone
 from footplate.domain.names import AttemptId
 from footplate.domain.states import State
-from footplate.testing.jobs import make_job
+from tests.support.jobs import make_job
+from tests.unit.control.reconciler_house import MASTER, OK, House
 
 if TYPE_CHECKING:
     from footplate.domain.names import JobUid

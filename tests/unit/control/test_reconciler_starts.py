@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from footplate.control.reconciler import RETRY_S
+from footplate.control.tokens import Bearer, Tokens
+from footplate.domain.errors import FailedPrecondition, Unavailable
+from footplate.domain.jobs import Scheduling
+from footplate.domain.lifecycle import CancelRequested, ReplicaExited, ReplicaGone, ReplicaPreparing
+from footplate.domain.states import State
+from footplate.ports.backend import Presence
 from tests.unit.control.reconciler_house import (
     EVALUATOR,
     LIMIT_S,
@@ -13,14 +20,6 @@ from tests.unit.control.reconciler_house import (
     WORKER,
     House,
 )
-
-from footplate.control.reconciler import RETRY_S
-from footplate.control.tokens import Bearer, Tokens
-from footplate.domain.errors import FailedPrecondition, Unavailable
-from footplate.domain.jobs import Scheduling
-from footplate.domain.lifecycle import CancelRequested, ReplicaExited, ReplicaGone, ReplicaPreparing
-from footplate.domain.states import State
-from footplate.ports.backend import Presence
 
 
 def test_a_start_that_has_to_wait_is_tried_again_and_told_once_for_each_reason() -> None:

@@ -23,12 +23,6 @@ from footplate.domain.log_lines import RESTART_SPAN
 from footplate.domain.names import JobUid, attempt_id
 from footplate.domain.states import Phase, State
 from footplate.ports.logs import Line
-from footplate.testing.clock import FakeClock
-from footplate.testing.jobs import make_job, make_spec
-from footplate.testing.logs import MemoryLogs
-from footplate.testing.store import MemoryStore
-from footplate.testing.usage import MemoryUsage
-from footplate.testing.usage_contract import make_sample
 from footplate.wire.replica_v1 import (
     EventRecord,
     ExitRecord,
@@ -37,6 +31,12 @@ from footplate.wire.replica_v1 import (
     StateRecord,
     UsageRecord,
 )
+from tests.support.clock import FakeClock
+from tests.support.jobs import make_job, make_spec
+from tests.support.logs import MemoryLogs
+from tests.support.store import MemoryStore
+from tests.support.usage import MemoryUsage
+from tests.support.usage_contract import make_sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,10 +11,10 @@ from footplate.control.service_log import ServiceLog
 from footplate.domain.jobs import JobEvent
 from footplate.domain.names import JobUid
 from footplate.domain.service_lines import SERVICE
-from footplate.testing.jobs import CREATED, make_job
-from footplate.testing.logs import MemoryLogs
-from footplate.testing.run_contract import make_run, make_tuning_job
-from footplate.testing.store import MemoryStore
+from tests.support.jobs import CREATED, make_job
+from tests.support.logs import MemoryLogs
+from tests.support.run_contract import make_run, make_tuning_job
+from tests.support.store import MemoryStore
 
 JOB = make_job()
 QUEUED = JobEvent(CREATED, "QUEUED", "")

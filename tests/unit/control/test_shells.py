@@ -16,9 +16,9 @@ from footplate.domain.errors import (
 )
 from footplate.domain.jobs import Job, Replica
 from footplate.domain.states import Phase, State
-from footplate.testing.clock import FakeClock
-from footplate.testing.jobs import make_job, make_spec
-from footplate.testing.store import MemoryStore
+from tests.support.clock import FakeClock
+from tests.support.jobs import make_job, make_spec
+from tests.support.store import MemoryStore
 
 MASTER, WORKER = "master-replica-0", "worker-replica-0"
 

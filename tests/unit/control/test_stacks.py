@@ -13,8 +13,8 @@ from footplate.control.wishes import MOST_OF_A_REPLICA, Wishes, WishKind
 from footplate.domain.errors import FailedPrecondition, NotFound, ResourceExhausted
 from footplate.domain.jobs import Job, Replica
 from footplate.domain.states import Phase, State
-from footplate.testing.jobs import make_job, make_spec
 from footplate.wire.wishes import WishAnswer
+from tests.support.jobs import make_job, make_spec
 
 MASTER, FIRST, SECOND = "master-replica-0", "worker-replica-0", "worker-replica-1"
 LONG_S = 60.0

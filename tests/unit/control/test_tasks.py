@@ -36,11 +36,11 @@ from footplate.domain.lifecycle import (
 from footplate.domain.names import attempt_id
 from footplate.domain.reduction import IMAGE, program
 from footplate.domain.sites import Gpu, Mode, Site
-from footplate.testing.clock import FakeClock
-from footplate.testing.container_engine import FakeContainerEngine
-from footplate.testing.jobs import CREATED, make_custom_name, make_job, make_spec
-from footplate.testing.store import MemoryStore
 from footplate.wire.replica_v1 import Allotment, PythonTask
+from tests.support.clock import FakeClock
+from tests.support.container_engine import FakeContainerEngine
+from tests.support.jobs import CREATED, make_custom_name, make_job, make_spec
+from tests.support.store import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -28,12 +28,12 @@ from footplate.domain.quotas import Quota, Quotas
 from footplate.domain.reduction import IMAGE, program
 from footplate.domain.sites import Mode
 from footplate.domain.submission import Location, Submission, Tuning
-from footplate.testing.catalogue import built_in
-from footplate.testing.clock import FakeClock
-from footplate.testing.container_engine import FakeContainerEngine
-from footplate.testing.jobs import make_job, make_spec
-from footplate.testing.sites import make_regions, make_site
-from footplate.testing.store import MemoryStore
+from tests.support.catalogue import built_in
+from tests.support.clock import FakeClock
+from tests.support.container_engine import FakeContainerEngine
+from tests.support.jobs import make_job, make_spec
+from tests.support.sites import make_regions, make_site
+from tests.support.store import MemoryStore
 
 if TYPE_CHECKING:
     from pathlib import Path

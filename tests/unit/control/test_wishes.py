@@ -12,8 +12,8 @@ from footplate.domain.errors import FailedPrecondition, NotFound, ResourceExhaus
 from footplate.domain.jobs import Job, Replica
 from footplate.domain.names import AttemptId
 from footplate.domain.states import Phase, State
-from footplate.testing.jobs import make_job, make_search, make_spec
 from footplate.wire.wishes import WishAnswer
+from tests.support.jobs import make_job, make_search, make_spec
 
 MASTER, WORKER = "master-replica-0", "worker-replica-0"
 

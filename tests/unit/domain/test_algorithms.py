@@ -8,7 +8,7 @@ import pytest
 
 from footplate.domain import algorithms, invocation
 from footplate.domain.jobs import PythonProgram
-from footplate.testing.jobs import make_spec
+from tests.support.jobs import make_spec
 
 DATA = ("--training_data_path", "gs://b/x.csv", "--validation_data_path=gs://c/d/*.csv")
 

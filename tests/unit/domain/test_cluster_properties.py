@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from footplate.domain.invocation import variables
 from footplate.domain.jobs import Address, ClusterVariable, JobSpec, WorkerPool
-from footplate.testing.jobs import MACHINE, PROGRAM
+from tests.support.jobs import MACHINE, PROGRAM
 
 if TYPE_CHECKING:
     from typing import Any

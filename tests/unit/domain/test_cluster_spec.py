@@ -10,7 +10,7 @@ import pytest
 
 from footplate.domain.cluster_spec import variables
 from footplate.domain.jobs import Address, ClusterVariable, JobSpec, WorkerPool
-from footplate.testing.jobs import PROGRAM, make_custom_name, make_spec
+from tests.support.jobs import PROGRAM, make_custom_name, make_spec
 
 BOTH = frozenset(ClusterVariable)
 

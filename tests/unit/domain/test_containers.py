@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from footplate.domain.containers import container_path, with_containers
 from footplate.domain.jobs import ContainerProgram, PythonProgram
-from footplate.testing.jobs import make_spec
+from tests.support.jobs import make_spec
 
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/pytorch-cpu.2-4.py310:latest"
 PROGRAM = PythonProgram(f"image:{IMAGE}", ("gs://b/my pkg.tar.gz",), "trainer.task", ("--x", "1"))

@@ -26,7 +26,7 @@ from footplate.domain.hangs import (
 from footplate.domain.jobs import Ending, JobEvent
 from footplate.domain.lifecycle import Admitted, react
 from footplate.domain.states import Phase, State
-from footplate.testing.jobs import make_job, make_spec
+from tests.support.jobs import make_job, make_spec
 
 if TYPE_CHECKING:
     from footplate.domain.jobs import Job

@@ -13,12 +13,12 @@ from footplate.domain.invocation import arguments, variables
 from footplate.domain.jobs import Address, JobSpec, PythonProgram
 from footplate.domain.names import TrainingJobName
 from footplate.domain.submission import Location
-from footplate.testing.catalogue import built_in
-from footplate.testing.jobs import PROGRAM, make_custom_name, make_spec
 from footplate.wire.training_v1.models import TrainingInput
 from footplate.wire.training_v1.submissions import training_spec
 from footplate.wire.vertex_v1.models import CustomJobSpec
 from footplate.wire.vertex_v1.specs import job_spec
+from tests.support.catalogue import built_in
+from tests.support.jobs import PROGRAM, make_custom_name, make_spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

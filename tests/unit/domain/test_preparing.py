@@ -8,7 +8,7 @@ from datetime import timedelta
 from footplate.domain.jobs import Job, JobEvent, Replica
 from footplate.domain.preparing import explain_preparing
 from footplate.domain.states import Phase, State
-from footplate.testing.jobs import CREATED, make_job
+from tests.support.jobs import CREATED, make_job
 
 MASTER, WORKER = "master-replica-0", "worker-replica-0"
 

@@ -8,7 +8,7 @@ import pytest
 
 from footplate.domain.jobs import Address, JobSpec, WorkerPool
 from footplate.domain.ranks import variables
-from footplate.testing.jobs import PROGRAM, make_custom_name, make_spec
+from tests.support.jobs import PROGRAM, make_custom_name, make_spec
 
 
 def told(spec: JobSpec, replica: str) -> dict[str, str]:

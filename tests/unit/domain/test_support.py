@@ -10,7 +10,7 @@ import pytest
 from footplate.domain.jobs import ContainerProgram
 from footplate.domain.reduction import IMAGE, program
 from footplate.domain.support import unsupported
-from footplate.testing.jobs import make_custom_name, make_spec, make_training_name
+from tests.support.jobs import make_custom_name, make_spec, make_training_name
 
 if TYPE_CHECKING:
     from footplate.domain.names import JobName

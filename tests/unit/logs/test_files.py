@@ -12,7 +12,7 @@ from footplate.domain.errors import InvalidArgument
 from footplate.domain.names import JobUid
 from footplate.logs.files import FileLogs
 from footplate.logs.journal import READING_BYTES
-from footplate.testing.logs_contract import JOB, MASTER, SettableClock, make_line, make_lines
+from tests.support.logs_contract import JOB, MASTER, SettableClock, make_line, make_lines
 
 
 def open_descriptors(directory: Path) -> int:

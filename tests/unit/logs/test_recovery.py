@@ -21,7 +21,7 @@ from footplate.domain.errors import DataLoss, Unavailable
 from footplate.logs.files import FileLogs
 from footplate.logs.journal import Journal
 from footplate.logs.records import Writer
-from footplate.testing.logs_contract import (
+from tests.support.logs_contract import (
     JOB,
     MASTER,
     SECOND,

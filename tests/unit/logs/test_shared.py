@@ -19,8 +19,8 @@ from footplate.logs.growth import Growth
 from footplate.logs.journal import Journal
 from footplate.logs.records import Writer
 from footplate.logs.usage import FileUsage
-from footplate.testing import usage_contract
-from footplate.testing.logs_contract import (
+from tests.support import usage_contract
+from tests.support.logs_contract import (
     JOB,
     MASTER,
     START,

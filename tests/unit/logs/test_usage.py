@@ -11,7 +11,7 @@ from footplate.domain.errors import InvalidArgument, Unavailable
 from footplate.domain.names import JobUid
 from footplate.domain.usage import CPU
 from footplate.logs.usage import FileUsage
-from footplate.testing.usage_contract import (
+from tests.support.usage_contract import (
     ALL,
     JOB,
     MASTER,

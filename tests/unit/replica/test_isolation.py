@@ -19,7 +19,7 @@ from footplate.replica.isolation.cgroup import KINDS, CgroupCage
 from footplate.replica.isolation.processes import MARK_VARIABLE, Process
 from footplate.replica.isolation.proofs import Proofs
 from footplate.replica.isolation.spawn import Launch, SpawnFailed
-from footplate.testing.supervised import find_living, wait_until
+from tests.support.supervised import find_living, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

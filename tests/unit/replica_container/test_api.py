@@ -8,7 +8,6 @@ import tarfile
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.unit.replica_container.fake_socket import answering
 
 from footplate.replica.container.api import (
     Attachment,
@@ -18,6 +17,7 @@ from footplate.replica.container.api import (
     _find_home,
     _quote,
 )
+from tests.unit.replica_container.fake_socket import answering
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

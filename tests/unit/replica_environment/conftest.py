@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from uv import find_uv_bin
 
-from footplate.testing.environments import Bench, TaskServer
+from tests.support.environments import Bench, TaskServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,12 +11,12 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.disks import small_disk
 
 from footplate.domain.runtimes import Runtime, Slice
 from footplate.replica.answers import Answers
 from footplate.replica.environment.cache import Cache
-from footplate.testing.environments import (
+from tests.support.disks import small_disk
+from tests.support.environments import (
     BACKEND,
     digest,
     finish,
@@ -28,7 +28,7 @@ from footplate.testing.environments import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from footplate.testing.environments import Bench
+    from tests.support.environments import Bench
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 

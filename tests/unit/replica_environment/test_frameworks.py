@@ -16,13 +16,13 @@ from footplate.domain.runtimes import Runtime, Slice
 from footplate.replica.environment.changes import Change
 from footplate.replica.environment.downloads import describe_sizes, read_sizes
 from footplate.replica.environment.frameworks import Frameworks, find_mismatched, pinned_version
-from footplate.testing.environments import digest, lock, make_sdist, make_wheel
+from tests.support.environments import digest, lock, make_sdist, make_wheel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from footplate.testing.environments import Bench, Outcome
+    from tests.support.environments import Bench, Outcome
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.replica_metrics.event_writer import HEADER, event, masked, record, simple, write
 
 from footplate.replica.metrics import eventfile
 from footplate.replica.metrics.eventfile import Corrupt, EventFile
+from tests.unit.replica_metrics.event_writer import HEADER, event, masked, record, simple, write
 
 if TYPE_CHECKING:
     from pathlib import Path

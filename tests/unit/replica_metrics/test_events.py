@@ -9,6 +9,10 @@ from contextlib import suppress
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+
+from footplate.replica.metrics.checksum import masked_crc32c
+from footplate.replica.metrics.events import read_scalars
+from footplate.replica.metrics.protobuf import Malformed, read_fields, read_varint
 from tests.unit.replica_metrics.event_writer import (
     DT_FLOAT,
     DT_STRING,
@@ -25,10 +29,6 @@ from tests.unit.replica_metrics.event_writer import (
     text,
     varint,
 )
-
-from footplate.replica.metrics.checksum import masked_crc32c
-from footplate.replica.metrics.events import read_scalars
-from footplate.replica.metrics.protobuf import Malformed, read_fields, read_varint
 
 TELLING = 3.0
 

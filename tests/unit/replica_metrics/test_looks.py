@@ -8,15 +8,6 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.unit.replica_metrics.event_writer import (
-    event,
-    record,
-    scalar,
-    simple,
-    single,
-    tensor,
-    write,
-)
 
 from footplate.replica.journal import Journal
 from footplate.replica.metrics import findings as finding
@@ -26,6 +17,15 @@ from footplate.replica.metrics.folders import name_source, outermost
 from footplate.replica.metrics.looks import Looks
 from footplate.replica.spool import Spool
 from footplate.wire.replica_v1 import MetricRecord, TagsRecord, decode_reports
+from tests.unit.replica_metrics.event_writer import (
+    event,
+    record,
+    scalar,
+    simple,
+    single,
+    tensor,
+    write,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import hypertune
 import pytest
-from tests.unit.replica_metrics.event_writer import event, simple, write
 
 from footplate.replica.desk import Desk
 from footplate.replica.home import Home
@@ -16,6 +15,7 @@ from footplate.replica.metrics.watch import LONGEST_LAST_LOOK_S, LOOK_S, STAT_S,
 from footplate.replica.spool import Spool
 from footplate.replica.stage import NEVER
 from footplate.wire.replica_v1 import EventRecord, MetricRecord, Record, TagsRecord, decode_reports
+from tests.unit.replica_metrics.event_writer import event, simple, write
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ import pytest
 
 from footplate.replica.isolation.spawn import SpawnFailed
 from footplate.replica.usage.gpus import Query, list_gpus, parse
-from footplate.testing.supervised import wait_until
+from tests.support.supervised import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path

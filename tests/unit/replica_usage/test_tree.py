@@ -13,7 +13,7 @@ import pytest
 from footplate.replica.isolation.cage import Family
 from footplate.replica.isolation.processes import find_below
 from footplate.replica.usage import tree
-from footplate.testing.supervised import wait_until
+from tests.support.supervised import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.disks import SaidDisk
-
 from footplate.domain.disk import MIB
 from footplate.server.disk import Disk
 from footplate.server.reserve import PAUSE_S, Reserve
+from tests.support.disks import SaidDisk
 
 if TYPE_CHECKING:
     from pathlib import Path

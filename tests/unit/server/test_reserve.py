@@ -8,11 +8,11 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.disks import SaidDisk
 
 from footplate.domain.disk import MIB
 from footplate.domain.errors import Unavailable
 from footplate.server.reserve import Reserve
+from tests.support.disks import SaidDisk
 
 if TYPE_CHECKING:
     from collections.abc import Callable

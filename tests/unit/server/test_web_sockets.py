@@ -12,7 +12,7 @@ import pytest
 from websockets.frames import Frame, Opcode
 
 from footplate.server.web_sockets import MOST_PIECES, BoundedWebSocket
-from footplate.testing.http_server import serve
+from tests.support.http_server import serve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,8 @@ from footplate.domain.jobs import Job
 from footplate.store import codec, open_store
 from footplate.store.tables import job_events, jobs, metadata
 from footplate.store.times import to_micros
-from footplate.testing import strategies
-from footplate.testing.jobs import CREATED, make_job
+from tests.support import strategies
+from tests.support.jobs import CREATED, make_job
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow], max_examples=50)

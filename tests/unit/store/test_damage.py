@@ -9,7 +9,7 @@ from sqlalchemy import create_engine, update
 from footplate.domain.errors import DataLoss
 from footplate.store import open_store
 from footplate.store.tables import jobs
-from footplate.testing.jobs import make_job
+from tests.support.jobs import make_job
 
 if TYPE_CHECKING:
     from pathlib import Path

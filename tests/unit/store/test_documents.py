@@ -39,8 +39,8 @@ from footplate.domain.studies.study import StudyConfig
 from footplate.store import documents
 from footplate.store.document import read
 from footplate.store.times import to_micros
-from footplate.testing import strategies
-from footplate.testing.jobs import CREATED
+from tests.support import strategies
+from tests.support.jobs import CREATED
 
 SPEC = JobSpec(
     region="us-central1",

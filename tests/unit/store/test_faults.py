@@ -15,8 +15,8 @@ from footplate.ports.studies import StudyStore
 from footplate.store import SqlStore, open_store
 from footplate.store.engines import make_engine
 from footplate.store.faults import translated, unavailable
-from footplate.testing.jobs import CREATED, make_job
-from footplate.testing.study_records import create, make_report, make_study, make_trial
+from tests.support.jobs import CREATED, make_job
+from tests.support.study_records import create, make_report, make_study, make_trial
 
 
 @pytest.fixture

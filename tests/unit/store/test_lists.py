@@ -18,7 +18,7 @@ from footplate.store.opening import bring_up_to_date
 from footplate.store.paging import Position
 from footplate.store.spans import enter
 from footplate.store.tables import job_labels, jobs
-from footplate.testing.jobs import CREATED, make_job
+from tests.support.jobs import CREATED, make_job
 
 JOBS = "projects/demo/jobs"
 MANY = 3_000

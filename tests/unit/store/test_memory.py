@@ -12,7 +12,7 @@ from footplate.domain.names import JobUid
 from footplate.domain.states import State
 from footplate.store import open_store
 from footplate.store.memory import Memory
-from footplate.testing.jobs import make_job
+from tests.support.jobs import make_job
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from footplate.domain.errors import InvalidArgument
 from footplate.store.paging import Position
-from footplate.testing.plain_strategies import texts
+from tests.support.plain_strategies import texts
 
 positions = st.builds(Position, st.integers(-(2**63) + 1, 2**63 - 1), texts)
 

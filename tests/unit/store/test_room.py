@@ -9,13 +9,13 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.disks import fill, small_disk
 
 from footplate.domain.lifecycle import CancelRequested, react
 from footplate.store import open_store
 from footplate.store.room import LOG_BYTES, SPARE_BYTES
-from footplate.testing.clock import FakeClock
-from footplate.testing.jobs import make_job
+from tests.support.clock import FakeClock
+from tests.support.disks import fill, small_disk
+from tests.support.jobs import make_job
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

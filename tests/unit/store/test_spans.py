@@ -9,7 +9,7 @@ from sqlalchemy import create_engine, insert
 
 from footplate.store import codec, open_store, spans
 from footplate.store.tables import job_spans
-from footplate.testing.jobs import CREATED, make_job
+from tests.support.jobs import CREATED, make_job
 
 if TYPE_CHECKING:
     from pathlib import Path

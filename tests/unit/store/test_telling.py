@@ -11,10 +11,10 @@ from footplate.domain.errors import Unavailable
 from footplate.domain.jobs import JobEvent
 from footplate.domain.names import StudyUid
 from footplate.store import TellingStore
-from footplate.testing.jobs import CREATED, make_job
-from footplate.testing.run_contract import make_run, make_tuning_job
-from footplate.testing.store import MemoryStore
-from footplate.testing.study_records import (
+from tests.support.jobs import CREATED, make_job
+from tests.support.run_contract import make_run, make_tuning_job
+from tests.support.store import MemoryStore
+from tests.support.study_records import (
     create,
     make_report,
     make_study,

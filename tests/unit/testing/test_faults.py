@@ -10,9 +10,9 @@ import pytest
 
 from footplate.domain.names import JobUid, run_uid
 from footplate.testing import FaultInjector
-from footplate.testing.fake_service import FakeService
 from footplate.testing.faults.homes import find_attempts
 from footplate.testing.faults.processes import find_program, find_supervisor
+from tests.support.fake_service import FakeService
 
 if TYPE_CHECKING:
     from pathlib import Path

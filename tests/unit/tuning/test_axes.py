@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.tuning.spaces import BRIEF, CATEGORIES, discretes, doubles, few_integers, integers
 
 from footplate.domain.studies.parameters import (
     DiscreteParameter,
@@ -15,6 +14,7 @@ from footplate.domain.studies.parameters import (
     Scale,
 )
 from footplate.tuning.axes import axis
+from tests.unit.tuning.spaces import BRIEF, CATEGORIES, discretes, doubles, few_integers, integers
 
 UNIT = st.floats(0.0, 1.0)
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.tuning.spaces import BRIEF, spaces
 
 from footplate.domain.studies.parameters import (
     Branch,
@@ -18,6 +17,7 @@ from footplate.domain.studies.space import SearchSpace
 from footplate.tuning.bayesian.candidates import Candidates
 from footplate.tuning.drawing import draw, generator
 from footplate.tuning.encoding import Encoding
+from tests.unit.tuning.spaces import BRIEF, spaces
 
 MOMENTUM = Branch(("sgd",), DoubleParameter("momentum", 0.0, 1.0))
 OPTIMIZER = CategoricalParameter("optimizer", ("sgd", "adam"), branches=(MOMENTUM,))

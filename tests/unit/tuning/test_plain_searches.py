@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from tests.unit.tuning.spaces import BRIEF, spaces
 
 from footplate.domain.studies.metrics import Metric
 from footplate.domain.studies.parameters import (
@@ -21,6 +20,7 @@ from footplate.domain.studies.study import Noise, Study, StudyConfig
 from footplate.domain.studies.trials import Trial, TrialState
 from footplate.tuning.grid_search import GridSearch
 from footplate.tuning.random_search import RandomSearch
+from tests.unit.tuning.spaces import BRIEF, spaces
 
 SMALL = SearchSpace((IntegerParameter("i", 0, 3), CategoricalParameter("c", ("a", "b"))))
 

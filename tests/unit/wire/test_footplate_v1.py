@@ -14,8 +14,8 @@ from footplate.domain.preview.parity import Parity
 from footplate.domain.preview.plan import Plan, PlannedMachine, PlannedPool, PlannedProgram
 from footplate.domain.preview.verdict import Outlook, Verdict
 from footplate.domain.sites import Mode
-from footplate.testing.plain_strategies import texts
 from footplate.wire.footplate_v1 import read_verdict, verdict_json
+from tests.support.plain_strategies import texts
 
 several = st.lists(texts, max_size=3).map(tuple)
 amounts = st.dictionaries(texts, st.integers(0, 2**53), max_size=3)

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.unit.wire.training_v1_inputs import CUSTOM, T4
-from tests.unit.wire.training_v1_inputs import submission as training
-from tests.unit.wire.vertex_v1_bodies import MACHINE, REDUCER, body, container, pool, submit
 
 from footplate.domain.parts import Part, part_of
 from footplate.domain.preview.advice import advise
-from footplate.testing.catalogue import built_in
+from tests.support.catalogue import built_in
+from tests.unit.wire.training_v1_inputs import CUSTOM, T4
+from tests.unit.wire.training_v1_inputs import submission as training
+from tests.unit.wire.vertex_v1_bodies import MACHINE, REDUCER, body, container, pool, submit
 
 if TYPE_CHECKING:
     from footplate.domain.submission import Submission

@@ -23,11 +23,11 @@ from footplate.domain.jobs import (
 from footplate.domain.names import TrainingJobName
 from footplate.domain.states import State
 from footplate.domain.submission import Tuning
-from footplate.testing.jobs import CREATED, make_job
 from footplate.wire.training_v1.answers import format_etag, job_json, parse_etag
 from footplate.wire.training_v1.models import TrainingInput
 from footplate.wire.training_v1.patches import read_patch
 from footplate.wire.training_v1.submissions import read_submission, training_spec
+from tests.support.jobs import CREATED, make_job
 
 if TYPE_CHECKING:
     from pydantic import JsonValue

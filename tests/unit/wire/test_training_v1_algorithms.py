@@ -6,15 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.unit.wire.training_v1_inputs import CATALOGUE, CUSTOM, refused, submission
 
 from footplate.domain.algorithms import of_pool
 from footplate.domain.jobs import PythonProgram
 from footplate.domain.states import State
 from footplate.domain.support import unsupported
-from footplate.testing.jobs import make_job
 from footplate.wire.training_v1.answers import job_json
 from footplate_algorithms.algorithms import ALGORITHMS
+from tests.support.jobs import make_job
+from tests.unit.wire.training_v1_inputs import CATALOGUE, CUSTOM, refused, submission
 
 if TYPE_CHECKING:
     from pydantic import JsonValue

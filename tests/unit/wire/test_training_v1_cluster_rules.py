@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from tests.unit.wire.training_v1_inputs import CATALOGUE, CUSTOM, T4, gpus, refused, submission
 
 if TYPE_CHECKING:

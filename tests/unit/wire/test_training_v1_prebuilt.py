@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.unit.wire.test_training_v1 import image
 
 from footplate.catalogue import load_catalogue
 from footplate.domain.jobs import ClusterVariable, ContainerProgram, PythonProgram
 from footplate.wire.training_v1.submissions import read_submission
+from tests.unit.wire.test_training_v1 import image
 
 if TYPE_CHECKING:
     from pydantic import JsonValue

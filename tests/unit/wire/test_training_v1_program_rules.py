@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+
 from tests.unit.wire.training_v1_inputs import CUSTOM, IMAGE, refused
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.unit.wire.training_v1_inputs import CATALOGUE, gpus, param, refused, search
 
 from footplate.wire.training_v1.submissions import read_submission
+from tests.unit.wire.training_v1_inputs import CATALOGUE, gpus, param, refused, search
 
 if TYPE_CHECKING:
     from footplate.wire.json_text import JsonObject

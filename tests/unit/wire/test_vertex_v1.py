@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.unit.wire.vertex_v1_bodies import HERE, IMAGE, MACHINE, PACKAGE, pool, submit
 
 from footplate.domain.errors import Code
 from footplate.domain.jobs import (
@@ -20,10 +19,11 @@ from footplate.domain.jobs import (
     PythonProgram,
 )
 from footplate.domain.states import State
-from footplate.testing.jobs import CREATED, make_job
 from footplate.wire.vertex_v1.answers import custom_job_json
 from footplate.wire.vertex_v1.models import CustomJobSpec
 from footplate.wire.vertex_v1.specs import job_spec
+from tests.support.jobs import CREATED, make_job
+from tests.unit.wire.vertex_v1_bodies import HERE, IMAGE, MACHINE, PACKAGE, pool, submit
 
 if TYPE_CHECKING:
     from pydantic import JsonValue

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+from footplate.domain.errors import InvalidArgument
+from footplate.domain.submission import Location
 from tests.unit.wire.vertex_v1_bodies import (
     HERE,
     LAYERS,
@@ -26,9 +29,6 @@ from tests.unit.wire.vertex_v1_bodies import (
     tune,
     tuning,
 )
-
-from footplate.domain.errors import InvalidArgument
-from footplate.domain.submission import Location
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

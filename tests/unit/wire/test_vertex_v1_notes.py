@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.unit.wire.vertex_v1_bodies import body, container, machine, pool, submit, tune, tuning
 
 from footplate.domain.submission import Location
+from tests.unit.wire.vertex_v1_bodies import body, container, machine, pool, submit, tune, tuning
 
 if TYPE_CHECKING:
     from footplate.wire.json_text import JsonObject

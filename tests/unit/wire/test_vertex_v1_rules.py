@@ -6,6 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+
+from footplate.domain.errors import InvalidArgument
+from footplate.domain.submission import Location
 from tests.unit.wire.vertex_v1_bodies import (
     IMAGE,
     MACHINE,
@@ -16,9 +19,6 @@ from tests.unit.wire.vertex_v1_bodies import (
     pool,
     submit,
 )
-
-from footplate.domain.errors import InvalidArgument
-from footplate.domain.submission import Location
 
 if TYPE_CHECKING:
     from pydantic import JsonValue

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.unit.wire.vertex_v1_bodies import METRIC, RATE, pool, search, study, tune, tuning
 
 from footplate.domain.jobs import Directory
 from footplate.domain.names import TuningJobName
@@ -27,6 +26,7 @@ from footplate.domain.studies.stopping import ConvexSpec, DecayCurveSpec, Median
 from footplate.domain.studies.study import Algorithm, Noise, StudyConfig
 from footplate.wire.vertex_v1.study_configs import study_config
 from footplate.wire.vertex_v1.study_models import StudySpec
+from tests.unit.wire.vertex_v1_bodies import METRIC, RATE, pool, search, study, tune, tuning
 
 if TYPE_CHECKING:
     from pydantic import JsonValue

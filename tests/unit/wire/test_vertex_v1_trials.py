@@ -17,9 +17,9 @@ from footplate.domain.names import CustomJobName
 from footplate.domain.studies.metrics import Measurement
 from footplate.domain.studies.records import TrialRecord
 from footplate.domain.studies.trials import TrialState
-from footplate.testing.jobs import CREATED
 from footplate.wire.durations import format_duration, seconds
 from footplate.wire.vertex_v1.trials import evenly, measurement_json, trial_json
+from tests.support.jobs import CREATED
 
 STUDY = "projects/demo/locations/us-central1/studies/7"
 TRIAL = TrialRecord(3, {"lr": 0.1, "layers": 2, "opt": "adam"}, CREATED)

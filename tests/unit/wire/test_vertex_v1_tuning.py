@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+from footplate.domain.errors import InvalidArgument
+from footplate.domain.jobs import Directory, PythonProgram
+from footplate.domain.submission import Tuning
 from tests.unit.wire.vertex_v1_bodies import (
     HERE,
     LAYERS,
@@ -21,10 +25,6 @@ from tests.unit.wire.vertex_v1_bodies import (
     tune,
     tuning,
 )
-
-from footplate.domain.errors import InvalidArgument
-from footplate.domain.jobs import Directory, PythonProgram
-from footplate.domain.submission import Tuning
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.wire.vertex_v1_bodies import LAYERS, METRIC, RATE
-from tests.unit.wire.vertex_v1_bodies import study as spec
 
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.names import StudyName, StudyOperationName, TrialName
@@ -33,6 +31,8 @@ from footplate.wire.vertex_v1.vizier_requests import (
     read_suggest,
     read_trial,
 )
+from tests.unit.wire.vertex_v1_bodies import LAYERS, METRIC, RATE
+from tests.unit.wire.vertex_v1_bodies import study as spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.domain.submission import Location
-from footplate.testing.catalogue import built_in
 from footplate.wire.vertex_v1.submissions import read_submission, read_tuning_submission
+from tests.support.catalogue import built_in
 
 if TYPE_CHECKING:
     from pydantic import JsonValue

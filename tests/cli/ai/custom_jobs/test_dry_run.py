@@ -8,8 +8,8 @@ import pytest
 
 from footplate.domain.preview.parity import Parity
 from footplate.domain.preview.verdict import Outlook, Verdict
-from footplate.testing.fake_service import Answer
 from footplate.wire.footplate_v1 import verdict_json
+from tests.support.fake_service import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from click.testing import Result
 
-    from footplate.testing.fake_service import FakeService
+    from tests.support.fake_service import FakeService
 
 DRY = ("ai", "custom-jobs", "create", "--display-name=census", "--dry-run")
 PATH = "/footplate/v1/projects/demo/locations/us-central1/customJobs:validate"

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.testing.fake_service import TIME
+from tests.support.fake_service import TIME
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from click.testing import Result
 
-    from footplate.testing.fake_service import FakeService
+    from tests.support.fake_service import FakeService
 
 GROUP = ("ai", "hp-tuning-jobs")
 COLLECTION = "projects/demo/locations/us-central1/hyperparameterTuningJobs"

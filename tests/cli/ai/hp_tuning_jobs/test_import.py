@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from footplate.testing.fake_service import failure
+from tests.support.fake_service import failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from click.testing import Result
 
-    from footplate.testing.fake_service import FakeService
+    from tests.support.fake_service import FakeService
 
 IMPORT = ("ai", "hp-tuning-jobs", "import")
 STUDIES = Path(__file__).parents[2] / "prior" / "studies"

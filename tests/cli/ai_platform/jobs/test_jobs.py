@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.testing.fake_service import TIME, failure
+from tests.support.fake_service import TIME, failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from click.testing import Result
 
-    from footplate.testing.fake_service import FakeService
+    from tests.support.fake_service import FakeService
 
 NAME = "projects/demo/jobs/census_1"
 CAUSE = "master-replica-0 exited with code 1: ValueError: no rows"

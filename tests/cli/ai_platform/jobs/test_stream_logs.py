@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.testing.fake_service import Answer, failure
+from tests.support.fake_service import Answer, failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from click.testing import Result
 
-    from footplate.testing.fake_service import FakeService
+    from tests.support.fake_service import FakeService
 
 NAME = "projects/demo/jobs/census_1"
 WAIT_S = 20

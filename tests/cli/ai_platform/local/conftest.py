@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from footplate.testing.fake_service import FakeService
+    from tests.support.fake_service import FakeService
 
 NAME = "projects/local/jobs/local_train"
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from click.testing import Result
 
-    from footplate.testing.fake_service import FakeService
+    from tests.support.fake_service import FakeService
 
 TRAIN = ("ai-platform", "local", "train")
 MODULE = "--module-name=trainer.task"

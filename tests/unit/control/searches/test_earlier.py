@@ -10,9 +10,9 @@ from footplate.control.searches.earlier import EarlierStudies
 from footplate.domain.errors import NotFound
 from footplate.domain.names import StudyName, StudyUid
 from footplate.domain.studies.records import StudyRecord
-from footplate.testing.jobs import CREATED, make_job, make_spec
-from footplate.testing.store import MemoryStore
-from footplate.testing.trials import SEARCH, STUDY, succeeded
+from tests.support.jobs import CREATED, make_job, make_spec
+from tests.support.store import MemoryStore
+from tests.support.trials import SEARCH, STUDY, succeeded
 
 HERE = "projects/demo/locations/us-central1"
 

@@ -23,16 +23,16 @@ from footplate.domain.states import State
 from footplate.domain.studies.records import StudyRecord
 from footplate.domain.studies.trials import TrialState
 from footplate.server.machine import RandomIds
-from footplate.testing.catalogue import built_in
-from footplate.testing.clock import FakeClock
-from footplate.testing.container_engine import FakeContainerEngine
-from footplate.testing.jobs import make_job
-from footplate.testing.logs import MemoryLogs
-from footplate.testing.searches import make_search, make_trial, make_tuning_job
-from footplate.testing.sites import make_regions
-from footplate.testing.store import MemoryStore
-from footplate.testing.usage import MemoryUsage
 from footplate.wire.training_v1.submissions import read_submission
+from tests.support.catalogue import built_in
+from tests.support.clock import FakeClock
+from tests.support.container_engine import FakeContainerEngine
+from tests.support.jobs import make_job
+from tests.support.logs import MemoryLogs
+from tests.support.searches import make_search, make_trial, make_tuning_job
+from tests.support.sites import make_regions
+from tests.support.store import MemoryStore
+from tests.support.usage import MemoryUsage
 
 if TYPE_CHECKING:
     from pathlib import Path

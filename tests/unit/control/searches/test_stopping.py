@@ -12,8 +12,8 @@ from footplate.domain.names import StudyUid
 from footplate.domain.studies.stopping import MedianSpec
 from footplate.domain.studies.study import Algorithm
 from footplate.domain.studies.trials import TrialState
-from footplate.testing.search_rig import SearchRig
-from footplate.testing.searches import RMSE, make_search
+from tests.support.search_rig import SearchRig
+from tests.support.searches import RMSE, make_search
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -21,8 +21,8 @@ from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.stopping import MedianSpec
 from footplate.domain.studies.study import Algorithm
 from footplate.domain.studies.trials import TrialState
-from footplate.testing.search_rig import SearchRig
-from footplate.testing.searches import make_search
+from tests.support.search_rig import SearchRig
+from tests.support.searches import make_search
 
 if TYPE_CHECKING:
     from footplate.domain.searches.search import Search

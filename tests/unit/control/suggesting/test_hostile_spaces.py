@@ -26,9 +26,9 @@ from footplate.domain.studies.records import StudyRecord
 from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.study import Algorithm, StudyConfig
 from footplate.domain.studies.trials import TrialState
-from footplate.testing.clock import FakeClock
-from footplate.testing.store import MemoryStore
-from footplate.testing.study_strategies import spaces
+from tests.support.clock import FakeClock
+from tests.support.store import MemoryStore
+from tests.support.study_strategies import spaces
 
 if TYPE_CHECKING:
     from footplate.domain.studies.parameters import Parameter

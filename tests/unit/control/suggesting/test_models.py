@@ -17,9 +17,9 @@ from footplate.control.suggesting.models import Models
 from footplate.domain.errors import Unavailable
 from footplate.domain.names import StudyUid
 from footplate.domain.studies.trials import TrialState
-from footplate.testing.clock import FakeClock
-from footplate.testing.search_rig import SearchRig
-from footplate.testing.searches import make_search
+from tests.support.clock import FakeClock
+from tests.support.search_rig import SearchRig
+from tests.support.searches import make_search
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,9 +12,9 @@ from footplate.domain.names import StudyUid
 from footplate.domain.studies.metrics import Measurement
 from footplate.domain.studies.own_trials import NewTrial, bring
 from footplate.domain.studies.trials import TrialState
-from footplate.testing.clock import FakeClock
-from footplate.testing.search_rig import SearchRig
-from footplate.testing.searches import RMSE, make_search
+from tests.support.clock import FakeClock
+from tests.support.search_rig import SearchRig
+from tests.support.searches import RMSE, make_search
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -29,8 +29,8 @@ from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.study import Algorithm, StudyConfig
 from footplate.domain.studies.trials import TrialState
 from footplate.domain.submission import Location
-from footplate.testing.jobs_service import TickingClock
-from footplate.testing.vizier import memory_vizier
+from tests.support.jobs_service import TickingClock
+from tests.support.vizier import memory_vizier
 
 LOSS = Metric("loss", Goal.MINIMIZE)
 SPACE = SearchSpace((IntegerParameter("x", 1, 6),))

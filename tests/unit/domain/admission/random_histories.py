@@ -9,12 +9,11 @@ import random
 import sys
 from typing import TYPE_CHECKING
 
-from tests.unit.domain.admission.plain_scheduler import PlainScheduler
-
 from footplate.domain.admission import Claim, Scheduler
 from footplate.domain.amounts import JOBS, VCPUS
 from footplate.domain.names import JobUid
 from footplate.domain.quotas import Quota, Quotas
+from tests.unit.domain.admission.plain_scheduler import PlainScheduler
 
 if TYPE_CHECKING:
     from footplate.domain.amounts import Amounts

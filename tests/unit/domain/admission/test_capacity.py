@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.domain.admission.claims import HOUR, NOON, REGION, T4, a_claim, a_scheduler
 
 from footplate.domain.amounts import JOBS, VCPUS
 from footplate.domain.names import JobUid
 from footplate.domain.quotas import Quota, Quotas
+from tests.unit.domain.admission.claims import HOUR, NOON, REGION, T4, a_claim, a_scheduler
 
 
 def test_a_job_starts_whole_or_not_at_all() -> None:

@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+
+from footplate.domain.admission import Claim, Explanation, Scheduler
+from footplate.domain.amounts import GPUS, JOBS, MEMORY_MB, REPLICAS, VCPUS
+from footplate.domain.names import JobUid
+from footplate.domain.quotas import Quota, Quotas
 from tests.unit.domain.admission.claims import (
     HOUR,
     NOON,
@@ -15,11 +20,6 @@ from tests.unit.domain.admission.claims import (
     a_claim,
     a_scheduler,
 )
-
-from footplate.domain.admission import Claim, Explanation, Scheduler
-from footplate.domain.amounts import GPUS, JOBS, MEMORY_MB, REPLICAS, VCPUS
-from footplate.domain.names import JobUid
-from footplate.domain.quotas import Quota, Quotas
 
 
 def explained(scheduler: Scheduler, name: str, *variations: tuple[str, Claim]) -> Explanation:

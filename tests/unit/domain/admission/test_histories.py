@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.domain.admission.claims import T4, V100, a_claim
 
 from footplate.domain.admission import Claim, Scheduler
 from footplate.domain.amounts import JOBS, VCPUS
 from footplate.domain.names import JobUid
 from footplate.domain.quotas import Quota, Quotas
+from tests.unit.domain.admission.claims import T4, V100, a_claim
 
 if TYPE_CHECKING:
     from random import Random

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tests.unit.domain.admission.claims import HOUR, NOON, T4, V100, a_claim, a_scheduler
-
 from footplate.domain.amounts import VCPUS
+from tests.unit.domain.admission.claims import HOUR, NOON, T4, V100, a_claim, a_scheduler
 
 
 def test_first_come_first_served() -> None:

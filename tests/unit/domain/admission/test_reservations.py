@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.unit.domain.admission.claims import HOUR, NOON, T4, V100, a_claim, a_scheduler
 
 from footplate.domain.amounts import JOBS, VCPUS
 from footplate.domain.names import JobUid
 from footplate.domain.quotas import Quota
+from tests.unit.domain.admission.claims import HOUR, NOON, T4, V100, a_claim, a_scheduler
 
 if TYPE_CHECKING:
     from footplate.domain.admission import Scheduler

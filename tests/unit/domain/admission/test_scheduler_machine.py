@@ -8,12 +8,12 @@ from dataclasses import replace
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from tests.unit.domain.admission.plain_scheduler import PlainRound, PlainScheduler, Span, needs
 
 from footplate.domain.admission import Claim, Scheduler
 from footplate.domain.amounts import JOBS
 from footplate.domain.names import JobUid
 from footplate.domain.quotas import Quota, Quotas
+from tests.unit.domain.admission.plain_scheduler import PlainRound, PlainScheduler, Span, needs
 
 SITES = {"here": {"T4": 4, "V100": 2, "vcpus": 8}, "there": {"T4": 3, "vcpus": 4}}
 REGIONS = {"here": ("here-1", "here-2"), "there": ("there-1",)}

@@ -28,7 +28,7 @@ from footplate.domain.lifecycle import (
     react,
 )
 from footplate.domain.states import State
-from footplate.testing.jobs import make_custom_name, make_job, make_spec
+from tests.support.jobs import make_custom_name, make_job, make_spec
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -35,7 +35,7 @@ from footplate.domain.lifecycle import (
     to_stop,
 )
 from footplate.domain.states import Phase, State
-from footplate.testing.jobs import make_job, make_spec
+from tests.support.jobs import make_job, make_spec
 
 T0 = datetime(2026, 1, 2, tzinfo=UTC)
 

@@ -29,7 +29,7 @@ from footplate.domain.lifecycle import (
     react,
 )
 from footplate.domain.states import State
-from footplate.testing.jobs import make_job, make_spec
+from tests.support.jobs import make_job, make_spec
 
 T0 = datetime(2026, 1, 2, tzinfo=UTC)
 MASTER = "master-replica-0"

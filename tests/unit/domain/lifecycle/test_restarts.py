@@ -28,7 +28,7 @@ from footplate.domain.lifecycle import (
 )
 from footplate.domain.lifecycle.losses import ECHO_S, MOST_ECHOES
 from footplate.domain.states import Phase, State
-from footplate.testing.jobs import make_job, make_spec
+from tests.support.jobs import make_job, make_spec
 
 T0 = datetime(2026, 1, 2, tzinfo=UTC)
 MASTER = "master-replica-0"

@@ -25,8 +25,8 @@ from footplate.domain.lifecycle import (
     react,
 )
 from footplate.domain.states import State
-from footplate.testing.jobs import CREATED, make_job
-from footplate.testing.searches import make_tuning_job
+from tests.support.jobs import CREATED, make_job
+from tests.support.searches import make_tuning_job
 
 AT = CREATED + timedelta(seconds=1)
 WELL = SearchEnds(AT, Ending(State.SUCCEEDED))

@@ -19,7 +19,7 @@ from footplate.domain.jobs import (
 from footplate.domain.preview.advice import advise, shortcomings
 from footplate.domain.sites import Gpu, Mode, Site
 from footplate.domain.submission import Tuning
-from footplate.testing import strategies
+from tests.support import strategies
 
 CATALOGUE = load_catalogue()
 CLUSTER = Site("cluster", Mode.ENFORCE, replicas=1000, vcpus=512, memory_mb=4_000_000)

@@ -8,7 +8,7 @@ import pytest
 
 from footplate.domain.jobs import ContainerProgram, Directory, JobSpec, Program, PythonProgram
 from footplate.domain.preview.locality import MAX_BUCKETS, advise_locality
-from footplate.testing.jobs import make_spec
+from tests.support.jobs import make_spec
 
 LOCATIONS = {"here": "US-CENTRAL1", "america": "US", "europe": "EUROPE-WEST4", "both": "EUR4"}
 PACKAGES = PythonProgram("version:2.21/", ("gs://here/t.tar.gz",), "trainer.task")

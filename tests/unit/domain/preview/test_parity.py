@@ -13,8 +13,8 @@ from footplate.domain.jobs import Directory, JobSpec, MachineSpec, PythonProgram
 from footplate.domain.names import TrainingJobName
 from footplate.domain.preview.parity import parity_of
 from footplate.domain.submission import Submission
-from footplate.testing import strategies
-from footplate.testing.jobs import make_spec
+from tests.support import strategies
+from tests.support.jobs import make_spec
 
 CATALOGUE = load_catalogue()
 IMAGES = "image:us-docker.pkg.dev/vertex-ai/training"

@@ -24,7 +24,7 @@ from footplate.domain.searches.search import SearchRequest, TrialCounts
 from footplate.domain.sites import Gpu, Mode, Site
 from footplate.domain.studies.parameters import Branch, CategoricalParameter, DoubleParameter
 from footplate.domain.studies.space import SearchSpace
-from footplate.testing.jobs import make_custom_name, make_spec
+from tests.support.jobs import make_custom_name, make_spec
 
 CATALOGUE = load_catalogue()
 LAPTOP = Site("laptop", Mode.EMULATE, replicas=8, vcpus=4, memory_mb=16_000)

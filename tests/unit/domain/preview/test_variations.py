@@ -12,8 +12,8 @@ from footplate.domain.jobs import JobSpec, MachineSpec, WorkerPool
 from footplate.domain.machines import MachineRequest, accelerators_of, check_machines
 from footplate.domain.preview.variations import variations
 from footplate.domain.sites import counted
-from footplate.testing import strategies
-from footplate.testing.jobs import PROGRAM
+from tests.support import strategies
+from tests.support.jobs import PROGRAM
 
 CATALOGUE = load_catalogue()
 T4, A100 = "NVIDIA_TESLA_T4", "NVIDIA_TESLA_A100"

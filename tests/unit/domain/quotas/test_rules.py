@@ -3,7 +3,7 @@ import pytest
 from footplate.domain.errors import Violation
 from footplate.domain.quotas import Quota
 from footplate.domain.quotas.rules import MAX_LIMIT, QuotaRules
-from footplate.testing.quotas import CATALOGUE
+from tests.support.quotas import CATALOGUE
 
 RULES = QuotaRules.of(CATALOGUE)
 NUMBER = "allowed: a whole number from 0 to 1000000000"

@@ -11,7 +11,7 @@ from footplate.domain.jobs import Ending
 from footplate.domain.searches.course import End, Suggest, Wait, next_step, why_stopped
 from footplate.domain.states import State
 from footplate.domain.studies.trials import TrialState
-from footplate.testing.searches import make_search, make_trial
+from tests.support.searches import make_search, make_trial
 
 if TYPE_CHECKING:
     from footplate.domain.studies.records import TrialRecord

@@ -14,7 +14,7 @@ from footplate.domain.states import State
 from footplate.domain.studies.metrics import Measurement, Selection
 from footplate.domain.studies.study import StudyConfig
 from footplate.domain.studies.trials import TrialState
-from footplate.testing.searches import RMSE, SPACE, make_run, make_trial, make_tuning_job
+from tests.support.searches import RMSE, SPACE, make_run, make_trial, make_tuning_job
 
 CONFIG = StudyConfig(SPACE, (RMSE,))
 CURVE = (Measurement({"rmse": 0.5}, 1), Measurement({"rmse": 0.7}, 2))

@@ -8,7 +8,7 @@ from footplate.domain.searches.prior_trials import describe_prior, prior_trials
 from footplate.domain.studies.metrics import Goal, Metric
 from footplate.domain.studies.study import Study
 from footplate.domain.studies.trials import TrialState
-from footplate.testing.searches import RMSE, make_search, make_trial
+from tests.support.searches import RMSE, make_search, make_trial
 
 SEARCH = replace(make_search(), resumes="projects/demo/jobs/rate_1")
 

@@ -13,7 +13,7 @@ from footplate.domain.studies.metrics import Goal, Metric
 from footplate.domain.studies.parameters import CategoricalParameter, DoubleParameter
 from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.study import Algorithm
-from footplate.testing.searches import RMSE, SPACE, make_search
+from tests.support.searches import RMSE, SPACE, make_search
 
 EARLIER = make_search(algorithm=Algorithm.RANDOM)
 NAME = TrainingJobName("demo", "first")

@@ -17,8 +17,8 @@ from footplate.domain.studies.parameters import (
     IntegerParameter,
 )
 from footplate.domain.studies.space import SearchSpace
-from footplate.testing.jobs import make_custom_name, make_spec
-from footplate.testing.searches import POINT, SPACE, make_search
+from tests.support.jobs import make_custom_name, make_spec
+from tests.support.searches import POINT, SPACE, make_search
 
 if TYPE_CHECKING:
     from footplate.domain.studies.space import Point

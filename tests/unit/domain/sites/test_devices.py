@@ -19,7 +19,7 @@ from footplate.domain.sites.devices import (
     variables,
     visible,
 )
-from footplate.testing.jobs import make_spec
+from tests.support.jobs import make_spec
 
 CATALOGUE = load_catalogue()
 TYPES = ("NVIDIA_TESLA_T4", "NVIDIA_L4", "NVIDIA_TESLA_K80")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
-from tests.unit.domain.stacks.test_comparing import DUMPS
 
 from footplate.domain.stacks import Dump, Frame, Missing, Process, Thread, compare, describe
 from footplate.domain.stacks.wording import shorten
+from tests.unit.domain.stacks.test_comparing import DUMPS
 
 LAYER = "/cache/layers/43/lib/python3.11/site-packages"
 RUNPY = (

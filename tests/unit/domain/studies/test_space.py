@@ -6,7 +6,6 @@ from itertools import pairwise
 
 import pytest
 from hypothesis import assume, given
-from tests.unit.tuning.spaces import BRIEF, spaces
 
 from footplate.domain.studies.parameters import (
     Branch,
@@ -17,6 +16,7 @@ from footplate.domain.studies.parameters import (
     Scale,
 )
 from footplate.domain.studies.space import SearchSpace, key
+from tests.unit.tuning.spaces import BRIEF, spaces
 
 RATE = DoubleParameter("rate", 0.01, 0.1)
 OVERLAP = (Branch(("a",), RATE), Branch(("a", "b"), RATE))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.replica.network.machine import Machine, is_bare
 
 from footplate.replica.network.addresses import BRIDGE, Address
 from footplate.replica.network.bridge import Bridge, Taken, furnish
 from footplate.replica.network.commands import CommandFailed
 from footplate.replica.network.wiring import draw
+from tests.unit.replica.network.machine import Machine, is_bare
 
 NAMESPACE = "/proc/7/fd/5"
 

@@ -6,9 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.unit.replica.network.machine import Machine, is_bare
 
 from footplate.replica.network.outside import Outside, switch_on
+from tests.unit.replica.network.machine import Machine, is_bare
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ from footplate.domain.errors import DataLoss
 from footplate.ports.studies import StudyStore
 from footplate.store import open_store
 from footplate.store.tables import studies, study_earlier, study_models, trial_reports, trials
-from footplate.testing.study_records import (
+from tests.support.study_records import (
     create,
     make_report,
     make_trial,

@@ -14,7 +14,7 @@ from footplate.store.opening import bring_up_to_date
 from footplate.store.studies.memory import TrialMemory
 from footplate.store.studies.studies import SqlStudies
 from footplate.store.transactions import Transactions
-from footplate.testing.study_records import create, make_study, make_trial, next_version
+from tests.support.study_records import create, make_study, make_trial, next_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,8 +21,8 @@ from footplate.store.studies.numbers import read_number, write_number
 from footplate.store.studies.searches import search_document, search_of
 from footplate.store.studies.spaces import space_document, space_of
 from footplate.store.tables import metadata, studies, study_earlier, trial_reports, trials
-from footplate.testing import study_strategies as strategies
-from footplate.testing.plain_strategies import any_text
+from tests.support import study_strategies as strategies
+from tests.support.plain_strategies import any_text
 
 brief = settings(
     max_examples=50,

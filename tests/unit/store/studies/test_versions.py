@@ -9,8 +9,8 @@ from footplate.domain.studies.records import (
 )
 from footplate.domain.studies.trials import TrialState
 from footplate.store.studies.trials import read_trial, write_trial
-from footplate.testing.jobs import CREATED
-from footplate.testing.study_records import SECOND
+from tests.support.jobs import CREATED
+from tests.support.study_records import SECOND
 
 TRIAL = TrialRecord(
     number=3,

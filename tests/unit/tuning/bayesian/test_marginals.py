@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.tuning.spaces import BRIEF, spaces
 
 from footplate.domain.studies.parameters import Branch, CategoricalParameter, DoubleParameter
 from footplate.domain.studies.space import SearchSpace
 from footplate.tuning.bayesian.marginals import Marginals, weight
 from footplate.tuning.drawing import generator
 from footplate.tuning.encoding import Encoding
+from tests.unit.tuning.spaces import BRIEF, spaces
 
 KINDS = CategoricalParameter("kind", ("a", "b", "c"))
 MIXED = SearchSpace((DoubleParameter("x", 0.0, 1.0), KINDS))

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.tuning.spaces import BRIEF
 
 from footplate.tuning.bayesian.acquisition import LogExpectedImprovement
 from footplate.tuning.bayesian.model import Model, model_from_record
 from footplate.tuning.bayesian.warp import Warp
 from footplate.tuning.gaussian.hyperparameters import Hyperparameters
+from tests.unit.tuning.spaces import BRIEF
 
 FINITE = st.floats(-1.7e308, 1.7e308, allow_subnormal=False)
 

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.tuning.bayesian.studies import empty, finished, with_finished, with_pending
-from tests.unit.tuning.spaces import BRIEF, spaces
 
 from footplate.domain.studies.parameters import CategoricalParameter, DoubleParameter
 from footplate.domain.studies.space import SearchSpace
@@ -19,6 +17,8 @@ from footplate.tuning.bayesian.refit import refit
 from footplate.tuning.bayesian.schedule import counts, newest, wanted
 from footplate.tuning.bayesian.search import BayesianSearch
 from footplate.tuning.drawing import draw, generator
+from tests.unit.tuning.bayesian.studies import empty, finished, with_finished, with_pending
+from tests.unit.tuning.spaces import BRIEF, spaces
 
 if TYPE_CHECKING:
     from footplate.domain.studies.space import Point

@@ -10,16 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.tuning.bayesian.studies import (
-    LOSS,
-    best_loss,
-    empty,
-    finished,
-    search,
-    with_finished,
-    with_pending,
-)
-from tests.unit.tuning.spaces import BRIEF, spaces
 
 from footplate.domain.studies.metrics import Goal, Metric
 from footplate.domain.studies.parameters import (
@@ -34,6 +24,16 @@ from footplate.tuning.bayesian.model import model_from_record
 from footplate.tuning.bayesian.refit import refit
 from footplate.tuning.bayesian.search import BayesianSearch
 from footplate.tuning.designer import Reason
+from tests.unit.tuning.bayesian.studies import (
+    LOSS,
+    best_loss,
+    empty,
+    finished,
+    search,
+    with_finished,
+    with_pending,
+)
+from tests.unit.tuning.spaces import BRIEF, spaces
 
 PLANE = SearchSpace((DoubleParameter("x", 0.0, 1.0), DoubleParameter("z", 0.0, 1.0)))
 SMALL = SearchSpace((IntegerParameter("i", 0, 4), CategoricalParameter("c", ("a", "b", "c"))))

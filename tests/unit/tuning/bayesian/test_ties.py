@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.tuning.spaces import BRIEF, spaces
 
 from footplate.domain.studies.parameters import DoubleParameter, IntegerParameter
 from footplate.domain.studies.space import SearchSpace
 from footplate.tuning.bayesian.ties import Ties, sharpness
 from footplate.tuning.drawing import generator
 from footplate.tuning.encoding import Encoding
+from tests.unit.tuning.spaces import BRIEF, spaces
 
 CUBE = SearchSpace((DoubleParameter("x", 0.0, 1.0), DoubleParameter("idle", 0.0, 1.0)))
 

@@ -11,8 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.tuning.bayesian.studies import best_loss, empty, search
-from tests.unit.tuning.spaces import BRIEF, spaces
 
 from footplate.domain.studies.metrics import Goal, Metric
 from footplate.domain.studies.parameters import (
@@ -29,6 +27,8 @@ from footplate.tuning.bayesian.search import BayesianSearch
 from footplate.tuning.bayesian.translation import Translation
 from footplate.tuning.drawing import generator
 from footplate.tuning.encoding import Encoding
+from tests.unit.tuning.bayesian.studies import best_loss, empty, search
+from tests.unit.tuning.spaces import BRIEF, spaces
 
 if TYPE_CHECKING:
     from collections.abc import Callable

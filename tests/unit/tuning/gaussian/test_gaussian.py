@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.tuning.spaces import BRIEF, spaces
 
 from footplate.domain.studies.parameters import DoubleParameter
 from footplate.domain.studies.space import SearchSpace
@@ -17,6 +16,7 @@ from footplate.tuning.encoding import Encoding
 from footplate.tuning.gaussian.fitting import Evidence, fit
 from footplate.tuning.gaussian.hyperparameters import Beliefs, Hyperparameters, from_logs
 from footplate.tuning.gaussian.posterior import Posterior
+from tests.unit.tuning.spaces import BRIEF, spaces
 
 if TYPE_CHECKING:
     from footplate.tuning.axes import Floats

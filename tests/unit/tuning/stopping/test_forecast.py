@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.tuning.spaces import BRIEF
 
 from footplate.tuning.stopping.curves import Curve
 from footplate.tuning.stopping.forecast import foretell
 from footplate.tuning.stopping.levels import by_levels
 from footplate.tuning.stopping.passing import Forecast, passing
 from footplate.tuning.stopping.scale import Scale, scale_of
+from tests.unit.tuning.spaces import BRIEF
 
 LOSSES = st.floats(-1e99, 1e99) | st.just(math.inf)
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.tuning.spaces import BRIEF
 
 from footplate.domain.studies.metrics import Goal, Measurement, Metric
 from footplate.domain.studies.parameters import DoubleParameter
@@ -26,6 +25,7 @@ from footplate.domain.studies.study import StudyConfig
 from footplate.domain.studies.trials import Trial, TrialState
 from footplate.tuning.stopping.convex import ConvexRule
 from footplate.tuning.stopping.rule import StoppingRule, stopping_rule
+from tests.unit.tuning.spaces import BRIEF
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -13,8 +13,8 @@ from footplate.cli.main import main
 from footplate.domain.errors import Violation
 from footplate.domain.preview.parity import Parity
 from footplate.domain.preview.verdict import Outlook, Verdict
-from footplate.testing.fake_service import Answer, failure
 from footplate.wire.footplate_v1 import verdict_json
+from tests.support.fake_service import Answer, failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from click.testing import Result
 
-    from footplate.testing.fake_service import FakeService
+    from tests.support.fake_service import FakeService
 
 DRY = ("ai-platform", "jobs", "submit", "training", "census_1", "--dry-run")
 PATH = "/footplate/v1/projects/demo/jobs:validate"

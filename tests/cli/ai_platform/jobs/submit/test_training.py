@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.testing.fake_service import Answer, failure
+from tests.support.fake_service import Answer, failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from click.testing import Result
 
-    from footplate.testing.fake_service import FakeService
+    from tests.support.fake_service import FakeService
 
 RULE = "letters, digits and underscores, first a letter, at most 128 characters"
 NO_FILE = "No such file or directory"

@@ -1,0 +1,104 @@
+"""The library's sums and casts, bit for bit as NumPy's, by each set of instructions that it has."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from footplate_reduction.frames import Op, WireType
+from footplate_reduction.portable import sums
+
+if TYPE_CHECKING:
+    from footplate_reduction.native.library import Library
+
+_TYPES = {WireType.FLOAT32: np.float32, WireType.FLOAT16: np.float16, WireType.FLOAT64: np.float64}
+_HALVES = (WireType.FLOAT16, WireType.BFLOAT16)
+_seeds = st.integers(0, 2**32 - 1)
+
+
+@pytest.mark.parametrize("portably", [False, True])
+@given(
+    wire=st.sampled_from(WireType),
+    op=st.sampled_from(Op),
+    world=st.integers(1, 9),
+    count=st.integers(0, 200),
+    seed=_seeds,
+    shift=st.integers(0, 3),
+)
+def test_sums_have_the_same_bits(
+    library: Library,
+    portably: bool,  # noqa: FBT001
+    wire: WireType,
+    op: Op,
+    world: int,
+    count: int,
+    seed: int,
+    shift: int,
+) -> None:
+    # Any bits at all: of NaNs, infinities and subnormals, too; at addresses of any alignment.
+    random = np.random.default_rng(seed)
+    nbytes = count * wire.itemsize
+    held = [random.integers(0, 256, nbytes + shift, np.uint8)[shift:] for _ in range(world)]
+    expected = np.empty(nbytes, np.uint8)
+    sums.add(held, wire, op, expected)
+    addresses = (ctypes.c_void_p * world)(*(each.ctypes.data for each in held))
+    into = held[0].ctypes.data  # the first part's place, as a lane has it
+    library.sum(portably, wire, op is Op.AVERAGE, world, into, addresses, count)
+    assert _same(held[0], expected, wire)
+
+
+@pytest.mark.parametrize("portably", [False, True])
+@pytest.mark.parametrize("wire", _HALVES)
+def test_every_half_is_widened_as_numpy_does(
+    library: Library,
+    portably: bool,  # noqa: FBT001
+    wire: WireType,
+) -> None:
+    halves = np.arange(1 << 16, dtype=np.uint16)
+    single = np.empty(halves.size, np.float32)
+    assert library.cast(portably, wire, False, halves.ctypes.data, single.ctypes.data, halves.size)
+    assert _same(single, sums.widened(halves.view(np.uint8), wire), WireType.FLOAT32)
+
+
+@pytest.mark.parametrize("portably", [False, True])
+@given(wire=st.sampled_from(_HALVES), seed=_seeds, exponent=st.integers(0, 255))
+def test_floats_are_narrowed_as_numpy_does(
+    library: Library,
+    portably: bool,  # noqa: FBT001
+    wire: WireType,
+    seed: int,
+    exponent: int,
+) -> None:
+    random = np.random.default_rng(seed)
+    words = random.integers(0, 1 << 23, 1003, np.uint32) | np.uint32(exponent << 23)
+    words[::3] &= 0xFFFFE000 | np.uint32(1 << 12)  # ties, for either half
+    words[1::3] &= 0xFFFF8000
+    single = words.view(np.float32)
+    halves, expected = np.empty((2, single.size), np.uint16)
+    assert library.cast(portably, wire, True, single.ctypes.data, halves.ctypes.data, single.size)
+    sums.narrow(single, wire, expected.view(np.uint8))
+    assert _same(halves, expected, wire)
+
+
+def test_nothing_is_cast_that_is_no_half(library: Library) -> None:
+    assert not library.cast(False, WireType.FLOAT64, True, 0, 0, 0)
+
+
+def _same(found: Any, expected: Any, wire: WireType) -> bool:
+    """Bit for bit, but that a NaN is as good as any other."""
+    found, expected = _floats(found, wire), _floats(expected, wire)
+    nan = np.isnan(found)
+    words = np.dtype(f"u{found.itemsize}")
+    equal = found.view(words) == expected.view(words)
+    return bool(np.array_equal(nan, np.isnan(expected)) and (equal | nan).all())
+
+
+def _floats(held: Any, wire: WireType) -> Any:
+    if wire is WireType.BFLOAT16:
+        return sums.widened(held.view(np.uint8), wire)
+    return held.copy().view(_TYPES[wire])

@@ -1,0 +1,41 @@
+"""The service at a glance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.support.fake_service.exchange import Answer
+
+if TYPE_CHECKING:
+    from tests.support.fake_service.exchange import Request, Route
+    from tests.support.fake_service.service import FakeService
+
+
+def _health(_service: FakeService, _request: Request) -> Answer:
+    return Answer(body={"status": "ok", "version": "0.1.0.dev0"})
+
+
+def _status(service: FakeService, _request: Request) -> Answer:
+    active = {"RUNNING": len(service.jobs)} if service.jobs else {}
+    return Answer(
+        body={
+            "version": "0.1.0.dev0",
+            "url": service.url,
+            "pid": 4711,
+            "dataDir": "/data",
+            "activeJobs": active,
+            "activeTrials": service.active_trials,
+            "trouble": service.trouble,
+        }
+    )
+
+
+def _down(service: FakeService, _request: Request) -> Answer:
+    return Answer(body={"cancelledJobs": len(service.jobs)})
+
+
+ROUTES: list[Route] = [
+    ("GET", "/healthz", _health),
+    ("GET", "/footplate/v1/status", _status),
+    ("POST", "/footplate/v1/down", _down),
+]

@@ -1,0 +1,203 @@
+"""What every store selects by a filter. Subclass and give it a fixture ``store``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.domain.errors import InvalidArgument
+from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or
+from footplate.domain.states import State
+from footplate.wire.filters import LONGEST_PART
+from tests.support.jobs import CREATED, make_job
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from footplate.ports.store import Store
+
+JOBS = "projects/demo/jobs"
+HOUR = timedelta(hours=1)
+
+EQUAL, NOT_EQUAL, MATCHES = Comparator.EQUAL, Comparator.NOT_EQUAL, Comparator.MATCHES
+LESS, LESS_OR_EQUAL = Comparator.LESS, Comparator.LESS_OR_EQUAL
+GREATER, GREATER_OR_EQUAL = Comparator.GREATER, Comparator.GREATER_OR_EQUAL
+
+
+def display_name(value: str, comparator: Comparator = MATCHES) -> Comparison:
+    return Comparison(Field.DISPLAY_NAME, comparator, value)
+
+
+def job_id(value: str, comparator: Comparator = MATCHES) -> Comparison:
+    return Comparison(Field.JOB_ID, comparator, value)
+
+
+def label(key: str, value: str, comparator: Comparator = EQUAL) -> Comparison:
+    return Comparison(Field.LABEL, comparator, value, key)
+
+
+def state(value: State, comparator: Comparator = EQUAL) -> Comparison:
+    return Comparison(Field.STATE, comparator, value)
+
+
+def created(value: datetime, comparator: Comparator) -> Comparison:
+    return Comparison(Field.CREATE_TIME, comparator, value)
+
+
+def started(value: datetime, comparator: Comparator) -> Comparison:
+    return Comparison(Field.START_TIME, comparator, value)
+
+
+ALL = "dcba"
+CASES: list[tuple[Filter, str]] = [
+    (state(State.RUNNING), "b"),
+    (state(State.RUNNING, NOT_EQUAL), "dca"),
+    (display_name("Train 100%", EQUAL), "a"),
+    (display_name("train 100%", EQUAL), ""),
+    (display_name("Train 100%", NOT_EQUAL), "dcb"),
+    (display_name("B", GREATER_OR_EQUAL), "dcba"),
+    (display_name("Train 2", GREATER), "dcb"),
+    (display_name("a", LESS), "a"),
+    (display_name("train 100%"), "a"),
+    (display_name("RAIN"), "ba"),
+    (display_name("%"), "a"),
+    (display_name("_"), "b"),
+    (display_name("!"), "b"),
+    (display_name("\\"), "c"),
+    (display_name("'"), "c"),
+    (display_name(""), ALL),
+    (display_name("*"), ALL),
+    (display_name("t*n"), ""),
+    (display_name("T*"), "ba"),
+    (display_name("*S*E"), "d"),
+    (display_name("STRAßE GRÖSSE"), "d"),
+    (display_name("größe"), "d"),
+    (display_name("*train_1*"), "b"),
+    (display_name("tr*n*1*"), "ba"),
+    (display_name("*100"), ""),
+    (display_name("line*next"), "c"),
+    (job_id("A"), "a"),
+    (job_id("b", EQUAL), "b"),
+    (job_id("b", LESS_OR_EQUAL), "ba"),
+    (label("team", "Vision"), "a"),
+    (label("team", "vision"), ""),
+    (label("team", "Vision", NOT_EQUAL), "dcb"),
+    (label("team", "vis", MATCHES), "a"),
+    (label("team", "*", MATCHES), "ba"),
+    (label("team", "*X*", MATCHES), "b"),
+    (label("Team", "*", MATCHES), ""),
+    (label("team", "M", LESS), ""),
+    (label("empty", ""), "b"),
+    (Not(label("team", "*", MATCHES)), "dc"),
+    (created(CREATED + HOUR, LESS), "a"),
+    (created(CREATED + HOUR, LESS_OR_EQUAL), "ba"),
+    (created(CREATED + HOUR, EQUAL), "b"),
+    (created(CREATED + HOUR + timedelta(microseconds=1), GREATER_OR_EQUAL), "dc"),
+    (started(CREATED + 5 * HOUR, GREATER_OR_EQUAL), "b"),
+    (started(CREATED + 5 * HOUR, EQUAL), "b"),
+    (started(CREATED + 9 * HOUR, LESS), "b"),
+    (Not(started(CREATED + 9 * HOUR, LESS)), "dca"),
+    (started(CREATED + 5 * HOUR, NOT_EQUAL), "dca"),
+    (Comparison(Field.END_TIME, LESS, CREATED + 99 * HOUR), ""),
+    (And(()), ALL),
+    (Or(()), ""),
+    (Not(And(())), ""),
+    (And((display_name("train"), state(State.RUNNING))), "b"),
+    (Or((display_name("größe"), label("team", "Vision"))), "da"),
+    (Not(Or((state(State.QUEUED), state(State.RUNNING)))), ""),
+    (And((Not(display_name("train")), Or((job_id("c"), job_id("a"))))), "c"),
+    (job_id("x/../b", EQUAL), ""),
+    (job_id("b", NOT_EQUAL), "dca"),
+    (And((label("team", "text"), label("empty", ""))), "b"),
+    (And((label("team", "text"), label("empty", "x"))), ""),
+    (And((state(State.RUNNING), label("team", "text"))), "b"),
+    (And((label("team", "text"), state(State.RUNNING, NOT_EQUAL))), ""),
+    (And((label("team", "Vision"), job_id("b", EQUAL))), ""),
+    (And((label("team", "Vision"), created(CREATED + HOUR, LESS))), "a"),
+    (And((display_name("Train 100%", EQUAL), label("team", "Vision"))), "a"),
+    (Or((label("team", "Vision"), label("empty", ""))), "ba"),
+]
+
+NONSENSE: list[Filter] = [
+    Comparison(Field.STATE, LESS, State.RUNNING),
+    Comparison(Field.STATE, MATCHES, "RUN*"),
+    Comparison(Field.CREATE_TIME, MATCHES, CREATED),
+    Comparison(Field.CREATE_TIME, LESS, "yesterday"),
+    Comparison(Field.START_TIME, LESS, CREATED.replace(tzinfo=None)),
+    Comparison(Field.DISPLAY_NAME, EQUAL, State.RUNNING),
+    Comparison(Field.LABEL, EQUAL, "Vision"),
+]
+
+
+class FilterContract:
+    @pytest.mark.parametrize(("where", "expected"), CASES, ids=str)
+    def test_a_filter_selects(self, store: Store, where: Filter, expected: str) -> None:
+        _create_four(store)
+        assert _found(store, where) == expected
+
+    @pytest.mark.parametrize("letter", ["a", "%", "\u0390"])
+    def test_the_longest_parts_are_looked_for(self, store: Store, letter: str) -> None:
+        """The last letter is three, of two bytes each, where its case doesn't count."""
+        _create_four(store)
+        store.create(make_job(f"{JOBS}/e", display_name=letter * 500), ())
+        assert _found(store, display_name(letter * 500)) == "e"
+        assert _found(store, display_name(letter * LONGEST_PART)) == ""
+        assert _found(store, label("team", letter * LONGEST_PART, MATCHES)) == ""
+
+    @pytest.mark.parametrize("where", NONSENSE, ids=str)
+    def test_nonsense_is_refused(self, store: Store, where: Filter) -> None:
+        _create_four(store)
+        for whole in (where, Not(where), And((display_name("x"), where))):
+            with pytest.raises(InvalidArgument):
+                store.list(JOBS, where=whole, limit=9, after=None)
+
+    def test_labels_are_found_as_they_were_last_written(self, store: Store) -> None:
+        job = make_job(labels=(("a", "1"), ("b", "2")))
+        store.create(job, ())
+        store.update(replace(job, labels=(("b", "3"), ("c", "4")), version=2), ())
+        for key, value, found in ("a", "1", 0), ("b", "2", 0), ("b", "3", 1), ("c", "4", 1):
+            page = store.list(JOBS, where=label(key, value), limit=9, after=None)
+            assert len(page.jobs) == found
+
+    def test_pages_are_of_what_the_filter_selects(self, store: Store) -> None:
+        _create_four(store)
+        where = display_name("train")
+        first = store.list(JOBS, where=where, limit=1, after=None)
+        second = store.list(JOBS, where=where, limit=1, after=first.next_key)
+        assert [job.name.job_id for job in first.jobs + second.jobs] == ["b", "a"]
+        assert second.next_key is None
+
+    def test_pages_of_a_label_are_newest_first(self, store: Store) -> None:
+        """Also after another time was written for one."""
+        labels = (("team", "vision"),)
+        for index, name in enumerate("abc"):
+            job = make_job(f"{JOBS}/{name}", labels=labels)
+            store.create(replace(job, create_time=CREATED + index * HOUR), ())
+        store.create(make_job("projects/other/jobs/a", labels=labels), ())
+        moved = replace(store.get(make_job(f"{JOBS}/a").name), create_time=CREATED + 9 * HOUR)
+        store.update(replace(moved, version=2), ())
+        where, after = label("team", "vision"), None
+        found = ""
+        for _ in range(3):
+            page = store.list(JOBS, where=where, limit=1, after=after)
+            found, after = found + page.jobs[0].name.job_id, page.next_key
+        assert (found, after) == ("acb", None)
+
+
+def _create_four(store: Store) -> None:
+    a = make_job(f"{JOBS}/a", display_name="Train 100%", labels=(("team", "Vision"),))
+    labels = (("team", "text"), ("empty", ""))
+    b = make_job(f"{JOBS}/b", display_name="train_1!", labels=labels, state=State.RUNNING)
+    c = make_job(f"{JOBS}/c", display_name="line's \\ end\nnext")
+    d = make_job(f"{JOBS}/d", display_name="strasse Größe")
+    b = replace(b, start_time=CREATED + 5 * HOUR)
+    for index, job in enumerate((a, b, c, d)):
+        store.create(replace(job, create_time=CREATED + index * HOUR), ())
+
+
+def _found(store: Store, where: Filter) -> str:
+    page = store.list(JOBS, where=where, limit=9, after=None)
+    return "".join(job.name.job_id for job in page.jobs)

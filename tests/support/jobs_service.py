@@ -1,0 +1,162 @@
+"""The service behind the faces, from memory. It runs nothing: tests say what becomes of a job."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import Aborted, FailedPrecondition, InvalidArgument
+from footplate.domain.jobs import Ending, Job
+from footplate.domain.lifecycle import CancelRequested, react
+from footplate.domain.names import (
+    CustomJobName,
+    JobUid,
+    TrainingJobName,
+    TuningJobName,
+    trial_run_name,
+)
+from footplate.domain.searches.resumption import search_of
+from footplate.domain.states import State
+from tests.support.jobs import CREATED, make_job
+from tests.support.store import MemoryStore
+from tests.support.trials import MemoryTrials
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from footplate.domain.admission import Explanation
+    from footplate.domain.filters import Filter
+    from footplate.domain.jobs import JobSpec
+    from footplate.domain.names import JobName
+    from footplate.domain.submission import Submission
+    from footplate.ports.store import Page
+
+_FIRST_ID = 1_000_000_000_000_000_000
+
+
+class TickingClock:
+    """A clock that goes on by a second whenever it is looked at."""
+
+    def __init__(self, start: datetime = CREATED) -> None:
+        self._lock = threading.Lock()
+        self._time = start
+
+    def now(self) -> datetime:
+        with self._lock:
+            self._time += timedelta(seconds=1)
+            return self._time
+
+
+class MemoryJobs:
+    """``footplate.api.jobs_service.JobsService``; ``submissions`` is all that came in.
+
+    ``waiting`` is why queued jobs wait; ``trials`` are those of tuning jobs; ``on_submit`` is
+    called with each job that was made.
+    """
+
+    def __init__(self) -> None:
+        self.clock = TickingClock()
+        self.submissions: list[Submission] = []
+        self.waiting: Explanation | None = None
+        self.trials = MemoryTrials()
+        self.on_submit: Callable[[Job], object] = lambda _: None
+        self._store = MemoryStore()
+        self._lock = threading.Lock()
+        self._made = 0
+
+    def submit(self, submission: Submission) -> Job:
+        if submission.violations:
+            raise InvalidArgument.of(submission.violations)
+        with self._lock:
+            self._made += 1
+            now = self.clock.now()
+            job = Job(
+                uid=JobUid(f"{self._made:032d}"),
+                name=self._name(submission),
+                display_name=submission.display_name,
+                spec=self._spec(submission),
+                request=submission.request,
+                create_time=now,
+                update_time=now,
+                labels=submission.labels,
+            )
+            self._store.create(job, ())
+            self.submissions.append(submission)
+        self.on_submit(job)
+        return job
+
+    def _name(self, submission: Submission) -> JobName:
+        name = submission.name
+        if isinstance(name, TrainingJobName):
+            return name
+        made = CustomJobName if submission.search is None else TuningJobName
+        return made(name.project, name.location, str(_FIRST_ID + self._made))
+
+    def _spec(self, submission: Submission) -> JobSpec:
+        asked = submission.search
+        if asked is None:
+            return submission.spec
+        earlier = None if asked.resumes is None else self._store.get(asked.resumes).spec.search
+        return replace(submission.spec, search=search_of(asked, earlier))
+
+    def get(self, name: JobName) -> Job:
+        return self._store.get(name)
+
+    def explain(self, job: Job) -> Explanation | None:
+        return self.waiting if job.state is State.QUEUED else None
+
+    def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
+        return self._store.list(collection, where=where, limit=limit, after=after)
+
+    def cancel(self, name: JobName, by: str = "") -> None:
+        job = self.get(name)
+        after = react(job, CancelRequested(self.clock.now(), by)).job
+        if after is not job:
+            self._store.update(after, ())
+
+    def delete(self, name: JobName) -> None:
+        job = self.get(name)
+        if not job.state.terminal:
+            raise FailedPrecondition(f"{name} is {job.state.value}; cancel it first")
+        self._store.delete(name, job.version)
+
+    def set_labels(
+        self, name: JobName, labels: tuple[tuple[str, str], ...], version: int | None
+    ) -> Job:
+        job = self.get(name)
+        if version not in (None, job.version):
+            raise Aborted(f"{name} has changed since")
+        return self._put(replace(job, labels=labels))
+
+    def add(self, job: Job) -> Job:
+        """Let there be a job that nobody submitted: the run of a trial."""
+        self._store.create(job, ())
+        return job
+
+    def run(self, name: JobName) -> Job:
+        """Let a job be running."""
+        return self._put(replace(self.get(name), state=State.RUNNING, start_time=self.clock.now()))
+
+    def end(self, name: JobName, ending: Ending) -> Job:
+        """Let a job be over."""
+        job, now = self.get(name), self.clock.now()
+        job = replace(job, state=ending.state, ending=ending, end_time=now, update_time=now)
+        return self._put(replace(job, start_time=job.start_time or now))
+
+    def start_trial(self, name: JobName, number: int, state: State = State.QUEUED) -> Job:
+        """Let there be a job that runs a trial."""
+        job = self.get(name)
+        run = make_job(trial_run_name(name, number), spec=replace(job.spec, search=None))
+        run = replace(run, tuning_job=job.uid, state=state)
+        self._store.create(run, ())
+        runs = self.trials.running.setdefault(job.uid, {})
+        runs[number] = run
+        return run
+
+    def _put(self, job: Job) -> Job:
+        job = replace(job, version=job.version + 1)
+        self._store.update(job, ())
+        return job

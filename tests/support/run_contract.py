@@ -1,0 +1,166 @@
+"""What every store does with jobs that run trials: subclass this and give it ``store``, and
+``elsewhere``, another one on the same data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.domain.errors import Aborted, NotFound
+from footplate.domain.jobs import Directory, Job
+from footplate.domain.names import JobUid, trial_run_name
+from footplate.domain.searches.search import Search, TrialCounts
+from footplate.domain.states import State
+from tests.support.jobs import CREATED, make_job
+from tests.support.store_contract import HOSTILE, SECOND, make_event, next_version
+from tests.support.study_records import CONFIG, make_study
+from tests.support.together import together
+
+if TYPE_CHECKING:
+    from footplate.ports.store import Store
+    from footplate.store.telling import WholeStore
+
+TUNING_JOBS = (
+    "projects/demo/jobs/tuning",
+    "projects/demo/locations/us-central1/hyperparameterTuningJobs/17",
+)
+
+
+def make_tuning_job(name: str = "projects/demo/jobs/tuning") -> Job:
+    job = make_job(name)
+    search = Search(CONFIG, TrialCounts(20, 2, 3), resumes="older")
+    spec = replace(job.spec, search=search, metrics=("loss", HOSTILE))
+    return replace(job, spec=spec)
+
+
+def make_run(parent: Job, number: int) -> Job:
+    """The job that runs a trial."""
+    job = make_job(trial_run_name(parent.name, number))
+    directories = (Directory("AIP_MODEL_DIR", f"gs://b/{number}/model/", leaf="model/"),)
+    spec = replace(job.spec, directories=directories, trial=str(number), metrics=("loss",))
+    return replace(job, spec=spec, tuning_job=parent.uid)
+
+
+class RunContract:
+    """Jobs that run trials: found by name, in no list, and gone with their tuning job."""
+
+    @pytest.mark.parametrize("tuning", TUNING_JOBS)
+    def test_a_tuning_job_and_its_run_come_back_as_they_were(
+        self, store: Store, tuning: str
+    ) -> None:
+        parent = make_tuning_job(tuning)
+        run = make_run(parent, 1)
+        store.create(parent, ())
+        store.create(run, [make_event("made")])
+        assert store.get(parent.name) == parent
+        assert store.get(run.name) == store.get_by_uid(run.uid) == run
+        assert store.runs(parent.uid) == (run,)
+        assert set(store.active()) == {parent, run}
+        changed = replace(next_version(run), state=State.RUNNING)
+        store.update(changed, ())
+        assert store.runs(parent.uid) == (changed,)
+
+    @pytest.mark.parametrize("tuning", TUNING_JOBS)
+    def test_a_run_is_in_no_list(self, store: Store, tuning: str) -> None:
+        parent = make_tuning_job(tuning)
+        run = make_run(parent, 1)
+        store.create(parent, ())
+        store.create(run, ())
+        store.update(next_version(run), ())
+        found = store.list(parent.name.collection, where=None, limit=9, after=None).jobs
+        assert found == (parent,)
+        for collection in {run.name.collection, ""} - {parent.name.collection}:
+            assert store.list(collection, where=None, limit=9, after=None).jobs == ()
+
+    def test_runs_are_counted_by_themselves(self, store: Store) -> None:
+        parent = replace(make_tuning_job(), state=State.RUNNING)
+        states = (State.QUEUED, State.RUNNING, State.RUNNING, State.FAILED)
+        store.create(parent, ())
+        for number, state in enumerate(states, 1):
+            store.create(replace(make_run(parent, number), state=state), ())
+        assert store.counts() == {State.RUNNING: 1}
+        assert store.counts(runs=True) == {State.QUEUED: 1, State.RUNNING: 2}
+
+    def test_runs_come_in_the_order_of_their_making(self, store: Store) -> None:
+        parent, other = make_tuning_job(), make_tuning_job("projects/demo/jobs/other")
+        for job in (parent, other, make_run(other, 1)):
+            store.create(job, ())
+        numbers = (10, 9, 2, 11)
+        runs = {number: make_run(parent, number) for number in numbers}
+        runs[2] = replace(runs[2], create_time=CREATED + SECOND, state=State.FAILED)
+        for number in numbers:
+            store.create(runs[number], ())
+        assert store.runs(parent.uid) == tuple(runs[number] for number in (9, 10, 11, 2))
+
+    @pytest.mark.parametrize("uid", ["nobody", "nul\0", "half\ud800"])
+    def test_a_run_of_no_tuning_job_is_refused(self, store: Store, uid: str) -> None:
+        run = replace(make_run(make_tuning_job(), 1), tuning_job=JobUid(uid))
+        with pytest.raises(NotFound):
+            store.create(run, ())
+        assert store.runs(JobUid(uid)) == ()
+        assert store.active() == ()
+
+    def test_a_run_has_no_runs(self, store: Store) -> None:
+        parent = make_tuning_job()
+        run = make_run(parent, 1)
+        store.create(parent, ())
+        store.create(run, ())
+        with pytest.raises(NotFound):
+            store.create(make_run(run, 2), ())
+
+    def test_runs_are_deleted_with_their_tuning_job(self, store: Store) -> None:
+        parent, other = make_tuning_job(), make_tuning_job("projects/demo/jobs/other")
+        runs = [make_run(parent, number) for number in (1, 2)]
+        for job in (parent, other, *runs, make_run(other, 1)):
+            store.create(job, [make_event("made")])
+        with pytest.raises(Aborted):
+            store.delete(parent.name, 2)
+        assert len(store.runs(parent.uid)) == 2
+
+        store.delete(parent.name, 1)
+        for job in (parent, *runs):
+            with pytest.raises(NotFound):
+                store.get(job.name)
+            assert store.events(job.uid) == ()
+        assert store.runs(parent.uid) == ()
+        assert set(store.active()) == {other, make_run(other, 1)}
+
+    def test_its_study_is_deleted_with_a_tuning_job(self, store: WholeStore) -> None:
+        parent, run = make_tuning_job(), make_run(make_tuning_job(), 1)
+        studies = [make_study(None, uid=uid) for uid in (parent.uid, "other")]
+        for job in (parent, run):
+            store.create(job, ())
+        for study in studies:
+            store.studies.create(study)
+
+        store.delete(run.name, 1)
+        assert store.studies.load(studies[0].uid).study == studies[0]
+        store.delete(parent.name, 1)
+        with pytest.raises(NotFound):
+            store.studies.load(studies[0].uid)
+        assert store.studies.load(studies[1].uid).study == studies[1]
+
+    def test_a_deleted_run_leaves_its_tuning_job(self, store: Store) -> None:
+        parent = make_tuning_job()
+        store.create(parent, ())
+        store.create(make_run(parent, 1), ())
+        store.delete(make_run(parent, 1).name, 1)
+        assert store.runs(parent.uid) == ()
+        assert store.get(parent.name) == parent
+
+    def test_a_run_made_while_its_tuning_job_is_deleted_is_no_orphan(
+        self, store: Store, elsewhere: Store
+    ) -> None:
+        parent = make_tuning_job()
+        store.create(parent, ())
+        makers = [
+            partial(to.create, make_run(parent, number), ())
+            for number, to in enumerate((store, elsewhere) * 2, 1)
+        ]
+        errors = together([*makers, partial(elsewhere.delete, parent.name, 1)])
+        assert {type(error) for error in errors} <= {NotFound}
+        assert store.active() == ()

@@ -1,0 +1,26 @@
+"""Sites for tests: a machine with little of everything."""
+
+from __future__ import annotations
+
+from footplate.control.regions import Binding, Regions
+from footplate.domain.sites import Gpu, Mode, Site
+from tests.support.backend import FakeBackend
+
+
+def make_site(
+    mode: Mode = Mode.EMULATE,
+    *,
+    name: str = "this machine",
+    replicas: int = 4,
+    vcpus: int = 8,
+    memory_gb: int = 32,
+    gpus: int = 0,
+) -> Site:
+    """``gpus`` of the type NVIDIA_TESLA_T4."""
+    devices = tuple(Gpu(str(index), "NVIDIA_TESLA_T4", "Tesla T4") for index in range(gpus))
+    return Site(name, mode, replicas, vcpus, memory_gb << 10, devices)
+
+
+def make_regions(site: Site | None = None) -> Regions:
+    """All regions bound to one site, on which nothing happens by itself."""
+    return Regions(Binding(FakeBackend(), site or make_site()))

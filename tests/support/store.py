@@ -1,0 +1,145 @@
+"""A store that forgets everything at its end: for tests, and the oracle of the real ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import Aborted, NotFound, name_taken
+from footplate.domain.names import StudyUid
+from footplate.ports.store import ACTIVE, Page, StoredEvent
+from footplate.store.checks import check_filter, check_texts
+from footplate.store.paging import Position
+from tests.support.matching import matches
+from tests.support.studies import MemoryStudies
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from datetime import datetime
+
+    from footplate.domain.filters import Filter
+    from footplate.domain.jobs import Job, JobEvent
+    from footplate.domain.names import JobName, JobUid
+    from footplate.domain.states import State
+
+
+class MemoryStore:
+    """``footplate.ports.store.Store`` in two dictionaries, and ``studies`` beside them."""
+
+    def __init__(self) -> None:
+        self.studies = MemoryStudies()
+        self._lock = Lock()
+        self._jobs: dict[JobUid, Job] = {}
+        self._events: dict[JobUid, list[JobEvent]] = {}
+
+    def create(self, job: Job, events: Sequence[JobEvent]) -> None:
+        with self._lock:
+            check_texts(job)
+            self._check_tuning_job(job.tuning_job)
+            if job.uid in self._jobs or any(job.name == o.name for o in self._jobs.values()):
+                raise name_taken(job.name)
+            self._jobs[job.uid], self._events[job.uid] = job, []
+            self._append(job.uid, events)
+
+    def get(self, name: JobName) -> Job:
+        with self._lock:
+            return self._find(name)
+
+    def get_by_uid(self, uid: JobUid) -> Job:
+        with self._lock:
+            return self._find_by_uid(uid)
+
+    def update(self, job: Job, events: Sequence[JobEvent]) -> None:
+        with self._lock:
+            check_texts(job)
+            _guard(self._find_by_uid(job.uid), job.version - 1)
+            self._jobs[job.uid] = job
+            self._append(job.uid, events)
+
+    def append(self, uid: JobUid, events: Sequence[JobEvent]) -> None:
+        with self._lock:
+            self._find_by_uid(uid)
+            self._append(uid, events)
+
+    def delete(self, name: JobName, version: int) -> None:
+        with self._lock:
+            job = self._find(name)
+            _guard(job, version)
+            runs = [run.uid for run in self._jobs.values() if run.tuning_job == job.uid]
+            for uid in (*runs, job.uid):
+                del self._jobs[uid], self._events[uid]
+            self.studies.delete(StudyUid(job.uid))
+
+    def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
+        place = None if after is None else Position.parse(after)
+        if where is not None:
+            check_filter(where)
+        with self._lock:
+            jobs = sorted(self._jobs.values(), key=Position.of, reverse=True)
+        rest = [
+            job
+            for job in jobs
+            if job.name.collection == collection
+            and job.tuning_job is None
+            and (where is None or matches(where, job))
+            and (place is None or Position.of(job) < place)
+        ]
+        found = tuple(rest[:limit])
+        return Page(found, Position.of(found[-1]).key() if len(rest) > limit else None)
+
+    def active(self, states: Collection[State] = ACTIVE) -> tuple[Job, ...]:
+        with self._lock:
+            jobs = [job for job in self._jobs.values() if job.state in states]
+        return tuple(sorted(jobs, key=Position.of))
+
+    def runs(self, uid: JobUid) -> tuple[Job, ...]:
+        with self._lock:
+            runs = [job for job in self._jobs.values() if job.tuning_job == uid]
+        return tuple(sorted(runs, key=_order_of_making))
+
+    def counts(self, *, runs: bool = False) -> dict[State, int]:
+        found = (job for job in self.active() if (job.tuning_job is not None) == runs)
+        return dict(Counter(job.state for job in found))
+
+    def events(self, uid: JobUid, after: int = 0, limit: int = 1000) -> tuple[StoredEvent, ...]:
+        with self._lock:
+            events = self._events.get(uid, [])[after : after + limit]
+        return tuple(StoredEvent(number, event) for number, event in enumerate(events, after + 1))
+
+    def close(self) -> None:
+        """Nothing to close: what it holds can still be looked at."""
+
+    def _find(self, name: JobName) -> Job:
+        for job in self._jobs.values():
+            if job.name == name:
+                return job
+        raise NotFound(f"{name} does not exist")
+
+    def _find_by_uid(self, uid: JobUid) -> Job:
+        if uid not in self._jobs:
+            raise NotFound(f"{uid} does not exist")
+        return self._jobs[uid]
+
+    def _check_tuning_job(self, uid: JobUid | None) -> None:
+        found = self._jobs.get(uid) if uid else None
+        if uid is not None and (found is None or found.tuning_job is not None):
+            raise NotFound(f"there is no tuning job {uid!a}")
+
+    def _append(self, uid: JobUid, events: Sequence[JobEvent]) -> None:
+        kept = self._events[uid]
+        known = {event.key for event in kept if event.key is not None}
+        for event in events:
+            if event.key not in known:
+                kept.append(event)
+            if event.key is not None:
+                known.add(event.key)
+
+
+def _order_of_making(job: Job) -> tuple[datetime, int, str, str]:
+    return job.create_time, len(job.name.job_id), job.name.job_id, job.uid
+
+
+def _guard(stored: Job, version: int) -> None:
+    if stored.version != version:
+        raise Aborted(f"job {stored.uid} is at version {stored.version}, not {version}")
