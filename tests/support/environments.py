@@ -252,11 +252,11 @@ class Bench:
         (home / "task.json").write_text(json.dumps(task))
         return home
 
-    def start(self, home: Path) -> subprocess.Popen[str]:
+    def start(self, home: Path, command: str = "environment") -> subprocess.Popen[str]:
         """The command, not waited for, in a process group of its own."""
         archive = build_archive(self.directory)
         return subprocess.Popen(
-            [self.interpreter, "-I", "-S", str(archive), "environment", str(home)],
+            [self.interpreter, "-I", "-S", str(archive), command, str(home)],
             env={**os.environ, **self.variables},
             text=True,
             stdin=subprocess.DEVNULL,
@@ -264,6 +264,16 @@ class Bench:
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
+
+    def check(self, home: Path) -> Outcome:
+        """Run the command that checks packages, with its files where the service puts them."""
+        for folder in ("locks", "given"):
+            (home / folder).mkdir()
+        for sha256, text in self.server.locks.items():
+            (home / "locks" / sha256).write_text(text)
+        for index, package in enumerate(self.server.packages):
+            (home / "given" / str(index)).write_bytes(package.read_bytes())
+        return finish(self.start(home, "check-packages"))
 
     def prepare(self, home: Path) -> Outcome:
         """Run the command to its end."""

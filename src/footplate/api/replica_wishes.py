@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from footplate.api.bodies import drop_body, read_body
+from footplate.api.leaving import leaves
 from footplate.api.threads import in_thread
 from footplate.domain.errors import NotFound
 from footplate.wire.wishes import MAX_ANSWER_BYTES, decode_wish_answer, encode_wishes
@@ -78,14 +79,9 @@ class _WishApi:
 
 async def _either(changed: asyncio.Event, request: Request) -> None:
     """Until ``changed`` is set, or whoever asks is gone, or it has waited long enough."""
-    tasks = [asyncio.create_task(changed.wait()), asyncio.create_task(_leaving(request))]
+    tasks = [asyncio.create_task(changed.wait()), asyncio.create_task(leaves(request))]
     try:
         await asyncio.wait(tasks, timeout=HOLD_S, return_when=asyncio.FIRST_COMPLETED)
     finally:
         for task in tasks:
             task.cancel()
-
-
-async def _leaving(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass

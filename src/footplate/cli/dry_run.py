@@ -11,13 +11,15 @@ from click.core import ParameterSource
 
 from footplate.cli.show import render
 from footplate.cli.terminal import disarm
-from footplate.cli.verdict_report import UNLIMITED, headline, report
+from footplate.cli.verdict_report import UNLIMITED, headline, report, report_packages
+from footplate.wire.footplate_v1 import package_checks_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from footplate.cli.formats.layout import Layout
     from footplate.client.validation import Checked
+    from footplate.domain.preview.package_check import PackageCheck
     from footplate.domain.preview.verdict import Verdict
 
 P = ParamSpec("P")
@@ -35,20 +37,45 @@ def dry_run_option(function: Callable[P, R]) -> Callable[P, R]:
     )(function)
 
 
-def finish(checked: Checked, layout: Layout) -> NoReturn:
-    """Print the verdict, and end: with 0 if the job is accepted, with 1 if it is refused."""
+def check_packages_option(function: Callable[P, R]) -> Callable[P, R]:
+    return click.option(
+        "--check-packages",
+        is_flag=True,
+        help="With --dry-run: build the packages and resolve what they require, as replicas of "
+        "the job would, and install none. Exits with 1 if they can't be installed. Makes the "
+        "runtime's environment where the server lacks it.",
+    )(function)
+
+
+def finish(
+    checked: Checked, layout: Layout, packages: Sequence[PackageCheck] | None = None
+) -> NoReturn:
+    """Print the verdict, and end: with 0 if the job is accepted, with 1 if it is refused.
+
+    ``packages``: what was found where they were checked; those that fail end it with 1, too.
+    """
     verdict = checked.verdict
+    failing = any(each.error for each in packages or ())
     if _asked_for_format():
-        click.echo(render(checked.resource, layout, _COLUMNS))
+        found = {} if packages is None else package_checks_json(packages)
+        click.echo(render({**checked.resource, **found}, layout, _COLUMNS))
     else:
-        shown = sys.stdout.isatty()
-        width = shutil.get_terminal_size().columns if shown else UNLIMITED
-        top, rest = headline(verdict, width), report(verdict, width)
-        click.secho(disarm(top) if shown else top, fg=_colour(verdict))
-        if not verdict.violations:
-            click.echo()
-        click.echo(disarm(rest) if shown else rest)
-    sys.exit(0 if verdict.accepted else 1)
+        _report(verdict, failing=failing)
+        if packages is not None:
+            click.echo(f"\n{disarm(report_packages(packages))}")
+    sys.exit(0 if verdict.accepted and not failing else 1)
+
+
+def _report(verdict: Verdict, *, failing: bool) -> None:
+    shown = sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns if shown else UNLIMITED
+    top, rest = headline(verdict, width), report(verdict, width)
+    if failing:
+        top = "FAILS: the job would be accepted, and fail when its packages are installed."
+    click.secho(disarm(top) if shown else top, fg="red" if failing else _colour(verdict))
+    if not verdict.violations:
+        click.echo()
+    click.echo(disarm(rest) if shown else rest)
 
 
 def _colour(verdict: Verdict) -> str:

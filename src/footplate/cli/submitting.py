@@ -4,30 +4,32 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, NoReturn, ParamSpec, Protocol, TypeVar
 
 import click
 
-from footplate.cli.dry_run import dry_run_option, finish
+from footplate.cli.dry_run import check_packages_option, dry_run_option, finish
 from footplate.cli.gathered import gathered
 from footplate.cli.hints import job_commands
 from footplate.cli.interruption import at_interrupt, job_goes_on
 from footplate.cli.job_commands import stream_logs, tell_wait, tell_warnings
+from footplate.cli.packaging.built_packages import BuiltPackages
 from footplate.cli.show import format_option
 from footplate.cli.stream_options import stream_logs_option
 from footplate.domain.errors import ServiceError
 from footplate.domain.states import State
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from footplate.cli.formats.layout import Layout
+    from footplate.cli.packaging.built_packages import PackageStore
     from footplate.cli.session import Session
     from footplate.client.resources import Job
     from footplate.client.service import Service
-    from footplate.client.storage import Storage
     from footplate.client.validation import Checked
     from footplate.domain.names import JobName
+    from footplate.domain.preview.package_check import PackageCheck
     from footplate.wire.json_text import JsonObject
 
 P = ParamSpec("P")
@@ -40,11 +42,16 @@ class Draft(Protocol):
     def foretell(self) -> JsonObject:
         """The request, as far as it is known before anything is built or uploaded."""
 
-    def stage(self, storage: Storage) -> JsonObject:
+    def stage(self, storage: PackageStore) -> JsonObject:
         """The request, with what it names built and uploaded."""
 
     def check(self, service: Service, request: JsonObject) -> Checked:
         """What the service says of it."""
+
+    def check_packages(
+        self, service: Service, request: JsonObject, built: Mapping[str, bytes]
+    ) -> tuple[PackageCheck, ...]:
+        """Whether its packages can be installed; ``built``: those that ``stage`` uploads."""
 
     def create(self, service: Service, request: JsonObject) -> Job:
         """Make the job."""
@@ -58,8 +65,11 @@ class Submitting:
     stream_logs: bool
     detach: bool
     dry_run: bool
+    check_packages: bool
 
     def __post_init__(self) -> None:
+        if self.check_packages and not self.dry_run:
+            raise click.UsageError("--check-packages needs --dry-run")
         if self.stream_logs and self.detach:
             raise click.UsageError("--async and --stream-logs exclude each other")
 
@@ -74,7 +84,7 @@ class Submitting:
         with session.connect() as service:
             service.health()
             if self.dry_run:
-                finish(draft.check(service, draft.foretell()), self.layout)
+                self._finish_dry_run(service, draft)
             created = draft.create(service, draft.stage(service.storage))
         announce(session, created.name, tuning=is_tuning(created.resource))
         if self.stream_logs:
@@ -84,11 +94,21 @@ class Submitting:
             tell_why_it_waits(session, created.name)
         return created
 
+    def _finish_dry_run(self, service: Service, draft: Draft) -> NoReturn:
+        checked = draft.check(service, draft.foretell())
+        if not (self.check_packages and checked.verdict.accepted):
+            finish(checked, self.layout)
+        click.secho("Checking whether the packages can be installed ...", err=True, dim=True)
+        built = BuiltPackages()
+        request = draft.stage(built)
+        found = draft.check_packages(service, request, built.contents)
+        finish(checked, self.layout, found)
+
 
 def submitting_options(function: Callable[P, R]) -> Callable[P, R]:
-    """--stream-logs, --async, --dry-run and --format, handed over as ``submitting``."""
+    """How the job is made, and --format, handed over as ``submitting``."""
     function = format_option("yaml")(gathered("submitting", Submitting)(function))
-    return stream_logs_option(dry_run_option(function))
+    return stream_logs_option(dry_run_option(check_packages_option(function)))
 
 
 def announce(session: Session, name: JobName, *, tuning: bool) -> None:

@@ -12,6 +12,7 @@ from footplate.domain.amounts import say_amount
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from footplate.domain.preview.package_check import PackageCheck
     from footplate.domain.preview.parity import Parity
     from footplate.domain.preview.plan import Plan, PlannedPool, PlannedProgram
     from footplate.domain.preview.verdict import Verdict
@@ -20,6 +21,7 @@ UNLIMITED = 100_000
 """A width at which no line is broken: for what is no terminal."""
 
 _HEADINGS = ("REPLICAS", "MACHINE", "VCPUS", "MEMORY", "ACCELERATORS", "DISK")
+_PACKAGE_HEADINGS = ("PACKAGE", "ROLES", "RUNTIME", "RESULT")
 _PARITY = {
     True: "Google's service would accept it, by its rules.",
     False: "Google's service would refuse it:",
@@ -53,6 +55,22 @@ def report(verdict: Verdict, width: int = UNLIMITED) -> str:
     if verdict.plan is not None:
         sections += _plan(verdict.plan, width)
     return "\n\n".join(section for section in sections if section)
+
+
+def report_packages(checks: Sequence[PackageCheck]) -> str:
+    """One line for each package; an error that several share stands once, below them."""
+    if not checks:
+        return "Packages: none of the user's."
+    rows = [(c.package, ", ".join(c.roles), c.runtime, _package_result(c)) for c in checks]
+    errors = dict.fromkeys(c.error for c in checks if c.error)
+    listed = f"Packages:\n{table(_PACKAGE_HEADINGS, rows)}"
+    return "\n\n".join([listed, *errors])
+
+
+def _package_result(check: PackageCheck) -> str:
+    if check.error:
+        return "FAILED"
+    return f"OK, installs {', '.join(check.added)}" if check.added else "OK"
 
 
 def _items(heading: str, items: Iterable[str], width: int) -> str:

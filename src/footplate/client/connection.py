@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from footplate.wire.json_text import JsonObject
 
+_UNLIMITED = httpx.Timeout(60.0, read=None)
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _DISTRUST = re.compile(r"certificate verify failed: (.+?)(?: \(_ssl|$)")
 
@@ -65,10 +66,14 @@ class Connection:
         *,
         params: Mapping[str, str] | None = None,
         body: JsonObject | None = None,
+        unlimited: bool = False,
     ) -> JsonObject:
-        """Raises the service's own error, NoServer or ConnectionBroke."""
+        """``unlimited``: the answer may take any time.
+
+        Raises the service's own error, NoServer or ConnectionBroke.
+        """
         content = None if body is None else json.dumps(body).encode()
-        return self.send(method, path, params=params, content=content)
+        return self.send(method, path, params=params, content=content, unlimited=unlimited)
 
     def send(
         self,
@@ -78,12 +83,14 @@ class Connection:
         params: Mapping[str, str] | None = None,
         content: bytes | Iterable[bytes] | None = None,
         content_type: str = "application/json",
+        unlimited: bool = False,
     ) -> JsonObject:
         """Like ``call``, with a body of any kind."""
         headers = {} if content is None else {"content-type": content_type}
+        timeout = _UNLIMITED if unlimited else httpx.USE_CLIENT_DEFAULT
         with self._failures():
             answer = self._http.request(
-                method, path, params=params, content=content, headers=headers
+                method, path, params=params, content=content, headers=headers, timeout=timeout
             )
             if there := leader(answer.status_code, answer.headers.get("location"), self.url):
                 answer = self._http.request(method, there, content=content, headers=headers)
@@ -101,8 +108,8 @@ class Connection:
 
         An empty line is a sign of life, and left out.
         """
-        timeout = httpx.Timeout(60.0, read=None)
-        with self._failures(), self._http.stream("GET", path, params=params, timeout=timeout) as a:
+        stream = self._http.stream("GET", path, params=params, timeout=_UNLIMITED)
+        with self._failures(), stream as a:
             if not a.is_success:
                 raise read_failure(a.status_code, a.read(), self.url)
             for line in a.iter_lines():

@@ -8,11 +8,18 @@ from urllib.parse import quote
 
 from footplate.domain.errors import InvalidArgument, UnknownError
 from footplate.domain.names import CustomJobName, TrainingJobName, TuningJobName
-from footplate.wire.footplate_v1 import read_verdict
+from footplate.wire.footplate_v1 import (
+    encode_check_request,
+    read_package_checks,
+    read_verdict,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from footplate.client.connection import Connection
     from footplate.domain.names import GcsUri
+    from footplate.domain.preview.package_check import PackageCheck
     from footplate.domain.preview.verdict import Verdict
     from footplate.wire.json_text import JsonObject
 
@@ -60,6 +67,48 @@ class Validations:
         self, project: str, location: str, job: JsonObject, uploads: Uploads | None = None
     ) -> Checked:
         return self._check(TuningJobName(project, location, "").collection, job, uploads)
+
+    def training_job_packages(
+        self, project: str, job: JsonObject, given: Mapping[str, bytes], uploads: Uploads | None
+    ) -> tuple[PackageCheck, ...]:
+        return self._check_packages(TrainingJobName(project, "").collection, job, given, uploads)
+
+    def custom_job_packages(
+        self,
+        project: str,
+        location: str,
+        job: JsonObject,
+        given: Mapping[str, bytes],
+        uploads: Uploads | None,
+    ) -> tuple[PackageCheck, ...]:
+        collection = CustomJobName(project, location, "").collection
+        return self._check_packages(collection, job, given, uploads)
+
+    def tuning_job_packages(
+        self, project: str, location: str, job: JsonObject
+    ) -> tuple[PackageCheck, ...]:
+        collection = TuningJobName(project, location, "").collection
+        return self._check_packages(collection, job, {}, None)
+
+    def _check_packages(
+        self,
+        collection: str,
+        job: JsonObject,
+        given: Mapping[str, bytes],
+        uploads: Uploads | None,
+    ) -> tuple[PackageCheck, ...]:
+        """``given``: by URI, packages that aren't in a bucket yet. The server has a time limit."""
+        resource = self._connection.call(
+            "POST",
+            f"/footplate/v1/{quote(collection)}:checkPackages",
+            params=uploads.parameters() if uploads else None,
+            body=encode_check_request(job, given),
+            unlimited=True,
+        )
+        try:
+            return read_package_checks(resource)
+        except InvalidArgument as error:
+            raise UnknownError(f"the server didn't answer as Footplate does: {error}") from None
 
     def _check(self, collection: str, job: JsonObject, uploads: Uploads | None) -> Checked:
         resource = self._connection.call(

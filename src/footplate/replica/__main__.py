@@ -1,5 +1,5 @@
-"""``python -I -S supervisor.pyz {run|environment|image|sweep} HOME``, ``probe ISOLATION``,
-``probe-network NETWORK``, ``{stacks|shell} HOME WISH``, or ``nursery``.
+"""``python -I -S supervisor.pyz {run|environment|check-packages|image|sweep} HOME``,
+``probe ISOLATION``, ``probe-network NETWORK``, ``{stacks|shell} HOME WISH``, or ``nursery``.
 """
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from __future__ import annotations
 import sys
 
 _USAGE = (
-    "usage: supervisor.pyz {run|environment|image|sweep} HOME, probe ISOLATION, "
+    "usage: supervisor.pyz {run|environment|check-packages|image|sweep} HOME, probe ISOLATION, "
     "probe-network NETWORK, {stacks|shell} HOME WISH, or nursery"
 )
 _USAGE_CODE = 2
@@ -39,6 +39,10 @@ def _run(command: str, subject: str) -> int:
         from footplate.replica import environment
 
         return environment.main(subject)
+    if command == "check-packages":
+        from footplate.replica import environment
+
+        return environment.check_packages(subject)
     if command == "image":
         from footplate.replica.container import image
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from footplate.api.footplate_v1 import footplate_routes
 from footplate.api.footplate_v1.catalogue import catalogue_routes
+from footplate.api.footplate_v1.package_checks import package_check_routes
 from footplate.api.footplate_v1.quotas import quota_routes
 from footplate.api.footplate_v1.stacks import stacks_routes
 from footplate.api.footplate_v1.trials import trials_routes
@@ -71,6 +72,7 @@ def make_routes(
         *quota_routes(parts.quotas),
         *stacks_routes(replicas.stacks, jobs.get),
         *validation_routes(parts.validation, catalogue),
+        *package_check_routes(parts.package_checks, catalogue),
         *logging_routes(
             kept.logs, jobs.get, tuple(catalogue.regions), followers, kept.service_log.copy
         ),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from footplate.control.gate import Gate
 from footplate.control.jobs import Jobs
+from footplate.control.package_checks import PackageChecks
 from footplate.control.queue import Queue
 from footplate.control.quotas import QuotaBook
 from footplate.control.status import Status
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from footplate.control.regions import Regions
     from footplate.domain.catalogue import Catalogue
     from footplate.ports.container_engine import ContainerEngine
+    from footplate.ports.package_resolver import PackageResolver
     from footplate.server.kept import Kept
     from footplate.server.news import News
     from footplate.server.terms import Terms
@@ -38,6 +40,7 @@ class JobParts:
         regions: Regions,
         settings: Settings,
         engine: ContainerEngine,
+        resolver: PackageResolver,
         *,
         reduction: bool,
     ) -> None:
@@ -55,14 +58,14 @@ class JobParts:
             kept.database.quotas, settings.quotas, catalogue, self.queue.held, news.see_quotas
         )
         bounds = RestartBounds(settings.max_restarts, settings.max_retries)
-        quotas, resolver = self.quotas.quotas, tuning.resolver
+        quotas, searches = self.quotas.quotas, tuning.resolver
         gate = Gate(
             buckets,
             catalogue,
             regions,
             quotas,
             bounds,
-            resolver,
+            searches,
             engine,
             reduction=reduction,
             path_fault=PlainDirectories(settings.job_dir_roots).fault,
@@ -91,3 +94,4 @@ class JobParts:
             self.queue.outlook,
             kept.reserve.check,
         )
+        self.package_checks = PackageChecks(gate, buckets, catalogue, regions.site, resolver)

@@ -34,6 +34,7 @@ from footplate.server.kept import Kept, open_database
 from footplate.server.machine import machine_id
 from footplate.server.news import News
 from footplate.server.no_backend import NoBackend
+from footplate.server.package_resolver import ProcessResolver
 from footplate.server.replicas import ReplicaParts
 from footplate.server.site import local_site
 from footplate.server.supervision import local_backend
@@ -75,8 +76,10 @@ class Service:
         )
         self.wishes = replicas.wishes
         reduction = replicas.reduction.complete
+        resolver = ProcessResolver(settings, data_dir, catalogue.runtimes, self._archive)
         self._parts = parts = JobParts(
-            kept, tuning, terms, news, catalogue, regions, settings, engine, reduction=reduction
+            *(kept, tuning, terms, news, catalogue, regions, settings, engine, resolver),
+            reduction=reduction,
         )
         self.jobs, self.status = parts.jobs, parts.status
         self._draining = Draining(lambda: self.status.active() or self.status.trials())

@@ -462,3 +462,41 @@ def test_builds_with_what_setuptools_lost(bench: Bench, runtime: Runtime, tmp_pa
     trainer = make_sdist(tmp_path, "trainer", files=TRAINER, backend=first + BACKEND)
     outcome = bench.prepare(bench.make_home(runtime, trainer))
     assert outcome.run("import trainer.task") == "1.0"
+
+
+def test_a_check_resolves_and_installs_nothing(
+    bench: Bench, runtime: Runtime, wheels: Path, tmp_path: Path
+) -> None:
+    make_wheel(wheels, "gamma", "3.0")
+    trainer = make_sdist(tmp_path, "trainer", files=TRAINER, requires=["gamma>2", "alpha"])
+
+    checked = bench.check(bench.make_home(runtime, trainer))
+
+    assert (checked.code, checked.result) == (0, {"added": ["gamma==3.0"]})
+    assert not list((tmp_path / "cache").glob("layers/*/bin"))
+
+
+def test_a_check_fails_with_the_sentence_of_the_replica(
+    bench: Bench, runtime: Runtime, tmp_path: Path
+) -> None:
+    trainer = make_sdist(tmp_path, "trainer", files=TRAINER, requires=["absent>=2"])
+
+    checked = bench.check(bench.make_home(runtime, trainer))
+    prepared = bench.prepare(bench.make_home(runtime, trainer))
+
+    assert checked.code == prepared.code == 1
+    assert checked.error == prepared.error
+    assert "the requirement absent of trainer-0.1.tar.gz can't be had" in checked.error
+
+
+def test_a_check_does_not_resolve_again_what_is_installed(
+    bench: Bench, runtime: Runtime, wheels: Path, tmp_path: Path
+) -> None:
+    gamma = make_wheel(wheels, "gamma", "3.0")
+    trainer = make_sdist(tmp_path, "trainer", files=TRAINER, requires=["gamma"])
+    assert bench.prepare(bench.make_home(runtime, trainer)).code == 0
+    gamma.unlink()
+
+    checked = bench.check(bench.make_home(runtime, trainer))
+
+    assert (checked.code, checked.result) == (0, {"added": []})

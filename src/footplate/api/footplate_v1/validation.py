@@ -73,7 +73,7 @@ class _Validations:
         )
 
     def _answer(self, call: Call, read: Callable[[], Submission]) -> JsonObject:
-        staging = _staging(call)
+        staging = staging_of(call)
         try:
             submission = read()
         except InvalidArgument as error:
@@ -87,7 +87,8 @@ def _unreadable(error: InvalidArgument) -> Verdict:
     return Verdict(violations, (), Parity(accepted=False, reasons=(REFUSED_ALIKE,)))
 
 
-def _staging(call: Call) -> Staging:
+def staging_of(call: Call) -> Staging:
+    """What the client uploads before it submits."""
     text = call.parameter("staging")
     if text is None:
         return NOTHING

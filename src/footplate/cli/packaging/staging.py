@@ -15,7 +15,7 @@ from footplate.domain.names import GcsUri
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from footplate.client.storage import Storage
+    from footplate.cli.packaging.built_packages import PackageStore
 
 
 def staging_location(job_id: str, staging_bucket: str | None, job_dir: str | None) -> GcsUri | None:
@@ -45,7 +45,7 @@ def check_names(archives: Iterable[Archive]) -> None:
         raise InvalidArgument(f"two packages have the name {', '.join(twice)}")
 
 
-def stage(storage: Storage, location: GcsUri, archives: Sequence[Archive]) -> list[str]:
+def stage(storage: PackageStore, location: GcsUri, archives: Sequence[Archive]) -> list[str]:
     """Upload each to a folder named by its content; their URIs, in order.
 
     A terminal shows how far it is.

@@ -5,6 +5,6 @@ It runs beside the supervisor, so it may use more of the standard library than t
 
 from __future__ import annotations
 
-from footplate.replica.environment.command import main
+from footplate.replica.environment.command import check_packages, main
 
-__all__ = ["main"]
+__all__ = ["check_packages", "main"]

@@ -62,13 +62,33 @@ class Assembly:
 
     def assemble(self, packages: list[Package], builds: Builds) -> Environment:
         """Raises Unpreparable."""
-        words = Words(word for piece in self._slices for word in piece.unless)
-        words.see(self._task.module, "the module to run")
+        words = self._find_words()
         if not packages:
             choice = choose(self._slices, words, self._task.forced_slice)
             base = self._get_base(choice)
             return Environment(base.python, [base.bin], [base.use], self._describe(choice, base))
         return self._get_layer(packages, words, builds)
+
+    def check(self, packages: list[Package], builds: Builds) -> list[str]:
+        """What would be installed beside the runtime; installs none of it.
+
+        What is in the cache already is not resolved again.
+
+        Raises Unpreparable: as ``assemble``.
+        """
+        words = self._find_words()
+        if builds.hold(self._make_key(packages, builds.root)) is not None:
+            return []
+        layers = Layers(self._task.runtime, self._interpreter, self._uv, self._teller)
+        wheels = self._make_wheels(packages, words, self._uv)
+        plan = self._plan(layers, wheels, words)[2]
+        plan.planner.check_downloads(plan.solution)
+        return [change.requirement for change in plan.additions]
+
+    def _find_words(self) -> Words:
+        words = Words(word for piece in self._slices for word in piece.unless)
+        words.see(self._task.module, "the module to run")
+        return words
 
     def _get_layer(self, packages: list[Package], words: Words, builds: Builds) -> Environment:
         def make(path: str, lock: int) -> dict[str, Any]:
@@ -103,13 +123,8 @@ class Assembly:
     def _make_layer(
         self, path: str, uv: Uv, packages: list[Package], words: Words
     ) -> dict[str, Any]:
-        for package in packages:
-            self._look_into(package, words)
         layers = Layers(self._task.runtime, self._interpreter, uv, self._teller)
-        wheels = [self._make_wheel(package, uv) for package in packages]
-        for wheel in wheels:
-            for requirement in wheel.requirements:
-                words.see_requirement(name_of(requirement), wheel.package.name)
+        wheels = self._make_wheels(packages, words, uv)
         choice, base, plan = self._plan(layers, wheels, words)
         layers.make(path, plan, base)
         notes = [*self._describe(choice, base), *plan.notes]
@@ -120,6 +135,15 @@ class Assembly:
             "runtime": self._task.runtime,
             "packages": names,
         }
+
+    def _make_wheels(self, packages: list[Package], words: Words, uv: Uv) -> list[Wheel]:
+        for package in packages:
+            self._look_into(package, words)
+        wheels = [self._make_wheel(package, uv) for package in packages]
+        for wheel in wheels:
+            for requirement in wheel.requirements:
+                words.see_requirement(name_of(requirement), wheel.package.name)
+        return wheels
 
     def _look_into(self, package: Package, words: Words) -> None:
         def read(name: str, stream: IO[bytes]) -> None:

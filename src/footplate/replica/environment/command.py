@@ -1,4 +1,7 @@
-"""``supervisor.pyz environment HOME``: from a task to an interpreter that can run its program."""
+"""``supervisor.pyz environment HOME``: from a task to an interpreter that can run its program.
+
+``supervisor.pyz check-packages HOME`` resolves the packages of a task and installs none.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from footplate.replica.environment.cache import Cache
 from footplate.replica.environment.errors import Unpreparable
 from footplate.replica.environment.eviction import Wish
 from footplate.replica.environment.failures import explain_os_error
+from footplate.replica.environment.given_files import GivenFiles
 from footplate.replica.environment.interpreters import Interpreters
 from footplate.replica.environment.packages import Server
 from footplate.replica.environment.seclusion import seclude
@@ -24,16 +28,25 @@ from footplate.replica.environment.uv import Uv
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Callable
 
     from footplate.replica.environment.assembly import Environment
-    from footplate.replica.environment.packages import Package
+    from footplate.replica.environment.packages import Package, Source
 
 
 def main(home: str) -> int:
     """Print progress, and at last the result or the error, as JSON lines."""
+    return _print_result(lambda: prepare(home, Teller()))
+
+
+def check_packages(home: str) -> int:
+    """As ``main``; the service has put the files of the task into ``home``."""
+    return _print_result(lambda: check(home, Teller()))
+
+
+def _print_result(work: Callable[[], dict[str, Any]]) -> int:
     try:
-        answer = prepare(home, Teller())
+        answer = work()
     except Unpreparable as error:
         say({"error": str(error)})
         return 1
@@ -44,32 +57,60 @@ def main(home: str) -> int:
     return 0
 
 
+class Setup:
+    """All that an environment for the task in ``home`` is assembled from."""
+
+    def __init__(self, home: str, ticket: dict[str, Any], source: Source, teller: Teller) -> None:
+        """Raises Unpreparable, OSError."""
+        self.task = task = Task(_read_json(os.path.join(home, "task.json")))
+        # Environments contain their own paths: there is one way to write that of the cache.
+        self.cache = cache = os.path.realpath(str(ticket["cache"]))
+        host = dict(os.environ)
+        scratch = os.path.join(home, "packages")  # uv leaves a lock in TMPDIR for each build
+        os.makedirs(scratch, exist_ok=True)
+        own = {**host, "TMPDIR": scratch}
+        uv = Uv(str(ticket.get("uv") or ""), own, view=seclude(home, ticket))
+        server = Server(source, teller)
+        self.packages = server.fetch_packages(task.packages, scratch)
+        slices, self.note = task.choose_slices()
+        globs = [str(pattern) for pattern in ticket.get("pythons") or ()]
+        interpreters = Interpreters(globs, host, cache, uv)
+        interpreter = interpreters.find(task.python, f"runtime {task.runtime}")
+        self._bases = Bases(cache, interpreter, uv, server, teller, task.job)
+        self.layers = Builds(os.path.join(cache, "layers"), task.job)
+        self.assembly = Assembly(task, slices, interpreter, self._bases, uv, teller)
+        self._limit_bytes = int(ticket.get("cache_limit_bytes") or 0)
+        self._teller = teller
+
+    def bound_cache(self) -> None:
+        """Keep the cache below its limit after a build."""
+        if self._bases.made or self.layers.made:
+            bound(self.cache, self._limit_bytes, self._teller)
+
+
 def prepare(home: str, teller: Teller) -> dict[str, Any]:
     """The environment for the task in ``home``, as an answer. Raises Unpreparable, OSError."""
-    ticket = _read_json(os.path.join(home, "ticket.json"))
-    task = Task(_read_json(os.path.join(home, "task.json")))
-    # Environments contain their own paths: there is one way to write that of the cache.
-    cache, host = os.path.realpath(str(ticket["cache"])), dict(os.environ)
-    scratch = os.path.join(home, "packages")  # uv leaves a lock in TMPDIR for each build
-    os.makedirs(scratch, exist_ok=True)
-    own = {**host, "TMPDIR": scratch}
-    uv = Uv(str(ticket.get("uv") or ""), own, view=seclude(home, ticket))
-    server = Server(Connection(str(ticket["server_file"]), str(ticket["token"])), teller)
-    packages = server.fetch_packages(task.packages, scratch)
-    slices, note = task.choose_slices()
-    globs = [str(pattern) for pattern in ticket.get("pythons") or ()]
-    interpreters = Interpreters(globs, host, cache, uv)
-    interpreter = interpreters.find(task.python, f"runtime {task.runtime}")
-    bases = Bases(cache, interpreter, uv, server, teller, task.job)
-    layers = Builds(os.path.join(cache, "layers"), task.job)
-    assembly = Assembly(task, slices, interpreter, bases, uv, teller)
-    environment = assembly.assemble(packages, layers)
-    if bases.made or layers.made:
-        bound(cache, int(ticket.get("cache_limit_bytes") or 0), teller)
-    environment.notes[:0] = [note] if note else []
+    ticket = _read_ticket(home)
+    source = Connection(str(ticket["server_file"]), str(ticket["token"]))
+    setup = Setup(home, ticket, source, teller)
+    environment = setup.assembly.assemble(setup.packages, setup.layers)
+    setup.bound_cache()
+    environment.notes[:0] = [setup.note] if setup.note else []
     for words in environment.notes:
         teller.tell(words)
-    return remember(environment, task, packages, Answers(cache, ticket.get("pythons")))
+    answers = Answers(setup.cache, ticket.get("pythons"))
+    return remember(environment, setup.task, setup.packages, answers)
+
+
+def check(home: str, teller: Teller) -> dict[str, Any]:
+    """What the packages of the task in ``home`` would add to the runtime.
+
+    Raises Unpreparable, OSError: as ``prepare``.
+    """
+    setup = Setup(home, _read_ticket(home), GivenFiles(home), teller)
+    added = setup.assembly.check(setup.packages, setup.layers)
+    setup.bound_cache()
+    return {"added": added}
 
 
 def remember(
@@ -110,6 +151,10 @@ def bound(cache: str, limit_bytes: int, teller: Teller) -> None:
             f"removed {what} that nothing uses, {pruned.freed_bytes / 1e9:.1f} GB: the cache is "
             f"to stay below {limit_bytes / 1e9:g} GB (setting cache_limit_gb)"
         )
+
+
+def _read_ticket(home: str) -> dict[str, Any]:
+    return _read_json(os.path.join(home, "ticket.json"))
 
 
 def _read_json(path: str) -> dict[str, Any]:

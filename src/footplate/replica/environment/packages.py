@@ -16,14 +16,20 @@ from footplate.replica.environment.uv import UvFailed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Callable, TypeVar
+    from typing import Callable, Protocol, TypeVar
 
-    from footplate.replica.connection import Connection
     from footplate.replica.environment.interpreters import Interpreter
     from footplate.replica.environment.telling import Teller
     from footplate.replica.environment.uv import Uv
 
     T = TypeVar("T")
+
+    class Source(Protocol):
+        """What has the files of a task; raises what Connection raises."""
+
+        def get(self, path: str) -> bytes: ...
+        def download(self, path: str, destination: str) -> None: ...
+
 
 _RETRY_S = 0.5
 
@@ -42,7 +48,7 @@ class Server:
 
     def __init__(
         self,
-        connection: Connection,
+        connection: Source,
         teller: Teller,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:

@@ -85,3 +85,15 @@ class Verdict(_Answer):
     refusal: str | None = None
     plan: Plan | None = None
     queue: Queue | None = None
+
+
+class PackageCheck(_Answer):
+    package: str
+    roles: tuple[str, ...] = ()
+    runtime: str = ""
+    adds: tuple[str, ...] = ()
+    error: str = ""
+
+
+class PackageChecks(_Answer):
+    packages: tuple[PackageCheck, ...] = ()

@@ -22,12 +22,14 @@ from footplate.wire.replica_v1.records import (
     encode_answer,
 )
 from footplate.wire.replica_v1.task import (
+    SLICE_VARIABLE,
     Allotment,
     ContainerTask,
     Package,
     PythonTask,
     Start,
     Task,
+    encode_preparation,
     encode_start,
     encode_task,
 )
@@ -37,6 +39,7 @@ __all__ = [
     "MAX_OPEN_PORTS",
     "MAX_RECORDS",
     "MAX_TEXT_LENGTH",
+    "SLICE_VARIABLE",
     "Allotment",
     "ContainerTask",
     "EventRecord",
@@ -54,6 +57,7 @@ __all__ = [
     "decode_image",
     "decode_reports",
     "encode_answer",
+    "encode_preparation",
     "encode_start",
     "encode_task",
 ]

@@ -169,6 +169,19 @@ def encode_task(task: Task) -> JsonObject:
     }
 
 
+def encode_preparation(
+    runtime: Runtime, module: str, packages: tuple[str, ...], *, slice_name: str, gpus: bool
+) -> JsonObject:
+    """The part of a task that its environment is made from; ``packages`` are names of files."""
+    return {
+        "program": {"kind": "python", "module": module},
+        "packages": [{"file": name} for name in packages],
+        "runtime": _encode_runtime(runtime),
+        "environment": [[SLICE_VARIABLE, slice_name]] if slice_name else [],
+        "gpus": gpus,
+    }
+
+
 def _encode_program(program: PythonTask | ContainerTask) -> JsonObject:
     if isinstance(program, PythonTask):
         return {"kind": "python", "module": program.module, "args": list(program.args)}

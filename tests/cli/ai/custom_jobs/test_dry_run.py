@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.domain.preview.package_check import PackageCheck
 from footplate.domain.preview.parity import Parity
 from footplate.domain.preview.verdict import Outlook, Verdict
-from footplate.wire.footplate_v1 import verdict_json
+from footplate.wire.footplate_v1 import package_checks_json, verdict_json
 from tests.support.fake_service import Answer
 
 if TYPE_CHECKING:
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 
 DRY = ("ai", "custom-jobs", "create", "--display-name=census", "--dry-run")
 PATH = "/footplate/v1/projects/demo/locations/us-central1/customJobs:validate"
+PACKAGES = PATH.replace("validate", "checkPackages")
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest"
 GOOD = Verdict((), (), Parity(accepted=True), queue=Outlook(starts_now=True))
 ACCEPTED = "ACCEPTED: it would start now.\n\nGoogle's service would accept it, by its rules.\n"
@@ -87,3 +91,70 @@ def test_local_code_that_is_not_there(invoke: Callable[..., Result], tmp_path: P
 
     assert result.exit_code == 1
     assert "train.py is not there" in result.stderr
+
+
+def test_packages_that_fail_end_the_dry_run_with_1(
+    invoke: Callable[..., Result], fake: FakeService, tmp_path: Path
+) -> None:
+    (tmp_path / "train.py").write_text("print('hello')\n")
+    uri, other = "gs://stage/code.tar.gz", "gs://stage/other-1.0.tar.gz"
+    error = "the requirement absent of code.tar.gz can't be had for Python 3.11: no version"
+    found = (
+        PackageCheck(uri, ("master",), "scikit-learn 1.6", error=error),
+        PackageCheck(other, ("master", "worker"), "scikit-learn 1.6", ("six==1.16.0",)),
+    )
+    fake.refusals["POST", PACKAGES] = Answer(body=package_checks_json(found))
+    pool = (
+        f"machine-type=n1-standard-4,executor-image-uri={IMAGE},"
+        f"local-package-path={tmp_path},script=train.py,requirements=absent"
+    )
+    options = (f"--worker-pool-spec={pool}", "--staging-bucket=stage", "--check-packages")
+
+    result = invoke(*DRY, *options)
+
+    assert result.exit_code == 1
+    assert result.stdout == (
+        "FAILS: the job would be accepted, and fail when its packages are installed.\n\n"
+        "Google's service would accept it, by its rules.\n\n"
+        "Packages:\n"
+        "PACKAGE                      ROLES           RUNTIME           RESULT\n"
+        "gs://stage/code.tar.gz       master          scikit-learn 1.6  FAILED\n"
+        "gs://stage/other-1.0.tar.gz  master, worker  scikit-learn 1.6  OK, installs six==1.16.0\n"
+        f"\n{error}\n"
+    )
+    sent = fake.last("POST").json()
+    (package,) = sent["packages"]
+    (pool_spec,) = sent["job"]["jobSpec"]["workerPoolSpecs"]
+    assert [package["uri"]] == pool_spec["pythonPackageSpec"]["packageUris"]
+    assert base64.b64decode(package["content"])[:2] == b"\x1f\x8b"
+    assert (fake.jobs, fake.objects, fake.buckets) == ({}, {}, [])
+
+    result = invoke(*DRY, *options, "--format=json")
+
+    assert result.exit_code == 1
+    assert [each["result"] for each in json.loads(result.stdout)["packages"]] == ["FAILED", "OK"]
+
+
+def test_packages_that_can_be_installed(invoke: Callable[..., Result], fake: FakeService) -> None:
+    found = (PackageCheck("gs://b/t.tar.gz", ("workerpool0",), "scikit-learn 1.6"),)
+    fake.refusals["POST", PACKAGES] = Answer(body=package_checks_json(found))
+    pool = f"machine-type=n1-standard-4,executor-image-uri={IMAGE},python-module=m"
+    uris = "--python-package-uris=gs://b/t.tar.gz"
+
+    result = invoke(*DRY, f"--worker-pool-spec={pool}", uris, "--check-packages")
+
+    assert result.exit_code == 0
+    assert result.stdout.startswith(ACCEPTED)
+    assert result.stdout.endswith("gs://b/t.tar.gz  workerpool0  scikit-learn 1.6  OK\n")
+
+
+def test_packages_are_checked_in_a_dry_run_only(
+    invoke: Callable[..., Result], fake: FakeService
+) -> None:
+    pool = f"machine-type=n1-standard-4,executor-image-uri={IMAGE},python-module=m"
+
+    result = invoke(*DRY[:-1], f"--worker-pool-spec={pool}", "--check-packages")
+
+    assert result.exit_code == 2
+    assert "--check-packages needs --dry-run" in result.stderr
+    assert fake.calls() == []

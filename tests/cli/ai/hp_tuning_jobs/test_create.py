@@ -8,7 +8,7 @@ import pytest
 
 from footplate.domain.preview.parity import Parity
 from footplate.domain.preview.verdict import Outlook, Verdict
-from footplate.wire.footplate_v1 import verdict_json
+from footplate.wire.footplate_v1 import package_checks_json, verdict_json
 from tests.support.fake_service import Answer
 
 if TYPE_CHECKING:
@@ -123,3 +123,18 @@ def test_a_file_that_is_something_else(invoke: Callable[..., Result], tmp_path: 
     assert result.exit_code == 1
     assert result.stderr == "Error: --config: trialJobSpec is not a mapping\n"
     assert "--config" in invoke(*CREATE).stderr
+
+
+def test_the_packages_of_a_tuning_job_are_checked(
+    invoke: Callable[..., Result], fake: FakeService, config: str
+) -> None:
+    verdict = Verdict((), (), Parity(accepted=True), queue=Outlook(starts_now=True))
+    place = f"/footplate/v1/{COLLECTION}"
+    fake.refusals["POST", f"{place}:validate"] = Answer(body=verdict_json(verdict))
+    fake.refusals["POST", f"{place}:checkPackages"] = Answer(body=package_checks_json(()))
+
+    result = invoke(*CREATE, config, "--dry-run", "--check-packages")
+
+    assert result.exit_code == 0
+    assert result.stdout.endswith("Packages: none of the user's.\n")
+    assert fake.last("POST").json()["job"]["studySpec"] == STUDY

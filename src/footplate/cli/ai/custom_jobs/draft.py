@@ -11,10 +11,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from footplate.cli.ai.custom_jobs.given_pools import GivenPools
+    from footplate.cli.packaging.built_packages import PackageStore
     from footplate.client.resources import Job
     from footplate.client.service import Service
-    from footplate.client.storage import Storage
     from footplate.client.validation import Checked
+    from footplate.domain.preview.package_check import PackageCheck
     from footplate.wire.json_text import JsonObject
 
 
@@ -32,12 +33,19 @@ class CustomJobDraft:
     def foretell(self) -> JsonObject:
         return make_job(self.display_name, self.config, self.options, self.pools.foretell())
 
-    def stage(self, storage: Storage) -> JsonObject:
+    def stage(self, storage: PackageStore) -> JsonObject:
         return make_job(self.display_name, self.config, self.options, self.pools.stage(storage))
 
     def check(self, service: Service, request: JsonObject) -> Checked:
         uploads = self.pools.uploads()
         return service.validations.custom_job(self.project, self.region, request, uploads)
+
+    def check_packages(
+        self, service: Service, request: JsonObject, built: Mapping[str, bytes]
+    ) -> tuple[PackageCheck, ...]:
+        return service.validations.custom_job_packages(
+            self.project, self.region, request, built, self.pools.uploads()
+        )
 
     def create(self, service: Service, request: JsonObject) -> Job:
         return service.custom_jobs.create(self.project, self.region, request)

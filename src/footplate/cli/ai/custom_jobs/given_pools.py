@@ -24,7 +24,7 @@ from footplate.domain.names import GcsUri
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from footplate.client.storage import Storage
+    from footplate.cli.packaging.built_packages import PackageStore
     from footplate.wire.json_text import JsonObject
 
 
@@ -49,7 +49,7 @@ class GivenPools:
         if self._local and self.package_uris:
             raise click.UsageError("--python-package-uris doesn't go with local-package-path")
 
-    def stage(self, storage: Storage) -> list[JsonObject]:
+    def stage(self, storage: PackageStore) -> list[JsonObject]:
         """The pools' specs, with local code packaged and uploaded."""
         if not self._local:
             return self._made(self.package_uris)
@@ -98,7 +98,7 @@ class GivenPools:
         name = self.project.lower().replace(":", "-").replace(".", "-")
         return f"{name}-footplate-staging"
 
-    def _make_bucket(self, storage: Storage) -> None:
+    def _make_bucket(self, storage: PackageStore) -> None:
         try:
             storage.create_bucket(self.project, self._default_bucket)
         except AlreadyExists:

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from footplate.cli.packaging.built_packages import PackageStore
     from footplate.client.resources import Job
     from footplate.client.service import Service
-    from footplate.client.storage import Storage
     from footplate.client.validation import Checked
+    from footplate.domain.preview.package_check import PackageCheck
     from footplate.wire.json_text import JsonObject
 
 
@@ -24,11 +27,19 @@ class TuningJobDraft:
     def foretell(self) -> JsonObject:
         return self.request
 
-    def stage(self, storage: Storage) -> JsonObject:  # noqa: ARG002 - the protocol
+    def stage(self, storage: PackageStore) -> JsonObject:  # noqa: ARG002 - the protocol
         return self.request
 
     def check(self, service: Service, request: JsonObject) -> Checked:
         return service.validations.tuning_job(self.project, self.region, request)
+
+    def check_packages(
+        self,
+        service: Service,
+        request: JsonObject,
+        built: Mapping[str, bytes],  # noqa: ARG002
+    ) -> tuple[PackageCheck, ...]:
+        return service.validations.tuning_job_packages(self.project, self.region, request)
 
     def create(self, service: Service, request: JsonObject) -> Job:
         return service.tuning_jobs.create(self.project, self.region, request)

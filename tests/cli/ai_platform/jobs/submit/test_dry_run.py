@@ -11,9 +11,10 @@ from click.testing import CliRunner
 
 from footplate.cli.main import main
 from footplate.domain.errors import Violation
+from footplate.domain.preview.package_check import PackageCheck
 from footplate.domain.preview.parity import Parity
 from footplate.domain.preview.verdict import Outlook, Verdict
-from footplate.wire.footplate_v1 import verdict_json
+from footplate.wire.footplate_v1 import package_checks_json, verdict_json
 from tests.support.fake_service import Answer, failure
 
 if TYPE_CHECKING:
@@ -193,3 +194,35 @@ def test_no_colour_is_wanted_of_errors_either(
     words = [*DRY, "--packages=gs://b/t.tar.gz", "--module-name=m"]
     monkeypatch.setenv("NO_COLOR", "1")
     assert "Error: the database is away" in CliRunner().invoke(main, words, color=True).stderr
+
+
+def test_the_packages_of_a_job_are_built_and_checked(
+    invoke: Callable[..., Result], fake: FakeService, trainer: Path
+) -> None:
+    answer(fake, GOOD)
+    check = PackageCheck("gs://stage/t.tar.gz", ("master",), "2.11", error="it doesn't build")
+    path = PATH.replace("validate", "checkPackages")
+    fake.refusals["POST", path] = Answer(body=package_checks_json((check,)))
+    words = ("--module-name=trainer.task", "--job-dir=gs://stage/census", "--check-packages")
+
+    result = invoke(*DRY, f"--package-path={trainer}", *words)
+
+    assert result.exit_code == 1
+    assert result.stdout.endswith("\n\nit doesn't build\n")
+    sent = fake.last("POST")
+    assert sent.query == {"staging": "gs://stage/census/packages/"}
+    (package,) = sent.json()["packages"]
+    assert package["uri"].endswith("/trainer-0.0.0.tar.gz")
+    assert fake.objects == {}
+
+
+def test_the_packages_of_a_refused_job_are_not_checked(
+    invoke: Callable[..., Result], fake: FakeService, trainer: Path
+) -> None:
+    answer(fake, BAD)
+    words = ("--module-name=trainer.task", "--job-dir=gs://stage/census", "--check-packages")
+
+    result = invoke(*DRY, f"--package-path={trainer}", *words)
+
+    assert result.exit_code == 1
+    assert fake.calls() == ["GET /healthz", f"POST {PATH}"]

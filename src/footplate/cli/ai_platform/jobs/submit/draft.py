@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from footplate.cli.ai_platform.jobs.submit.options import PackageOptions
+    from footplate.cli.packaging.built_packages import PackageStore
     from footplate.client.resources import Job
     from footplate.client.service import Service
-    from footplate.client.storage import Storage
     from footplate.client.validation import Checked
+    from footplate.domain.preview.package_check import PackageCheck
     from footplate.wire.json_text import JsonObject
 
 
@@ -37,11 +38,18 @@ class TrainingJobDraft:
     def foretell(self) -> JsonObject:
         return self._request(self._given.foretell())
 
-    def stage(self, storage: Storage) -> JsonObject:
+    def stage(self, storage: PackageStore) -> JsonObject:
         return self._request(self._given.stage(storage))
 
     def check(self, service: Service, request: JsonObject) -> Checked:
         return service.validations.training_job(self.project, request, self._given.uploads())
+
+    def check_packages(
+        self, service: Service, request: JsonObject, built: Mapping[str, bytes]
+    ) -> tuple[PackageCheck, ...]:
+        return service.validations.training_job_packages(
+            self.project, request, built, self._given.uploads()
+        )
 
     def create(self, service: Service, request: JsonObject) -> Job:
         return service.training_jobs.create(self.project, request)

@@ -25,7 +25,7 @@ from footplate.domain.names import GcsUri
 if TYPE_CHECKING:
     from footplate.cli.ai_platform.jobs.submit.options import PackageOptions
     from footplate.cli.packaging.archive import Archive
-    from footplate.client.storage import Storage
+    from footplate.cli.packaging.built_packages import PackageStore
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class GivenPackages:
     module: tuple[str, str] | None = None
     """Where it was given, and what: the module that is to run."""
 
-    def stage(self, storage: Storage) -> list[str]:
+    def stage(self, storage: PackageStore) -> list[str]:
         """Build and upload what is local; the URIs of all packages, the built one first."""
         local, location = self._local(), self._location()
         if location is None:

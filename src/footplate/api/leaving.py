@@ -1,0 +1,38 @@
+"""Clients that go away before they have their answer."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, TypeVar
+
+from footplate.domain.errors import Cancelled
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    from starlette.requests import Request
+
+T = TypeVar("T")
+
+
+async def leaves(request: Request) -> None:
+    """Return when the client is gone. The body has been read."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def while_wanted(request: Request, work: Coroutine[object, object, T]) -> T:
+    """What ``work`` returns or raises; it is cancelled when the client goes.
+
+    Raises Cancelled: the client is gone.
+    """
+    task, leaving = asyncio.ensure_future(work), asyncio.ensure_future(leaves(request))
+    try:
+        await asyncio.wait((task, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result()
+        raise Cancelled("the client has gone")
+    finally:
+        leaving.cancel()
+        task.cancel()
+        await asyncio.wait((task,))

@@ -1,0 +1,116 @@
+"""Whether the packages of a job can be installed, found out before it is submitted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from io import BytesIO
+from typing import TYPE_CHECKING, BinaryIO
+
+from footplate.domain.jobs import PythonProgram
+from footplate.domain.names import GcsUri
+from footplate.domain.preview.package_check import PackageCheck, assign_errors
+from footplate.domain.sites import devices
+from footplate.ports.package_resolver import EnvironmentRequest
+from footplate.wire.replica_v1 import SLICE_VARIABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from footplate.control.gate import Gate
+    from footplate.control.preflight import Staging
+    from footplate.domain.catalogue import Catalogue
+    from footplate.domain.jobs import JobSpec, WorkerPool
+    from footplate.domain.sites import Site
+    from footplate.domain.submission import Submission
+    from footplate.ports.buckets import Buckets
+    from footplate.ports.package_resolver import PackageResolver
+
+
+@dataclass(frozen=True)
+class PoolPackages:
+    """An environment, and the roles of the replicas that would share it."""
+
+    request: EnvironmentRequest
+    roles: tuple[str, ...]
+
+
+class PackageChecks:
+    """``site`` is what a region is bound to."""
+
+    def __init__(
+        self,
+        gate: Gate,
+        buckets: Buckets,
+        catalogue: Catalogue,
+        site: Callable[[str], Site],
+        resolver: PackageResolver,
+    ) -> None:
+        self._gate = gate
+        self._buckets = buckets
+        self._catalogue = catalogue
+        self._site = site
+        self._resolver = resolver
+
+    def plan(self, submission: Submission, staging: Staging) -> tuple[PoolPackages, ...]:
+        """The environments of the job that have packages of the user's, each once.
+
+        Raises: what a submit of the job would.
+        """
+        refusal = self._gate.refusal(submission, staging)
+        if refusal is not None:
+            raise refusal
+        roles: dict[EnvironmentRequest, list[str]] = {}
+        spec = self._gate.spec(submission)
+        for pool in spec.pools:
+            program = pool.program
+            if pool.replica_count and isinstance(program, PythonProgram) and program.package_uris:
+                request = self._request(spec, pool, program)
+                roles.setdefault(request, []).append(pool.cluster_role)
+        return tuple(PoolPackages(request, tuple(names)) for request, names in roles.items())
+
+    async def check(
+        self, planned: Iterable[PoolPackages], uploads: Mapping[str, bytes]
+    ) -> tuple[PackageCheck, ...]:
+        """One for each package of each environment; ``uploads``: by URI, what isn't there yet.
+
+        Raises what ``PackageResolver.resolve`` raises.
+        """
+
+        def open_package(uri: str) -> BinaryIO:
+            return BytesIO(uploads[uri]) if uri in uploads else self._open(uri)
+
+        found: list[PackageCheck] = []
+        for each in planned:
+            request, runtime = each.request, each.request.runtime.name
+            resolution = await self._resolver.resolve(request, open_package)
+            if resolution.error:
+                found += assign_errors(request.packages, each.roles, runtime, resolution.error)
+                continue
+            found += [
+                PackageCheck(uri, each.roles, runtime, resolution.added) for uri in request.packages
+            ]
+        return tuple(found)
+
+    def _request(
+        self, spec: JobSpec, pool: WorkerPool, program: PythonProgram
+    ) -> EnvironmentRequest:
+        return EnvironmentRequest(
+            runtime=self._catalogue.runtimes.resolve(program.runtime, pool.field),
+            module=program.module,
+            packages=program.package_uris,
+            slice=dict(pool.environment).get(SLICE_VARIABLE, ""),
+            gpus=self._finds_gpus(spec, pool),
+        )
+
+    def _finds_gpus(self, spec: JobSpec, pool: WorkerPool) -> bool:
+        """As if nothing else ran."""
+        site = self._site(spec.region)
+        held = (devices.assign(spec, self._catalogue, site, ()) or {}).get(
+            pool.replica_names()[0], ()
+        )
+        wanted = dict(pool.environment).get(devices.VISIBLE)
+        return site.shows_gpus and devices.are_real(devices.visible(held, wanted), site)
+
+    def _open(self, text: str) -> BinaryIO:
+        uri = GcsUri.parse(text, "packageUris")
+        return self._buckets.read(uri.bucket, uri.path)

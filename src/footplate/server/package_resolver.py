@@ -1,0 +1,171 @@
+"""Resolves packages in a process of the supervisor's archive, as replicas do."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import secrets
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import uv
+
+from footplate.domain.errors import DeadlineExceeded, Unavailable
+from footplate.ports.package_resolver import Resolution
+from footplate.replica.isolation.processes import MARK_VARIABLE
+from footplate.replica.isolation.subreaper import sweep_marked
+from footplate.replica.program import compose_build_environment
+from footplate.wire.replica_v1 import encode_preparation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from footplate.domain.runtimes import Runtimes
+    from footplate.ports.package_resolver import EnvironmentRequest
+    from footplate.server.data_dir import DataDir
+    from footplate.settings import Settings
+    from footplate.wire.json_text import JsonObject
+
+LIMIT_S = 600.0
+"""Of one environment. The first check of a runtime builds it."""
+_AT_ONCE = 2
+_STALE_S = 86_400
+_ERROR_CHARACTERS = 2000
+
+
+class ProcessResolver:
+    """Each request has a directory of its own below ``DATA_DIR/package-checks`` while it runs."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        data_dir: DataDir,
+        runtimes: Runtimes,
+        archive: Path,
+        limit_s: float = LIMIT_S,
+    ) -> None:
+        self._limit_s = limit_s
+        self._runtimes = runtimes
+        self._command = (sys.executable, "-I", "-S", str(archive), "check-packages")
+        self._folder = data_dir.root / "package-checks"
+        self._ticket = {
+            "cache": str(settings.cache.absolute()),
+            "cache_limit_bytes": settings.cache_limit_bytes,
+            "buckets": str(data_dir.buckets.absolute()),
+            "uv": uv.find_uv_bin(),
+            "pythons": list(settings.pythons),
+            "private": [str(data_dir.root.absolute())],
+        }
+        self._slots = asyncio.Semaphore(_AT_ONCE)
+
+    async def resolve(
+        self, request: EnvironmentRequest, open_package: Callable[[str], BinaryIO]
+    ) -> Resolution:
+        async with self._slots:
+            home = await asyncio.to_thread(self._make_home, request, open_package)
+            try:
+                async with asyncio.timeout(self._limit_s):
+                    return await self._run(home)
+            except TimeoutError:
+                names = ", ".join(uri.rpartition("/")[2] for uri in request.packages)
+                raise DeadlineExceeded(
+                    f"{names}: not resolved within {self._limit_s:g} s; the job itself has no "
+                    "such limit"
+                ) from None
+            finally:
+                await asyncio.shield(asyncio.to_thread(shutil.rmtree, home, ignore_errors=True))
+
+    async def _run(self, home: Path) -> Resolution:
+        """Whatever its processes are when it ends, they are killed."""
+        mark = secrets.token_hex(16)
+        environment = {**compose_build_environment(os.environ), MARK_VARIABLE: mark}
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *self._command,
+                str(home),
+                env=environment,
+                cwd=home,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise Unavailable(f"packages can't be checked now: {error}") from error
+        try:
+            output, errors = await process.communicate()
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await asyncio.shield(asyncio.to_thread(sweep_marked, mark))
+        return _read_result(output, errors)
+
+    def _make_home(
+        self, request: EnvironmentRequest, open_package: Callable[[str], BinaryIO]
+    ) -> Path:
+        """Raises Unavailable, NotFound."""
+        try:
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            self._remove_stale()
+            home = Path(tempfile.mkdtemp(dir=self._folder))
+        except OSError as error:
+            raise Unavailable(f"packages can't be checked now: {error}") from error
+        try:
+            self._fill(home, request, open_package)
+        except BaseException as error:
+            shutil.rmtree(home, ignore_errors=True)
+            if isinstance(error, OSError):
+                raise Unavailable(f"packages can't be checked now: {error}") from error
+            raise
+        return home
+
+    def _fill(
+        self, home: Path, request: EnvironmentRequest, open_package: Callable[[str], BinaryIO]
+    ) -> None:
+        for folder in ("locks", "given"):
+            (home / folder).mkdir()
+        for slices in request.runtime.variants.values():
+            for part in slices:
+                text = self._runtimes.lock_text(part.lock_sha256)
+                (home / "locks" / part.lock_sha256).write_text(text, encoding="utf-8")
+        for index, uri in enumerate(request.packages):
+            with open_package(uri) as source, (home / "given" / str(index)).open("wb") as target:
+                shutil.copyfileobj(source, target)
+        _write(home / "ticket.json", self._ticket)
+        _write(home / "task.json", _describe(request))
+
+    def _remove_stale(self) -> None:
+        """What a server left that was killed."""
+        for path in self._folder.iterdir():
+            if time.time() - path.stat().st_mtime > _STALE_S:
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def _describe(request: EnvironmentRequest) -> JsonObject:
+    names = tuple(uri.rpartition("/")[2] for uri in request.packages)
+    return encode_preparation(
+        request.runtime, request.module, names, slice_name=request.slice, gpus=request.gpus
+    )
+
+
+def _write(path: Path, value: Mapping[str, object]) -> None:
+    path.write_text(json.dumps(value), encoding="utf-8")
+
+
+def _read_result(output: bytes, errors: bytes) -> Resolution:
+    """Raises Unavailable: the command broke."""
+    try:
+        result = json.loads(output.splitlines()[-1])
+        if "error" in result:
+            return Resolution(error=str(result["error"]))
+        return Resolution(tuple(str(text) for text in result["added"]))
+    except (ValueError, IndexError, KeyError, TypeError):
+        said = errors.decode("utf-8", "replace").strip()[-_ERROR_CHARACTERS:]
+        raise Unavailable(f"the check of packages broke: {said or 'it said nothing'}") from None

@@ -1,0 +1,72 @@
+"""``--dry-run --check-packages`` against a service: the sentence is that of the job's failure."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from footplate.domain.states import State
+from footplate.testing.service import running_service
+from tests.e2e.service.conftest import CACHE, Desk
+from tests.support.environments import make_wheel
+from tests.support.trainers import SETUP
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+HELPER = "footplate-test-helper"
+
+
+def test_a_check_foretells_how_the_preparation_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    make_wheel(wheels, HELPER, "1.0")
+    monkeypatch.setenv("UV_FIND_LINKS", str(wheels))
+    with running_service(tmp_path / "data", CACHE, stop_grace_s=1) as service:
+        desk = Desk(service)
+        good = check(desk, tmp_path / "good", f"{HELPER}<2")
+        bad = check(desk, tmp_path / "bad", f"{HELPER}>=2")
+        name = desk.submit("", setup=SETUP.format(requires=[f"{HELPER}>=2"]))
+        failed = desk.wait_for(name, State.FAILED)
+
+    assert good == (0, [("OK", f"{HELPER}==1.0")])
+    ((result, error),) = bad[1]
+    assert (bad[0], result) == (1, "FAILED")
+    sentence = error.replace("trainer-0.1.0.tar.gz", "job_1.tar.gz")
+    assert "can't be had for Python" in sentence
+    assert sentence in failed.error_message
+
+
+def check(desk: Desk, folder: Path, requirement: str) -> tuple[int, list[tuple[str, str]]]:
+    """The exit code, and each package's result with what it adds or why it fails."""
+    package = folder / "trainer"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "task.py").write_text("print('hello')\n")
+    (folder / "setup.py").write_text(SETUP.format(requires=[requirement]))
+    command = ["ai-platform", "jobs", "submit", "training", "census", "--dry-run"]
+    command += ["--check-packages", "--format=json", "--region=us-central1", "--project=demo"]
+    command += [f"--package-path={package}", "--module-name=trainer.task"]
+    ended = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from footplate.cli.main import main; main()",
+            *command,
+            "--staging-bucket=gs://stage",
+        ],
+        env=desk.service.environment(),
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+    assert ended.stdout, ended.stderr
+    found = json.loads(ended.stdout)["packages"]
+    results = [(one["result"], one.get("error") or ", ".join(one["adds"])) for one in found]
+    return ended.returncode, results

@@ -1,0 +1,119 @@
+"""Packages resolved by the supervisor's archive; the only index is a folder of wheels."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from io import BytesIO
+from typing import TYPE_CHECKING, BinaryIO
+
+import pytest
+
+from footplate.domain.errors import DeadlineExceeded
+from footplate.domain.runtimes import Runtime, Runtimes, Slice
+from footplate.ports.package_resolver import EnvironmentRequest, Resolution
+from footplate.replica.archive import build_archive
+from footplate.replica.isolation.processes import find
+from footplate.server.data_dir import DataDir
+from footplate.server.package_resolver import ProcessResolver
+from footplate.settings import Settings
+from tests.support.environments import digest, lock, make_sdist, make_wheel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+URI = "gs://stage/trainer-0.1.tar.gz"
+SLOW = """\
+import os, time
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    open({started!r}, "w").write(str(os.getpid()))
+    time.sleep(600)
+"""
+
+
+class Rig:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "wheels").mkdir()
+        alpha = make_wheel(folder / "wheels", "alpha", "1.0", files={"alpha.py": ""})
+        text = lock(alpha)
+        python = f"{sys.version_info.major}.{sys.version_info.minor}"
+        self.runtime = Runtime("9.9", python, (Slice("whole", digest(text), ()),))
+        self.runtimes = Runtimes((), "9.9", {digest(text): text})
+        self.data_dir = DataDir(folder / "data")
+        self.data_dir.make()
+
+    def resolve(self, package: Path, limit_s: float = 120.0) -> Resolution:
+        return asyncio.run(self.resolving(package, limit_s))
+
+    async def resolving(self, package: Path, limit_s: float = 120.0) -> Resolution:
+        settings = Settings(
+            data_dir=self.data_dir.root,
+            cache_dir=self.folder / "cache",
+            pythons=(f"{sys.base_prefix}/bin/python3",),
+        )
+        archive = build_archive(self.folder)
+        resolver = ProcessResolver(settings, self.data_dir, self.runtimes, archive, limit_s)
+
+        def open_package(_: str) -> BinaryIO:
+            return BytesIO(package.read_bytes())
+
+        request = EnvironmentRequest(self.runtime, "trainer.task", (URI,))
+        return await resolver.resolve(request, open_package)
+
+    def left(self) -> list[Path]:
+        return list((self.data_dir.root / "package-checks").iterdir())
+
+
+@pytest.fixture
+def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rig:
+    monkeypatch.setenv("UV_FIND_LINKS", str(tmp_path / "wheels"))
+    monkeypatch.setenv("UV_NO_INDEX", "1")
+    monkeypatch.setenv("UV_OFFLINE", "1")
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "uv-cache"))
+    return Rig(tmp_path)
+
+
+def test_what_would_be_installed_and_what_can_not_be(rig: Rig) -> None:
+    make_wheel(rig.folder / "wheels", "gamma", "3.0")
+    good = make_sdist(rig.folder, "trainer", requires=["gamma", "alpha"])
+    assert rig.resolve(good) == Resolution(("gamma==3.0",))
+
+    bad = make_sdist(rig.folder, "trainer", requires=["absent>=2"])
+    error = rig.resolve(bad).error
+
+    assert error.startswith("the requirement absent of trainer-0.1.tar.gz can't be had for Python")
+    assert rig.left() == []
+
+
+def test_a_check_that_takes_too_long_leaves_no_process(rig: Rig) -> None:
+    """By the limit, and where the client goes."""
+    started = rig.folder / "started"
+    backend = SLOW.replace("{started!r}", repr(str(started)))
+    slow = make_sdist(rig.folder, "trainer", backend=backend)
+
+    with pytest.raises(DeadlineExceeded, match=r"trainer-0\.1\.tar\.gz: not resolved within 0"):
+        rig.resolve(slow, limit_s=0.01)
+
+    async def cancel() -> None:
+        task = asyncio.create_task(rig.resolving(slow))
+        await asyncio.to_thread(until, lambda: started.exists() and started.read_text())
+        task.cancel()
+        await asyncio.wait((task,))
+        assert task.cancelled()
+
+    asyncio.run(cancel())
+
+    assert rig.left() == []
+    pid = int(started.read_text())
+    until(lambda: find(pid) is None)
+
+
+def until(true: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 120
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
