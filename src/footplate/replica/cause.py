@@ -27,6 +27,18 @@ _ABORT = re.compile(
 )
 """How runtimes of C, C++, Go, Rust and Python itself begin what they say before they abort."""
 _USAGE = re.compile(r"[^\s:]+: error: ")
+_ERROR = re.compile(r"(?:error|ERROR): (?P<what>.+)")
+_STEPS = re.compile(r"subprocess-exited-with-error|[a-z]+-(?:[a-z]+-)*fail(?:ed|ure)\b")
+"""What pip calls the step that failed; an error before it says more."""
+_AFTERWORDS = re.compile(r"(?:hint|note|WARNING): |\[notice\] |\u00d7 |\u2570\u2500> ")
+"""How the lines begin that pip prints after its error."""
+_ORIGINAL = re.compile(r"Original error was: (.+)")
+_NUMPY_WRAPPER = re.compile(
+    r"ImportError: (?:Error importing numpy: you should not try"
+    r"|Unable to import required dependencies)"
+)
+"""What NumPy and pandas wrap it in when NumPy can't be imported."""
+_UNIMPORTABLE = "ImportError: NumPy can't be imported: "
 _TAIL = re.compile(r"\s*\[Op:\w+\] name:$")
 """What TensorFlow adds to each of its messages."""
 _KEY = re.compile(r"(/programs/)[\w.-]+\.[0-9a-f]{64}")
@@ -45,6 +57,7 @@ class CauseFinder:
 
     __slots__ = (
         "_age",
+        "_error",
         "_exception",
         "_fault",
         "_last",
@@ -60,6 +73,8 @@ class CauseFinder:
         self._fault = ""
         """What a runtime said before it aborted, after the last exception."""
         self._last = ""
+        self._error = ""
+        """The last error that was said as such, while nothing but pip's afterwords follows."""
         self._prefix: str | None = None
         """What stands before each line of the traceback that is being read; None: none is."""
         self._open = ""
@@ -83,10 +98,12 @@ class CauseFinder:
 
     @property
     def cause(self) -> str:
-        """The last exception, or else the last line that wasn't empty."""
+        """The last exception, or else the error before pip's afterwords, or the last line that
+        wasn't empty.
+        """
         if _USAGE.match(self._last):
             return self._last
-        return self.exception or self._fault or _without_interpreter(self._last)
+        return self.exception or self._fault or self._error or _without_interpreter(self._last)
 
     def see(self, line: str) -> None:
         line = _KEY.sub(r"\1...", make_plain(line[: 2 * _LIMIT]))
@@ -96,6 +113,8 @@ class CauseFinder:
             self._age += 1
             self._go_on(line)
             self._see_abort(text)
+            self._see_error(text)
+            self._see_original(text)
         place = line.find(_HEADER)
         if place >= 0:
             prefix = line[:place]
@@ -122,6 +141,8 @@ class CauseFinder:
     def _take(self, text: str) -> None:
         """An exception's line, unless it only wraps what is known already."""
         if self.exception and _WRAPPERS.match(text):
+            return
+        if self._exception.startswith(_UNIMPORTABLE) and _NUMPY_WRAPPER.match(text):
             return
         place = self._place if text.startswith(_SYNTAX) else ""
         self._exception = f"{_TAIL.sub('', text)}{place}"[:_LIMIT]
@@ -154,6 +175,21 @@ class CauseFinder:
         elif _ABORT.search(text[:_LIMIT]):
             self._fault = text[:_LIMIT]
             self._open = "fault" if text.endswith(":") else ""
+
+    def _see_error(self, text: str) -> None:
+        error = _ERROR.match(text)
+        if error is None:
+            if not _AFTERWORDS.match(text) and not text.startswith("[end of output]"):
+                self._error = ""
+        elif not (self._error and _STEPS.match(error.group("what"))):
+            self._error = text[:_LIMIT]
+
+    def _see_original(self, text: str) -> None:
+        """The last line of NumPy's long advice, which has the cause."""
+        original = _ORIGINAL.search(text)
+        if original is not None and self._exception.startswith("ImportError:"):
+            self._exception = f"{_UNIMPORTABLE}{original.group(1)}"[:_LIMIT]
+            self._open = ""
 
     def _see_frame(self, line: str) -> None:
         """Remember where the last frame is, for errors of syntax, which don't say it."""

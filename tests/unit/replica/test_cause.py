@@ -119,6 +119,85 @@ Current thread 0x00007f818ce56b80 (most recent call first):
 """
 LOGGED = "ERROR:root:failed\n" + PLAIN + "INFO:root:shutting down\n\n"
 
+PIP = """\
+  error: subprocess-exited-with-error
+
+  \u00d7 Preparing metadata (pyproject.toml) did not run successfully.
+  │ exit code: 1
+  ╰─> [10 lines of output]
+      creating '/tmp/pip-modern-metadata-cu07f345/broken-1.dist-info'
+      error: invalid command 'bdist_wheel'
+      [end of output]
+
+  note: This error originates from a subprocess, and is likely not a problem with pip.
+error: metadata-generation-failed
+
+\u00d7 Encountered error while generating package metadata.
+╰─> See above for output.
+
+note: This is an issue with the package mentioned above, not pip.
+hint: See above for details.
+"""
+PIP_MISSING = """\
+ERROR: Could not find a version that satisfies the requirement nosuch (from versions: none)
+ERROR: No matching distribution found for nosuch
+
+[notice] A new release of pip is available: 23.2.1 -> 25.0
+[notice] To update, run: pip install --upgrade pip
+"""
+PIP_STEP = """\
+error: metadata-generation-failed
+
+\u00d7 Encountered error while generating package metadata.
+╰─> See above for output.
+hint: See above for details.
+"""
+NUMPY = """\
+Traceback (most recent call last):
+  File "/s/numpy/core/__init__.py", line 24, in <module>
+    from . import multiarray
+ImportError: libopenblas.so.0: cannot open shared object file: No such file or directory
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/w/task.py", line 1, in <module>
+    import numpy
+  File "/s/numpy/core/__init__.py", line 50, in <module>
+    raise ImportError(msg)
+ImportError:\x20
+
+IMPORTANT: PLEASE READ THIS FOR ADVICE ON HOW TO SOLVE THIS ISSUE!
+
+Importing the numpy C-extensions failed. This error can happen for
+many reasons, often due to issues with your setup or how NumPy was
+installed.
+
+    https://numpy.org/devdocs/user/troubleshooting-importerror.html
+
+Please note and check the following:
+
+  * The Python version is: Python3.9 from "/usr/bin/python"
+  * The NumPy version is: "1.21.0"
+
+Original error was: libopenblas.so.0: cannot open shared object file: No such file or directory
+
+"""
+NUMPY_WRAPPED = f"""{NUMPY}
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "/s/numpy/__init__.py", line 135, in <module>
+    raise ImportError(msg) from e
+ImportError: Error importing numpy: you should not try to import numpy from
+        its source directory; please exit the numpy source tree, and relaunch
+        your python interpreter from there.
+"""
+_NUMPY_CAUSE = (
+    "ImportError: NumPy can't be imported: libopenblas.so.0: cannot open shared object file: "
+    "No such file or directory"
+)
+
 
 @pytest.mark.parametrize(
     ("text", "exception", "cause"),
@@ -149,6 +228,13 @@ LOGGED = "ERROR:root:failed\n" + PLAIN + "INFO:root:shutting down\n\n"
         (LOADER, "ValueError: bad item 0", None),
         (HANDLED, "", "the data has no rows"),
         (PLAIN + "usage: x\ntask.py: error: no --x\n", None, "task.py: error: no --x"),
+        (PIP, "", "error: invalid command 'bdist_wheel'"),
+        (PIP_MISSING, "", "ERROR: No matching distribution found for nosuch"),
+        (PIP_STEP, "", "error: metadata-generation-failed"),
+        (f"{PIP}no data\n", "", "no data"),
+        (NUMPY, _NUMPY_CAUSE, None),
+        (NUMPY_WRAPPED, _NUMPY_CAUSE, None),
+        (NUMPY_WRAPPED.replace("\n", "\n[rank0]: "), _NUMPY_CAUSE, None),
         (GO, "", "panic: no weights"),
         ("\x1b]0;title\x07\x1b[31mno\u200b data\x1b[0m\x08", "", "no data"),
         ("lines\r of \x9b2J progress", "", "lines of 2J progress"),
