@@ -11,11 +11,16 @@ FULL_BYTES = MIB
 
 @dataclass(frozen=True)
 class DiskState:
-    """``reserve_bytes`` of ``wanted_bytes`` are set aside for ends of jobs."""
+    """``reserve_bytes`` of ``wanted_bytes`` are set aside for ends of jobs.
+
+    ``failure``: why the last attempt to allocate the reserve failed; empty: there was none, or it
+    succeeded.
+    """
 
     free_bytes: int
     reserve_bytes: int = 0
     wanted_bytes: int = 0
+    failure: str = ""
 
     @property
     def full(self) -> bool:
@@ -32,7 +37,13 @@ class DiskState:
         return self.missing_bytes > 0 and self.free_bytes >= self.missing_bytes + 2 * FULL_BYTES
 
     def trouble(self) -> str:
-        """What an operator has to know; empty: nothing."""
+        """What an operator has to know; empty: nothing.
+
+        Where the disk has space for the whole reserve, it is allocated within seconds.
+        """
+        if self.growable:
+            free = f"{_mib(self.free_bytes)} MiB free"
+            return f"no disk reserve: {self.failure}; {free}" if self.failure else ""
         if not (self.full or self.missing_bytes):
             return ""
         head = "disk full" if self.full else "disk nearly full"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from contextlib import suppress
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
@@ -47,6 +46,7 @@ class Reserve:
         self._write = write or _allocate
         self._lock = Lock()
         self._told = ""
+        self._failure = ""
 
     def state(self) -> DiskState:
         """A disk that can't be looked at isn't full: whoever writes to it will learn more."""
@@ -54,7 +54,8 @@ class Reserve:
             found = self._look(self.path.parent)
         except OSError:
             return DiskState(sys.maxsize)
-        return DiskState(found.f_bavail * found.f_frsize, self._kept_bytes(), self._size_bytes)
+        free_bytes = found.f_bavail * found.f_frsize
+        return DiskState(free_bytes, self._kept_bytes(), self._size_bytes, self._failure)
 
     def check(self) -> None:
         """Raises Unavailable: the disk is full, so nothing new is begun."""
@@ -93,13 +94,20 @@ class Reserve:
         return PAUSE_S
 
     def _grow(self) -> None:
-        with suppress(OSError):
+        """Also allocates the holes of a file that was copied without its blocks."""
+        self._failure = ""
+        try:
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
-                kept_bytes = os.fstat(descriptor).st_size
-                self._write(descriptor, kept_bytes, self._size_bytes - kept_bytes)
+                length = os.fstat(descriptor).st_size
+                begin = length if self._kept_bytes() == length else 0
+                self._write(descriptor, begin, self._size_bytes - begin)
             finally:
                 os.close(descriptor)
+            if self.state().missing_bytes:
+                self._failure = "the file system allocates no blocks for it"
+        except OSError as error:
+            self._failure = error.strerror or str(error)
 
     def _kept_bytes(self) -> int:
         """A file that only says to be so long keeps nothing."""

@@ -25,6 +25,11 @@ def test_a_disk_with_room_and_a_whole_reserve_is_no_trouble() -> None:
             "disk nearly full: 3 MiB free; 8 of 8 MiB reserve in use",
         ),
         (DiskState(0), "disk full: 0 MiB free; there is no reserve"),
+        (DiskState(21538 * MIB, 0, 8 * MIB), ""),
+        (
+            DiskState(21538 * MIB, 0, 8 * MIB, "Operation not permitted"),
+            "no disk reserve: Operation not permitted; 21538 MiB free",
+        ),
     ],
 )
 def test_trouble_names_what_is_free_and_what_the_reserve_has(state: DiskState, told: str) -> None:

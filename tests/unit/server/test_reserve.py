@@ -97,9 +97,34 @@ def test_one_that_can_not_be_made_is_done_without(
 
     reserve = Reserve(tmp_path / "reserve", WHOLE, disk.look, refuse)
     reserve.tend()
-    assert "3 of 3 MiB reserve in use" in caplog.text
+    assert "no disk reserve: No space left on device; 100 MiB free" in caplog.text
     assert not reserve.release()
     reserve.check()
+
+
+def test_a_disk_with_space_is_not_called_full_before_the_reserve_is_made(
+    reserve: Reserve, disk: SaidDisk
+) -> None:
+    assert reserve.state().trouble() == ""
+    disk.f_bavail = 3 * MIB
+    assert reserve.state().trouble() == "disk nearly full: 3 MiB free; 3 of 3 MiB reserve in use"
+
+
+def test_one_that_was_copied_without_its_blocks_gets_them(reserve: Reserve) -> None:
+    reserve.path.touch()
+    os.truncate(reserve.path, WHOLE)
+    assert reserve.state().missing_bytes > 0
+    reserve.tend()
+    assert reserve.state().missing_bytes == 0
+    assert reserve.path.stat().st_size == WHOLE
+
+
+def test_a_file_system_that_allocates_nothing_is_reported(tmp_path: Path, disk: SaidDisk) -> None:
+    reserve = Reserve(tmp_path / "reserve", WHOLE, disk.look, lambda *_: None)
+    reserve.tend()
+    assert reserve.state().trouble() == (
+        "no disk reserve: the file system allocates no blocks for it; 100 MiB free"
+    )
 
 
 def test_a_full_disk_refuses_what_is_new(reserve: Reserve, disk: SaidDisk, tmp_path: Path) -> None:
