@@ -84,6 +84,9 @@ class Courier:
         self._path = ""
         self._failures = 0
         self._contact: float | None = None
+        self.answered_at = 0.0
+        """When the server last answered anything."""
+        self._longest_rest_s = LONGEST_REST_S
         self._due = 0.0
         """When to begin again after a failure."""
         self._patience_end = 0.0
@@ -135,6 +138,10 @@ class Courier:
         self.unhurried = False
         if not self._ended:
             self._ended, self._due = True, 0.0
+
+    def retry_soon(self) -> None:
+        """From now on, rest no longer than a second where the server doesn't answer."""
+        self._longest_rest_s, self._due = 1.0, 0.0
 
     def tick(self, now: float) -> None:
         if self.refused:
@@ -196,7 +203,9 @@ class Courier:
         if answer.status != 200 and not self._exchange.is_ours():
             self._exchange.abort()
             self._rest(now)
-        elif answer.status == _HTTP_FORBIDDEN:
+            return
+        self.answered_at = now
+        if answer.status == _HTTP_FORBIDDEN:
             self.refused = True
         elif self._take(answer):
             self._failures, self._due = 0, now
@@ -247,7 +256,7 @@ class Courier:
             self._rest(now)
 
     def _rest(self, now: float) -> None:
-        rest_s = min(LONGEST_REST_S, FIRST_REST_S * 2 ** min(self._failures, 16))
+        rest_s = min(self._longest_rest_s, FIRST_REST_S * 2 ** min(self._failures, 16))
         self._failures += 1
         self._due = now + rest_s * (0.5 + 0.5 * self._vary())
 

@@ -68,7 +68,9 @@ def supervise(path: str, host: Mapping[str, str]) -> int:
         signals.stop = signals.stop or os.path.exists(home / "stop")
     except (OSError, ValueError, KeyError) as error:
         return _refuse(f"{home.path} can't be used: {error!r}", UNUSABLE)
-    _finish(home, _supervise(home, ticket, signals, host, init))
+    outcome = _supervise(home, ticket, signals, host, init)
+    if outcome is not None:
+        _finish(home, outcome, signals)
     return OK
 
 
@@ -80,12 +82,15 @@ def _make_init() -> Init | None:
         return None
 
 
-def _finish(home: Home, reason: str) -> None:
-    """It must be said, so a full disk is waited for."""
+def _finish(home: Home, reason: str, signals: Signals) -> None:
+    """It must be said, so a full disk is waited for; after SIGTERM it is left to the sweep."""
     while True:
         try:
             home.finish(reason)
-        except OSError:
+        except OSError as error:
+            if signals.stop:
+                print(f"Told to stop: its end can't be noted: {error}", file=sys.stderr)
+                return
             time.sleep(_DISK_RETRY_S)
         else:
             return
@@ -97,7 +102,7 @@ def _supervise(
     signals: Signals,
     host: Mapping[str, str],
     init: Init | None,
-) -> str:
+) -> str | None:
     limit_bytes = int(ticket.get("spool_limit_bytes") or DEFAULT_SPOOL_LIMIT_BYTES)
     command = [sys.executable, "-I", "-S", os.path.abspath(sys.argv[0])]
     desk = Desk(home, ticket, os.urandom(16).hex(), command, host, time.monotonic, init)
@@ -115,7 +120,10 @@ def _supervise(
         desk.end_child()
         raise
     desk.courier.close()
-    spool.clear()
+    if outcome is None:
+        spool.close()
+    else:
+        spool.clear()
     desk.clear_up()
     return outcome
 

@@ -6,8 +6,10 @@ import math
 import os
 import select
 import signal
+import sys
 
 from footplate.replica.preparing import Fetching
+from footplate.replica.stage import NEVER, Delivering
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from footplate.replica.stage import Stage
 
 _LONGEST_POLL_S = 3600.0
+LEAVE_S = 5.0
+"""A supervisor that was sent SIGTERM waits so long for a server that doesn't answer."""
 
 
 class Signals:
@@ -53,9 +57,15 @@ class Supervisor:
         self._desk = desk
         self._signals = signals
         self._stage: Stage = Fetching(desk)
+        self._leaving_since: float | None = None
+        self._reasons: set[str] = set()
 
-    def run(self) -> str:
-        """Supervise to the end; says how it ended."""
+    def run(self) -> str | None:
+        """Supervise to the end; returns how it ended.
+
+        None: SIGTERM came, and the server doesn't answer. The program has ended, and the sweep
+        delivers the records in the spool.
+        """
         while True:
             now = self._desk.monotonic()
             self._desk.journal.retry(now)
@@ -69,14 +79,42 @@ class Supervisor:
             entered, self._stage = following is not self._stage, following
             if entered:  # what it has to tell at once goes with what the last one told
                 continue
+            if now >= self._leave_at() and self._may_leave():
+                return None
             self._desk.courier.tick(now)
             self._desk.wishes.tick(now)
             self._wait(now)
+
+    def _leave_at(self) -> float:
+        """When to give up on the server."""
+        if not self._signals.stop or not isinstance(self._stage, Delivering):
+            return NEVER
+        if self._leaving_since is None:
+            self._leaving_since = self._desk.monotonic()
+            self._desk.courier.retry_soon()
+        return max(self._leaving_since, self._desk.courier.answered_at) + LEAVE_S
+
+    def _may_leave(self) -> bool:
+        if not self._desk.clean:
+            return self._stay("something that the program started can't be killed")
+        if self._desk.journal.held:
+            return self._stay("the disk is full, and its last records aren't kept yet")
+        waiting = "the server doesn't answer; its last records stay in the spool"
+        print(f"Told to stop: {waiting} for the next server", file=sys.stderr)
+        return True
+
+    def _stay(self, reason: str) -> bool:
+        if reason not in self._reasons:
+            self._reasons.add(reason)
+            print(f"Told to stop, but this supervisor stays: {reason}", file=sys.stderr)
+        return False
 
     def _abandon(self) -> str:
         """The attempt is over for the server: nobody wants to hear of it any more."""
         self._desk.end_child()
         while not self._desk.clean:
+            if self._signals.stop:
+                self._stay("something that the program started can't be killed")
             select.select([], [], [], 1.0)
             self._desk.kill()
         return "the server knows nothing of this attempt, or has ended it"
@@ -100,6 +138,8 @@ class Supervisor:
                 watch(stream.fileno(), select.POLLIN, stream.read)
         dues = (desk.courier.deadline(), desk.wishes.deadline(), desk.journal.deadline())
         due = min(*dues, self._stage.deadline())
+        if not self._reasons:  # one that stays looks again whenever something happens
+            due = min(due, self._leave_at())
         wait_s = min(max(0.0, due - now), _LONGEST_POLL_S)
         for descriptor, _ in poller.poll(math.ceil(wait_s * 1000)):
             handlers[descriptor]()

@@ -164,6 +164,32 @@ def test_a_stop_after_the_end_changes_nothing(make_replica: Make) -> None:
     assert replica.finish()["kind"] == "EXITED"
 
 
+@pytest.mark.parametrize("program_runs", [True, False])
+def test_sigterm_ends_the_program_and_the_supervisor_without_a_server(
+    make_replica: Make, *, program_runs: bool
+) -> None:
+    replica = make_replica(python_task(WAIT_FOR_GO + "print('last words')"))
+    replica.api.start()
+    replica.run()
+    replica.api.wait_for(lambda: replica.api.lines() == ["ready"])
+    replica.api.stop()
+    if not program_runs:
+        go(replica)
+        wait_until(lambda: b'"exit"' in spooled(replica), "the exit in the spool")
+
+    replica.process.send_signal(signal.SIGTERM)
+
+    assert replica.process.wait(60) == 0
+    assert "Told to stop: the server doesn't answer" in replica.log()
+    assert replica.gone is None
+    replica.api.start()
+    assert replica.sweep() == 0, replica.log()
+    assert replica.api.exit is not None
+    assert replica.api.exit["kind"] == ("STOPPED" if program_runs else "EXITED")
+    assert not replica.api.events("SUPERVISOR_LOST")
+    assert not replica.api.faults
+
+
 def test_a_killed_supervisors_records_are_delivered_by_the_sweep(make_replica: Make) -> None:
     count = 20_000
     replica = make_replica(python_task(WAIT_FOR_GO + COUNT + "time.sleep(600)", str(count)))
