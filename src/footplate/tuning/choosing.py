@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from footplate.tuning.bayesian.model import Model
     from footplate.tuning.designer import Designer
 
-_SUGGESTING = 2
+_SUGGESTING = 3
 """Counts the changes after which the same model, trials and seed give another point."""
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from footplate.tuning.axes import Floats
+    from footplate.tuning.branches import SpaceBranch
     from footplate.tuning.encoding import Encoding
 
 _CHANGED = np.array([0.3, 0.6, 1.0])
@@ -20,14 +21,21 @@ _SWITCHED = {True: 0.1, False: 0.25}
 """How often a category changes: near, and far."""
 _ENOUGH = 0.5
 """After each slot that is drawn anew, how often that is enough."""
+_LARGEST = 2**62
+"""NumPy draws no larger whole numbers."""
 
 
 class Candidates:
-    def __init__(self, encoding: Encoding, rng: np.random.Generator) -> None:
-        self._encoding, self._rng = encoding, rng
+    """``within``: the branch that all of them are in."""
+
+    def __init__(
+        self, encoding: Encoding, rng: np.random.Generator, within: SpaceBranch | None = None
+    ) -> None:
+        self._encoding, self._rng, self._within = encoding, rng, within
 
     def anywhere(self, count: int) -> Floats:
-        return self._encoding.draw(self._rng.random((count, self._encoding.width)))
+        rows = self._encoding.draw(self._rng.random((count, self._encoding.width)))
+        return self.settled(rows) if self._within else rows
 
     def around(self, rows: Floats, count: int, *, near: bool) -> Floats:
         """Each from a random one of ``rows``."""
@@ -35,7 +43,7 @@ class Candidates:
         self._move(changed, near=near)
         self._switch(changed, near=near)
         self._step(changed)
-        return self._encoding.settle(changed, self._rng)
+        return self.settled(changed)
 
     def few(self, rows: Floats, count: int) -> Floats:
         """Each from a random one of ``rows``, with a few slots drawn anew."""
@@ -45,10 +53,23 @@ class Candidates:
         wanted = np.minimum(rng.geometric(_ENOUGH, count), width)
         places = rng.random((count, width)).argsort(axis=1).argsort(axis=1)
         anew = (places < wanted[:, None]) & ~np.isnan(drawn)
-        return self._encoding.settle(np.where(anew, drawn, parents), rng)
+        return self.settled(np.where(anew, drawn, parents))
 
     def settled(self, rows: Floats) -> Floats:
+        if self._within:
+            rows = self._narrowed(rows, self._within)
         return self._encoding.settle(rows, self._rng)
+
+    def _narrowed(self, rows: Floats, within: SpaceBranch) -> Floats:
+        """With values of the branch in place of others."""
+        narrowed = rows.copy()
+        for j, parameter in within.slots(self._encoding.space):
+            along = self._encoding.axes[j]
+            outside = [p != p or not parameter.has(along.value(p)) for p in rows[:, j].tolist()]
+            places = self._rng.integers(min(parameter.count, _LARGEST), size=sum(outside))
+            drawn = [parameter.value_at(int(place)) for place in places]
+            narrowed[outside, j] = along.positions(drawn)
+        return narrowed
 
     def _move(self, rows: Floats, *, near: bool) -> None:
         rng, (count, width) = self._rng, rows.shape

@@ -38,8 +38,12 @@ def explain(
     metrics: Sequence[Metric],
     row: Floats,
     best: Sequence[Landmark],
+    because: str = "",
 ) -> Explanation:
-    """``best``: the best trial so far, or all that are optimal."""
+    """``best``: the best trial so far, or all that are optimal.
+
+    ``because``: why the search explores, where the model doesn't decide that.
+    """
     found = [surrogate.predict(row[None, :]) for surrogate in surrogates]
     expected = [(float(mean[0]), float(spread[0])) for mean, spread in found]
     predictions = tuple(
@@ -48,11 +52,13 @@ def explain(
     )
     spreads = zip(surrogates, expected, strict=True)
     unknown = max(surrogate.unknown(spread) for surrogate, (_, spread) in spreads)
-    reason = Reason.EXPLORE if unknown > _KNOWN else Reason.EXPLOIT
+    explores = bool(because) or unknown > _KNOWN
+    reason = Reason.EXPLORE if explores else Reason.EXPLOIT
     away, near = min(((distance(encoding, row, one.row), one) for one in best), key=_first)
     ranges = joined([f"{p.metric} between {p.low:.4g} and {p.high:.4g}" for p in predictions])
     place = f"{away:.0%} of the axes away from {_named(near, metrics)}"
-    sentence = f"{reason.value}: expects {ranges}, {place}"
+    why = f"{because}; " if because else ""
+    sentence = f"{reason.value}s: {why}expects {ranges}, {place}"
     return Explanation(reason, sentence, predictions, away)
 
 

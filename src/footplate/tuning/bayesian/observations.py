@@ -62,6 +62,11 @@ def in_space(trials: Sequence[Trial], encoding: Encoding) -> list[Trial]:
     return [t for t in sorted(trials, key=_number) if encoding.space.has(t.point)]
 
 
+def points(study: Study, encoding: Encoding) -> list[Point]:
+    """Of all trials that count, whether they have ended or not, in their order."""
+    return [t.point for one in (*kin(study), study) for t in in_space(one.trials, encoding)]
+
+
 def pending_points(study: Study, encoding: Encoding) -> list[Point]:
     return [trial.point for trial in in_space(study.pending, encoding)]
 

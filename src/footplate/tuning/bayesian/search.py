@@ -15,7 +15,7 @@ from footplate.tuning.bayesian.explaining import Landmark, explain
 from footplate.tuning.bayesian.feasibility import Feasibility
 from footplate.tuning.bayesian.initial import initial_count, initial_point
 from footplate.tuning.bayesian.marginals import Marginals, weight
-from footplate.tuning.bayesian.observations import observe, pending_points
+from footplate.tuning.bayesian.observations import observe, pending_points, points
 from footplate.tuning.bayesian.prior import strangers
 from footplate.tuning.bayesian.refit import LEAST_VALUES, fits, refit
 from footplate.tuning.bayesian.several import SharedWorth
@@ -25,6 +25,7 @@ from footplate.tuning.bayesian.sweep import sweep, sweep_all, sweep_prior
 from footplate.tuning.bayesian.ties import Ties
 from footplate.tuning.bayesian.trust_region import TrustRegion
 from footplate.tuning.bayesian.worth import Worth
+from footplate.tuning.branches import neglected
 from footplate.tuning.designer import Batch, Explanation, Reason, Suggestion
 from footplate.tuning.drawing import draw_new, generator
 from footplate.tuning.encoding import Encoding
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from footplate.tuning.bayesian.model import Model
     from footplate.tuning.bayesian.prior import Prior
     from footplate.tuning.bayesian.sweep import Hill
+    from footplate.tuning.branches import Neglected, SpaceBranch
 
 _CANDIDATES = 1200
 _AFTER_OTHERS = 4
@@ -79,6 +81,7 @@ class _Step:
         self._encoding = Encoding(study.config.space)
         self._seen = observe(study, self._encoding)
         self._pending = pending_points(study, self._encoding)
+        self._points = points(study, self._encoding)
         self._known, self._again = tried(study), repeats(study)
         self._given = len(study.trials)
         usable = model is not None and fits(study, model)
@@ -88,10 +91,15 @@ class _Step:
         """None: all points have been tried."""
         if self._known.everything and not self._again:
             return None
-        suggestion = self._initial() if self._is_early() else self._modelled()
+        due = neglected(self._encoding.space, self._points, again=self._again)
+        if self._is_early():
+            suggestion = self._initial() if due is None else self._unmodelled(due)
+        else:
+            suggestion = self._modelled(due)
         if suggestion is not None:
             self._given += 1
             self._pending.append(suggestion.point)
+            self._points.append(suggestion.point)
             self._known.add(suggestion.point)
         return suggestion
 
@@ -126,16 +134,29 @@ class _Step:
         why = Explanation(Reason.INITIAL, f"initial design: {sentence}; too little is known yet")
         return Suggestion(point, why)
 
-    def _modelled(self) -> Suggestion | None:
+    def _unmodelled(self, due: Neglected) -> Suggestion | None:
+        point = self._drawn(due.branch)
+        why = Explanation(Reason.EXPLORE, f"explores: {due}; too little is known yet")
+        return None if point is None else Suggestion(point, why)
+
+    def _modelled(self, due: Neglected | None) -> Suggestion | None:
+        """``due``: of the branch that has to be next."""
         model = self._fitted()
         surrogates = self._surrogates(model)
-        rng = generator(self._seed, self._given)
-        for row in self._rows(surrogates, model, rng):
+        branch = due.branch if due else None
+        for row in self._rows(surrogates, model, branch):
             point = self._encoding.point(row)
-            if self._again or point not in self._known:
-                return self._explained(point, surrogates)
-        left = draw_new(self._encoding.space, rng, self._known, again=self._again)
-        return None if left is None else self._explained(left, surrogates)
+            new = self._again or point not in self._known
+            if new and (branch is None or branch.has(point)):
+                return self._explained(point, surrogates, due)
+        left = self._drawn(branch)
+        return None if left is None else self._explained(left, surrogates, due)
+
+    def _drawn(self, branch: SpaceBranch | None) -> Point | None:
+        rng = generator(self._seed, self._given)
+        if branch is None:
+            return draw_new(self._encoding.space, rng, self._known, again=self._again)
+        return draw_new(branch.space, rng, branch.inside(self._points), again=self._again)
 
     def _fitted(self) -> Model:
         if self._model is None or not self._model.outputs:
@@ -166,9 +187,10 @@ class _Step:
         ]
 
     def _rows(
-        self, surrogates: Sequence[Surrogate], model: Model, rng: np.random.Generator
+        self, surrogates: Sequence[Surrogate], model: Model, branch: SpaceBranch | None
     ) -> Iterator[Floats]:
         """Best first."""
+        rng = generator(self._seed, self._given)
         worth, merit = self._worth(surrogates, model, rng)
         size = self._encoding.space.size
         if size is not None and size <= _LISTED:
@@ -177,7 +199,8 @@ class _Step:
         best_rows = self._seen.rows[np.argsort(-merit, kind="stable")]
         count = int(_CANDIDATES * min(1.0, _ROWS / len(self._seen.rows)))
         focused = self._focus(model) > 0.0
-        return sweep(worth, Candidates(self._encoding, rng), best_rows, count, focused=focused)
+        candidates = Candidates(self._encoding, rng, branch)
+        return sweep(worth, candidates, best_rows, count, focused=focused)
 
     def _worth(
         self, surrogates: Sequence[Surrogate], model: Model, rng: np.random.Generator
@@ -207,9 +230,12 @@ class _Step:
         expected = surrogate.mean(self._encoding.rows(self._pending))
         return LogExpectedImprovement(float(expected.min(initial=surrogate.best)))
 
-    def _explained(self, point: Point, surrogates: Sequence[Surrogate]) -> Suggestion:
+    def _explained(
+        self, point: Point, surrogates: Sequence[Surrogate], due: Neglected | None
+    ) -> Suggestion:
         metrics, row = self._study.config.metrics, self._encoding.row(point)
-        why = explain(self._encoding, surrogates, metrics, row, self._best())
+        because = "" if due is None else str(due)
+        why = explain(self._encoding, surrogates, metrics, row, self._best(), because)
         return Suggestion(point, why)
 
     def _best(self) -> list[Landmark]:

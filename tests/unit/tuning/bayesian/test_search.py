@@ -213,7 +213,7 @@ def test_a_suggestion_says_why() -> None:
     assert prediction.metric == "loss"
     assert prediction.low <= prediction.value <= prediction.high
     assert why.reason in (Reason.EXPLORE, Reason.EXPLOIT)
-    assert why.sentence.startswith(f"{why.reason.value}: expects loss between ")
+    assert why.sentence.startswith(f"{why.reason.value}s: expects loss between ")
     assert why.distance is not None
     assert 0.0 <= why.distance <= 1.0
 
