@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from footplate.replica.container import libpod
 from footplate.replica.container.api import Engine
 from footplate.replica.container.spec import compose
 from footplate.replica.desk import Desk
@@ -63,24 +64,75 @@ def create(folder: Path, engine: str, devices: list[str]) -> dict[str, Any]:
         )
     finally:
         recorder.close()
-    assert recorder.head.startswith("POST /containers/create?name=footplate-1 ")
+    own = "podman" in engine.lower() and devices
+    path = "/v4.0.0/libpod/containers/create" if own else "/containers/create?name=footplate-1"
+    assert recorder.head.startswith(f"POST {path} ")
     return recorder.body
 
 
-@pytest.mark.parametrize(
-    ("engine", "request_"),
-    [
-        ("Docker 20.10.24", {"Driver": "", "DeviceIDs": ["1", "3"], "Capabilities": [["gpu"]]}),
-        (
-            "Podman 4.3.1",
-            {"Driver": "cdi", "DeviceIDs": ["nvidia.com/gpu=1", "nvidia.com/gpu=3"]},
-        ),
-    ],
-)
-def test_a_replica_gets_its_own_gpus(engine: str, request_: object, tmp_path: Path) -> None:
-    body = create(tmp_path, engine, ["1", "3"])
-    assert body["HostConfig"]["DeviceRequests"] == [request_]
+def test_docker_gets_a_device_request(tmp_path: Path) -> None:
+    body = create(tmp_path, "Docker 20.10.24", ["1", "3"])
+    wanted = {"Driver": "", "DeviceIDs": ["1", "3"], "Capabilities": [["gpu"]]}
+    assert body["HostConfig"]["DeviceRequests"] == [wanted]
     assert not any(text.startswith(("CUDA_VISIBLE", "NVIDIA_VISIBLE")) for text in body["Env"])
+
+
+def test_podman_gets_the_same_container_in_its_own_words(tmp_path: Path) -> None:
+    """Its Docker API ignores device requests."""
+    (tmp_path / "docker").mkdir()
+    (tmp_path / "podman").mkdir()
+    docker = create(tmp_path / "docker", "Docker 20.10.24", ["1", "3"])
+    podman = create(tmp_path / "podman", "Podman 4.3.1", ["1", "3"])
+
+    assert podman["devices"] == [{"path": "nvidia.com/gpu=1"}, {"path": "nvidia.com/gpu=3"}]
+    assert not {"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"} & set(podman["env"])
+    host = docker["HostConfig"]
+    assert (podman["name"], podman["image"]) == ("footplate-1", docker["Image"])
+    assert podman["env"]["GIVEN"] == "1"
+    assert set(podman["env"]) == {entry.partition("=")[0] for entry in docker["Env"]}
+    assert [m["destination"] for m in podman["mounts"]] == [m["Target"] for m in host["Mounts"]]
+    assert podman["labels"].keys() == docker["Labels"].keys()
+    assert podman["netns"] == {"nsmode": "host"}
+    assert podman["shm_size"] == host["ShmSize"]
+    assert podman["cap_drop"] == host["CapDrop"]
+    assert podman["oom_score_adj"] == host["OomScoreAdj"]
+    assert podman["no_new_privileges"] is True
+    assert podman["log_configuration"] == {"driver": "none"}
+    assert not {"entrypoint", "command"} & podman.keys()
+
+
+def test_podman_gets_the_limits_of_the_machine_too() -> None:
+    body = libpod.translate(
+        "footplate-1",
+        {
+            "Image": "trainer:1",
+            "Entrypoint": ["python3"],
+            "Cmd": ["task.py"],
+            "Env": ["A=b=c"],
+            "Labels": {},
+            "HostConfig": {
+                "Mounts": [{"Type": "bind", "Source": "/a", "Target": "/b", "ReadOnly": True}],
+                "NetworkMode": "host",
+                "LogConfig": {"Type": "none"},
+                "ShmSize": 1,
+                "CapDrop": [],
+                "SecurityOpt": ["label=disable"],
+                "OomScoreAdj": 500,
+                "Memory": 1 << 30,
+                "MemorySwap": 1 << 30,
+                "NanoCpus": 2 * 10**9,
+            },
+        },
+    )
+    assert body["resource_limits"] == {
+        "memory": {"limit": 1 << 30, "swap": 1 << 30},
+        "cpu": {"quota": 200_000, "period": 100_000},
+    }
+    assert (body["entrypoint"], body["command"]) == (["python3"], ["task.py"])
+    assert body["env"] == {"A": "b=c"}
+    assert (body["selinux_opts"], body["no_new_privileges"]) == (["disable"], False)
+    [mount] = body["mounts"]
+    assert mount["options"] == ["rbind", "ro"]
 
 
 @pytest.mark.parametrize("engine", ["Docker 20.10.24", "Podman 4.3.1"])

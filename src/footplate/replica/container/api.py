@@ -10,6 +10,7 @@ import json
 import socket
 from contextlib import suppress
 
+from footplate.replica.container import libpod
 from footplate.replica.http1 import BadResponse, Response, format_request
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -57,7 +58,10 @@ class Engine:
 
     def create(self, name: str, spec: dict[str, Any]) -> None:
         """Raises EngineError, EngineGone; so do all others."""
-        self.call("POST", f"/containers/create?name={name}", spec)
+        if libpod.cdi_devices(spec):
+            self.call("POST", libpod.CREATE, libpod.translate(name, spec))
+        else:
+            self.call("POST", f"/containers/create?name={name}", spec)
 
     def start(self, name: str) -> None:
         self.call("POST", f"/containers/{name}/start")

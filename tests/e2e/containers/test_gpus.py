@@ -1,0 +1,43 @@
+"""A request for GPUs reaches Podman, which says that this machine has none of that name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from footplate.replica.container.api import Engine as EngineApi
+from footplate.replica.container.api import EngineError
+from tests.e2e.containers.container_desk import IMAGE
+
+if TYPE_CHECKING:
+    from tests.e2e.containers.container_desk import Engine
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("engines")]
+
+
+def test_podman_looks_for_the_requested_gpu(podman: Engine) -> None:
+    spec: dict[str, Any] = {
+        "Image": IMAGE,
+        "Cmd": ["true"],
+        "Env": [],
+        "Labels": {},
+        "HostConfig": {
+            "Mounts": [],
+            "NetworkMode": "host",
+            "LogConfig": {"Type": "none"},
+            "ShmSize": 64 << 20,
+            "CapDrop": [],
+            "SecurityOpt": [],
+            "OomScoreAdj": 0,
+            "DeviceRequests": [{"Driver": "cdi", "DeviceIDs": ["nvidia.com/gpu=absent"]}],
+        },
+    }
+    api, name = EngineApi(podman.socket), "footplate-test-gpus"
+    try:
+        api.create(name, spec)
+        with pytest.raises(EngineError, match=r"nvidia\.com/gpu=absent"):
+            api.start(name)
+    finally:
+        api.remove(name)
+    assert podman.containers() == []
