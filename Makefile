@@ -1,19 +1,31 @@
 # Two commands do everything on a machine that has Python 3.11 (with pip and venv), git and make:
 #   make demo    a real training job, sent by Google's own clients, on this machine
 #   make test    every check and every test
+#   make quick   every check, and the tests that need no server, engine or environment
+#   make soak    the random tests at length, kills and full disks: hours, by hand and at night
 PYTHON ?= $(or $(shell command -v python3.11),python3)
 VENV := .venv
 BIN := $(VENV)/bin
 UV := $(BIN)/uv
 SYNCED := $(VENV)/.synced
 
-.PHONY: demo test check format reference lock clean
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
+
+.PHONY: demo test quick soak check format reference lock clean
 
 demo: $(SYNCED)
 	$(BIN)/python examples/demo/demo.py
 
 test: check
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+	$(PYTEST)
+
+quick: check
+	TEST_PROFILE=quick $(PYTEST) -m "not slow"
+
+soak: $(SYNCED)
+	TEST_PROFILE=soak $(PYTEST) tests/simulation tests/hostile tests/contract tests/unit/domain \
+	  tests/unit/control/vizier tests/e2e/backends tests/e2e/service/test_server_deaths.py \
+	  tests/e2e/service/test_full_disk.py tests/e2e/service/test_misdeeds.py
 
 check: $(SYNCED)
 	$(BIN)/ruff format --check .

@@ -1,15 +1,16 @@
+"""What all tests share, and the order in which several workers run them."""
+
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from tests.support.postgresql import Postgresql, find_binaries, private_postgresql
+from tests.support.profiles import NAME, load_profile
 
-if os.environ.get("CI") != "true":  # there Hypothesis has a profile of its own, without deadlines
-    settings.register_profile("development", deadline=None)
-    settings.load_profile("development")
+load_profile()
 
 # To be said before NumPy is imported. The last bits of sums, which a replay of a suggestion has to
 # meet, depend on the number of threads, and the service gives its tuner one. Matrices are small
@@ -19,6 +20,83 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Begun in a shell's background, what is started here would ignore Ctrl-C.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+GROUPS = {
+    "tests/e2e/containers": "engines",
+    "tests/e2e/engines": "engines",
+    "tests/clients/test_gcloud_images.py": "engines",
+    "tests/docs/test_containers.py": "engines",
+    "tests/e2e/runtimes/test_algorithms.py": "algorithms",
+    "tests/e2e/service/test_algorithms.py": "algorithms",
+    "tests/e2e/frameworks": "frameworks",
+    "reduction/tests/torch": "torch",
+    "tests/hostile/test_routes.py": "hostile",
+    "tests/e2e/service/test_local_train.py": "local-train",
+}
+"""Tests that run in one worker, because they share an engine, an environment or a service. The
+longest groups come first: they begin while there is other work to be done beside them."""
+
+SLOW = (
+    *GROUPS,
+    "tests/e2e",
+    "tests/clients",
+    "tests/hostile",
+    "tests/simulation",
+    "tests/docs/test_coverage.py",
+    "tests/docs/test_own_loop.py",
+    "tests/docs/test_reduction.py",
+    "tests/docs/test_survival.py",
+    "tests/docs/test_tuning.py",
+    "tests/docs/test_tutorials.py",
+    "tests/docs/test_walk.py",
+    "tests/contract",
+    "tests/cli",
+    "tests/api",
+    "reduction/tests",
+    "tests/unit/control/suggesting",
+    "tests/unit/server/test_reduction.py",
+)
+"""Tests that start a server, an engine or many processes, or build an environment: ``make quick``
+leaves them out, and they begin before the others."""
+
+WORKERS_PER_CORE = 2
+"""Tests of servers and of processes wait for most of their time."""
+
+
+def pytest_xdist_auto_num_workers() -> int | None:
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None
+    cores = len(os.sched_getaffinity(0))
+    return cores if NAME == "quick" else WORKERS_PER_CORE * cores
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Of tests that won't run, not even the modules are imported."""
+    place = collection_path.relative_to(config.rootpath).as_posix()
+    leave_out = config.option.markexpr == "not slow" and _first_of(place, SLOW) is not None
+    return True if leave_out else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        place = item.path.relative_to(config.rootpath).as_posix()
+        if _first_of(place, SLOW) is not None:
+            item.add_marker(pytest.mark.slow)
+        if (group := _first_of(place, GROUPS)) is not None:
+            item.add_marker(pytest.mark.xdist_group(GROUPS[group]))
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: _turn(item.path.relative_to(config.rootpath)))
+
+
+def _turn(path: Path) -> int:
+    """Groups, then other slow tests, then the rest; each in the order of the lists above."""
+    place = path.as_posix()
+    first = _first_of(place, SLOW)
+    return len(SLOW) if first is None else SLOW.index(first)
+
+
+def _first_of(place: str, paths: Iterable[str]) -> str | None:
+    return next((each for each in paths if place == each or place.startswith(f"{each}/")), None)
 
 
 @pytest.fixture(scope="session")

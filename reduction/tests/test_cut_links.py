@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 TIMEOUT_S = 2.0
 LARGE = 1 << 20
 
-pytestmark = pytest.mark.slow
 every_engine = pytest.mark.parametrize("engine", engines())
 
 

@@ -18,6 +18,7 @@ from footplate_reduction.frames import HEADER_BYTES, NOBODY, FrameType, Header
 from footplate_reduction.greeting import Challenge, Hello, hello_frame
 from reduction.tests.raw import Raw
 from reduction.tests.rig import JOB, TOKEN, ReducerProcess, as_workers
+from tests.support.profiles import scaled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -291,7 +292,9 @@ noise = (
 
 @given(said=noise, number=st.integers(0, 1 << 62))
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=scaled(40),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_whatever_a_worker_says_its_group_alone_hears_that_it_was_it(
     reducer: ReducerProcess, said: bytes, number: int
@@ -309,7 +312,9 @@ def test_whatever_a_worker_says_its_group_alone_hears_that_it_was_it(
 
 @given(noise)
 @settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=scaled(200),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_whatever_a_stranger_says_it_is_shown_out(reducer: ReducerProcess, said: bytes) -> None:
     stranger = Raw.to(reducer.address)

@@ -36,8 +36,6 @@ def install(python: str, source: Path, environment: Path) -> str:
     return installed
 
 
-@pytest.mark.slow
-@pytest.mark.xdist_group("reduction-pythons")
 @pytest.mark.parametrize("engine", ["native", "portable"])
 def test_all_have_the_same_sum(reducers: ReducerProcesses, pythons: list[str], engine: str) -> None:
     old = reducers.start(1, "--engine", engine, python=pythons[0])

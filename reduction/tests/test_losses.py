@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 LARGE = 1 << 20
 
-pytestmark = pytest.mark.slow
 every_engine = pytest.mark.parametrize("engine", engines())
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 
-import pytest
-
 from footplate_reduction.engine_choice import choose_engine
 from reduction.tests.network import Network, needs_network
 from reduction.tests.worker import numbers
@@ -15,7 +13,6 @@ ELEMENTS = 50_000
 TIMEOUT_S = 30.0
 
 
-@pytest.mark.slow
 def test_all_ranks_get_the_same_bits_and_they_are_the_sum_in_the_order_of_ranks() -> None:
     needs_network()
     engine = choose_engine().name

@@ -11,10 +11,11 @@ from footplate_reduction.frames import Op, WireType
 from footplate_reduction.portable import sums
 from reduction.tests import oracle
 from reduction.tests.vectors import ops, vector, wires
+from tests.support.profiles import scaled
 
 
 @given(wires, ops, st.integers(1, 16), st.integers(1, 67), st.integers(0, 1 << 32))
-@settings(max_examples=300)
+@settings(max_examples=scaled(300))
 def test_sums_are_bit_exact(wire: WireType, op: Op, world: int, count: int, seed: int) -> None:
     parts = [vector(seed + rank, wire, count) for rank in range(world)]
     out = np.empty(count * wire.itemsize, np.uint8)

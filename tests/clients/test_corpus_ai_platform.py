@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
     from tests.clients.corpus import Entry
 
-pytestmark = pytest.mark.slow
-
 ENTRIES = entries("aip")
 PROJECT, REGION = "demo", "us-central1"
 REFUSED_AT = "trainingInput.hyperparameters.params"

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-pytestmark = pytest.mark.slow
-
 LIMIT_S = 120.0
 REGION = "us-central1"
 FLAGS = (f"--region={REGION}", "--display-name=from-a-file")

@@ -30,14 +30,13 @@ from footplate.settings import Settings
 from tests.clients.corpus import entries, require_corpus
 from tests.support.backend import FakeBackend
 from tests.support.http_server import serve
+from tests.support.profiles import scaled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from footplate.wire.json_text import JsonObject
     from tests.clients.corpus import Entry
-
-pytestmark = pytest.mark.slow
 
 REGION = "us-central1"
 PACKAGE = "gs://stage/trainer-0.1.tar.gz"
@@ -238,7 +237,9 @@ def requests(draw: st.DrawFn) -> tuple[str, JsonObject]:
 
 @pytest.mark.skipif(not ENTRIES, reason="the corpus is missing")
 @settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=scaled(300),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(made=requests())
 def test_files_with_changes(house: House, made: tuple[str, JsonObject]) -> None:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     Run = Callable[..., subprocess.CompletedProcess[str]]
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
-
 DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits"
 
 

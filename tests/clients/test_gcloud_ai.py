@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     Run = Callable[..., subprocess.CompletedProcess[str]]
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
-
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-9.py311:latest"
 REGION = "--region=us-central1"
 LIMIT_S = 600.0

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     Run = Callable[..., subprocess.CompletedProcess[str]]
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
-
 TASK = "master-replica-0"
 COUNT = 2500
 """More than gcloud asks for at once."""

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from footplate.testing.engines import PrivateEngine
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("engines")]
-
 BASE = "base-for-gcloud:dev"
 PROGRAM = "import os, sys; print('trained', sys.argv[1:], 'CLUSTER_SPEC' in os.environ)"
 LIMIT_S = 300.0

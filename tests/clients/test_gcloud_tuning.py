@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     Run = Callable[..., subprocess.CompletedProcess[str]]
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
-
 LIMIT_S = 600.0
 OFTEN = "--polling-interval=1"
 CENSUS = "013-cloudml-samples-census-hptuning-config.yaml"

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from footplate.testing.service import RunningService
     from tests.support.trainers import Trainers
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
-
 PARENT = "projects/demo"
 ECHO = """
 import json, os, sys

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     Finish = Callable[..., dict[str, Any]]
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
-
 PARENT = "projects/demo"
 X = {
     "parameterName": "x",

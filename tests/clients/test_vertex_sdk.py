@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from google.cloud import storage
 
     from footplate.testing.service import RunningService
-
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 
 TRAINER = """
 import argparse, os

@@ -11,8 +11,6 @@ from tests.clients.tuned import SLEEPING, TAG, TRAINER, loss_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
-
 MAKE = f"""
 from google.cloud.aiplatform import hyperparameter_tuning as hpt
 

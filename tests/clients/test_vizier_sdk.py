@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 
 PROBLEM = """
 from google.cloud.aiplatform.vizier import Study, pyvizier

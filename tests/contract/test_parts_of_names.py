@@ -23,6 +23,7 @@ from footplate.store.spans import LONGEST
 from tests.support.jobs import CREATED, make_job
 from tests.support.plain_strategies import texts
 from tests.support.postgresql import Postgresql
+from tests.support.profiles import scaled
 from tests.support.span_checks import assert_spans
 from tests.support.store import MemoryStore
 
@@ -76,7 +77,7 @@ def engine(url: str) -> Iterator[Engine]:
     engine.dispose()
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=scaled(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(made=_made, data=st.data())
 def test_what_is_found_is_as_in_the_model(
     store: Store,

@@ -15,6 +15,7 @@ from footplate.ports.quotas import QuotaStore
 from footplate.store import open_store
 from footplate.store.quotas import SqlQuotas
 from tests.support.postgresql import Postgresql
+from tests.support.profiles import scaled
 from tests.support.quotas import MemoryQuotas
 from tests.support.quotas_contract import REGION, QuotaContract
 
@@ -59,7 +60,7 @@ class TestSqlite(SqlQuotaContract):
         return f"sqlite:///{tmp_path}/footplate.db"
 
     @given(changes, st.booleans())
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=scaled(25), deadline=None)
     def test_any_changes_leave_it_as_the_one_in_memory(
         self,
         made: list[tuple[str, str, dict[str, int | None] | None]],

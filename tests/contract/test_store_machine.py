@@ -28,6 +28,7 @@ from tests.support import strategies
 from tests.support.jobs import CREATED
 from tests.support.plain_strategies import texts
 from tests.support.postgresql import Postgresql
+from tests.support.profiles import scaled
 from tests.support.store import MemoryStore
 
 names = st.builds(TrainingJobName, st.sampled_from(["p", "q"]), st.sampled_from("abcde"))
@@ -179,7 +180,7 @@ def _outcome(store: Store, call: Callable[[Store], object]) -> object:
 
 
 SETTINGS = settings(
-    max_examples=40,
+    max_examples=scaled(40),
     stateful_step_count=25,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -21,6 +21,7 @@ from footplate.store.transactions import Transactions
 from tests.support import study_strategies as strategies
 from tests.support.jobs import CREATED
 from tests.support.postgresql import Postgresql
+from tests.support.profiles import scaled
 from tests.support.studies import MemoryStudies
 
 LOCATION = "projects/p/locations/l/studies"
@@ -142,7 +143,7 @@ def _outcome(store: StudyStore, call: Callable[[StudyStore], object]) -> str:
 
 
 SETTINGS = settings(
-    max_examples=20,
+    max_examples=scaled(20),
     stateful_step_count=20,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

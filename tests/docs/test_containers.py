@@ -19,8 +19,6 @@ BASE = "python:3.12-slim"
 BUILD = "$ docker build "
 
 
-@pytest.mark.slow
-@pytest.mark.xdist_group("engines")
 @pytest.mark.parametrize("kind", ENGINES)
 def test_a_user_of_containers_types_it(kind: str, tmp_path: Path) -> None:
     """Where the image that it begins with is there already, with another Python in it."""

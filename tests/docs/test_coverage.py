@@ -43,8 +43,6 @@ BATCH = "\r\n".join(
     ]
 )
 
-pytestmark = pytest.mark.slow
-
 
 def custom_job(pool: dict[str, Any], **more: object) -> dict[str, Any]:
     return {"displayName": "x", "jobSpec": {"workerPoolSpecs": [pool], **more}}

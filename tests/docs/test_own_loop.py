@@ -7,14 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from footplate.testing.service import running_service
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "tune-your-own-loop.md"
 FOOTPLATE = "from footplate.cli.main import main; main()"
-
-pytestmark = [pytest.mark.slow]
 
 
 def test_the_loop_finds_good_values(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import re
 import shutil
 from typing import TYPE_CHECKING
 
-import pytest
 from footplate_reduction import settings
 from footplate_reduction.limits import Limits
 
@@ -21,8 +20,6 @@ HOW_TO = ROOT / "docs" / "how-to" / "reduce-gradients.md"
 README = ROOT / "reduction" / "README.md"
 
 
-@pytest.mark.slow
-@pytest.mark.xdist_group("service")
 def test_a_user_of_the_service_types_it(tmp_path: Path) -> None:
     """Where the checkout's examples are, and a service runs."""
     shutil.copytree(ROOT / "examples" / "reduction", tmp_path / "examples" / "reduction")

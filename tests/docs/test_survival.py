@@ -8,11 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "prove-that-your-trainer-survives.md"
-
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 
 
 def test_the_trainer_passes_its_tests(tmp_path: Path) -> None:

@@ -11,16 +11,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from footplate.testing import running_service
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "how-to" / "tune-hyperparameters.md"
 FILE = re.compile(r"```(?:python|yaml)\n# (\S+)\n(.*?)```", re.DOTALL)
 CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
-
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 
 
 def test_a_user_pastes_it(tmp_path: Path) -> None:

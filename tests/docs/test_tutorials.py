@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
 import yaml
 
 from footplate.server.machine import free_port
@@ -17,33 +16,23 @@ if TYPE_CHECKING:
     from tests.support.postgresql import Postgresql
 
 TUTORIALS = ROOT / "docs" / "tutorials"
-slow = pytest.mark.slow
-one_at_a_time = pytest.mark.xdist_group("service")
 
 
-@slow
-@one_at_a_time
 def test_the_tester(tmp_path: Path) -> None:
     walk(TUTORIALS / "tester.md", tmp_path)
 
 
-@slow
-@one_at_a_time
 def test_the_leaver(tmp_path: Path) -> None:
     find_gcloud()
     walk(TUTORIALS / "leaver.md", tmp_path)
 
 
-@slow
-@one_at_a_time
 def test_the_owner(tmp_path: Path) -> None:
     """On a machine whose port 8470 is taken."""
     text, port = (TUTORIALS / "owner.md").read_text("utf-8"), str(free_port())
     type_out(text.replace("8470", port), tmp_path, FOOTPLATE_PORT=port)
 
 
-@slow
-@one_at_a_time
 def test_checking_a_job(tmp_path: Path) -> None:
     """It stands beside a trainer, and a service runs."""
     make = "$ mkdir trainer\n$ touch trainer/__init__.py trainer/task.py"
@@ -52,8 +41,6 @@ def test_checking_a_job(tmp_path: Path) -> None:
     type_out(begin + page, tmp_path)
 
 
-@slow
-@one_at_a_time
 def test_running_several_servers(tmp_path: Path, postgresql: Postgresql) -> None:
     """On a machine with a database, a folder and ports of other names, in the same order."""
     first, second = sorted((str(free_port()), str(free_port())))

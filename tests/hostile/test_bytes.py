@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from footplate.testing.service import RunningService
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
-
 HANG_S = 30.0
 JOBS = b"/v1/projects/demo/jobs"
 JSON = b"Host: 127.0.0.1\r\nContent-Type: application/json\r\n"

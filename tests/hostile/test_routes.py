@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from tests.hostile.caller import Answer, Call
     from tests.hostile.house import House
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("hostile")]
-
 FACES = {
     "training": ("/v1/projects/{project}/jobs", "/v1/projects/{project}/op", "/v1/projects/{p"),
     "vertex": ("customJobs", "hyperparameterTuningJobs", "trainingPipelines", "tensorboards"),

@@ -15,6 +15,7 @@ from footplate.domain.lifecycle.losses import MOST_ECHOES
 from footplate.domain.log_lines import restart_of
 from footplate.domain.states import State
 from footplate.wire.replica_v1 import EventRecord, LineRecord
+from tests.support.profiles import scaled
 from tests.support.simulator import World, live
 from tests.support.simulator.world import PROJECTS
 
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from footplate.domain.jobs import JobEvent
     from tests.support.simulator.supervisor import Supervisor
 
-LIVES = 10_000
-DEAF_LIVES = 1000
+LIVES = scaled(10_000)
+DEAF_LIVES = scaled(1000)
 BATCHES = 8
 STATES = {state.value for state in State}
 NEVER_STARTED = (ExitKind.UNPREPARED,)

@@ -15,9 +15,10 @@ from footplate.domain.names import StudyUid
 from footplate.domain.studies.histories import study_of
 from tests.simulation.test_searches import Life
 from tests.support.crashes import be_away, die
+from tests.support.profiles import scaled
 from tests.support.search_rig import SearchRig
 
-SEEDS = 300
+SEEDS = scaled(300)
 STEPS = 120
 MOST = 3
 HOUR_S = 3600.0

@@ -14,6 +14,7 @@ from reduction.tests import oracle
 from reduction.tests.engines.lanes import EVERY_PAIR, Lanes
 from reduction.tests.rig import LONG_S
 from reduction.tests.vectors import ops, vector, wires
+from tests.support.profiles import scaled
 
 if TYPE_CHECKING:
     from footplate_reduction.engines import Engine
@@ -92,7 +93,7 @@ def expected(way: Way, world: int) -> bytes:
 
 @EVERY_PAIR
 @given(shape=shapes, ways=st.lists(ways, min_size=1, max_size=4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scaled(60), deadline=None)
 def test_all_workers_hold_what_the_oracle_says(
     sending: Engine, serving: Engine, shape: Shape, ways: list[Way]
 ) -> None:

@@ -18,6 +18,7 @@ from footplate_reduction.plan import credit_bytes, plan
 from reduction.tests.engines.lanes import EVERY_ENGINE, PATIENT, connected
 from reduction.tests.raw import Raw
 from reduction.tests.rig import LONG_S
+from tests.support.profiles import scaled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -256,7 +257,7 @@ def test_an_answer_that_was_not_asked_for_is_a_loss_of_that_reducer(
 
 @EVERY_ENGINE
 @given(said=st.binary(max_size=100))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=scaled(100), deadline=None)
 def test_whatever_a_reducer_says_the_worker_raises_and_the_others_hear_of_it(
     engine: Engine, said: bytes
 ) -> None:

@@ -25,6 +25,7 @@ from footplate_reduction.portable import peer, serving
 from reduction.tests.engines.lanes import EVERY_ENGINE, PATIENT, Lanes
 from reduction.tests.raw import Raw
 from reduction.tests.rig import LONG_S
+from tests.support.profiles import scaled
 
 if TYPE_CHECKING:
     import socket
@@ -313,7 +314,7 @@ hostile = st.binary(min_size=1, max_size=200) | st.builds(
 
 @EVERY_ENGINE
 @given(said=hostile)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=scaled(150), deadline=None)
 def test_whatever_a_worker_sends_the_lane_ends_and_nobody_else_is_named(
     engine: Engine, said: bytes
 ) -> None:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 if TYPE_CHECKING:
     from reduction.tests.rig import ReducerProcesses
     from reduction.tests.torch.ranks import Ranks
-
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("reduction-torch")]
 
 
 def test_sums_and_averages_have_the_bits_of_torchs_own_in_the_order_of_ranks(

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from reduction.tests.rig import ReducerProcesses
     from reduction.tests.torch.ranks import Ranks
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("reduction-torch")]
-
 
 @pytest.mark.parametrize("way", [{"backend": "gloo", "hook": True}, {"backend": "footplate"}])
 def test_a_killed_worker(ranks: Ranks, reducers: ReducerProcesses, way: dict[str, Any]) -> None:

@@ -39,8 +39,6 @@ def test_the_package_itself_imports_no_torch() -> None:
     assert printed(sys.executable, text) == "False\n"
 
 
-@pytest.mark.slow
-@pytest.mark.xdist_group("reduction-torch")
 def test_pytorch_finds_the_backend_where_the_distribution_is_installed(
     torch_python: Path, tmp_path: Path
 ) -> None:
@@ -54,8 +52,6 @@ def test_pytorch_finds_the_backend_where_the_distribution_is_installed(
     assert printed(torch_python, text, tmp_path) == "True\n"
 
 
-@pytest.mark.slow
-@pytest.mark.xdist_group("reduction-torch")
 def test_or_the_module_is_imported_in_any_order(torch_python: Path) -> None:
     text = (
         "import footplate_reduction.torch as f, torch.distributed as d\n"

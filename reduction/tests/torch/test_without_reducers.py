@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from reduction.tests.rig import ReducerProcesses
     from reduction.tests.torch.ranks import Ranks
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("reduction-torch")]
-
 WAYS = [{"backend": "gloo", "hook": True}, {"backend": "footplate", "hook": False}]
 
 

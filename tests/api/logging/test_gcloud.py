@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from tests.api.logging.conftest import World
 
-pytestmark = pytest.mark.slow
 _PATIENCE_S = 90.0
 TEXTS = (
     "plain",

@@ -102,7 +102,6 @@ def crash(owner: subprocess.Popen[str], kind: str, number: int, folder: Path) ->
     return answer == "killed"
 
 
-@pytest.mark.slow
 def test_a_crash_at_any_step_of_a_start_leaves_a_whole_request_or_none(
     rig: LocalRig, owner: subprocess.Popen[str], tmp_path: Path
 ) -> None:
@@ -114,7 +113,6 @@ def test_a_crash_at_any_step_of_a_start_leaves_a_whole_request_or_none(
     assert LEAST_STEPS < number < MOST_STEPS - 1
 
 
-@pytest.mark.slow
 def test_a_kill_at_any_time_leaves_one_live_supervisor_for_each_replica(
     rig: LocalRig, owner: subprocess.Popen[str], tmp_path: Path
 ) -> None:
@@ -126,7 +124,6 @@ def test_a_kill_at_any_time_leaves_one_live_supervisor_for_each_replica(
         check_recovery(rig, folder)
 
 
-@pytest.mark.slow
 def test_servers_that_die_one_after_the_other_leave_the_same(
     rig: LocalRig, owner: subprocess.Popen[str], tmp_path: Path
 ) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from footplate.domain.states import State
 from footplate.testing.service import running_service
 from tests.e2e.containers.container_desk import ContainerDesk
@@ -16,8 +14,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.e2e.containers.container_desk import Engine
-
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("engines")]
 
 
 def test_exit_codes_and_signals(each: ContainerDesk) -> None:

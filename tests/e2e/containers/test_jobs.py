@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from footplate.domain.names import JobName
     from tests.e2e.containers.container_desk import ContainerDesk
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("engines")]
-
 MEET = """
 import json, os, socket, time
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from tests.e2e.containers.container_desk import ContainerDesk
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("engines")]
-
 SHOW = "import json, sys; print(json.dumps(sys.argv[1:]))"
 
 

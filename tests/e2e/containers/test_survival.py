@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.e2e.service.test_survival import (
     test_a_lost_machine_means_a_restart,
     test_deaths_one_after_another_before_the_server_is_up,
@@ -19,5 +17,3 @@ __all__ = [
     "test_jobs_that_wait_are_taken_up_too",
     "test_the_program_ends_while_the_server_is_away",
 ]
-
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("engines")]

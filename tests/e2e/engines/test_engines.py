@@ -18,8 +18,6 @@ from footplate.testing.engines import (
 )
 from tests.support.engines import require_engine, require_registry
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("engines")]
-
 Engine = Callable[[Path], AbstractContextManager[PrivateEngine]]
 ENGINES = {"podman": private_podman, "docker": private_dockerd}
 

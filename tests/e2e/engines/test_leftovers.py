@@ -17,8 +17,6 @@ from footplate.testing.engines import (
 )
 from tests.support.engines import require_engine
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("engines")]
-
 ENGINES: dict[str, Callable[[Path], AbstractContextManager[PrivateEngine]]] = {
     "podman": private_podman,
     "docker": private_dockerd,

@@ -24,8 +24,6 @@ from footplate.testing.engines import (
 )
 from tests.support.engines import require_engine, require_registry
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("engines")]
-
 LOGIN = ("ada", "s3cret")
 ENGINES = ("podman", "docker")
 MB = 10**6

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from footplate.domain.names import GcsUri
 from tests.e2e.service.conftest import BUCKET
 from tests.support.trainers import pack_trainer
@@ -14,8 +12,6 @@ if TYPE_CHECKING:
     from footplate.domain.names import CustomJobName
     from footplate.domain.stacks import Comparison, Place
     from tests.e2e.frameworks.conftest import Clusters
-
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("frameworks")]
 
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/pytorch-cpu.2-13.py311:latest"
 TRAINER = """\

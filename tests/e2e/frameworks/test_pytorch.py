@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from footplate.domain.states import State
 from tests.e2e.frameworks.conftest import read_report
 
 if TYPE_CHECKING:
     from tests.e2e.frameworks.conftest import Clusters
-
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("frameworks")]
 
 
 def test_data_parallel_training_on_three_ranks(clusters: Clusters) -> None:

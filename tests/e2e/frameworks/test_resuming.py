@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from footplate.domain.names import TrainingJobName
     from tests.e2e.frameworks.conftest import Clusters
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("frameworks")]
-
 EPOCHS = 12
 REPLICAS = {"chief": "master-replica-0", "worker": "worker-replica-0"}
 

@@ -14,8 +14,6 @@ from tests.e2e.frameworks.conftest import read_report
 if TYPE_CHECKING:
     from tests.e2e.frameworks.conftest import Clusters
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("frameworks")]
-
 CI = os.environ.get("CI") == "true"
 GUESSING = 2.3
 """The loss of a model that takes all ten digits for equally likely: log 10."""

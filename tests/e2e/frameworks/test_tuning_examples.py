@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from footplate.domain.names import JobName
     from tests.e2e.frameworks.conftest import Clusters
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("frameworks")]
-
 PAGES = Path(__file__).resolve().parents[4] / "shared" / "seeds"
 CI = os.environ.get("CI") == "true"
 ARGUMENTS = """

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from footplate.domain.runtimes import Runtimes
     from tests.support.environments import Bench, Outcome
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("algorithms")]
-
 PROGRAM = """
 import resource, runpy, sys
 sys.argv[1:] = {args!r}

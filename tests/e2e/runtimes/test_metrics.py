@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import pytest
-
 from footplate.domain.runtimes import Runtime
 from footplate.replica.journal import Journal
 from footplate.replica.metrics.findings import Findings
@@ -20,8 +18,6 @@ if TYPE_CHECKING:
 
     from footplate.domain.runtimes import Runtimes
     from tests.support.environments import Bench
-
-pytestmark = pytest.mark.slow
 
 TYPES = """
 import tensorflow as tf

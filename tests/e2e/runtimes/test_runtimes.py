@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from footplate.domain.runtimes import Runtimes
     from tests.support.environments import Bench
 
-pytestmark = pytest.mark.slow
-
 PREFIX = "us-docker.pkg.dev/vertex-ai/training/"
 CI = os.environ.get("CI") == "true"
 

@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import httpx
-import pytest
 import yaml
 
 from footplate.domain.names import GcsUri, TrainingJobName
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.e2e.service.conftest import Desk
-
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("algorithms")]
 
 IMAGES = "gcr.io/cloud-ml-algos"
 TREES = ("--preprocess", "--objective=binary:logistic")

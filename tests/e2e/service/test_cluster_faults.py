@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from footplate.domain.states import State
 from footplate.testing.faults import FaultInjector
 from footplate.testing.service import running_service
@@ -14,8 +12,6 @@ from tests.e2e.service.test_clusters import LATE, MEMBERS, Gang, check, greeting
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 
 FROZEN = "worker-replica-0"
 

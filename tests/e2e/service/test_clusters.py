@@ -5,8 +5,6 @@ from __future__ import annotations
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from footplate.domain.names import GcsUri
 from footplate.domain.states import Phase, State
 from footplate.store import open_store
@@ -22,8 +20,6 @@ if TYPE_CHECKING:
 
     from footplate.domain.jobs import Job, Replica
     from footplate.domain.names import CustomJobName, JobName, TrainingJobName
-
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 
 TRAINER = """
 import json, os, pathlib, socket, sys, time

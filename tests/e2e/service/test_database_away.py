@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from tests.support.postgresql import Postgresql
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
-
 TALKER = """
 import pathlib, sys, time
 out = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1])

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from footplate.testing.service import RunningService
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
-
 JOBS = "/v1/projects/demo/jobs"
 PAUSE_S = 7.0
 """More than the 5 seconds for which many servers keep a connection that nobody uses."""

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from footplate.domain.names import TrainingJobName
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
-
 FAMILY = """
 import os, pathlib, signal, subprocess, sys, time
 out = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1])

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from footplate.domain.names import TrainingJobName
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
-
 MASTER = "master-replica-0"
 WORKER = "worker-replica-0"
 TALKER = """

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from footplate.domain.names import TrainingJobName
 
 pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.xdist_group("service"),
     pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="mounting needs root"),
 ]
 

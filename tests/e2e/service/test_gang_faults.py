@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from footplate.domain.names import TrainingJobName
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
-
 PAIR = {
     "scaleTier": "CUSTOM",
     "masterType": "n1-standard-4",

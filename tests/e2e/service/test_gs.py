@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
-
 TOKEN = "s3cret-of-all"
 TELL = """
 import json, os, time

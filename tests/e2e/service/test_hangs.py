@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from footplate.client.resources import Event
     from footplate.domain.names import JobName
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
-
 SLEEPER = """
 import json, os, pathlib, sys, time
 out = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1])

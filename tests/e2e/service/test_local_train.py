@@ -23,8 +23,6 @@ from tests.support.supervised import find_living
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
-
 MAIN = (sys.executable, "-c", "from footplate.cli.main import main; main()")
 TRAIN = ("ai-platform", "local", "train", "--package-path=trainer")
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-9.py311"

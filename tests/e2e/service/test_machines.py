@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from footplate.domain.names import TrainingJobName
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
-
 CATALOGUE = """
 [machine_types.own-small]
 family = "COMPUTE_ENGINE"

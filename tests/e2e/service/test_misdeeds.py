@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from footplate.client.resources import Job
     from footplate.domain.names import JobName
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
-
 SETTINGS = {"stop_grace_s": 1, "max_restarts": 1, "max_retries": 0}
 
 

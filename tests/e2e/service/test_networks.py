@@ -28,8 +28,6 @@ ABLE = (
     and shutil.which("ip", path=f"{os.environ['PATH']}:/usr/sbin:/sbin") is not None
 )
 pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.xdist_group("service"),
     pytest.mark.skipif(
         not ABLE and os.environ.get("CI") != "true", reason="needs Linux, root, and the command ip"
     ),

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from footplate.testing.workbench import Workbench
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def footplate_settings() -> dict[str, object]:

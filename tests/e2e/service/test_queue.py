@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from footplate.domain.names import TrainingJobName
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
-
 UNTIL_TOLD = """
 import pathlib, sys, time
 out = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1])

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from footplate.domain.names import CustomJobName
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
-
 EXECUTOR = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-9.py311:latest"
 REDUCER = "us-docker.pkg.dev/vertex-ai-restricted/training/reductionserver:latest"
 OLD_EXECUTOR = "us-docker.pkg.dev/vertex-ai/training/scikit-learn-cpu.1-0.py37:latest"

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from footplate.domain.names import JobName
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
-
 REPLICAS = 4
 MEMBER = REPORTER + (
     """

@@ -8,16 +8,12 @@ from collections import Counter
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-import pytest
-
 from footplate.domain.states import State
 from tests.e2e.service.searching import REPORTER, curve, leftovers, search, starts, told, trials
 
 if TYPE_CHECKING:
     from footplate.domain.names import TrainingJobName
     from tests.e2e.service.conftest import Desk
-
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 
 TRIALS = 4
 BUSY_S = 8

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from footplate.domain.states import State
 from tests.e2e.service.searching import (
     REPORTER,
@@ -20,8 +18,6 @@ from tests.e2e.service.searching import (
 
 if TYPE_CHECKING:
     from tests.e2e.service.conftest import Desk
-
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 
 STEPS = 40
 FIRST = 6

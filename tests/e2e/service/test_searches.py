@@ -7,8 +7,6 @@ from collections import Counter
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-import pytest
-
 from footplate.control.suggesting import Suggester
 from footplate.control.suggesting.models import Models
 from footplate.domain.states import State
@@ -30,8 +28,6 @@ if TYPE_CHECKING:
     from footplate.domain.names import JobName
     from footplate.domain.studies.space import Point
     from tests.e2e.service.conftest import Desk
-
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 
 KILLS = 7
 TRIALS = 40

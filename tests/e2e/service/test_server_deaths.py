@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from typing import TYPE_CHECKING
 
@@ -11,15 +10,14 @@ import pytest
 from footplate.domain.errors import Unavailable
 from footplate.domain.states import State
 from tests.e2e.service.test_fault_injector import MASTER, PAIR, WORKER
+from tests.support.profiles import scaled
 from tests.support.supervised import find_living
 
 if TYPE_CHECKING:
     from footplate.domain.names import TrainingJobName
     from tests.e2e.service.conftest import Desk
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
-
-ROUNDS = 6 if os.environ.get("CI") else 3
+ROUNDS = scaled(6)
 COUNTER = """
 import time
 for number in range(150):

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from footplate.domain.names import JobName
     from tests.support.postgresql import Postgresql
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
-
 LEASE_S = 1
 LAST = 200
 COUNTER = f"""

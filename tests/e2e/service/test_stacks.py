@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from footplate.domain.stacks import Comparison
     from tests.e2e.service.conftest import Desk
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
-
 TRAINER = """\
 import json, os, time
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from footplate.domain.states import State
 from footplate.testing.faults import FaultInjector
 
 if TYPE_CHECKING:
     from footplate.domain.names import TrainingJobName
     from tests.e2e.service.conftest import Desk
-
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 
 COUNTER = """
 import pathlib, sys, time

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from footplate.testing.service import RunningService
 
-pytestmark = [pytest.mark.slow]
-
 PARENT = "projects/demo/locations/us-central1"
 SPEC: dict[str, Any] = {
     "metrics": [{"metric_id": "loss", "goal": "MINIMIZE"}],

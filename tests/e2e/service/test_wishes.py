@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import httpx
-import pytest
 
 from footplate.control.tokens import Bearer, Tokens
 from footplate.domain.names import AttemptId
@@ -16,8 +15,6 @@ from tests.support.supervised import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 
 
 def test_the_end_of_the_server_waits_for_no_question_and_answers_each(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from footplate.backends.local import untrusted
 from footplate.backends.local.home import MOST_REASON_CHARACTERS, Home, Standing
 from footplate.domain.names import AttemptId
+from tests.support.profiles import scaled
 
 
 @pytest.fixture
@@ -92,7 +93,7 @@ def test_whatever_is_in_gone_there_is_a_reason(home: Home, content: str) -> None
     assert home.gone() == "it ended"
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=scaled(50))
 @given(content=st.binary(max_size=40) | st.text().map(lambda t: json.dumps({"reason": t}).encode()))
 def test_any_bytes_in_gone_are_a_bounded_reason(home: Home, content: bytes) -> None:
     (home.path / "gone").write_bytes(content)

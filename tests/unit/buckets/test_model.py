@@ -14,6 +14,7 @@ from footplate.buckets.folders import FolderBuckets
 from footplate.domain.errors import InvalidArgument, NotFound
 from footplate.ports.object_storage import Checksums, Draft
 from footplate.server.clock import SystemClock
+from tests.support.profiles import scaled
 
 PARTS = st.sampled_from(["a", "b", "a.", "a-", "ab", "é", "\uffff", "🚂", " ", "..."]) | st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="/\0\n\r"), min_size=1, max_size=9
@@ -150,4 +151,4 @@ class BucketsMachine(RuleBasedStateMachine):
 
 
 TestBuckets = BucketsMachine.TestCase
-TestBuckets.settings = settings(max_examples=40, stateful_step_count=15, deadline=None)
+TestBuckets.settings = settings(max_examples=scaled(40), stateful_step_count=15, deadline=None)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from footplate.catalogue import load_catalogue
 from footplate.domain.catalogue.consistency import inconsistencies
 from footplate.domain.errors import InvalidArgument
+from tests.support.profiles import scaled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,7 +151,7 @@ def test_the_file_that_is_mutated_is_valid() -> None:
     check(load(VALID))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=scaled(400), deadline=None)
 @given(st.lists(MUTATIONS, min_size=1, max_size=4))
 def test_a_mutated_file_is_refused_or_leaves_the_catalogue_consistent(
     mutations: list[Callable[[str], str]],
@@ -162,7 +163,7 @@ def test_a_mutated_file_is_refused_or_leaves_the_catalogue_consistent(
         check(load(text))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=scaled(100), deadline=None)
 @given(st.text())
 def test_any_text_is_read_or_refused(text: str) -> None:
     with suppress(InvalidArgument):

@@ -32,6 +32,7 @@ from tests.support.logs_contract import (
     make_lines,
     messages,
 )
+from tests.support.profiles import scaled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +66,7 @@ def open_journal(path: Path) -> Journal:
     return Journal(path, create=True, checkpoint_bytes=CHECKPOINT_BYTES)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=scaled(300), deadline=None)
 @given(steps)
 def test_a_crash_at_any_byte_of_any_write_loses_and_doubles_nothing(
     steps: list[tuple[Writer, int, str, int, float | None]],

@@ -30,6 +30,7 @@ from tests.support.logs_contract import (
     make_lines,
     messages,
 )
+from tests.support.profiles import scaled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,7 +76,7 @@ def test_what_comes_to_both_is_kept_once(one: FileLogs, other: FileLogs) -> None
         st.tuples(st.booleans(), st.sampled_from([MASTER, WORKER]), st.integers(1, 5)), max_size=40
     )
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=scaled(50), deadline=None)
 def test_two_in_any_order_keep_each_line_once_and_in_order(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[bool, str, int]]
 ) -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from footplate.replica.spool import Spool
+from tests.support.profiles import scaled
 
 MIB = 1024 * 1024
 
@@ -190,7 +191,7 @@ def test_an_urgent_record_has_room_reserved_on_a_full_disk(tmp_path: Path) -> No
     spool.close()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scaled(60), deadline=None)
 @given(
     texts=st.lists(st.text(max_size=60), min_size=1, max_size=30),
     crash=st.integers(0, 10_000),
@@ -273,4 +274,4 @@ class SpoolMachine(RuleBasedStateMachine):
 
 
 TestSpoolMachine = SpoolMachine.TestCase
-TestSpoolMachine.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+TestSpoolMachine.settings = settings(max_examples=scaled(40), stateful_step_count=30, deadline=None)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from footplate.replica.environment import inspection
 from footplate.replica.environment.errors import Unpreparable
+from tests.support.profiles import scaled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -196,7 +197,7 @@ def test_refuses_half_an_archive(tmp_path: Path) -> None:
         look(str(path), ignore)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=scaled(200))
 @given(data=st.data())
 def test_damage_is_refused_or_harmless(tmp_path: Path, data: st.DataObject) -> None:
     """Nothing but Unpreparable comes out, whatever byte is changed."""

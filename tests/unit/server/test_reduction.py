@@ -59,7 +59,6 @@ def test_the_one_that_came_with_the_service_is_taken_first(tmp_path: Path) -> No
     assert wheel.open().read() == b"bundled"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("compiler", "tag"), [("", "py3-none-any"), (None, PLATFORM_TAG)])
 def test_the_wheel_of_the_service_brings_it(tmp_path: Path, compiler: str | None, tag: str) -> None:
     """Through a source distribution, so that this has all that the build needs."""

@@ -11,9 +11,10 @@ from footplate.store.tables import job_events, jobs, metadata
 from footplate.store.times import to_micros
 from tests.support import strategies
 from tests.support.jobs import CREATED, make_job
+from tests.support.profiles import scaled
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=50)
+@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=scaled(50))
 @given(strategies.jobs)
 def test_a_job_comes_back_from_its_row(job: Job) -> None:
     engine = create_engine("sqlite://")

@@ -18,8 +18,11 @@ from footplate.domain.studies.parameters import (
     Scale,
 )
 from footplate.domain.studies.space import SearchSpace
+from tests.support.profiles import scaled
 
-BRIEF = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+BRIEF = settings(
+    deadline=None, max_examples=scaled(40), suppress_health_check=[HealthCheck.too_slow]
+)
 """Machines that are busy are slow; that proves nothing."""
 SCALES = st.sampled_from(Scale)
 

@@ -27,6 +27,7 @@ from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.study import Algorithm, StudyConfig
 from footplate.domain.studies.trials import TrialState
 from tests.support.clock import FakeClock
+from tests.support.profiles import scaled
 from tests.support.store import MemoryStore
 from tests.support.study_strategies import spaces
 
@@ -42,7 +43,9 @@ RESULTS = st.lists(
     min_size=TRIALS,
     max_size=TRIALS,
 )
-SEARCHED = settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+SEARCHED = settings(
+    deadline=None, max_examples=scaled(15), suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 def nested(depth: int) -> CategoricalParameter:

@@ -30,6 +30,7 @@ from footplate.domain.studies.study import Algorithm, StudyConfig
 from footplate.domain.studies.trials import TrialState
 from footplate.domain.submission import Location
 from tests.support.jobs_service import TickingClock
+from tests.support.profiles import scaled
 from tests.support.vizier import memory_vizier
 
 LOSS = Metric("loss", Goal.MINIMIZE)
@@ -206,4 +207,4 @@ class Vizier(RuleBasedStateMachine):
 
 
 TestVizier = Vizier.TestCase
-TestVizier.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+TestVizier.settings = settings(max_examples=scaled(60), stateful_step_count=25, deadline=None)

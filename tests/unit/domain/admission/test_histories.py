@@ -13,6 +13,7 @@ from footplate.domain.admission import Claim, Scheduler
 from footplate.domain.amounts import JOBS, VCPUS
 from footplate.domain.names import JobUid
 from footplate.domain.quotas import Quota, Quotas
+from tests.support.profiles import scaled
 from tests.unit.domain.admission.claims import T4, V100, a_claim
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class History:
 
 
 @given(st.lists(comings(["ads", "maps", "music"], ["", T4, V100], early=True), max_size=30))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=scaled(200), deadline=None)
 def test_every_job_starts_within_a_bound(found: list[Coming]) -> None:
     found = [c for c in found if not (c.claim.project == "ads" and c.claim.holds.get(T4, 0) > 3)]
     history = History(named(found), QUOTAS)
@@ -100,7 +101,7 @@ def test_every_job_starts_within_a_bound(found: list[Coming]) -> None:
 
 
 @given(st.lists(comings(["ads"], [T4], early=True), max_size=30))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=scaled(200), deadline=None)
 def test_nobody_starts_later_than_promised(found: list[Coming]) -> None:
     history = History(named(found), Quotas())
     promises: dict[JobUid, float] = {}
@@ -115,7 +116,7 @@ def test_nobody_starts_later_than_promised(found: list[Coming]) -> None:
 
 
 @given(st.lists(comings(["ads", "maps"], ["", T4, V100], early=True), max_size=25))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=scaled(100), deadline=None)
 def test_the_same_history_goes_the_same_way(found: list[Coming]) -> None:
     first, second = History(named(found), QUOTAS), History(named(found), QUOTAS)
     while first.step():
@@ -131,7 +132,7 @@ def test_the_same_history_goes_the_same_way(found: list[Coming]) -> None:
     st.integers(0, 24),
     st.randoms(use_true_random=False),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=scaled(100), deadline=None)
 def test_a_scheduler_made_anew_decides_as_the_old_one(
     found: list[Coming], steps: int, random: Random
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.profiles import scaled
 from tests.unit.domain.admission.random_histories import History
 
 
@@ -19,5 +20,5 @@ def test_jobs_that_a_quota_holds_up_take_their_turns(seed: int) -> None:
 
 
 def test_jobs_outlive_their_time_quotas_change_and_sites_shrink() -> None:
-    differences = (History(seed, hostile=True).difference(100) for seed in range(40))
+    differences = (History(seed, hostile=True).difference(100) for seed in range(scaled(40)))
     assert [each for each in differences if each] == []

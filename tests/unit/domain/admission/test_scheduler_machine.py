@@ -13,6 +13,7 @@ from footplate.domain.admission import Claim, Scheduler
 from footplate.domain.amounts import JOBS
 from footplate.domain.names import JobUid
 from footplate.domain.quotas import Quota, Quotas
+from tests.support.profiles import scaled
 from tests.unit.domain.admission.plain_scheduler import PlainRound, PlainScheduler, Span, needs
 
 SITES = {"here": {"T4": 4, "V100": 2, "vcpus": 8}, "there": {"T4": 3, "vcpus": 4}}
@@ -195,7 +196,7 @@ class SchedulerMachine(RuleBasedStateMachine):
 
 
 SchedulerMachine.TestCase.settings = settings(
-    max_examples=150,
+    max_examples=scaled(150),
     stateful_step_count=40,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],

@@ -36,6 +36,7 @@ from footplate.domain.lifecycle import (
 )
 from footplate.domain.states import Phase, State
 from tests.support.jobs import make_job, make_spec
+from tests.support.profiles import scaled
 
 T0 = datetime(2026, 1, 2, tzinfo=UTC)
 
@@ -204,4 +205,4 @@ class Life(RuleBasedStateMachine):
 
 
 TestLife = Life.TestCase
-TestLife.settings = settings(max_examples=200, stateful_step_count=30, deadline=None)
+TestLife.settings = settings(max_examples=scaled(200), stateful_step_count=30, deadline=None)

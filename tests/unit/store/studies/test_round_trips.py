@@ -23,9 +23,10 @@ from footplate.store.studies.spaces import space_document, space_of
 from footplate.store.tables import metadata, studies, study_earlier, trial_reports, trials
 from tests.support import study_strategies as strategies
 from tests.support.plain_strategies import any_text
+from tests.support.profiles import scaled
 
 brief = settings(
-    max_examples=50,
+    max_examples=scaled(50),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
