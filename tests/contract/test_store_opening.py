@@ -5,36 +5,27 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, Index, MetaData, insert, inspect, select, text, update
+from sqlalchemy import Connection, Engine, Index, MetaData, inspect, text, update
 from sqlalchemy.engine.interfaces import ReflectedIndex
 
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, Unavailable
-from footplate.domain.filters import Comparator, Comparison, Field
-from footplate.domain.quotas import Quota
 from footplate.domain.states import State
 from footplate.store import open_store
-from footplate.store.codec import job_values
 from footplate.store.engines import make_engine, parse_url
 from footplate.store.migrations.running import configuration, migrate
 from footplate.store.opening import alone, stored_revision
-from footplate.store.studies.rows import study_values
-from footplate.store.tables import REVISION, REVISION_TABLE, jobs, metadata, revisions
-from footplate.store.times import to_micros
-from tests.support.jobs import CREATED, make_job
+from footplate.store.tables import REVISION, REVISION_TABLE, metadata, revisions
+from tests.support.jobs import make_job
 from tests.support.postgresql import Postgresql
-from tests.support.span_checks import assert_spans
-from tests.support.study_records import make_study
 
 JOBS = "projects/demo/jobs"
 
@@ -124,109 +115,17 @@ def test_what_the_migrations_made_is_used(engine: Engine, url: str) -> None:
     store.close()
 
 
-def test_a_database_of_the_first_version_keeps_its_jobs(engine: Engine, url: str) -> None:
+@pytest.mark.parametrize("revision", ["0001", "0008"])
+def test_a_database_of_a_development_version_is_left_alone(
+    engine: Engine, url: str, revision: str
+) -> None:
+    open_store(url).close()
     with alone(engine) as connection:
-        migrate(connection, "0001")
-        assert not inspect(connection).has_table("quotas")
-        values = job_values(make_job())
-        del values["tuning_job"]  # there was none
-        connection.execute(insert(jobs).values(values))
-    store = open_store(url)
-    store.quotas.change("ads", "*", {"vcpus": 64})
-    store.studies.create(make_study())
-    assert store.get(make_job().name) == make_job()
-    assert [job.name for job in store.active()] == [make_job().name]
-    assert store.quotas.list() == (Quota("ads", "*", {"vcpus": 64}),)
-    store.close()
-
-
-@pytest.mark.parametrize("older", ["0001", "0002", "0003", "0004", "0005", "0006", "0007"])
-def test_what_is_there_stays_upwards_and_downwards(engine: Engine, older: str) -> None:
-    """On the way up from each version, and down to it again."""
-    rows: dict[str, dict[str, Any]] = {"jobs": job_values(make_job())}
-    if older < "0003":
-        del rows["jobs"]["tuning_job"]
-    if older != "0001":
-        rows["quotas"] = {"project": "ads", "region": "*", "resource": "vcpus", "amount": 64}
-    if older >= "0003":
-        rows["studies"] = {**study_values(make_study()), "last_position": 0}
-    rows["job_labels"] = {"job_uid": make_job().uid, "key": "team", "value": "A"}
-    rows["job_labels"]["value_folded"] = "a"
-    if older >= "0006":
-        rows["job_labels"] |= {"collection": JOBS, "create_time": to_micros(CREATED)}
-    with alone(engine) as connection:
-        migrate(connection, older)
-        for table, values in rows.items():
-            connection.execute(insert(metadata.tables[table]).values(values))
-        before = _everything(connection, rows)
-    with alone(engine) as connection:
-        migrate(connection)
-        for table in ("leases", "servers", "home"):
-            assert inspect(connection).has_table(table)
-        assert _everything(connection, rows) == before
-    with alone(engine) as connection:
-        command.downgrade(configuration(connection), older)
-    with alone(engine) as connection:
-        assert _everything(connection, rows) == before
-
-
-def _everything(connection: Connection, tables: Iterable[str]) -> dict[str, list[Any]]:
-    """What is in these tables, without the columns that are younger than they are."""
-    found = {}
-    for table in tables:
-        rows = connection.execute(select(text("*")).select_from(text(table))).mappings()
-        younger = _YOUNGER.get(table, ())
-        found[table] = [{k: v for k, v in row.items() if k not in younger} for row in rows]
-    return found
-
-
-_YOUNGER = {"jobs": ("tuning_job",), "job_labels": ("collection", "create_time")}
-
-
-def test_labels_of_an_older_version_are_found(engine: Engine, url: str) -> None:
-    job = make_job(labels=(("team", "vision"),))
-    with alone(engine) as connection:
-        migrate(connection, "0005")
-        connection.execute(insert(jobs).values(job_values(job)))
-        row = {"job_uid": job.uid, "key": "team", "value": "vision", "value_folded": "vision"}
-        connection.execute(insert(metadata.tables["job_labels"]).values(row))
-    store = open_store(url)
-    where = Comparison(Field.LABEL, Comparator.EQUAL, "vision", "team")
-    assert store.list(job.name.collection, where=where, limit=9, after=None).jobs == (job,)
-    store.close()
-
-
-def test_names_of_an_older_version_are_found(engine: Engine, url: str) -> None:
-    """Also next to jobs that are made then, and where many were made in the same moment."""
-    made = [
-        make_job(f"{JOBS}/job_{number}", created=CREATED + timedelta(seconds=number // 3))
-        for number in range(200)
-    ]
-    with alone(engine) as connection:
-        migrate(connection, "0006")
-        connection.execute(insert(jobs), [job_values(job) for job in made])
-        migrate(connection)
-        assert_spans(connection, JOBS)
-    store = open_store(url)
-    for number, created in (200, CREATED), (201, CREATED + timedelta(days=1)):
-        made.append(make_job(f"{JOBS}/job_{number}", created=created))
-        store.create(made[-1], ())
-    for part in "7", "13", "job_20", "_0", "nothing":
-        where = Comparison(Field.JOB_ID, Comparator.MATCHES, part)
-        page = store.list(JOBS, where=where, limit=999, after=None)
-        assert {job.uid for job in page.jobs} == {job.uid for job in made if part in str(job.name)}
-    store.close()
-
-
-@pytest.mark.parametrize("older", ["0001", "0002", "0003", "0004", "0005", "0006", "0007"])
-def test_what_a_migration_made_can_be_taken_away_again(engine: Engine, older: str) -> None:
-    with alone(engine) as connection:
-        migrate(connection, older)
-        before = _describe(connection)
-        migrate(connection)
-        command.downgrade(configuration(connection), older)
-        assert _describe(connection) == before
-        assert stored_revision(connection) == older
+        connection.execute(update(revisions).values(version_num=revision))
+    with pytest.raises(FailedPrecondition, match=r"development version.*export.*new data dir"):
+        open_store(url)
+    with engine.connect() as connection:
+        assert stored_revision(connection) == revision
 
 
 def test_a_failed_migration_changes_nothing(engine: Engine) -> None:
@@ -258,12 +157,8 @@ def test_alembic_costs_nothing_where_nothing_is_to_do(url: str) -> None:
         assert run.stdout.split() == []
 
 
-@pytest.mark.parametrize("older", [None, "0001", "0004"])
-def test_processes_may_open_a_database_at_once(url: str, engine: Engine, older: str | None) -> None:
-    """A new one, which one of them makes, or an old one, which one of them brings up to date."""
-    if older is not None:
-        with alone(engine) as connection:
-            migrate(connection, older)
+def test_processes_may_open_a_database_at_once(url: str) -> None:
+    """One of them makes it."""
     openers = [
         subprocess.Popen(
             (sys.executable, "-W", "error", "-c", OPEN_AND_CREATE, url, str(number)),

@@ -207,15 +207,13 @@ def _scheduling_document(scheduling: Scheduling) -> Json:
 
 
 def _scheduling(document: Json) -> Scheduling:
-    """Once there was but one bound, of the whole job's starts."""
-    attempts = document.get("max_attempts", 1)
     return Scheduling(
         max_running_time_s=document["max_running_time_s"],
         max_wait_time_s=document["max_wait_time_s"],
         priority=document["priority"],
-        max_restarts=document.get("max_restarts", 0),
-        max_retries=document.get("max_retries", attempts - 1),
-        restarts_together=document.get("restarts_together", False),
+        max_restarts=document["max_restarts"],
+        max_retries=document["max_retries"],
+        restarts_together=document["restarts_together"],
     )
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine
 
+_UNRELEASED = tuple(f"000{number}" for number in range(1, 9))
+"""Revisions of databases that versions before the first release made."""
 _ADVISORY_LOCK = 0x666F6F74706C61  # "footpla": any number, the same for all of us
 
 
@@ -59,6 +61,12 @@ def bring_up_to_date(engine: Engine) -> None:
         revision = stored_revision(connection)
         if revision is None:
             _create(connection)
+        elif revision in _UNRELEASED:
+            raise FailedPrecondition(
+                f"the database was made by a development version of Footplate (revision {revision})"
+                " and can't be read: export what you need with that version, or start with a new"
+                " data directory (and database)"
+            )
         elif revision != REVISION:
             # Here and not above: Alembic costs as much time to import as all else together,
             # and a server that starts on a database of its own version has no need of it.

@@ -18,7 +18,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION = "0008"
+REVISION = "1001"
 """The newest migration; a database at this revision needs none."""
 
 REVISION_TABLE = "footplate_revision"

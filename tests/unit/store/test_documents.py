@@ -171,14 +171,6 @@ def test_a_spec_that_was_written_before_there_were_tuning_jobs_is_read() -> None
     assert documents.read_spec(older) == replace(SPEC, metrics=(), search=None, directories=made)
 
 
-def test_a_spec_that_was_written_when_only_whole_jobs_started_again_is_read() -> None:
-    bounds = '"max_restarts":4,"max_retries":2,"restarts_together":true'
-    scheduling = documents.read_spec(SPEC_V1.replace(bounds, '"max_attempts":4')).scheduling
-
-    assert (scheduling.max_restarts, scheduling.max_retries) == (0, 3)
-    assert not scheduling.restarts_together
-
-
 def test_documents_are_written_as_version_1() -> None:
     assert documents.write_spec(SPEC) == SPEC_V1
     assert documents.write_replicas(REPLICAS) == REPLICAS_V1
