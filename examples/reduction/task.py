@@ -10,6 +10,7 @@ import os
 import pathlib
 
 import torch
+import torch.distributed.nn  # imported after the group is made, it would keep the group for ever
 from torch import distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
@@ -59,11 +60,7 @@ def average_by_reducers(model, wire):
     return reduction.offloaded
 
 
-def main():
-    args = parse_args()
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
-    distributed.init_process_group("gloo")
+def run(args):
     model = make_model(args.hidden)
     offloaded = average_by_reducers(model, args.wire)
     losses = train(model, args)
@@ -78,8 +75,17 @@ def main():
         torch.save(model.module.state_dict(), folder / "model.pt")
         report = {"losses": losses, "checksums": checksums, "offloaded": offloaded()}
         (folder / "report.json").write_text(json.dumps(report))
-    del model  # before its group: freed later, it may wait for gloo's threads for ever
-    distributed.destroy_process_group()
+
+
+def main():
+    args = parse_args()
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    distributed.init_process_group("gloo")
+    try:
+        run(args)  # the model is freed before its group: later, it may wait for gloo for ever
+    finally:
+        distributed.destroy_process_group()
 
 
 if __name__ == "__main__":

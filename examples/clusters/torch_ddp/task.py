@@ -9,6 +9,7 @@ import os
 import pathlib
 
 import torch
+import torch.distributed.nn  # imported after the group is made, it would keep the group for ever
 from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
@@ -57,10 +58,7 @@ def gather(value):
     return values
 
 
-def main():
-    args = parse_args()
-    torch.set_num_threads(1)
-    distributed.init_process_group("gloo")
+def run(args):
     rank = distributed.get_rank()
     print(f"rank {rank} of {distributed.get_world_size()}", flush=True)
 
@@ -78,8 +76,16 @@ def main():
         torch.save(model.module.state_dict(), folder / "model.pt")
         (folder / "report.json").write_text(json.dumps(report))
     distributed.barrier()
-    del model  # freed later, it may wait for gloo for ever
-    distributed.destroy_process_group()
+
+
+def main():
+    args = parse_args()
+    torch.set_num_threads(1)
+    distributed.init_process_group("gloo")
+    try:
+        run(args)  # the model is freed before its group: later, it may wait for gloo for ever
+    finally:
+        distributed.destroy_process_group()
 
 
 if __name__ == "__main__":

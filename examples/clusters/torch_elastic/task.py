@@ -45,6 +45,13 @@ def work(args):
     """Each rank gives its square; all get the sum."""
     torch.set_num_threads(1)
     distributed.init_process_group("gloo")
+    try:
+        add_squares(args)
+    finally:
+        distributed.destroy_process_group()
+
+
+def add_squares(args):
     rank, size = distributed.get_rank(), distributed.get_world_size()
     total = torch.tensor([rank**2])
     distributed.all_reduce(total)
@@ -57,7 +64,6 @@ def work(args):
         report = {"sum": total.item(), "nodes": nodes}
         (folder / "report.json").write_text(json.dumps(report))
     distributed.barrier()
-    distributed.destroy_process_group()
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ TRAINER = """\
 import time
 
 import torch
+import torch.distributed.nn
 from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader, Dataset
@@ -43,7 +44,10 @@ def train():
 if __name__ == "__main__":
     torch.set_num_threads(1)
     distributed.init_process_group("gloo")
-    train()
+    try:
+        train()
+    finally:
+        distributed.destroy_process_group()
 """
 
 
