@@ -45,6 +45,9 @@ class Draft(Protocol):
     def stage(self, storage: PackageStore) -> JsonObject:
         """The request, with what it names built and uploaded."""
 
+    def package(self, storage: PackageStore) -> JsonObject:
+        """As ``stage``, but with packages only: no image is built."""
+
     def check(self, service: Service, request: JsonObject) -> Checked:
         """What the service says of it."""
 
@@ -100,7 +103,7 @@ class Submitting:
             finish(checked, self.layout)
         click.secho("Checking whether the packages can be installed ...", err=True, dim=True)
         built = BuiltPackages()
-        request = draft.stage(built)
+        request = draft.package(built)
         found = draft.check_packages(service, request, built.contents)
         finish(checked, self.layout, found)
 

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.cli.packaging.image_build import make_context
+from footplate.cli.packaging.local_code import LocalCode
+from footplate.container_engine.build import build
 from footplate.domain.names import GcsUri
 from footplate.domain.states import State
 from footplate.testing.engines import private_registry
@@ -211,3 +214,14 @@ def test_replicas_started_later_run_the_image_that_was_first_found(shared: Conta
     )
     shared.wait_for(later, State.SUCCEEDED)
     assert shared.messages(later) == ["2"]
+
+
+def test_an_image_that_is_built_of_local_code(each: ContainerDesk, tmp_path: Path) -> None:
+    (tmp_path / "task.py").write_text("import os, sys\nprint(sys.argv[1:], os.environ['HOME'])\n")
+    context = make_context(LocalCode(tmp_path, script="task.py"), each.image)
+    build(each.engine.socket, context, "trainers/built:1", lambda _: None)
+
+    name = each.run_custom(image="trainers/built:1", args=["--epochs", "3"])
+
+    each.wait_for(name, State.SUCCEEDED)
+    assert each.messages(name) == ["['--epochs', '3'] /home"]

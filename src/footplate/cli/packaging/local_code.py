@@ -74,10 +74,9 @@ def package_local_code(code: LocalCode) -> list[Archive]:
         InvalidArgument: something named isn't there, or lies outside of the root.
     """
     root = check_local_code(code)
-    runner = make_sdist(PACKAGE, _files(code, root), _requirements(code, root))
-    extra = [_read(code, root, path) for path in code.extra_packages]
+    runner = make_sdist(PACKAGE, _files(code, root), read_requirements(code, root))
     own = [build_sdist(root)] if is_project(root) else []
-    return [runner, *own, *extra]
+    return [runner, *own, *read_extra_packages(code, root)]
 
 
 def check_local_code(code: LocalCode) -> Path:
@@ -91,17 +90,25 @@ def check_local_code(code: LocalCode) -> Path:
 
 
 def _files(code: LocalCode, root: Path) -> dict[str, Source]:
-    """As gcloud: the folder of the main file, and the extra ones."""
-    taken = [str(code.main.parent), *code.extra_dirs]
     files = {
         f"{PACKAGE}/__init__.py": Source(b""),
         f"{PACKAGE}/task.py": Source(_TASK.format(command=_command(code)).encode()),
     }
-    for folder in taken:
+    taken = read_code_files(code, root)
+    return files | {f"{PACKAGE}/code/{path}": source for path, source in taken.items()}
+
+
+def read_code_files(code: LocalCode, root: Path) -> dict[str, Source]:
+    """As gcloud: the folder of the main file, and the extra ones; by path below ``root``.
+
+    Raises InvalidArgument.
+    """
+    files: dict[str, Source] = {}
+    for folder in (str(code.main.parent), *code.extra_dirs):
         path = _inside(code, root, folder, "extra-dirs")
         if not path.is_dir():
             raise InvalidArgument(f"{code.option}extra-dirs: {path} is not a folder")
-        prefix = PurePosixPath(PACKAGE, "code", PurePosixPath(folder))
+        prefix = PurePosixPath(folder)
         files.update({str(prefix / name): source for name, source in read_tree(path).items()})
     return files
 
@@ -112,8 +119,8 @@ def _command(code: LocalCode) -> list[str]:
     return [str(code.main)] if code.main.suffix == ".py" else ["bash", str(code.main)]
 
 
-def _requirements(code: LocalCode, root: Path) -> list[str]:
-    """Those of the pool, and those of requirements.txt."""
+def read_requirements(code: LocalCode, root: Path) -> list[str]:
+    """Those of the pool, and those of requirements.txt. Raises InvalidArgument."""
     found = list(code.requirements)
     path = root / "requirements.txt"
     if path.is_file():
@@ -127,6 +134,11 @@ def _requirements(code: LocalCode, root: Path) -> list[str]:
             if line and not line.startswith("#"):
                 found.append(line)
     return found
+
+
+def read_extra_packages(code: LocalCode, root: Path) -> list[Archive]:
+    """Raises InvalidArgument: one isn't there."""
+    return [_read(code, root, path) for path in code.extra_packages]
 
 
 def _read(code: LocalCode, root: Path, path: str) -> Archive:

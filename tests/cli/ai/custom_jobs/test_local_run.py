@@ -132,9 +132,8 @@ def test_a_failure_is_one_of_the_command(
     [
         ((), 2, "give either --script or --python-module"),
         (("--script=a.py", "--python-module=a"), 2, "give either --script or --python-module"),
-        (("--script=training/task.py", "--output-image-uri=gcr.io/a/b"), 2,
-         ("--output-image-uri: this command builds no image; build one with docker build, or "
-         "gcloud ai custom-jobs local-run, or leave it out")),
+        (("--script=training/task.py", "--output-image-uri=x y"), 1,
+         "--output-image-uri: 'x y' names no image: it has a space"),
         (("--script=training/tsk.py",), 1,
          "--script: training/tsk.py is not there, or is no file"),
         (("--script=training/task.py", "--extra-dirs=../x"), 1,

@@ -47,6 +47,9 @@ def command(
       executor-image-uri, local-package-path,   code in a folder here, with requirements,
         and script or python-module             extra-packages, extra-dirs (parted by ;)
 
+    With output-image-uri local code becomes an image: Docker or Podman builds it from
+    executor-image-uri, and pushes it if its name begins with a registry.
+
     Other keys: replica-count, accelerator-type, accelerator-count, boot-disk-type,
     boot-disk-size. An empty one keeps the place of a pool that isn't used.
 

@@ -36,6 +36,9 @@ class CustomJobDraft:
     def stage(self, storage: PackageStore) -> JsonObject:
         return make_job(self.display_name, self.config, self.options, self.pools.stage(storage))
 
+    def package(self, storage: PackageStore) -> JsonObject:
+        return make_job(self.display_name, self.config, self.options, self.pools.package(storage))
+
     def check(self, service: Service, request: JsonObject) -> Checked:
         uploads = self.pools.uploads()
         return service.validations.custom_job(self.project, self.region, request, uploads)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.ai.custom_jobs.worker_pools import check_pools, make_pool
+from footplate.cli.packaging.image_build import build_image, read_image_name
 from footplate.cli.packaging.local_code import (
     MODULE,
     PACKAGE,
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
     from footplate.cli.packaging.built_packages import PackageStore
     from footplate.wire.json_text import JsonObject
+
+_IMAGE_OPTION = "--worker-pool-spec: output-image-uri"
 
 
 @dataclass(frozen=True)
@@ -50,10 +53,16 @@ class GivenPools:
             raise click.UsageError("--python-package-uris doesn't go with local-package-path")
 
     def stage(self, storage: PackageStore) -> list[JsonObject]:
-        """The pools' specs, with local code packaged and uploaded."""
-        if not self._local:
+        """The pools' specs, with local code packaged and uploaded, or built into an image."""
+        if self._image is not None:
+            code, base = read_local_code(self.pools[0]), self.pools[0]["executor-image-uri"]
+            build_image(code, base, self._image, _IMAGE_OPTION, pushes=True)
+        return self.package(storage)
+
+    def package(self, storage: PackageStore) -> list[JsonObject]:
+        """As ``stage``, but no image is built."""
+        if not self._local or self._image is not None:
             return self._made(self.package_uris)
-        self._tell_of_images()
         archives = package_local_code(read_local_code(self.pools[0]))
         check_names(archives)
         if self.staging_bucket is None:
@@ -64,15 +73,18 @@ class GivenPools:
         """The specs as far as they are known before anything is built."""
         if not self._local:
             return self._made(self.package_uris)
-        self._tell_of_images()
         check_local_code(read_local_code(self.pools[0]))
+        if self._image is not None:
+            read_image_name(self._image, _IMAGE_OPTION)
+            click.secho(f"Not built and pushed now: {self._image}", err=True, dim=True)
+            return self._made(())
         uri = f"{self._location}/{PACKAGE}.tar.gz"
         click.secho(f"Not built and uploaded now: {uri}", err=True, dim=True)
         return self._made([uri])
 
     def uploads(self) -> Uploads | None:
         """Where the server need not look for packages yet."""
-        if not self._local:
+        if not self._local or self._image is not None:
             return None
         prefix = GcsUri(self._location.bucket, f"{self._location.path}/")
         return Uploads(prefix, makes_bucket=self.staging_bucket is None)
@@ -86,7 +98,12 @@ class GivenPools:
         if not self._local:
             return [make_pool(pool, uris) for pool in self.pools]
         image = self.pools[0]["executor-image-uri"]
-        return [make_pool(pool, uris, MODULE, image) for pool in self.pools]
+        return [make_pool(pool, uris, MODULE, image, self._image) for pool in self.pools]
+
+    @property
+    def _image(self) -> str | None:
+        """What is to be built of the local code; None: a package."""
+        return self.pools[0].get("output-image-uri") if self._local else None
 
     @cached_property
     def _location(self) -> GcsUri:
@@ -105,8 +122,3 @@ class GivenPools:
             return
         text = f"Created gs://{self._default_bucket}/ for packages."
         click.secho(text, err=True, dim=True)
-
-    def _tell_of_images(self) -> None:
-        if "output-image-uri" in self.pools[0]:
-            text = "Note: no image is built; output-image-uri is left out."
-            click.secho(text, err=True, fg="yellow")

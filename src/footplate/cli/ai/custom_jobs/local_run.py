@@ -25,6 +25,9 @@ def command(run: LocalRun, user_args: Sequence[str] | None) -> None:
     the same code in it: the folder of the script or module, and those of --extra-dirs. A
     requirements.txt, setup.py or pyproject.toml in the folder is heeded.
 
+    With --output-image-uri it builds such a container: Docker or Podman makes the image from
+    --executor-image-uri, any image with a Python, and runs it.
+
     What the program writes into its working directory is removed with it: let it write to a
     folder of yours, by its absolute path.
 

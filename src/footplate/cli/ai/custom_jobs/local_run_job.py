@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 from footplate.cli.local_runs.gpu_type import GPU_TYPE
 from footplate.cli.local_runs.running import PROJECT, run_to_end
 from footplate.cli.local_runs.runtime import require_image
+from footplate.cli.packaging.image_build import build_image
 from footplate.cli.packaging.local_code import MODULE, LocalCode, package_local_code
 from footplate.cli.packaging.staging import check_names, stage
 from footplate.domain.names import GcsUri
@@ -34,6 +35,8 @@ def run_here(run: LocalRun, args: Sequence[str]) -> NoReturn:
         InvalidArgument: there is no such runtime, or something named isn't in the folder.
         FailedPrecondition: the private service can't start, or has died.
     """
+    if run.output_image_uri is not None:
+        _run_image(run, run.output_image_uri, args)
     require_image(run.executor_image_uri)
     archives = package_local_code(_code(run))
     check_names(archives)
@@ -42,6 +45,17 @@ def run_here(run: LocalRun, args: Sequence[str]) -> NoReturn:
         service.storage.create_bucket(PROJECT, _STAGE)
         uris = stage(service.storage, GcsUri(_STAGE, ""), archives)
         return service.custom_jobs.create(PROJECT, _REGION, _request(run, uris, args)).name
+
+    run_to_end(send, gpus=run.gpu)
+
+
+def _run_image(run: LocalRun, image: str, args: Sequence[str]) -> NoReturn:
+    """Build the image, and run it in the container engine."""
+    build_image(_code(run), run.executor_image_uri, image, "--output-image-uri", pushes=False)
+    program: JsonObject = {"containerSpec": {"imageUri": image, "args": [*args]}}
+
+    def send(service: Service) -> JobName:
+        return service.custom_jobs.create(PROJECT, _REGION, _job(run, program)).name
 
     run_to_end(send, gpus=run.gpu)
 
@@ -59,9 +73,6 @@ def _code(run: LocalRun) -> LocalCode:
 
 
 def _request(run: LocalRun, package_uris: Sequence[str], args: Sequence[str]) -> JsonObject:
-    machine: JsonObject = {"machineType": _MACHINE}
-    if run.gpu:
-        machine |= {"acceleratorType": GPU_TYPE, "acceleratorCount": 1}
     program: JsonObject = {
         "executorImageUri": run.executor_image_uri,
         "packageUris": [*package_uris],
@@ -70,9 +81,12 @@ def _request(run: LocalRun, package_uris: Sequence[str], args: Sequence[str]) ->
     }
     if key_file := run.service_account_key_file:  # as Google's libraries want it
         program["env"] = [{"name": "GOOGLE_APPLICATION_CREDENTIALS", "value": key_file}]
-    pool: JsonObject = {
-        "machineSpec": machine,
-        "replicaCount": "1",
-        "pythonPackageSpec": program,
-    }
+    return _job(run, {"pythonPackageSpec": program})
+
+
+def _job(run: LocalRun, program: JsonObject) -> JsonObject:
+    machine: JsonObject = {"machineType": _MACHINE}
+    if run.gpu:
+        machine |= {"acceleratorType": GPU_TYPE, "acceleratorCount": 1}
+    pool: JsonObject = {"machineSpec": machine, "replicaCount": "1", **program}
     return {"displayName": NAME, "jobSpec": {"workerPoolSpecs": [pool]}}

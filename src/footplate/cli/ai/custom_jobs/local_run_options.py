@@ -19,7 +19,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class LocalRun:
-    """What they say. Raises click.UsageError: not of one program, or of an image to build."""
+    """What they say. Raises click.UsageError: not of one program."""
 
     executor_image_uri: str
     local_package_path: str
@@ -36,10 +36,10 @@ class LocalRun:
     def __post_init__(self) -> None:
         if (self.script is None) == (self.python_module is None):
             raise click.UsageError("give either --script or --python-module")
-        if self.output_image_uri is not None:
+        if self.output_image_uri is not None and self.service_account_key_file is not None:
             raise click.UsageError(
-                "--output-image-uri: this command builds no image; build one with docker build, or "
-                "gcloud ai custom-jobs local-run, or leave it out"
+                "--service-account-key-file doesn't go with --output-image-uri: the file isn't "
+                "seen in the container"
             )
 
 
@@ -48,7 +48,12 @@ def local_run_options(function: Callable[P, R]) -> Callable[P, R]:
     function = gathered("run", LocalRun)(function)
     for option in (
         click.option("--region", hidden=True, expose_value=False),
-        click.option("--output-image-uri", metavar="IMAGE", help="Refused: no image is built."),
+        click.option(
+            "--output-image-uri",
+            metavar="IMAGE",
+            help="Build this image with the container engine, from --executor-image-uri, and run "
+            "it.",
+        ),
         click.option(
             "--service-account-key-file",
             type=click.Path(exists=True, dir_okay=False, resolve_path=True),
@@ -79,7 +84,8 @@ def local_run_options(function: Callable[P, R]) -> Callable[P, R]:
             "--base-image",
             required=True,
             metavar="IMAGE",
-            help="Prebuilt image of Vertex AI, which names the runtime.",
+            help="Prebuilt image of Vertex AI, which names the runtime; with --output-image-uri "
+            "any image, which the new one is built from.",
         ),
     ):
         function = option(function)

@@ -51,9 +51,16 @@ def check_pools(pools: Sequence[dict[str, str]]) -> None:
 
 
 def make_pool(
-    pool: dict[str, str], package_uris: Sequence[str], module: str | None = None, image: str = ""
+    pool: dict[str, str],
+    package_uris: Sequence[str],
+    module: str | None = None,
+    image: str = "",
+    built: str | None = None,
 ) -> JsonObject:
-    """A WorkerPoolSpec; ``module`` and ``image`` run local code. Empty: a pool that is left out."""
+    """A WorkerPoolSpec; ``module`` and ``image``, or an image ``built``, run local code.
+
+    Empty: a pool that is left out.
+    """
     if not pool:
         return {}
     machine: JsonObject = {"machineType": pool["machine-type"]}
@@ -68,6 +75,8 @@ def make_pool(
         made["diskSpec"] = disk
     if "container-image-uri" in pool:
         made["containerSpec"] = {"imageUri": pool["container-image-uri"]}
+    elif built is not None:
+        made["containerSpec"] = {"imageUri": built}
     else:
         made["pythonPackageSpec"] = {
             "executorImageUri": image or pool["executor-image-uri"],

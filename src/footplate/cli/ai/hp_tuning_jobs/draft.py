@@ -30,6 +30,9 @@ class TuningJobDraft:
     def stage(self, storage: PackageStore) -> JsonObject:  # noqa: ARG002 - the protocol
         return self.request
 
+    def package(self, storage: PackageStore) -> JsonObject:
+        return self.stage(storage)
+
     def check(self, service: Service, request: JsonObject) -> Checked:
         return service.validations.tuning_job(self.project, self.region, request)
 

@@ -41,6 +41,9 @@ class TrainingJobDraft:
     def stage(self, storage: PackageStore) -> JsonObject:
         return self._request(self._given.stage(storage))
 
+    def package(self, storage: PackageStore) -> JsonObject:
+        return self.stage(storage)
+
     def check(self, service: Service, request: JsonObject) -> Checked:
         return service.validations.training_job(self.project, request, self._given.uploads())
 
