@@ -96,6 +96,17 @@ def test_help_of_the_root_imports_no_command_and_no_http() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
+def test_status_asks_a_server_without_modules_that_load_slowly() -> None:
+    code = (
+        "import sys\n"
+        "import footplate.cli.status, footplate.client.service, footplate.settings\n"
+        "heavy = {'pydantic', 'rich', 'pygments', 'yaml', 'sqlalchemy', 'starlette', 'numpy'}\n"
+        "assert 'httpx' in sys.modules\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
 def test_ml_engine_is_another_name_for_ai_platform(invoke: Callable[..., Result]) -> None:
     told = "Listed 0 items in project demo; --project names another one.\n"
     assert invoke("ml-engine", "jobs", "list").stderr == told

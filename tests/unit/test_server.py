@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
@@ -217,3 +219,13 @@ def test_ids_look_like_the_real_ones() -> None:
 def test_the_machine_is_measured() -> None:
     assert memory_bytes() > 1 << 20
     assert 0 < free_port() < 65536
+
+
+def test_a_server_loads_nothing_that_only_a_search_needs() -> None:
+    code = (
+        "import sys\n"
+        "import footplate.server.serving, footplate.server.service\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'footplate.tuning', 'rich', 'alembic'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

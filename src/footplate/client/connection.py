@@ -9,17 +9,20 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-import httpx
-
 from footplate import __version__
 from footplate.client.failures import ConnectionBroke, NoServer, UntrustedCertificate, read_failure
+from footplate.client.httpx_without_cli import import_httpx
 from footplate.domain.errors import InvalidArgument, UnknownError
 from footplate.wire.json_text import parse_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    import httpx
+
     from footplate.wire.json_text import JsonObject
+else:
+    httpx = import_httpx()
 
 _UNLIMITED = httpx.Timeout(60.0, read=None)
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})

@@ -9,12 +9,10 @@ from footplate.client.connection import Connection
 from footplate.client.jobs import LocatedJobs, TrainingJobs, job_path
 from footplate.client.quotas import Quotas
 from footplate.client.resources import Ending, Event, Job, LogLine, Status
-from footplate.client.stacks import Stacks
 from footplate.client.storage import Storage
 from footplate.client.studies import Studies
 from footplate.client.trials import Trials
 from footplate.client.usage import read_usage
-from footplate.client.validation import Validations
 from footplate.domain.names import CustomJobName, JobName, TrainingJobName, TuningJobName
 from footplate.wire.restarts import MOST_NAMES
 
@@ -22,8 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import TracebackType
 
+    from footplate.client.stacks import Stacks
     from footplate.client.trials import MeasurementView, TrialsView
     from footplate.client.usage import ReplicaUsage
+    from footplate.client.validation import Validations
     from footplate.wire.json_text import JsonObject
 
 
@@ -37,12 +37,24 @@ class Service:
         self.custom_jobs = LocatedJobs(self._connection, CustomJobName)
         self.tuning_jobs = LocatedJobs(self._connection, TuningJobName)
         self.storage = Storage(self._connection)
-        self.validations = Validations(self._connection)
         self.offers = Offers(self._connection)
         self.quotas = Quotas(self._connection)
-        self.stacks = Stacks(self._connection)
         self.studies = Studies(self._connection)
         self._trials = Trials(self._connection)
+
+    @property
+    def validations(self) -> Validations:
+        # Imported here: pydantic takes longer than everything else that most commands need.
+        from footplate.client.validation import Validations
+
+        return Validations(self._connection)
+
+    @property
+    def stacks(self) -> Stacks:
+        # Imported here: see ``validations``.
+        from footplate.client.stacks import Stacks
+
+        return Stacks(self._connection)
 
     def __enter__(self) -> Service:
         return self
