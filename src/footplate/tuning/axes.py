@@ -170,12 +170,11 @@ class _Categories(Axis):
     steps = 0
 
     def __init__(self, parameter: CategoricalParameter) -> None:
-        self._values = parameter.values
-        self._places = {value: float(place) for place, value in enumerate(parameter.values)}
+        self._parameter, self._values = parameter, parameter.values
         self.categories = len(parameter.values)
 
     def positions(self, values: Sequence[Value]) -> Floats:
-        return np.array([self._places[str(value)] for value in values], np.float64)
+        return np.array([self._parameter.index_of(value) for value in values], np.float64)
 
     def value(self, position: float) -> str:
         return self._values[int(position)]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from footplate.tuning.bayesian.model import Model
     from footplate.tuning.designer import Designer
 
-_SUGGESTING = 3
+_SUGGESTING = 4
 """Counts the changes after which the same model, trials and seed give another point."""
 
 

@@ -4,7 +4,8 @@ A row has the position of each slot on its axis, NaN where the slot isn't active
 out so that plain Euclidean distances between them mean something, and kernels over them are valid:
 
 - numbers: their position;
-- categories: one column each, so that different ones are at distance 1;
+- categories: one column each, so that different ones are at distance 1 (see :meth:`Encoding.around`
+  where there are many);
 - numbers that may be inactive: an arc of radius 1/2, the inactive in its centre. Active values are
   about as far from each other as on the line, and all equally far from the inactive. Source of the
   idea: Swersky et al., "Raiders of the Lost Architecture", 2014.
@@ -21,9 +22,13 @@ from footplate.tuning.axes import axis
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from numpy.typing import NDArray
+
     from footplate.domain.studies.parameters import Value
     from footplate.domain.studies.space import Point, SearchSpace
     from footplate.tuning.axes import Axis, Floats
+
+    Indices = NDArray[np.int64]
 
 _APART = np.sqrt(0.5)
 """The value of a category's column: the distance of two categories is 1."""
@@ -33,13 +38,19 @@ _ANGLE = 1.0 / _RADIUS
 """Radians for the whole axis: steps along the arc are as long as on the line."""
 
 
+_MANY = 64
+"""Of more categories, only those that known rows have are told apart."""
+
+
 class Encoding:
     """Of one space. ``width``: how many slots, which is how long a row is."""
 
-    def __init__(self, space: SearchSpace) -> None:
+    def __init__(self, space: SearchSpace, known: Floats | None = None) -> None:
         self.space = space
         self.axes: list[Axis] = [axis(slot.parameter) for slot in space.slots]
         self.width = len(self.axes)
+        self.kinds = {j: self._kinds_of(j, known) for j, a in enumerate(self.axes) if a.categories}
+        """For each categorical slot: the column of each category, among those of the slot."""
         self.categorical = np.array([along.categories > 0 for along in self.axes])
         self.conditional = np.array([slot.parent is not None for slot in space.slots])
         self.stepped = np.array([along.steps > 0 for along in self.axes])
@@ -48,9 +59,17 @@ class Encoding:
         )
         """The slot that each column of the features belongs to."""
         self._first = np.searchsorted(self.owners, np.arange(self.width))
-        self._kinds = np.flatnonzero(self.categorical)
         self._arcs = np.flatnonzero(self.conditional & ~self.categorical)
         self._plain = np.flatnonzero(~self.conditional & ~self.categorical)
+
+    def around(self, known: Floats) -> Encoding:
+        """One whose features tell how far any row is from ``known`` ones, in fewer columns.
+
+        Categories that no known row has are as far from these as from each other, so that one
+        column does for all of them.
+        """
+        many = any(len(columns) > _MANY for columns in self.kinds.values())
+        return Encoding(self.space, known) if many else self
 
     def row(self, point: Point) -> Floats:
         row: Floats = self.rows([point])[0]
@@ -105,11 +124,10 @@ class Encoding:
             inactive, first = np.isnan(angles), self._first[self._arcs]
             features[:, first] = np.where(inactive, 0.0, _RADIUS * np.sin(angles))
             features[:, first + 1] = np.where(inactive, 0.0, _RADIUS * np.cos(angles))
-        if len(self._kinds):
-            kinds = rows[:, self._kinds]
-            active, which = np.nonzero(~np.isnan(kinds))
-            places = self._first[self._kinds][which] + kinds[active, which].astype(np.int64)
-            features[active, places] = _APART
+        for j, columns in self.kinds.items():
+            active = np.flatnonzero(~np.isnan(rows[:, j]))
+            places = columns[rows[active, j].astype(np.int64)]
+            features[active, self._first[j] + places] = _APART
         return features
 
     def slopes(self, row: Floats) -> Floats:
@@ -122,7 +140,19 @@ class Encoding:
         return slopes
 
     def _columns(self, slot: int) -> int:
-        return self.axes[slot].categories or (2 if self.conditional[slot] else 1)
+        if slot in self.kinds:
+            return int(self.kinds[slot].max()) + 1
+        return 2 if self.conditional[slot] else 1
+
+    def _kinds_of(self, slot: int, known: Floats | None) -> Indices:
+        count = self.axes[slot].categories
+        if known is None or count <= _MANY:
+            return np.arange(count)
+        there = known[:, slot]
+        kept = np.unique(there[~np.isnan(there)].astype(np.int64))
+        columns = np.zeros(count, np.int64)
+        columns[kept] = np.arange(1, len(kept) + 1)
+        return columns
 
     def _deactivate(self, rows: Floats) -> Floats:
         """Slots whose parents, which stand before them, have other values become NaN."""

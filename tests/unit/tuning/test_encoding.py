@@ -17,6 +17,7 @@ from footplate.domain.studies.space import SearchSpace
 from footplate.tuning.bayesian.candidates import Candidates
 from footplate.tuning.drawing import draw, generator
 from footplate.tuning.encoding import Encoding
+from footplate.tuning.gaussian.kernel import squared_distances
 from tests.unit.tuning.spaces import BRIEF, spaces
 
 MOMENTUM = Branch(("sgd",), DoubleParameter("momentum", 0.0, 1.0))
@@ -91,3 +92,19 @@ def test_slopes_are_those_of_the_features(space: SearchSpace, seed: int) -> None
         low, high = encoding.features(ends)
         own = encoding.owners == j
         assert (high - low)[own] / 2e-6 == pytest.approx(slopes[own], abs=1e-5)
+
+
+def test_many_categories_take_few_columns_and_are_as_far_as_ever() -> None:
+    kinds = CategoricalParameter("kind", tuple(map(str, range(10_000))))
+    space = SearchSpace((kinds, DoubleParameter("x", 0.0, 1.0)))
+    whole = Encoding(space)
+    known = whole.rows([{"kind": kind, "x": 0.5} for kind in ("7", "7", "9999")])
+    asked = whole.rows([{"kind": kind, "x": 0.1} for kind in ("7", "9999", "8", "9")])
+    few = whole.around(known)
+    assert len(few.owners) == 4
+    distances = [
+        squared_distances(encoding.features(asked), encoding.features(known))
+        for encoding in (whole, few)
+    ]
+    assert distances[1] == pytest.approx(distances[0])
+    assert Encoding(SearchSpace((OPTIMIZER,))).around(known).width == 2

@@ -9,7 +9,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias, TypeGuard
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Value: TypeAlias = float | int | str
 
@@ -143,14 +147,18 @@ class CategoricalParameter:
     def count(self) -> int:
         return len(self.values)
 
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {value: place for place, value in enumerate(self.values)}
+
     def has(self, value: object) -> bool:
-        return isinstance(value, str) and value in self.values
+        return isinstance(value, str) and value in self._places
 
     def value_at(self, index: int) -> str:
         return self.values[index]
 
     def index_of(self, value: Value) -> int:
-        return self.values.index(str(value))
+        return self._places[str(value)]
 
 
 CountableParameter: TypeAlias = IntegerParameter | DiscreteParameter | CategoricalParameter

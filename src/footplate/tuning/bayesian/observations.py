@@ -10,13 +10,13 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from footplate.domain.studies.space import Point
+    from footplate.domain.studies.metrics import Metric
     from footplate.domain.studies.study import Study
     from footplate.domain.studies.trials import Trial
     from footplate.tuning.axes import Floats
     from footplate.tuning.encoding import Encoding
 
-MOST_ROWS = 1000
+MOST_ROWS = 500
 """A model of more would be slow, and no better: the best ones and the latest are kept."""
 
 
@@ -33,17 +33,23 @@ class Observations:
 
 def observe(study: Study, encoding: Encoding) -> Observations:
     """Of this study, and of earlier ones of the same space and metrics; in their order."""
-    metrics = study.config.metrics
-    ended = [t for one in (*kin(study), study) for t in in_space(one.finished, encoding)]
+    return observed(counted(study, encoding), study.config.metrics, encoding)
+
+
+def observed(
+    trials: Sequence[Trial], metrics: Sequence[Metric], encoding: Encoding
+) -> Observations:
+    """Of trials in the space, in their order."""
+    ended = [trial for trial in trials if trial.state.ended]
     valued = [(trial, values) for trial in ended if (values := trial.values(metrics)) is not None]
     losses = [[m.loss(v) for m, v in zip(metrics, values, strict=True)] for _, values in valued]
     kept = _most_telling(np.array(losses).reshape(len(losses), len(metrics)))
-    trials = tuple(valued[place][0] for place in kept)
+    found = tuple(valued[place][0] for place in kept)
     failed = [t.point for t in ended if t.values(metrics) is None]
     return Observations(
-        encoding.rows([trial.point for trial in trials]),
+        encoding.rows([trial.point for trial in found]),
         np.array([losses[place] for place in kept]).reshape(len(kept), len(metrics)),
-        trials,
+        found,
         encoding.rows(failed[-MOST_ROWS // 2 :]),
     )
 
@@ -62,13 +68,9 @@ def in_space(trials: Sequence[Trial], encoding: Encoding) -> list[Trial]:
     return [t for t in sorted(trials, key=_number) if encoding.space.has(t.point)]
 
 
-def points(study: Study, encoding: Encoding) -> list[Point]:
-    """Of all trials that count, whether they have ended or not, in their order."""
-    return [t.point for one in (*kin(study), study) for t in in_space(one.trials, encoding)]
-
-
-def pending_points(study: Study, encoding: Encoding) -> list[Point]:
-    return [trial.point for trial in in_space(study.pending, encoding)]
+def counted(study: Study, encoding: Encoding) -> list[Trial]:
+    """All trials that count, whether they have ended or not, in their order."""
+    return [trial for one in (*kin(study), study) for trial in in_space(one.trials, encoding)]
 
 
 def finished_count(study: Study) -> int:

@@ -102,6 +102,6 @@ class _Fitting:
     def _fit(
         self, rows: Floats, y: Floats, starts: Sequence[Floats], iterations: int
     ) -> Hyperparameters:
-        encoding = self._encoding
+        encoding = self._encoding.around(rows)
         evidence = Evidence(encoding.features(rows), encoding.owners, y, self._beliefs)
         return fit(evidence, self._beliefs, starts, iterations)

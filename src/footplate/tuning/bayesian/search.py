@@ -15,7 +15,7 @@ from footplate.tuning.bayesian.explaining import Landmark, explain
 from footplate.tuning.bayesian.feasibility import Feasibility
 from footplate.tuning.bayesian.initial import initial_count, initial_point
 from footplate.tuning.bayesian.marginals import Marginals, weight
-from footplate.tuning.bayesian.observations import observe, pending_points, points
+from footplate.tuning.bayesian.observations import counted, observed
 from footplate.tuning.bayesian.prior import strangers
 from footplate.tuning.bayesian.refit import LEAST_VALUES, fits, refit
 from footplate.tuning.bayesian.several import SharedWorth
@@ -29,6 +29,7 @@ from footplate.tuning.branches import neglected
 from footplate.tuning.designer import Batch, Explanation, Reason, Suggestion
 from footplate.tuning.drawing import draw_new, generator
 from footplate.tuning.encoding import Encoding
+from footplate.tuning.stagnation import reason_to_explore
 from footplate.tuning.tried import all_tried, repeats, tried
 
 if TYPE_CHECKING:
@@ -79,9 +80,11 @@ class _Step:
     def __init__(self, study: Study, model: Model | None, seed: int) -> None:
         self._study, self._seed = study, seed
         self._encoding = Encoding(study.config.space)
-        self._seen = observe(study, self._encoding)
-        self._pending = pending_points(study, self._encoding)
-        self._points = points(study, self._encoding)
+        trials = counted(study, self._encoding)
+        self._seen = observed(trials, study.config.metrics, self._encoding)
+        own = {id(trial) for trial in study.trials}
+        self._pending = [t.point for t in trials if id(t) in own and not t.state.ended]
+        self._points = [trial.point for trial in trials]
         self._known, self._again = tried(study), repeats(study)
         self._given = len(study.trials)
         usable = model is not None and fits(study, model)
@@ -143,14 +146,18 @@ class _Step:
         """``due``: of the branch that has to be next."""
         model = self._fitted()
         surrogates = self._surrogates(model)
-        branch = due.branch if due else None
-        for row in self._rows(surrogates, model, branch):
+        branch, because = (due.branch, str(due)) if due else (None, self._stagnates())
+        anywhere = because and not due
+        for row in () if anywhere else self._rows(surrogates, model, branch):
             point = self._encoding.point(row)
             new = self._again or point not in self._known
             if new and (branch is None or branch.has(point)):
-                return self._explained(point, surrogates, due)
+                return self._explained(point, surrogates, because)
         left = self._drawn(branch)
-        return None if left is None else self._explained(left, surrogates, due)
+        return None if left is None else self._explained(left, surrogates, because)
+
+    def _stagnates(self) -> str:
+        return reason_to_explore(self._seen.losses, self._given)
 
     def _drawn(self, branch: SpaceBranch | None) -> Point | None:
         rng = generator(self._seed, self._given)
@@ -230,11 +237,8 @@ class _Step:
         expected = surrogate.mean(self._encoding.rows(self._pending))
         return LogExpectedImprovement(float(expected.min(initial=surrogate.best)))
 
-    def _explained(
-        self, point: Point, surrogates: Sequence[Surrogate], due: Neglected | None
-    ) -> Suggestion:
+    def _explained(self, point: Point, surrogates: Sequence[Surrogate], because: str) -> Suggestion:
         metrics, row = self._study.config.metrics, self._encoding.row(point)
-        because = "" if due is None else str(due)
         why = explain(self._encoding, surrogates, metrics, row, self._best(), because)
         return Suggestion(point, why)
 

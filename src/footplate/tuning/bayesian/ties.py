@@ -44,6 +44,7 @@ def sharpness(encoding: Encoding, rows: Floats, losses: Floats) -> tuple[float, 
     are along each slot.
     """
     better = _better_half(losses)
+    encoding = encoding.around(rows[better])
     known, ends = _columns(encoding, rows[better]), losses[better]
     one, other = np.triu_indices(len(ends), 1)
     tied = ends[one] == ends[other]
@@ -79,12 +80,12 @@ class Ties:
         losses: Floats,
         pending: Floats,
     ) -> None:
-        self._encoding = encoding
         self._scale: Floats | None = None
         if sharp is not None:
-            self._scale = np.array(sharp)[_owners(encoding)]
             known = np.vstack([rows[_better_half(losses)], pending])
-            self._known = _columns(encoding, known) * self._scale
+            self._encoding = encoding.around(known)
+            self._scale = np.array(sharp)[_owners(self._encoding)]
+            self._known = _columns(self._encoding, known) * self._scale
 
     def worth(self, rows: Floats) -> Floats:
         """To add to the worth of rows: the logarithm of how likely they end like no other."""
@@ -114,7 +115,8 @@ def _owners(encoding: Encoding) -> Places:
 
 
 def _width(encoding: Encoding, slot: int) -> int:
-    return max(encoding.axes[slot].categories, 1) + int(encoding.conditional[slot])
+    kinds = encoding.kinds.get(slot)
+    return (1 if kinds is None else int(kinds.max()) + 1) + int(encoding.conditional[slot])
 
 
 def _columns(encoding: Encoding, rows: Floats) -> Floats:
@@ -123,11 +125,13 @@ def _columns(encoding: Encoding, rows: Floats) -> Floats:
     What isn't active is between 1/2 and 1 from what is.
     """
     found: list[Floats] = []
-    for j, along in enumerate(encoding.axes):
+    for j in range(encoding.width):
         position = rows[:, j]
         absent = np.isnan(position)
-        if along.categories:
-            found.append(0.5 * (position[:, None] == np.arange(along.categories)))
+        kinds = encoding.kinds.get(j)
+        if kinds is not None:
+            column = np.where(absent, -1, kinds[np.nan_to_num(position).astype(np.int64)])
+            found.append(0.5 * (column[:, None] == np.arange(kinds.max() + 1)))
         else:
             found.append(np.where(absent, 0.5, position)[:, None])
         if encoding.conditional[j]:

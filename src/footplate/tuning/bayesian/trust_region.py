@@ -33,7 +33,10 @@ class TrustRegion:
         """To take off the worth of each row: 0 inside, and growing outside."""
         if self._everywhere:
             return np.zeros(len(rows))
-        apart = np.abs(rows[:, None, self._numbers] - self._centres[None])
-        nearest = np.nan_to_num(apart, nan=0.0).max(axis=2).min(axis=1)
-        outside = nearest - self.radius
+        apart = np.zeros((len(rows), len(self._centres)))
+        for positions, centres in zip(rows[:, self._numbers].T, self._centres.T, strict=True):
+            both = np.ix_(*(np.flatnonzero(~np.isnan(of)) for of in (positions, centres)))
+            along = np.abs(positions[both[0]] - centres[both[1]])
+            apart[both] = np.maximum(apart[both], along)
+        outside = apart.min(axis=1) - self.radius
         return np.where(outside > 0.0, _OUTSIDE + _SLOPE * outside, 0.0)

@@ -40,12 +40,13 @@ class Posterior:
         y: Floats,
         pending: Floats,
     ) -> None:
-        self._encoding = encoding
+        known = np.vstack([rows, pending])
+        self._encoding = encoding = encoding.around(known)
         self._lengths = np.array(hyperparameters.lengths)[encoding.owners]
         self._signal, self._rough = hyperparameters.signal, hyperparameters.rough
         self._noise = hyperparameters.noise
         self._measured = len(rows)
-        self._features = self._scaled(np.vstack([rows, pending]))
+        self._features = self._scaled(known)
         self._sizes = (self._features * self._features).sum(axis=1)
         factor = _factor(self._covariance())
         own = factor[: self._measured, : self._measured]

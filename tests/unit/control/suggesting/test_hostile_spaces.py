@@ -69,7 +69,10 @@ ODD: dict[str, tuple[Parameter, ...]] = {
     "all integers": (IntegerParameter("i", *WIDE), IntegerParameter("j", 1, WIDE[1], Scale.LOG)),
     "large integers": (IntegerParameter("i", 2**62, 2**62 + 5, Scale.REVERSE_LOG),),
     "far apart": (DiscreteParameter("d", (-1.7e308, 0.0, 5e-324, 1.7e308), Scale.LINEAR),),
-    "a thousand": (CategoricalParameter("c", tuple(map(str, range(1000)))),),
+    "ten thousand": (CategoricalParameter("c", tuple(map(str, range(10_000)))), double(0, 1)),
+    "one branch": (CategoricalParameter("c", ("a",), branches=(Branch(("a",), double(0, 1)),)),),
+    "equal bounds": (double(2, 2), double(3, 3, Scale.LOG), double(0, 1)),
+    "near 0": (double(5e-324, 1, Scale.LOG), double(1e-12, 2e-12, Scale.LOG)),
     "in each other": (nested(32),),
     "empty text": (CategoricalParameter("c", ("", " ", "\n", "-", "\x1b", "NaN")),),
 }
@@ -114,6 +117,7 @@ def test_odd_spaces(name: str, algorithm: Algorithm) -> None:
     if algorithm is Algorithm.GRID and space.size is None:
         return
     made: list[list[float | None]] = [[1.0], [None], [1.7e308, -1.7e308], [0.0, 1.0, 1e-300]]
+    made.append([math.nan, math.inf, 1.0, -math.inf])
     for results in made:
         Desk(space, algorithm).live((results * TRIALS)[:TRIALS])
 
