@@ -14,7 +14,6 @@ import json
 import multiprocessing
 import sys
 import tempfile
-import time
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +25,7 @@ import learners
 import numpy as np
 import tables
 from pairs import print_pairs
-from tuners import TUNERS
+from runs import run
 
 from footplate.tuning.drawing import draw, generator
 
@@ -37,38 +36,6 @@ if TYPE_CHECKING:
 
 MARKS = (25, 50, 100)
 RANDOM_POINTS = 100
-
-
-def run(
-    problem: Problem, tuner_name: str, seed: int, trials: int, parallel: int
-) -> dict[str, object]:
-    """One search. With several in parallel, each takes a random time, and the next follows it."""
-    tuner = TUNERS[tuner_name](problem.space, seed, parallel)
-    durations = np.random.default_rng([seed, 7]).uniform(0.5, 1.5, trials)
-    running: list[tuple[float, object, object, float]] = []
-    losses: list[float] = []
-    asked_s: list[float] = []
-    now = 0.0
-    for number in range(trials):
-        if len(running) == parallel:
-            running.sort(key=lambda one: one[0])
-            now, token, point, loss = running.pop(0)
-            tuner.tell(token, point, loss)
-            losses.append(loss)
-            tuner.learn()
-        began = time.process_time()
-        token, point = tuner.ask()
-        asked_s.append(time.process_time() - began)
-        running.append((now + durations[number], token, point, problem.loss(point)))
-    losses += [loss for _, _, _, loss in sorted(running, key=lambda one: one[0])]
-    return {
-        "suite": problem.suite,
-        "problem": problem.name,
-        "tuner": tuner_name,
-        "seed": seed,
-        "losses": losses,
-        "latency_ms": 1000 * float(np.median(asked_s[len(asked_s) // 2 :])),
-    }
 
 
 def main() -> None:

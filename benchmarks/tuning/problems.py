@@ -15,10 +15,14 @@ class Loss(Protocol):
 
 @dataclass(frozen=True)
 class Problem:
-    """``best``: the least loss there is; None: unknown, the least that any run has seen counts."""
+    """``best``: the least loss there is; None: unknown, the least that any run has seen counts.
+
+    ``truth``: the loss without its noise; None: it has none.
+    """
 
     suite: str
     name: str
     space: SearchSpace
     loss: Loss
     best: float | None = None
+    truth: Loss | None = None

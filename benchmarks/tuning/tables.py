@@ -315,7 +315,7 @@ class Table:
 
     @property
     def least(self) -> float:
-        return min(self._losses.values())
+        return float(np.nanmin(list(self._losses.values())))
 
     @cached_property
     def _losses(self) -> dict[Hashable, float]:
