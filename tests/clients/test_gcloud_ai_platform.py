@@ -108,7 +108,6 @@ def test_a_failure_is_told(submit: Run, gcloud: Run, finish: Callable[..., dict[
     [
         (("ai-platform", "models", "list"), "models"),
         (("ai-platform", "versions", "list", "--model=m"), "models"),
-        (("ai", "models", "list"), "models"),
         (("ai", "endpoints", "list"), "endpoints"),
     ],
 )
@@ -145,9 +144,8 @@ UNSERVED = [
     ("ai-platform operations wait op1", "there is no operation"),
     (PREDICTION, "batch prediction isn't served"),
     ("ai-platform jobs describe nope", "projects/demo/jobs/nope does not exist"),
-    ("ai models list", "has no models"),
-    ("ai models upload --display-name m --container-image-uri gcr.io/x/y", "has no models"),
-    ("ai models describe 1", "has no models"),
+    ("ai models describe 1", "models/1 does not exist"),
+    ("ai models delete 1", "models/1 does not exist"),
     ("ai endpoints list", "has no endpoints"),
     ("ai endpoints create --display-name e", "has no endpoints"),
     ("ai endpoints describe 1", "has no endpoints"),

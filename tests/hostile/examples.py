@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tests.hostile.caller import Call
-from tests.hostile.house import BUCKET, JSON, PROJECT, REPLICA, TRAINING, here
+from tests.hostile.house import BUCKET, JSON, MODEL, PIPELINE, PROJECT, REPLICA, TRAINING, here
 from tests.unit.wire.vertex_v1_bodies import body, machine, pool, search, tuning
 
 if TYPE_CHECKING:
@@ -141,6 +141,8 @@ SEARCH: dict[str, Any] = search(
 )
 LABELS = {"labels": {"a": "b"}}
 
+_DATA: dict[str, Any] = {"gcsDestination": {"outputUriPrefix": f"gs://{BUCKET}/data/"}}
+_MODELS = "projects/{project}/locations/{location}/models"
 _TRIALS = "projects/{project}/locations/{location}/studies/{study}/trials"
 BODIES: dict[tuple[str, str], list[object]] = {
     ("POST", "projects/{project}/jobs"): [TRAINING, FULL_TRAINING],
@@ -161,7 +163,16 @@ BODIES: dict[tuple[str, str], list[object]] = {
         here(tuning()),
         here(SEARCH),
     ],
-    ("POST", "projects/{project}/locations/{location}/trainingPipelines"): [{"displayName": "p"}],
+    ("POST", "projects/{project}/locations/{location}/trainingPipelines"): [
+        here(PIPELINE),
+        here({**PIPELINE, "inputDataConfig": _DATA, "labels": {"a": "b"}}),
+    ],
+    ("POST", f"{_MODELS}:upload"): [{"model": MODEL}],
+    ("PATCH", f"{_MODELS}/{{model}}"): [{"description": "d"}],
+    ("POST", f"{_MODELS}/{{model}}:mergeVersionAliases"): [{"versionAliases": ["best"]}],
+    ("POST", f"{_MODELS}/{{model}}:export"): [
+        {"outputConfig": {"artifactDestination": {"outputUriPrefix": f"gs://{BUCKET}/x"}}}
+    ],
     ("POST", "projects/{project}/locations/{location}/studies"): [STUDY],
     ("POST", "projects/{project}/locations/{location}/studies:lookup"): [{"displayName": "s"}],
     ("POST", f"{_TRIALS}:suggest"): [{"suggestionCount": 1, "clientId": "c"}],
@@ -251,10 +262,17 @@ def unversioned(template: str) -> str:
 
 def _targets(house: House, template: str) -> list[str]:
     fields = house.names | {"kind": "customJobs", "resource": house.names["custom"]}
-    kinds = {"customJobs": "custom", "hyperparameterTuningJobs": "tuning", "jobs": "job"}
+    kinds = {
+        "customJobs": "custom",
+        "hyperparameterTuningJobs": "tuning",
+        "trainingPipelines": "pipeline",
+        "jobs": "job",
+    }
     for collection, key in kinds.items():
         if f"/{collection}/" in template:
             fields["job"] = house.names[key]
+    if template.endswith(":deleteVersion"):
+        fields["model"] += "@1"
     if "/storage/" in template:
         return [_fill(template, fields | {"name": "data/x.csv"}, safe="")]
     if "{name:path}" in template:
@@ -277,6 +295,8 @@ def _query(method: str, template: str) -> str:
         return f"project={PROJECT}"
     if method == "PATCH" and template.endswith("/jobs/{job}"):
         return "updateMask=labels"
+    if method == "PATCH" and template.endswith("/models/{model}"):
+        return "updateMask=description"
     return ""
 
 

@@ -122,7 +122,9 @@ class House:
             _furnish_trial(self)
         elif "/storage/" in path:
             _furnish_objects(self)
-        elif path.endswith((":cancel", "Jobs/{job}")):
+        elif "/models" in path:
+            _furnish_model(self)
+        elif path.endswith((":cancel", "Jobs/{job}", "Pipelines/{job}")):
             _furnish_jobs(self)
 
     def outside(self) -> dict[str, bytes]:
@@ -192,6 +194,7 @@ def _furnish(house: House) -> None:
     house.names["token"] = shells.issue(job.uid, REPLICA)
     _furnish_jobs(house)
     _furnish_study(house)
+    _furnish_model(house)
 
 
 _NAMES = {
@@ -225,8 +228,26 @@ def _furnish_jobs(house: House) -> None:
     parent = f"projects/{PROJECT}/locations/{REGION}"
     custom = house.json("POST", f"/v1/{parent}/customJobs", here(body()))["name"]
     search = house.json("POST", f"/v1/{parent}/hyperparameterTuningJobs", here(tuning()))["name"]
+    pipeline = house.json("POST", f"/v1/{parent}/trainingPipelines", here(PIPELINE))["name"]
+    house.names["pipeline"] = pipeline.rpartition("/")[2]
     house.jobs = [f"projects/{PROJECT}/jobs/job_1", custom, search]
     house.names |= {"custom": custom.rpartition("/")[2], "tuning": search.rpartition("/")[2]}
+
+
+PIPELINE: dict[str, Any] = {
+    "displayName": "p",
+    "trainingTaskDefinition": (
+        "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml"
+    ),
+    "trainingTaskInputs": body()["jobSpec"],
+}
+MODEL = {"displayName": "m", "artifactUri": f"gs://{BUCKET}/data/"}
+
+
+def _furnish_model(house: House) -> None:
+    models = f"/v1/projects/{PROJECT}/locations/{REGION}/models"
+    made = house.json("POST", f"{models}:upload", {"model": MODEL})["response"]["model"]
+    house.names["model"] = made.rpartition("/")[2]
 
 
 def _furnish_study(house: House) -> None:

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 FACES = {
     "training": ("/v1/projects/{project}/jobs", "/v1/projects/{project}/op", "/v1/projects/{p"),
-    "vertex": ("customJobs", "hyperparameterTuningJobs", "trainingPipelines", "tensorboards"),
+    "vertex": (
+        *("customJobs", "hyperparameterTuningJobs", "trainingPipelines", "tensorboards"),
+        "/models",
+    ),
     "vizier": ("/studies",),
     "storage": ("/storage/",),
     "logging": ("/v2/", "/logs"),

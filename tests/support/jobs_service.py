@@ -14,6 +14,7 @@ from footplate.domain.names import (
     CustomJobName,
     JobUid,
     TrainingJobName,
+    TrainingPipelineName,
     TuningJobName,
     trial_run_name,
 )
@@ -92,15 +93,20 @@ class MemoryJobs:
         name = submission.name
         if isinstance(name, TrainingJobName):
             return name
-        made = CustomJobName if submission.search is None else TuningJobName
+        made: Callable[[str, str, str], JobName] = CustomJobName
+        if submission.pipeline is not None:
+            made = TrainingPipelineName
+        elif submission.search is not None:
+            made = TuningJobName
         return made(name.project, name.location, str(_FIRST_ID + self._made))
 
     def _spec(self, submission: Submission) -> JobSpec:
         asked = submission.search
         if asked is None:
-            return submission.spec
+            return replace(submission.spec, pipeline=submission.pipeline)
         earlier = None if asked.resumes is None else self._store.get(asked.resumes).spec.search
-        return replace(submission.spec, search=search_of(asked, earlier))
+        search = search_of(asked, earlier)
+        return replace(submission.spec, search=search, pipeline=submission.pipeline)
 
     def get(self, name: JobName) -> Job:
         return self._store.get(name)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from footplate.control.decisions import apply
+from footplate.control.models import ModelRegistry
 from footplate.domain.errors import Code
 from footplate.domain.jobs import Ending, JobEvent
 from footplate.domain.lifecycle import CancelRequested
@@ -17,8 +18,10 @@ from footplate.server.tuning import TuningParts
 from footplate.store import TellingStore
 from tests.support.clock import FakeClock
 from tests.support.crashes import Crash, Fuse, die, mortal
+from tests.support.models import MemoryFiles
 from tests.support.searches import make_tuning_job
 from tests.support.store import MemoryStore
+from tests.support.vizier import CountingIds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +55,8 @@ class SearchRig:
         told = TellingStore(jobs, self._changed, self._changed)
         self.woken = 0
         self.parts = TuningParts(told, studies, self.clock, self._changed)
-        self.tuner = self.parts.make_tuner(told, studies, self._wake, lambda: None)
+        registry = ModelRegistry(self.store.models, MemoryFiles(), self.clock, CountingIds())
+        self.tuner = self.parts.make_tuner(told, studies, registry, self._wake, lambda: None)
 
     def _wake(self) -> None:
         self.woken += 1

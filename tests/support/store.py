@@ -7,11 +7,12 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Aborted, NotFound, name_taken
+from footplate.domain.filter_matching import matches
 from footplate.domain.names import StudyUid
 from footplate.ports.store import ACTIVE, Page, StoredEvent
 from footplate.store.checks import check_filter, check_texts
 from footplate.store.paging import Position
-from tests.support.matching import matches
+from tests.support.models import MemoryModels
 from tests.support.studies import MemoryStudies
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self.studies = MemoryStudies()
+        self.models = MemoryModels()
         self._lock = Lock()
         self._jobs: dict[JobUid, Job] = {}
         self._events: dict[JobUid, list[JobEvent]] = {}

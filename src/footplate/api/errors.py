@@ -30,10 +30,12 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _NOT_TRAINING = re.compile(
-    r"/(models|endpoints|batchPredictionJobs|pipelineJobs|datasets|featurestores|indexes"
+    r"/(endpoints|batchPredictionJobs|pipelineJobs|datasets|featurestores|indexes"
     r"|indexEndpoints|modelDeploymentMonitoringJobs|deploymentResourcePools"
     r"|persistentResources|schedules|tensorboards)\b"
 )
+_ML_MODELS = re.compile(r"/v1/projects/[^/]+/(models)\b")
+"""AI Platform's models are versions that serve; Vertex AI's are a registry, which is served."""
 _MAX_SHOWN = 200
 _ANSWERED = ("http", "websocket")
 _BEGINNINGS = frozenset(
@@ -121,7 +123,7 @@ async def answer_router_error(request: Request, error: Exception) -> Response:
 
 def _hint(path: str) -> str:
     """Why there is nothing, where people look who know Google's services."""
-    found = _NOT_TRAINING.search(path)
+    found = _ML_MODELS.match(path) or _NOT_TRAINING.search(path)
     return f": Footplate trains, and has no {found[1]}" if found else ""
 
 

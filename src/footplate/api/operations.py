@@ -1,7 +1,8 @@
 """Long-running operations of aiplatform v1.
 
-The only ones are deletions, and these are done when they are answered. None is kept: its name
-says what was deleted and when, so that it is found again after any restart.
+Deletions are done when they are answered. None is kept: its name says what was deleted and when,
+so that it is found again after any restart. Those of models that aren't deletions of a whole model
+are in ``vertex_v1.model_operations``.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from footplate.api.json_route import json_route
 from footplate.domain.errors import NotFound
 from footplate.domain.names import (
     CustomJobName,
+    ModelName,
     OperationName,
+    TrainingPipelineName,
     TuningJobName,
     check_location,
     check_project,
@@ -23,7 +26,7 @@ from footplate.domain.names import (
 from footplate.wire.timestamps import format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from starlette.routing import Route
 
@@ -31,8 +34,14 @@ if TYPE_CHECKING:
     from footplate.api.json_route import Call
     from footplate.wire.json_text import JsonObject
 
-_KINDS: Mapping[str, type[CustomJobName | TuningJobName]] = MappingProxyType(
-    {"customJobs": CustomJobName, "hyperparameterTuningJobs": TuningJobName}
+_Name = CustomJobName | TuningJobName | TrainingPipelineName | ModelName
+_KINDS: Mapping[str, type[_Name]] = MappingProxyType(
+    {
+        "customJobs": CustomJobName,
+        "hyperparameterTuningJobs": TuningJobName,
+        "trainingPipelines": TrainingPipelineName,
+        "models": ModelName,
+    }
 )
 """What can be deleted, by the last part of its collection's name."""
 _ID = re.compile(
@@ -43,16 +52,18 @@ _MICROSECOND = timedelta(microseconds=1)
 _TYPES = "type.googleapis.com/google.cloud.aiplatform"
 
 
-def deletion(name: CustomJobName | TuningJobName, at: datetime, version: str) -> JsonObject:
-    """The operation that deleted a job; ``version`` of the API that it was asked by."""
-    kind = name.collection.rpartition("/")[2]
-    operation_id = f"delete-{version}-{kind}-{name.job_id}-{(at - _EPOCH) // _MICROSECOND}"
+def deletion(name: _Name, at: datetime, version: str) -> JsonObject:
+    """The operation that deleted a job or a model; ``version`` of the API that was called."""
+    kind, resource_id = str(name).split("/")[-2:]
+    operation_id = f"delete-{version}-{kind}-{resource_id}-{(at - _EPOCH) // _MICROSECOND}"
     operation = OperationName(name.project, name.location, operation_id)
-    return _done(operation, at, version)
+    return deleted(str(operation), at, version)
 
 
-def operation_routes(jobs: JobsService) -> list[Route]:
-    api = _Operations(jobs)
+def operation_routes(
+    jobs: JobsService, model_exists: Callable[[ModelName], bool] = lambda _: False
+) -> list[Route]:
+    api = _Operations(jobs, model_exists)
     routes = []
     for prefix in ("/v1", "/v1beta1", "/ui"):
         parent = f"{prefix}/projects/{{project}}/locations/{{location}}"
@@ -68,44 +79,46 @@ def operation_routes(jobs: JobsService) -> list[Route]:
 
 
 class _Operations:
-    def __init__(self, jobs: JobsService) -> None:
+    def __init__(self, jobs: JobsService, model_exists: Callable[[ModelName], bool]) -> None:
         self._jobs = jobs
+        self._model_exists = model_exists
 
     def get(self, call: Call) -> JsonObject:
         name = OperationName(call.path["project"], call.path["location"], call.path["operation"])
         check_project(name.project)
         check_location(name.location)
         match = _ID.fullmatch(name.operation_id)
-        if match is None or self._is_there(_job_name(name, match[2], match[3])):
+        if match is None or self._is_there(_KINDS[match[2]](name.project, name.location, match[3])):
             raise NotFound(f"there is no operation {str(name)[:300]!r}")
-        return _done(name, _EPOCH + int(match[4]) * _MICROSECOND, match[1])
+        return deleted(str(name), _EPOCH + int(match[4]) * _MICROSECOND, match[1])
 
     def leave(self, call: Call) -> JsonObject:
         """What is done can't be cancelled, and what isn't kept needn't be deleted."""
         self.get(call)
         return {}
 
-    def _is_there(self, job: CustomJobName | TuningJobName) -> bool:
+    def _is_there(self, name: _Name) -> bool:
+        if isinstance(name, ModelName):
+            return self._model_exists(name)
         try:
-            self._jobs.get(job)
+            self._jobs.get(name)
         except NotFound:
             return False
         return True
-
-
-def _job_name(name: OperationName, kind: str, job_id: str) -> CustomJobName | TuningJobName:
-    return _KINDS[kind](name.project, name.location, job_id)
 
 
 def _none(_call: Call) -> JsonObject:
     return {}
 
 
-def _done(name: OperationName, at: datetime, version: str) -> JsonObject:
-    """Clients parse this strictly: a field more, or an unknown type, is an error to them."""
+def deleted(name: str, at: datetime, version: str) -> JsonObject:
+    """An operation that deleted something.
+
+    Clients parse this strictly: a field more, or an unknown type, is an error to them.
+    """
     time = format_time(at)
     return {
-        "name": str(name),
+        "name": name,
         "metadata": {
             "@type": f"{_TYPES}.{version}.DeleteOperationMetadata",
             "genericMetadata": {"createTime": time, "updateTime": time},

@@ -13,7 +13,14 @@ from footplate.client.storage import Storage
 from footplate.client.studies import Studies
 from footplate.client.trials import Trials
 from footplate.client.usage import read_usage
-from footplate.domain.names import CustomJobName, JobName, TrainingJobName, TuningJobName
+from footplate.domain.names import (
+    CustomJobName,
+    JobName,
+    TrainingJobName,
+    TrainingPipelineName,
+    TuningJobName,
+    backing_job_name,
+)
 from footplate.wire.restarts import MOST_NAMES
 
 if TYPE_CHECKING:
@@ -88,7 +95,8 @@ class Service:
         return self.end().cancelled
 
     def job(self, name: JobName) -> Job:
-        """The job of either face. Raises NotFound."""
+        """The job of either face; of a pipeline the custom job behind it. Raises NotFound."""
+        name = _program_of(name)
         if isinstance(name, TrainingJobName):
             return self.training_jobs.get(name)
         if isinstance(name, CustomJobName):
@@ -97,6 +105,7 @@ class Service:
 
     def jobs_beside(self, name: JobName) -> Iterator[Job]:
         """All of its kind and place, newest first."""
+        name = _program_of(name)
         if isinstance(name, TrainingJobName):
             return self.training_jobs.list(name.project)
         if isinstance(name, CustomJobName):
@@ -105,6 +114,7 @@ class Service:
 
     def cancel(self, name: JobName) -> None:
         """A finished job: nothing happens. Raises NotFound."""
+        name = _program_of(name)
         if isinstance(name, TrainingJobName):
             self.training_jobs.cancel(name)
         elif isinstance(name, CustomJobName):
@@ -164,3 +174,8 @@ class Service:
         path = job_path(name, "/footplate/v1") + "/events"
         for resource in self._connection.lines(path, {"after": str(after)}):
             yield Event.read(resource)
+
+
+def _program_of(name: JobName) -> TrainingJobName | CustomJobName | TuningJobName:
+    """A pipeline ends with its job, so the job stands for it."""
+    return backing_job_name(name, tunes=False) if isinstance(name, TrainingPipelineName) else name

@@ -76,7 +76,12 @@ class Gate:
         """What is asked for, within the service's bounds, of a submission without violations."""
         asked, request = self._with_containers(submission), submission.search
         search = None if request is None else self._searches.search(request)
-        return replace(asked, scheduling=self._bounds.apply(asked.scheduling), search=search)
+        return replace(
+            asked,
+            scheduling=self._bounds.apply(asked.scheduling),
+            search=search,
+            pipeline=submission.pipeline,
+        )
 
     def _with_containers(self, submission: Submission) -> JobSpec:
         return with_containers(submission.spec, self._container_images)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from footplate.control.decisions import apply
-from footplate.domain.errors import Aborted, FailedPrecondition
+from footplate.domain.errors import Aborted, FailedPrecondition, NotFound
 from footplate.domain.jobs import Job, JobEvent
 from footplate.domain.lifecycle import CancelRequested
 from footplate.domain.names import (
@@ -14,7 +14,10 @@ from footplate.domain.names import (
     JobName,
     JobUid,
     TrainingJobName,
+    TrainingPipelineName,
     TuningJobName,
+    backing_uid,
+    pipeline_uid,
 )
 from footplate.domain.preparing import explain_preparing
 from footplate.domain.states import State
@@ -104,7 +107,7 @@ class Jobs:
             labels=submission.labels,
         )
         self._store.create(job, _first_events(self._gate.remarks(submission), now))
-        if job.spec.search is not None:
+        if not job.spec.runs_itself:
             self._begin(job.uid)
         self._wake()
         return job
@@ -113,7 +116,11 @@ class Jobs:
         name = submission.name
         if isinstance(name, TrainingJobName):
             return name
-        made = CustomJobName if submission.search is None else TuningJobName
+        made: Callable[[str, str, str], JobName] = CustomJobName
+        if submission.pipeline is not None:
+            made = TrainingPipelineName
+        elif submission.search is not None:
+            made = TuningJobName
         return made(name.project, name.location, str(self._ids.number()))
 
     def get(self, name: JobName) -> Job:
@@ -122,8 +129,11 @@ class Jobs:
     def explain(self, job: Job) -> Explanation | None:
         """Why it waits, or what it is being prepared for; None: neither.
 
-        Of a tuning job that hasn't begun: what its first trial waits for.
+        Of a tuning job that hasn't begun: what its first trial waits for. Of a pipeline: what
+        the job behind it waits for.
         """
+        if job.spec.pipeline is not None:
+            return self._explain_backing(job)
         if job.state is State.PREPARING and job.spec.search is None:
             events = (stored.event for stored in self._store.events(job.uid))
             return explain_preparing(job, events, self._clock.now())
@@ -131,6 +141,14 @@ class Jobs:
             return self._queue.explain(job)
         runs = self._trials.runs(job)
         return self._queue.explain(runs[min(runs)]) if runs else None
+
+    def _explain_backing(self, pipeline: Job) -> Explanation | None:
+        if pipeline.state.terminal:
+            return None
+        try:
+            return self.explain(self._store.get_by_uid(backing_uid(pipeline.uid)))
+        except NotFound:
+            return None
 
     def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
         return self._store.list(collection, where=where, limit=limit, after=after)
@@ -145,7 +163,8 @@ class Jobs:
         """Remove a finished job with its events, its lines, its utilisation and its trials.
 
         Raises:
-            FailedPrecondition: it isn't finished, or is one of the runs of a tuning job.
+            FailedPrecondition: it isn't finished, or is one of the runs of a tuning job, or the
+                job of a pipeline that isn't finished.
         """
         job = self._store.get(name)
         if job.tuning_job is not None:
@@ -156,12 +175,26 @@ class Jobs:
             raise FailedPrecondition(
                 f"{name} is {job.state.value}; cancel it, and delete it when it has ended"
             )
+        self._check_pipeline(job)
         runs = self._store.runs(job.uid) if job.spec.search is not None else ()
         self._store.delete(name, job.version)
         self._trials.delete(job.uid)
         self._logs.delete(job.uid)
         for each in (job, *runs):
             self._usage.delete(each.uid)
+
+    def _check_pipeline(self, job: Job) -> None:
+        """A pipeline reads how its job ended; after its own end the job may go."""
+        uid = pipeline_uid(job.uid)
+        try:
+            pipeline = None if uid is None else self._store.get_by_uid(uid)
+        except NotFound:
+            return
+        if pipeline is not None and not pipeline.state.terminal:
+            raise FailedPrecondition(
+                f"{job.name} runs the program of {pipeline.name}, which is {pipeline.state.value}; "
+                "delete it when that has ended"
+            )
 
     def set_labels(
         self, name: JobName, labels: tuple[tuple[str, str], ...], version: int | None

@@ -89,6 +89,8 @@ class _Preflight:
     def violations(self, spec: JobSpec) -> Iterator[Violation]:
         for directory in dict.fromkeys(spec.directories):
             yield from self._directory(directory)
+        for _, uri in spec.data[:1]:
+            yield from self._data(uri, "inputDataConfig.gcsDestination.outputUriPrefix")
         programs = dict.fromkeys((pool.field, pool.program) for pool in spec.pools)
         for field, program in programs:
             if isinstance(program, PythonProgram):

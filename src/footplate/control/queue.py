@@ -145,7 +145,7 @@ class Queue:
 
     def explain(self, job: Job) -> Explanation | None:
         """Why the job waits; None: it doesn't."""
-        if job.state is not State.QUEUED or job.spec.search is not None:
+        if job.state is not State.QUEUED or not job.spec.runs_itself:
             return None
         with self._lock:
             self._take_up()
@@ -241,7 +241,7 @@ class Queue:
                 self._forget(uid)
 
     def _see(self, job: Job) -> None:
-        if job.state.terminal or job.spec.search is not None:  # of a tuning job only trials start
+        if job.state.terminal or not job.spec.runs_itself:
             self._forget(job.uid)
             return
         job = as_of(self._clock.now(), job, self._clock)

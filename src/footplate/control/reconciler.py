@@ -278,8 +278,8 @@ class Reconciler:
 
 
 def _runs_itself(job: Job) -> bool:
-    """Of a tuning job only the trials run."""
-    return job.spec.search is None
+    """Of a tuning job only the trials run, of a pipeline only the job behind it."""
+    return job.spec.runs_itself
 
 
 def _end_by_themselves(job: Job, replicas: Collection[str] | None) -> bool:

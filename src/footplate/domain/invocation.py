@@ -46,6 +46,7 @@ def variables(
         *spec.environment,
         *(() if spec.trial is None else (("CLOUD_ML_TRIAL_ID", spec.trial),)),
         *_directories(spec, path),
+        *((name, path(uri)) for name, uri in spec.data),
         *(_cluster(spec, replica, job_id, addresses) if addresses else ()),
     )
 

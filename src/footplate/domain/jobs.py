@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
+    from footplate.domain.pipelines import Pipeline
     from footplate.domain.searches.search import Search
 
 DEFAULT_RUNNING_TIME_S = 604_800.0
@@ -152,6 +153,9 @@ class JobSpec:
     directories: tuple[Directory, ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
     """Variables of the service, the same for each replica."""
+    data: tuple[tuple[str, str], ...] = ()
+    """Variables that name files of buckets (``gs://BUCKET/data/training-*.csv``); programs get
+    them as paths."""
     cluster_variables: frozenset[ClusterVariable] = frozenset()
     chief_role: str = "chief"
     """What TF_CONFIG calls the primary: ``chief`` or ``master``."""
@@ -163,9 +167,16 @@ class JobSpec:
     """The tags that its replicas report to the service, where it runs a trial."""
     search: Search | None = None
     """It is a tuning job: nothing of it runs but its trials, and this is the spec of each."""
+    pipeline: Pipeline | None = None
+    """It is a training pipeline: a job of its own, of the same spec, runs its program."""
     service_account: str | None = None
     network: str | None = None
     web_access: bool = False
+
+    @property
+    def runs_itself(self) -> bool:
+        """Whether the job has replicas; those of tuning jobs and pipelines are other jobs'."""
+        return self.search is None and self.pipeline is None
 
     @property
     def primary(self) -> WorkerPool:
@@ -298,6 +309,11 @@ class Job:
     tuning_job: names.JobUid | None = None
     """It runs a trial of this tuning job, and is in no list; None: it stands for itself."""
     version: int = 1
+
+    @property
+    def id(self) -> str:
+        """The last part of its name."""
+        return self.name.job_id
 
     @property
     def log(self) -> names.JobUid:

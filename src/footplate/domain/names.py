@@ -72,7 +72,43 @@ class TuningJobName(_LocatedJobName):
     KIND = "hyperparameterTuningJobs"
 
 
-JobName = TrainingJobName | CustomJobName | TuningJobName
+class TrainingPipelineName(_LocatedJobName):
+    KIND = "trainingPipelines"
+
+
+JobName = TrainingJobName | CustomJobName | TuningJobName | TrainingPipelineName
+
+
+def backing_job_name(pipeline: JobName, *, tunes: bool) -> CustomJobName | TuningJobName:
+    """The job that runs the program of a training pipeline: it has the pipeline's number."""
+    made = TuningJobName if tunes else CustomJobName
+    return made(*_parts(pipeline))
+
+
+def pipeline_model_name(pipeline: JobName, model_id: str = "") -> ModelName:
+    """The new model that a training pipeline makes; without an id it has the pipeline's."""
+    project, location, job_id = _parts(pipeline)
+    return ModelName(project, location, model_id or job_id)
+
+
+def _parts(name: JobName) -> tuple[str, str, str]:
+    if isinstance(name, TrainingJobName):
+        raise TypeError(f"{name} is no training pipeline")
+    return name.project, name.location, name.job_id
+
+
+_BACKING = "p"
+"""Uids are hexadecimal: none ends with it by itself."""
+
+
+def backing_uid(pipeline: JobUid) -> JobUid:
+    """The uid of a pipeline's job: the same for every caller, so the job is created once."""
+    return JobUid(f"{pipeline}{_BACKING}")
+
+
+def pipeline_uid(job: JobUid) -> JobUid | None:
+    """The pipeline whose program this job runs; None: it is a job of its own."""
+    return JobUid(job.removesuffix(_BACKING)) if job.endswith(_BACKING) else None
 
 
 def trial_run_name(job: JobName, number: int) -> JobName:
@@ -128,6 +164,22 @@ class TrialName:
 
 
 @dataclass(frozen=True)
+class ModelName:
+    """``projects/{project}/locations/{location}/models/{model_id}``, without a version."""
+
+    project: str
+    location: str
+    model_id: str
+
+    @property
+    def collection(self) -> str:
+        return f"projects/{self.project}/locations/{self.location}/models"
+
+    def __str__(self) -> str:
+        return f"{self.collection}/{self.model_id}"
+
+
+@dataclass(frozen=True)
 class OperationName:
     """``projects/{project}/locations/{location}/operations/{operation_id}``."""
 
@@ -154,7 +206,9 @@ _TRAINING_JOB = re.compile(rf"projects/({_SEGMENT})/jobs/({_SEGMENT})")
 _LOCATED = rf"projects/({_SEGMENT})/locations/({_SEGMENT})"
 _CUSTOM_JOB = re.compile(rf"{_LOCATED}/customJobs/({_SEGMENT})")
 _TUNING_JOB = re.compile(rf"{_LOCATED}/hyperparameterTuningJobs/({_SEGMENT})")
+_PIPELINE = re.compile(rf"{_LOCATED}/trainingPipelines/({_SEGMENT})")
 _STUDY = re.compile(rf"{_LOCATED}/studies/({_SEGMENT})")
+_MODEL = re.compile(rf"{_LOCATED}/models/([^/:@]+)")
 
 
 def parse_job_name(text: str) -> JobName:
@@ -169,7 +223,16 @@ def parse_job_name(text: str) -> JobName:
         return CustomJobName(*match.groups())
     if match := _TUNING_JOB.fullmatch(text):
         return TuningJobName(*match.groups())
+    if match := _PIPELINE.fullmatch(text):
+        return TrainingPipelineName(*match.groups())
     raise NotFound(f"{text!r} is not the name of a job")
+
+
+def parse_model_name(text: str) -> ModelName:
+    """Raises NotFound: no model could ever have this name."""
+    if match := _MODEL.fullmatch(text):
+        return ModelName(*match.groups())
+    raise NotFound(f"{text!r} is not the name of a model")
 
 
 def parse_study_name(text: str) -> StudyName:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from footplate.domain.errors import Violation
     from footplate.domain.jobs import JobSpec
     from footplate.domain.names import TrainingJobName
+    from footplate.domain.pipelines import Pipeline
     from footplate.domain.searches.search import SearchRequest
 
 
@@ -54,3 +55,5 @@ class Submission:
     tuning: Tuning | None = None
     search: SearchRequest | None = None
     """What a tuning job searches for; None with violations, or where there is no search."""
+    pipeline: Pipeline | None = None
+    """It is a training pipeline; what else stands here is of the job that runs its program."""

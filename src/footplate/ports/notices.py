@@ -10,10 +10,11 @@ class NoticeKind(Enum):
     JOB = "job"
     """Something was written to it."""
     SEARCH = "search"
-    """There is a new tuning job."""
+    """There is a new tuning job, or a new training pipeline."""
     EVENTS = "events"
     """Of a job only the events are more."""
     STUDY = "study"
+    MODEL = "model"
     QUOTAS = "quotas"
     LEASE = "lease"
     """It was taken, or given back."""
@@ -21,7 +22,7 @@ class NoticeKind(Enum):
 
 @dataclass(frozen=True)
 class Notice:
-    """``key`` is the uid of the job or the study; else empty."""
+    """``key`` is the uid of the job or the study, the name of the model; else empty."""
 
     kind: NoticeKind
     key: str = ""

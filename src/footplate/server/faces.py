@@ -20,7 +20,7 @@ from footplate.api.replica_v1 import replica_routes
 from footplate.api.shell_v1 import shell_routes
 from footplate.api.storage_v1 import program_routes, storage_routes
 from footplate.api.training_v1 import training_routes
-from footplate.api.vertex_v1 import vertex_routes, vizier_routes
+from footplate.api.vertex_v1 import model_routes, vertex_routes, vizier_routes
 from footplate.control.program_storage import PATH as PROGRAMS
 from footplate.server.metrics import make_registry
 from footplate.server.vizier import make_vizier
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from footplate.api.footplate_v1 import About, ServerView
     from footplate.api.logging_v2 import Followers
+    from footplate.control.models import ModelRegistry
     from footplate.domain.catalogue import Catalogue
     from footplate.logs.watchers import Watchers
     from footplate.server.jobs import JobParts
@@ -47,6 +48,7 @@ def make_routes(
     parts: JobParts,
     replicas: ReplicaParts,
     tuning: TuningParts,
+    registry: ModelRegistry,
     watchers: Watchers,
     followers: Followers,
     end: Callable[[], None],
@@ -77,9 +79,10 @@ def make_routes(
             kept.logs, jobs.get, tuple(catalogue.regions), followers, kept.service_log.copy
         ),
         program_routes(PROGRAMS, replicas.programs.check, storage),
-        *operation_routes(jobs),
+        *operation_routes(jobs, registry.exists),
         *vizier_routes(vizier, kept.clock, catalogue),
         *vertex_routes(jobs, kept.clock, catalogue, paths, trials),
+        *model_routes(registry, kept.clock, catalogue),
         *trials_routes(trials, jobs.get, jobs.explain),
         *location_routes(catalogue),
     ]

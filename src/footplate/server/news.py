@@ -47,6 +47,8 @@ class News:
                 self._logs.wake(uid)
             case NoticeKind.STUDY:
                 self._terms.changed(uid)
+            case NoticeKind.MODEL:
+                self._terms.wake_exports()
             case NoticeKind.QUOTAS:
                 self.see_quotas()
             case NoticeKind.SEARCH:

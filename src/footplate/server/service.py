@@ -18,7 +18,9 @@ from footplate.api.logging_v2 import EndOfStream, Followers
 from footplate.api.security import Access
 from footplate.catalogue import load_catalogue
 from footplate.control.admission import Admission
+from footplate.control.exports import Exports
 from footplate.control.hangs import HangLimits, HangWatch
+from footplate.control.models import ModelRegistry
 from footplate.control.reconciler import HEARING_S, Reconciler
 from footplate.control.regions import Binding, Regions
 from footplate.control.round import Round
@@ -31,7 +33,7 @@ from footplate.server.draining import Draining
 from footplate.server.faces import make_routes
 from footplate.server.jobs import JobParts
 from footplate.server.kept import Kept, open_database
-from footplate.server.machine import machine_id
+from footplate.server.machine import RandomIds, machine_id
 from footplate.server.news import News
 from footplate.server.no_backend import NoBackend
 from footplate.server.package_resolver import ProcessResolver
@@ -81,6 +83,9 @@ class Service:
             *(kept, tuning, terms, news, catalogue, regions, settings, engine, resolver),
             reduction=reduction,
         )
+        self._registry = ModelRegistry(
+            database.models, kept.buckets, kept.clock, RandomIds(), terms.wake_exports
+        )
         self.jobs, self.status = parts.jobs, parts.status
         self._draining = Draining(lambda: self.status.active() or self.status.trials())
         self.app = self._make_app(url)
@@ -95,6 +100,7 @@ class Service:
             self._parts,
             self._replicas,
             self._tuning,
+            self._registry,
             self._news.watchers,
             followers,
             self._draining.begin,
@@ -123,8 +129,11 @@ class Service:
         grace_s = settings.evaluator_grace_s
         reconciler = Reconciler(store, regions, clock, replicas.tokens, grace_s, hangs)
         control = Round(Admission(store, queue, regions, catalogue, clock), reconciler)
-        tuner = self._tuning.make_tuner(store, fenced.studies, term.wake, term.wake_tuner)
-        term.join(control, reconciler, hangs, tuner)
+        buckets = self._kept.buckets
+        registry = ModelRegistry(fenced.models, buckets, clock, RandomIds())
+        tuner = self._tuning.make_tuner(store, fenced.studies, registry, term.wake, term.wake_tuner)
+        exports = Exports(fenced.models, buckets, clock)
+        term.join(control, reconciler, hangs, tuner, exports)
         return term
 
     def start(self) -> None:

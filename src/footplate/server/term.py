@@ -9,6 +9,7 @@ from footplate.control.loop import Loop
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from footplate.control.exports import Exports
     from footplate.control.hangs import HangWatch
     from footplate.control.reconciler import Reconciler
     from footplate.control.round import Round
@@ -33,28 +34,42 @@ class Term:
         self._leads = leads
         self._control: Loop
         self._tuning: Loop
+        self._exporting: Loop
+        self._exports: Exports
         self._tuner: Tuner
         self._reconciler: Reconciler
         self.hangs: HangWatch
 
-    def join(self, control: Round, reconciler: Reconciler, hangs: HangWatch, tuner: Tuner) -> None:
+    def join(
+        self,
+        control: Round,
+        reconciler: Reconciler,
+        hangs: HangWatch,
+        tuner: Tuner,
+        exports: Exports,
+    ) -> None:
         """The parts, which have to know the term that they are of."""
         self.hangs = hangs
         self._reconciler = reconciler
         self._tuner = tuner
         self._control = Loop(self._while_leading(control.step), "control")
         self._tuning = Loop(self._while_leading(tuner.step), "tuning")
+        self._exports = exports
+        self._exporting = Loop(self._while_leading(exports.step), "exports")
 
     def start(self) -> None:
         """Take up what is there, then follow every change."""
         self._backend.watch(self._seen)
         self._control.start()
         self._tuning.start()
+        self._exporting.start()
         self._leftovers.start()
 
     def close(self) -> None:
         """Stop following. Jobs go on."""
         self._leftovers.close()
+        self._exports.close()
+        self._exporting.close()
         self._tuning.close()
         self._control.close()
         self._backend.close()
@@ -76,8 +91,12 @@ class Term:
     def wake_tuner(self) -> None:
         self._tuning.wake()
 
+    def wake_exports(self) -> None:
+        """There may be files of models to copy."""
+        self._exporting.wake()
+
     def begin_search(self, uid: JobUid) -> None:
-        """There is a new tuning job."""
+        """There is a new tuning job or pipeline."""
         self._tuner.begin(uid)
 
     def changed(self, uid: JobUid) -> None:
@@ -89,6 +108,7 @@ class Term:
         """Anything may have been written unheard."""
         self._reconciler.refresh()
         self._tuner.refresh()
+        self.wake_exports()
         self.wake()
 
     def _while_leading(self, step: Callable[[], float | None]) -> Callable[[], float | None]:

@@ -60,9 +60,14 @@ class Terms:
             term.changed(uid)
 
     def begin_search(self, uid: JobUid) -> None:
-        """There is a new tuning job."""
+        """There is a new tuning job or pipeline."""
         if (term := self._term) is not None:
             term.begin_search(uid)
+
+    def wake_exports(self) -> None:
+        """There may be files of models to copy."""
+        if (term := self._term) is not None:
+            term.wake_exports()
 
     def hear(self, bearer: Bearer, records: Sequence[Record]) -> None:
         """A supervisor has reported."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from footplate.control.pipelines import PipelineAdvance
 from footplate.control.searches.advance import Advance
 from footplate.control.searches.earlier import EarlierStudies
 from footplate.control.searches.measuring import Measuring
@@ -19,6 +20,7 @@ from footplate.control.suggesting.models import Models
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from footplate.control.models import ModelRegistry
     from footplate.domain.names import JobUid
     from footplate.ports.clock import Clock
     from footplate.ports.store import Store
@@ -46,10 +48,11 @@ class TuningParts:
         self,
         store: Store,
         studies: StudyStore,
+        registry: ModelRegistry,
         wake_jobs: Callable[[], None],
         wake: Callable[[], None],
     ) -> Tuner:
-        """One that knows nothing yet, and writes to these stores.
+        """One that knows nothing yet, and writes to these stores and this registry.
 
         ``wake_jobs`` is called when jobs are to be looked at: those that run trials; ``wake`` when
         the tuner has something to do.
@@ -64,4 +67,5 @@ class TuningParts:
             self.earlier,
             self._clock,
         )
-        return Tuner(store, advance, self.models, self.reported, wake)
+        pipelines = PipelineAdvance(store, registry, self._clock, wake_jobs)
+        return Tuner(store, advance, pipelines, self.models, self.reported, wake)

@@ -25,6 +25,7 @@ from footplate.domain.jobs import (
 )
 from footplate.domain.states import Phase, State
 from footplate.store.document import Json, read, write
+from footplate.store.pipelines import pipeline_document, pipeline_of
 from footplate.store.studies.searches import search_document, search_of
 from footplate.store.times import from_micros, from_micros_or_none, to_micros
 
@@ -160,6 +161,8 @@ def write_spec(spec: JobSpec) -> str:
             "service_account": spec.service_account,
             "network": spec.network,
             "web_access": spec.web_access,
+            **({"data": spec.data} if spec.data else {}),
+            **pipeline_document(spec.pipeline),
         }
     )
 
@@ -173,12 +176,14 @@ def read_spec(text: str) -> JobSpec:
         job_dir=spec["job_dir"],
         directories=tuple(_directory(made) for made in spec["directories"]),
         environment=_pairs(spec["environment"]),
+        data=_pairs(spec.get("data", ())),
         cluster_variables=frozenset(ClusterVariable(v) for v in spec["cluster_variables"]),
         chief_role=spec["chief_role"],
         cluster_job=spec["cluster_job"],
         trial=spec.get("trial"),
         metrics=tuple(spec.get("metrics", ())),
         search=search_of(spec.get("search")),
+        pipeline=pipeline_of(spec.get("pipeline")),
         service_account=spec["service_account"],
         network=spec["network"],
         web_access=spec["web_access"],

@@ -23,6 +23,7 @@ from footplate.store.leases import SoleLeases, SqlLeases, fence
 from footplate.store.listening import Listener
 from footplate.store.lists import find_newest
 from footplate.store.memory import Memory
+from footplate.store.models import SqlModels
 from footplate.store.paging import Position
 from footplate.store.quotas import SqlQuotas
 from footplate.store.room import keep_room, kept_log
@@ -72,7 +73,7 @@ _INSERT = insert(jobs)
 
 
 class SqlStore:
-    """Jobs in SQL, and ``quotas`` and ``studies`` in the same database.
+    """Jobs in SQL, and ``quotas``, ``studies`` and ``models`` in the same database.
 
     Any number of threads may call it; ``close`` comes after the last call.
     """
@@ -93,6 +94,7 @@ class SqlStore:
         self._transactions = transactions
         self.quotas = SqlQuotas(transactions, sole=self._sole)
         self.studies = SqlStudies(transactions)
+        self.models = SqlModels(transactions)
 
     @property
     def several(self) -> bool:
@@ -135,7 +137,7 @@ class SqlStore:
             _index_labels(connection, job)
             self._remember(job, append_events(connection, job.uid, events, 0))
             enter(connection, values)
-            kind = NoticeKind.JOB if job.spec.search is None else NoticeKind.SEARCH
+            kind = NoticeKind.JOB if job.spec.runs_itself else NoticeKind.SEARCH
             self._transactions.tell(connection, kind, job.uid)
 
     def get(self, name: JobName) -> Job:

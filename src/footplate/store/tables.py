@@ -18,7 +18,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION = "1001"
+REVISION = "1002"
 """The newest migration; a database at this revision needs none."""
 
 REVISION_TABLE = "footplate_revision"
@@ -198,6 +198,20 @@ trial_reports = Table(
     UniqueConstraint("study_uid", "number", "key_digest", name="trial_reports_once"),
     Index("trial_reports_by_trial", "study_uid", "number", "position"),
 )
+
+models = Table(
+    "models",
+    metadata,
+    Column("name", Bytewise, primary_key=True),
+    Column("collection", Bytewise, nullable=False),
+    Column("create_time", Micros, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("exporting", Integer, nullable=False),
+    Column("body", Text, nullable=False),
+    Index("models_newest", "collection", "create_time", "name"),
+    Index("models_exporting", "exporting"),
+)
+"""The model registry. ``exporting`` is 1 while an export of the model hasn't ended, else 0."""
 
 leases = Table(
     "leases",

@@ -16,12 +16,14 @@ from footplate.api.locations import location_routes
 from footplate.api.operations import operation_routes
 from footplate.api.security import Access
 from footplate.api.training_v1 import training_routes
-from footplate.api.vertex_v1 import vertex_routes, vizier_routes
+from footplate.api.vertex_v1 import model_routes, vertex_routes, vizier_routes
 from footplate.catalogue import load_catalogue
+from footplate.control.models import ModelRegistry
 from footplate.domain.states import State
 from tests.support.http_server import serve
 from tests.support.jobs_service import MemoryJobs
-from tests.support.vizier import memory_vizier
+from tests.support.models import MemoryFiles, MemoryModels
+from tests.support.vizier import CountingIds, memory_vizier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,13 +46,15 @@ def _shells(job: Job) -> dict[str, str]:
     return {name: f"/shell/v1/{name}" for name in job.spec.replica_names() if opens}
 
 
-def build(jobs: MemoryJobs, access: Access) -> Starlette:
+def build(jobs: MemoryJobs, access: Access, files: MemoryFiles | None = None) -> Starlette:
+    registry = ModelRegistry(MemoryModels(), files or MemoryFiles(), jobs.clock, CountingIds())
     routes = [
         *health_routes("1.2.3", CollectorRegistry(), lambda: {"dataDir": "here"}),
         *training_routes(jobs, load_catalogue(), _shells, jobs.trials),
         *vizier_routes(memory_vizier(jobs.clock), jobs.clock, load_catalogue()),
         *vertex_routes(jobs, jobs.clock, load_catalogue(), _shells, jobs.trials),
-        *operation_routes(jobs),
+        *model_routes(registry, jobs.clock, load_catalogue()),
+        *operation_routes(jobs, registry.exists),
         *location_routes(load_catalogue()),
         Route("/v1/crash", crash),
         Route("/replica/v1/crash", crash),
@@ -90,8 +94,14 @@ def switch() -> Iterator[Switch]:
 
 
 @pytest.fixture
-def url(switch: Switch, jobs: MemoryJobs) -> str:
-    switch.app = build(jobs, Access())
+def files() -> MemoryFiles:
+    """What is in the bucket ``b``."""
+    return MemoryFiles()
+
+
+@pytest.fixture
+def url(switch: Switch, jobs: MemoryJobs, files: MemoryFiles) -> str:
+    switch.app = build(jobs, Access(), files)
     return switch.url
 
 

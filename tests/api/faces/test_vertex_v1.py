@@ -117,19 +117,6 @@ def test_list(http: httpx.Client, jobs: MemoryJobs) -> None:
     assert other.json() == {}
 
 
-@pytest.mark.parametrize("kind", ["trainingPipelines"])
-def test_what_isnt_there_yet_says_so(http: httpx.Client, kind: str) -> None:
-    response = http.post(f"/v1beta1/{P}/{kind}", json={})
-    assert (response.status_code, response.json()["error"]["status"]) == (
-        400,
-        "FAILED_PRECONDITION",
-    )
-    assert "yet" in response.json()["error"]["message"]
-    assert http.get(f"/v1/{P}/{kind}").json() == {}
-    assert http.get(f"/v1/{P}/{kind}/1").status_code == 404
-    assert http.post(f"/v1/{P}/{kind}/1:cancel", json={}).status_code == 404
-
-
 def tuning_body(**more: object) -> dict[str, object]:
     parameter = {"parameterId": "lr", "doubleValueSpec": {"minValue": 0.1, "maxValue": 1}}
     return {

@@ -21,6 +21,7 @@ from footplate.domain.jobs import (
     Scheduling,
     WorkerPool,
 )
+from footplate.domain.pipelines import ModelUpload, Pipeline
 from footplate.domain.searches.search import Search, TrialCounts
 from footplate.domain.states import Phase, State
 from footplate.domain.studies.limits import StudyLimits
@@ -189,7 +190,12 @@ def test_what_newer_versions_add_to_replicas_is_kept() -> None:
 
 
 def test_every_field_of_a_spec_is_in_its_document() -> None:
-    assert {field.name for field in fields(JobSpec)} == json.loads(SPEC_V1).keys() - {"v"}
+    """``data`` and ``pipeline`` are written where they are set only."""
+    pipeline = Pipeline("d", "{}", ModelUpload("{}", "gs://b/m/", "id", "parent"), "m@1")
+    spec = replace(SPEC, pipeline=pipeline, data=(("AIP_TEST_DATA_URI", "gs://b/test-*.csv"),))
+    text = documents.write_spec(spec)
+    assert {field.name for field in fields(JobSpec)} == json.loads(text).keys() - {"v"}
+    assert documents.read_spec(text) == spec
 
 
 @given(strategies.specs)

@@ -1,6 +1,7 @@
 """aiplatform v1 and v1beta1 over HTTP."""
 
+from footplate.api.vertex_v1.model_routes import model_routes
 from footplate.api.vertex_v1.routes import vertex_routes
 from footplate.api.vertex_v1.vizier_routes import vizier_routes
 
-__all__ = ["vertex_routes", "vizier_routes"]
+__all__ = ["model_routes", "vertex_routes", "vizier_routes"]

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from footplate.api.jobs_service import JobsService
     from footplate.api.json_route import Call
     from footplate.domain.jobs import Job
-    from footplate.domain.names import CustomJobName, TuningJobName
+    from footplate.domain.names import CustomJobName, TrainingPipelineName, TuningJobName
     from footplate.ports.clock import Clock
+    from footplate.wire.filters import Vocabulary
     from footplate.wire.json_text import JsonObject
 
-    Name = CustomJobName | TuningJobName
+    Name = CustomJobName | TuningJobName | TrainingPipelineName
 
 
 class LocatedJobs:
@@ -29,8 +30,14 @@ class LocatedJobs:
     """
 
     def __init__(
-        self, jobs: JobsService, clock: Clock, kind: Callable[[str, str, str], Name], version: str
+        self,
+        jobs: JobsService,
+        clock: Clock,
+        kind: Callable[[str, str, str], Name],
+        version: str,
+        vocabulary: Vocabulary = VOCABULARY,
     ) -> None:
+        self._vocabulary = vocabulary
         self._jobs = jobs
         self._clock = clock
         self._kind = kind
@@ -43,7 +50,7 @@ class LocatedJobs:
         """A ``readMask`` is ignored: clients take more than they asked for."""
         here = location_of(call)
         collection = self._kind(here.project, here.location, "").collection
-        listing = Listing(collection.rpartition("/")[2], VOCABULARY, PAGES)
+        listing = Listing(collection.rpartition("/")[2], self._vocabulary, PAGES)
         return listing.answer(self._jobs, collection, call, tell)
 
     def cancel(self, call: Call) -> JsonObject:

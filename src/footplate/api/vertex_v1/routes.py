@@ -10,6 +10,7 @@ from footplate.api.tuning_jobs import TuningJobs
 from footplate.api.vertex_v1.absent import absent_routes
 from footplate.api.vertex_v1.custom_jobs import CustomJobs
 from footplate.api.vertex_v1.hyperparameter_tuning_jobs import HyperparameterTuningJobs
+from footplate.api.vertex_v1.training_pipelines import TrainingPipelines
 from footplate.api.web_access import no_shells
 
 if TYPE_CHECKING:
@@ -41,12 +42,23 @@ def vertex_routes(
             json_route(f"{job}:cancel", {"POST": api.cancel}),
             json_route(job, {"GET": api.get, "DELETE": api.delete}),
             *_tuning_routes(tuning, f"{location}/hyperparameterTuningJobs"),
+            *_pipeline_routes(
+                TrainingPipelines(jobs, clock, catalogue, version), f"{location}/trainingPipelines"
+            ),
             *absent_routes(location),
         ]
     return routes
 
 
 def _tuning_routes(api: HyperparameterTuningJobs, path: str) -> list[Route]:
+    return [
+        json_route(path, {"GET": api.list, "POST": api.create}),
+        json_route(f"{path}/{{job}}:cancel", {"POST": api.cancel}),
+        json_route(f"{path}/{{job}}", {"GET": api.get, "DELETE": api.delete}),
+    ]
+
+
+def _pipeline_routes(api: TrainingPipelines, path: str) -> list[Route]:
     return [
         json_route(path, {"GET": api.list, "POST": api.create}),
         json_route(f"{path}/{{job}}:cancel", {"POST": api.cancel}),

@@ -1,4 +1,4 @@
-"""Whatever tuning jobs there are, bring each one forward as soon as something of it has changed."""
+"""Brings each tuning job and each training pipeline forward as soon as something of it changes."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Aborted, NotFound, NotLeading, ServiceError
-from footplate.domain.names import JobUid, StudyUid, parse_run_uid
+from footplate.domain.names import JobUid, StudyUid, parse_run_uid, pipeline_uid
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from footplate.control.pipelines import PipelineAdvance
     from footplate.control.searches.advance import Advance
     from footplate.control.searches.reported import Reported
     from footplate.control.suggesting.models import Models
@@ -33,6 +34,7 @@ class Tuner:
         self,
         store: Store,
         advance: Advance,
+        pipelines: PipelineAdvance,
         models: Models,
         reported: Reported,
         wake: Callable[[], None],
@@ -40,6 +42,7 @@ class Tuner:
         """``wake`` is called when there is something to do; ``step`` does it."""
         self._store = store
         self._advance = advance
+        self._pipelines = pipelines
         self._models = models
         self._reported = reported
         self._wake = wake
@@ -50,7 +53,7 @@ class Tuner:
         self._loaded = False
 
     def begin(self, uid: JobUid) -> None:
-        """There is a new tuning job."""
+        """There is a new tuning job or pipeline."""
         with self._lock:
             self._active.add(uid)
             self._changed.add(uid)
@@ -62,17 +65,19 @@ class Tuner:
         self._wake()
 
     def changed(self, uid: JobUid) -> None:
-        """Something was written to a job: a tuning job, one that runs a trial, or any other.
+        """Something was written to a job: a tuning job, one that runs a trial, a pipeline, the job
+        behind one, or any other.
 
         Never blocks for long.
         """
         run = parse_run_uid(uid)
         tuning_job = uid if run is None else run[0]
+        pipeline = pipeline_uid(uid) or uid
         with self._lock:
-            if tuning_job not in self._active:
-                return
-            self._changed.add(tuning_job)
-        self._wake()
+            concerned = {each for each in (tuning_job, pipeline) if each in self._active}
+            self._changed |= concerned
+        if concerned:
+            self._wake()
 
     def step(self) -> float | None:
         """Look at what has changed; at all there is, where nothing is said to have.
@@ -109,7 +114,7 @@ class Tuner:
 
     def _load(self) -> None:
         try:
-            found = {job.uid for job in self._store.active() if job.spec.search is not None}
+            found = {job.uid for job in self._store.active() if not job.spec.runs_itself}
         except BaseException:
             self._loaded = False
             raise
@@ -120,7 +125,11 @@ class Tuner:
     def _look(self, uid: JobUid) -> None:
         try:
             job = self._store.get_by_uid(uid)
-            if job.spec.search is not None and not job.state.terminal:
+            if job.spec.pipeline is not None and not job.state.terminal:
+                job = self._pipelines.look(job, job.spec.pipeline)
+                if not job.state.terminal:
+                    return
+            elif job.spec.search is not None and not job.state.terminal:
                 job, kept = self._advance.look(job, job.spec.search)
                 if not job.state.terminal:
                     self._models.prepare(kept)

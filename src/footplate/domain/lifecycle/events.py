@@ -145,7 +145,8 @@ class StartRefused:
 
 @dataclass(frozen=True)
 class TrialsBegin:
-    """Of a tuning job: some of its trials are being prepared, or, ``running``, one runs.
+    """Of a tuning job: some of its trials are being prepared, or, ``running``, one runs. Of a
+    pipeline: the job behind it.
 
     ``since``: when the first of them began to run.
     """

@@ -51,7 +51,8 @@ TRANSITIONS: dict[State, frozenset[State]] = {
 }
 """Where a job may go from each state. PREPARING to itself, and RUNNING to PREPARING: a retry.
 
-Only tuning jobs go from QUEUED to CANCELLING: of others nothing is there yet that may run."""
+Only tuning jobs and pipelines go from QUEUED to CANCELLING: of others nothing is there yet that
+may run."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ _End = ReplicaLost | ReplicaExited | ReplicaGone
 def _apply(job: Job, event: Event) -> Change:
     if job.state.terminal:
         return job, ()
-    if job.spec.search is not None:
+    if not job.spec.runs_itself:
         return tuning.apply(job, event), ()
     return _happen(job, event)
 
@@ -366,7 +367,7 @@ def _enter(before: Job, after: Job, at: datetime) -> Job:
         after = replace(after, start_time=at)
     if after.state.terminal:
         after = replace(after, end_time=at)
-    if after.state is State.SUCCEEDED and after.ending is not None:
+    if after.state is State.SUCCEEDED and after.ending is not None and after.spec.runs_itself:
         after = replace(after, ending=replace(after.ending, message=ends.failed_evaluators(after)))
     return after
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import FailedPrecondition
-from footplate.domain.names import trial_run_name
+from footplate.domain.names import TrainingPipelineName, backing_job_name, trial_run_name
 
 if TYPE_CHECKING:
     from footplate.domain.jobs import Job
@@ -13,7 +13,12 @@ if TYPE_CHECKING:
 
 
 def check_runs_itself(job: Job) -> None:
-    """Raises FailedPrecondition: it is a tuning job; says which jobs run its programs."""
+    """Raises FailedPrecondition: other jobs run its programs; says which."""
+    if isinstance(job.name, TrainingPipelineName):
+        backing = backing_job_name(job.name, tunes=job.spec.search is not None)
+        raise FailedPrecondition(
+            f"{job.name} is a training pipeline: its program runs in {backing}; ask for that"
+        )
     if job.spec.search is not None:
         raise FailedPrecondition(said_of_runs(job.name))
 

@@ -20,6 +20,7 @@ from footplate.wire.vertex_v1.warnings import spec_warnings, unknown_parity, unk
 if TYPE_CHECKING:
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.errors import Violation
+    from footplate.domain.pipelines import Pipeline
     from footplate.domain.submission import Location
     from footplate.wire.json_model import Understood
     from footplate.wire.json_text import JsonObject
@@ -91,6 +92,52 @@ def _submission(
         parity=parity,
         violations=violations,
         understood=not understood.wrong,
+    )
+
+
+def backed_submission(
+    job: CustomJob | HyperparameterTuningJob,
+    given: CustomJobSpec,
+    field: str,
+    location: Location,
+    *,
+    display_name: str,
+    pipeline: Pipeline,
+    data: tuple[tuple[str, str], ...],
+    data_format: str,
+    request: str,
+    labels: tuple[tuple[str, str], ...],
+    violations: tuple[Violation, ...],
+    understood: bool,
+) -> Submission:
+    """A pipeline whose program ``job`` runs, by the spec ``given``, which stands at ``field``."""
+    warnings: tuple[str, ...] = ()
+    parity: tuple[str, ...] = ()
+    tuning = search = None
+    if understood:
+        warnings = tuple(spec_warnings(job, given, field))
+        parity = tuple(differences(job, given, field, location.location))
+    if isinstance(job, HyperparameterTuningJob):
+        tuning = _tuning(job)
+        search = None if violations else search_request(job, location)
+        if understood:
+            warnings = (*warnings, *study_warnings(job))
+            parity = (*parity, *study_differences(job))
+    spec = job_spec(given, location, field)
+    formats = (("AIP_DATA_FORMAT", data_format),) if data else ()
+    return Submission(
+        name=location,
+        display_name=display_name,
+        spec=replace(spec, environment=(*spec.environment, *formats), data=data),
+        request=request,
+        labels=labels,
+        warnings=warnings,
+        parity=parity,
+        violations=violations,
+        understood=understood,
+        tuning=tuning,
+        search=search,
+        pipeline=pipeline,
     )
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from footplate.domain.catalogue import Catalogue
     from footplate.wire.vertex_v1.models import CustomJob, HyperparameterTuningJob
+    from footplate.wire.vertex_v1.pipeline_models import CustomTask, TuningTask
 
 MAX_DISPLAY_NAME = 128
 _COUNTS = ("maxTrialCount", "parallelTrialCount", "maxFailedTrialCount")
@@ -26,7 +27,7 @@ def check_custom_job(
     job: CustomJob, region: str, catalogue: Catalogue, clouded: Callable[[str], bool]
 ) -> Iterator[Violation]:
     """``clouded``: whether the schema has refused what stands at a field, so that it isn't here."""
-    yield from _check_resource(job)
+    yield from check_resource(job)
     if job.job_spec is None:
         yield Violation("jobSpec", "required: what is to be run")
     else:
@@ -36,7 +37,7 @@ def check_custom_job(
 def check_tuning_job(
     job: HyperparameterTuningJob, region: str, catalogue: Catalogue, clouded: Callable[[str], bool]
 ) -> Iterator[Violation]:
-    yield from _check_resource(job)
+    yield from check_resource(job)
     yield from check_learning(job.labels)
     trials, parallel = job.max_trial_count, job.parallel_trial_count
     yield from check_trial_counts(trials, parallel, job.max_failed_trial_count or 0, _COUNTS)
@@ -50,7 +51,9 @@ def check_tuning_job(
         yield from check_job_spec(job.trial_job_spec, "trialJobSpec", region, catalogue, clouded)
 
 
-def _check_resource(job: CustomJob | HyperparameterTuningJob) -> Iterator[Violation]:
+def check_resource(
+    job: CustomJob | HyperparameterTuningJob | CustomTask | TuningTask,
+) -> Iterator[Violation]:
     if not job.display_name:
         yield Violation("displayName", f"required: 1 to {MAX_DISPLAY_NAME} characters")
     elif len(job.display_name) > MAX_DISPLAY_NAME:

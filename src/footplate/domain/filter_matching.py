@@ -1,10 +1,10 @@
-"""Which jobs a filter selects, in plain Python: the oracle for the stores."""
+"""Which records a filter selects, in plain Python: for models, and the oracle for the stores."""
 
 from __future__ import annotations
 
 import operator
 from datetime import datetime
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Protocol, assert_never
 
 from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or
 from footplate.domain.states import State
@@ -12,9 +12,33 @@ from footplate.domain.states import State
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from footplate.domain.jobs import Job
-
 Value = str | State | datetime
+
+
+class Filtered(Protocol):
+    """A record that filters select."""
+
+    @property
+    def state(self) -> State | None: ...
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def display_name(self) -> str: ...
+
+    @property
+    def labels(self) -> tuple[tuple[str, str], ...]: ...
+
+    @property
+    def create_time(self) -> datetime: ...
+
+    @property
+    def start_time(self) -> datetime | None: ...
+
+    @property
+    def end_time(self) -> datetime | None: ...
+
 
 _ORDER: dict[Comparator, Callable[[str | datetime, str | datetime], bool]] = {
     Comparator.LESS: operator.lt,
@@ -24,39 +48,39 @@ _ORDER: dict[Comparator, Callable[[str | datetime, str | datetime], bool]] = {
 }
 
 
-def matches(where: Filter, job: Job) -> bool:
+def matches(where: Filter, record: Filtered) -> bool:
     match where:
         case And():
-            return all(matches(part, job) for part in where.parts)
+            return all(matches(part, record) for part in where.parts)
         case Or():
-            return any(matches(part, job) for part in where.parts)
+            return any(matches(part, record) for part in where.parts)
         case Not():
-            return not matches(where.part, job)
+            return not matches(where.part, record)
         case Comparison(comparator=Comparator.NOT_EQUAL):
-            return _actual(where, job) != where.value
+            return _actual(where, record) != where.value
         case Comparison():
-            actual = _actual(where, job)
+            actual = _actual(where, record)
             return actual is not None and _compare(actual, where.comparator, where.value)
         case _:
             assert_never(where)
 
 
-def _actual(comparison: Comparison, job: Job) -> Value | None:
+def _actual(comparison: Comparison, record: Filtered) -> Value | None:
     match comparison.field:
         case Field.STATE:
-            return job.state
+            return record.state
         case Field.DISPLAY_NAME:
-            return job.display_name
+            return record.display_name
         case Field.JOB_ID:
-            return job.name.job_id
+            return record.id
         case Field.CREATE_TIME:
-            return job.create_time
+            return record.create_time
         case Field.START_TIME:
-            return job.start_time
+            return record.start_time
         case Field.END_TIME:
-            return job.end_time
+            return record.end_time
         case Field.LABEL:
-            return dict(job.labels).get(comparison.label or "")
+            return dict(record.labels).get(comparison.label or "")
         case _:
             assert_never(comparison.field)
 

@@ -1,0 +1,102 @@
+"""Long-running operations on models.
+
+An upload, and the deletion of a version, are done when they are answered; the name says what was
+done and when. Exports are kept with their model.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Self
+
+from footplate.api.json_route import json_route
+from footplate.api.operations import deleted
+from footplate.api.vertex_v1.parents import location_of
+from footplate.domain.errors import NotFound
+from footplate.domain.names import ModelName
+from footplate.wire.vertex_v1.model_answers import export_operation, upload_operation
+
+if TYPE_CHECKING:
+    from starlette.routing import Route
+
+    from footplate.api.json_route import Call
+    from footplate.control.models import ModelRegistry
+    from footplate.domain.model_registry import Export
+    from footplate.wire.json_text import JsonObject
+
+_ID = re.compile(r"(upload|deleteVersion)-(v1|v1beta1)-([1-9][0-9]{0,8})-([0-9]{1,17})")
+_EXPORT = re.compile(r"export-([1-9][0-9]{0,8})")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True)
+class ModelOperationId:
+    """What was done to the version ``number`` of a model, by which version of the API."""
+
+    kind: str
+    api_version: str
+    number: int
+    at: datetime
+
+    @classmethod
+    def parse(cls, text: str) -> Self | None:
+        """None: no operation has this id."""
+        match = _ID.fullmatch(text)
+        if match is None:
+            return None
+        return cls(match[1], match[2], int(match[3]), _EPOCH + int(match[4]) * _MICROSECOND)
+
+    def __str__(self) -> str:
+        micros = (self.at - _EPOCH) // _MICROSECOND
+        return f"{self.kind}-{self.api_version}-{self.number}-{micros}"
+
+    def answer(self, model: ModelName) -> JsonObject:
+        name = f"{model}/operations/{self}"
+        if self.kind == "upload":
+            return upload_operation(name, self.at, self.api_version, str(model), self.number)
+        return deleted(name, self.at, self.api_version)
+
+
+def export_name(model: ModelName, export: Export) -> str:
+    return f"{model}/operations/export-{export.number}"
+
+
+def model_operation_routes(registry: ModelRegistry) -> list[Route]:
+    api = _ModelOperations(registry)
+    routes = []
+    for prefix in ("/v1", "/v1beta1", "/ui"):
+        location = f"{prefix}/projects/{{project}}/locations/{{location}}"
+        one = f"{location}/models/{{model}}/operations/{{operation}}"
+        routes += [
+            json_route(f"{one}:wait", {"POST": api.get}),
+            json_route(f"{one}:cancel", {"POST": api.leave}),
+            json_route(one, {"GET": api.get, "DELETE": api.leave}),
+        ]
+    return routes
+
+
+class _ModelOperations:
+    def __init__(self, registry: ModelRegistry) -> None:
+        self._registry = registry
+
+    def get(self, call: Call) -> JsonObject:
+        here, text = location_of(call), call.path["operation"]
+        name = ModelName(here.project, here.location, call.path["model"].partition("@")[0])
+        model, _ = self._registry.get(name)
+        if match := _EXPORT.fullmatch(text):
+            for export in model.exports:
+                if export.number == int(match[1]):
+                    return export_operation(export_name(name, export), export)
+        elif (found := ModelOperationId.parse(text)) is not None:
+            exists = any(version.number == found.number for version in model.versions)
+            if exists is (found.kind == "upload"):
+                return found.answer(name)
+        raise NotFound(f"there is no operation {text[:200]!r} of {name}")
+
+    def leave(self, call: Call) -> JsonObject:
+        """What is done can't be cancelled; what is being copied is copied to its end."""
+        self.get(call)
+        return {}

@@ -1,0 +1,137 @@
+"""``projects.locations.models`` of aiplatform v1."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from footplate.api.operations import deletion
+from footplate.api.vertex_v1.model_operations import ModelOperationId, export_name
+from footplate.api.vertex_v1.parents import location_of
+from footplate.domain.errors import InvalidArgument, NotFound, Violation
+from footplate.domain.machines.places import unknown_region
+from footplate.domain.names import ModelName
+from footplate.wire.filters import parse_filter
+from footplate.wire.paging import format_token, parse_token
+from footplate.wire.vertex_v1.model_answers import export_operation, model_json
+from footplate.wire.vertex_v1.model_requests import (
+    read_alias_changes,
+    read_export,
+    read_patch,
+    read_upload,
+)
+from footplate.wire.vertex_v1.queries import MODEL_VOCABULARY, PAGES
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from footplate.api.json_route import Call
+    from footplate.control.models import ModelRegistry
+    from footplate.domain.catalogue import Catalogue
+    from footplate.domain.model_registry import Model
+    from footplate.ports.clock import Clock
+    from footplate.wire.json_text import JsonObject
+
+
+class ModelsApi:
+    """One method for each method of the API; ``version`` is ``v1`` or ``v1beta1``."""
+
+    def __init__(
+        self, registry: ModelRegistry, clock: Clock, catalogue: Catalogue, version: str
+    ) -> None:
+        self._registry = registry
+        self._clock = clock
+        self._catalogue = catalogue
+        self._version = version
+
+    def upload(self, call: Call) -> JsonObject:
+        where, now = location_of(call), self._clock.now()
+        if where.location not in self._catalogue.regions:
+            said = unknown_region(where.location, self._catalogue)
+            raise InvalidArgument.of((Violation("parent", said),))
+        model, version = self._registry.upload(where, read_upload(call.body(), now))
+        operation = ModelOperationId("upload", self._version, version.number, now)
+        return operation.answer(model.name)
+
+    def get(self, call: Call) -> JsonObject:
+        name, key = model_of(call)
+        model, version = self._registry.get(name, key)
+        return model_json(model, version, versioned=bool(key))
+
+    def list(self, call: Call) -> JsonObject:
+        """One entry for each model: its default version."""
+        here = location_of(call)
+        collection = ModelName(here.project, here.location, "").collection
+        text = call.parameter("filter") or ""
+        asked = f"{collection}?{text}"
+        page = self._registry.list(
+            collection,
+            where=parse_filter(text, MODEL_VOCABULARY),
+            limit=PAGES.size(call.parameter("pageSize", "page_size")),
+            after=parse_token(call.parameter("pageToken", "page_token"), asked),
+        )
+        answer: JsonObject = {}
+        if page.models:
+            answer["models"] = [model_json(model, model.default) for model in page.models]
+        if page.next_key is not None:
+            answer["nextPageToken"] = format_token(page.next_key, asked)
+        return answer
+
+    def list_versions(self, call: Call) -> JsonObject:
+        """All of them on one page, the newest first."""
+        model, _ = self._registry.get(model_of(call)[0])
+        return {"models": [model_json(model, v, versioned=True) for v in reversed(model.versions)]}
+
+    def patch(self, call: Call) -> JsonObject:
+        name, key = model_of(call)
+        change = read_patch(call.body(), call.parameter("updateMask", "update_mask"))
+        model, version = self._registry.patch(name, key, change)
+        return model_json(model, version, versioned=bool(key))
+
+    def merge_aliases(self, call: Call) -> JsonObject:
+        name, key = model_of(call)
+        model, version = self._registry.merge_aliases(name, key, read_alias_changes(call.body()))
+        return model_json(model, version, versioned=bool(key))
+
+    def delete(self, call: Call) -> JsonObject:
+        name, key = model_of(call)
+        if key:
+            said = f"{key!r} given; allowed: a model without a version, or models.deleteVersion"
+            raise InvalidArgument.of((Violation("name", said),))
+        self._registry.delete(name)
+        return deletion(name, self._clock.now(), self._version)
+
+    def delete_version(self, call: Call) -> JsonObject:
+        name, key = model_of(call)
+        if not key:
+            raise InvalidArgument.of((Violation("name", "required: a version, models/ID@VERSION"),))
+        version = self._registry.delete_version(name, key)
+        now = self._clock.now()
+        return ModelOperationId("deleteVersion", self._version, version.number, now).answer(name)
+
+    def export(self, call: Call) -> JsonObject:
+        """Files are copied after the answer."""
+        name, key = model_of(call)
+        model, version = self._registry.get(name, key)
+        folder = _folder(read_export(call.body()), model, version.number, self._clock.now())
+        _, export = self._registry.export(name, str(version.number), folder, self._version)
+        return export_operation(export_name(name, export), export)
+
+
+def model_of(call: Call) -> tuple[ModelName, str]:
+    """The model, and the version's number or alias if one is given.
+
+    Raises InvalidArgument: there can't be such a project or region; NotFound: no such model.
+    """
+    here = location_of(call)
+    model_id, at, key = call.path["model"].partition("@")
+    if not model_id or (at and not key):
+        raise NotFound(f"there is no model {call.path['model'][:200]!r}")
+    return ModelName(here.project, here.location, model_id), key
+
+
+def _folder(prefix: str, model: Model, number: int, now: datetime) -> str:
+    """A new folder for each export. Source: the reference of ExportModelRequest.OutputConfig."""
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", model.display_name)
+    time = now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return f"{prefix.rstrip('/')}/model-export-{name}-{number}-{time}/"

@@ -1,0 +1,148 @@
+"""Brings a training pipeline forward: its job, its model, its end.
+
+Every step can be the last one of this process: all that is to be done follows from the records of
+the pipeline, its job and its model, and doing it twice is doing it once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from footplate.control.decisions import apply
+from footplate.domain.errors import AlreadyExists, Code, NotFound, ServiceError, Unavailable
+from footplate.domain.jobs import Ending, Job, JobEvent
+from footplate.domain.lifecycle import CancelRequested, SearchEnds, TrialsBegin, TrialsGone
+from footplate.domain.model_registry import Upload
+from footplate.domain.names import backing_job_name, backing_uid, pipeline_model_name
+from footplate.domain.states import State
+from footplate.wire.vertex_v1.model_requests import version_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.control.models import ModelRegistry
+    from footplate.domain.pipelines import ModelUpload, Pipeline
+    from footplate.ports.clock import Clock
+    from footplate.ports.store import Store
+
+
+class PipelineAdvance:
+    """``wake`` is called when jobs are to be looked at."""
+
+    def __init__(
+        self,
+        store: Store,
+        registry: ModelRegistry,
+        clock: Clock,
+        wake: Callable[[], None],
+    ) -> None:
+        self._store = store
+        self._registry = registry
+        self._clock = clock
+        self._wake = wake
+
+    def look(self, job: Job, pipeline: Pipeline) -> Job:
+        """The pipeline as it is afterwards.
+
+        Raises:
+            Aborted: somebody else wrote to it meanwhile; look again.
+            NotFound: it was deleted meanwhile.
+        """
+        backing = self._find(job)
+        if backing is None and job.ending is None:
+            backing = self._start(job, pipeline)
+        if backing is None:
+            return self._happen(job, TrialsGone(self._clock.now()))
+        if job.ending is None:
+            job = self._begin(job, backing)
+        elif not backing.state.terminal and backing.ending is None:
+            why = f"{job.name} was cancelled"
+            apply(self._store, backing.uid, CancelRequested(self._clock.now(), why=why))
+            self._wake()
+            backing = self._store.get_by_uid(backing.uid)
+        return self._end(job, pipeline, backing) if backing.state.terminal else job
+
+    def _find(self, job: Job) -> Job | None:
+        try:
+            return self._store.get_by_uid(backing_uid(job.uid))
+        except NotFound:
+            return None
+
+    def _start(self, job: Job, pipeline: Pipeline) -> Job:
+        """Create the job that runs the program; it exists already: that one."""
+        now = self._clock.now()
+        backing = Job(
+            uid=backing_uid(job.uid),
+            name=backing_job_name(job.name, tunes=job.spec.search is not None),
+            display_name=pipeline.job_display_name,
+            spec=replace(job.spec, pipeline=None),
+            request=pipeline.job_request,
+            create_time=now,
+            update_time=now,
+            labels=job.labels,
+        )
+        try:
+            self._store.create(backing, (JobEvent(now, "QUEUED", f"created by {job.name}"),))
+        except AlreadyExists:
+            return self._store.get_by_uid(backing.uid)
+        self._wake()
+        return backing
+
+    def _begin(self, job: Job, backing: Job) -> Job:
+        """The pipeline follows the states of its job."""
+        now = self._clock.now()
+        if backing.state is not State.QUEUED:
+            job = self._happen(job, TrialsBegin(now, running=False))
+        if backing.start_time is not None:
+            job = self._happen(job, TrialsBegin(now, running=True, since=backing.start_time))
+        return job
+
+    def _end(self, job: Job, pipeline: Pipeline, backing: Job) -> Job:
+        if job.ending is None:
+            ending = _ending(backing)
+            if ending.state is State.SUCCEEDED and pipeline.upload is not None:
+                job, ending = self._upload(job, pipeline, pipeline.upload)
+            while job.ending is None:  # one state at a time, up to RUNNING
+                job = self._happen(job, SearchEnds(self._clock.now(), ending))
+        return self._happen(job, TrialsGone(self._clock.now()))
+
+    def _upload(self, job: Job, pipeline: Pipeline, upload: ModelUpload) -> tuple[Job, Ending]:
+        """The model, or the reason why there is none."""
+        if pipeline.model:
+            return job, Ending(State.SUCCEEDED)
+        if not self._registry.has_files(upload.directory):
+            said = f"there is no model: the job left no file in AIP_MODEL_DIR, {upload.directory}"
+            return job, Ending(State.SUCCEEDED, message=said)
+        name = pipeline_model_name(job.name, upload.model_id)
+        version = version_of(upload.request, self._clock.now())
+        version = replace(version, artifact_uri=upload.directory, pipeline=str(job.name))
+        try:
+            made = self._registry.upload_once(name, Upload(version, parent=upload.parent))
+        except Unavailable:
+            raise
+        except ServiceError as error:
+            said = f"the job succeeded, but its model can't be made: {error.message}"
+            return job, Ending(State.FAILED, error.code, said)
+        text = f"{upload.parent or name}@{made.number}"
+        return self._note_model(job, pipeline, text), Ending(State.SUCCEEDED)
+
+    def _note_model(self, job: Job, pipeline: Pipeline, model: str) -> Job:
+        now = self._clock.now()
+        spec = replace(job.spec, pipeline=replace(pipeline, model=model))
+        noted = replace(job, spec=spec, update_time=now, version=job.version + 1)
+        self._store.update(noted, (JobEvent(now, "MODEL", f"made {model}", key="MODEL"),))
+        return noted
+
+    def _happen(self, job: Job, event: TrialsBegin | SearchEnds | TrialsGone) -> Job:
+        return apply(self._store, job.uid, event).job
+
+
+def _ending(backing: Job) -> Ending:
+    """The pipeline ends as its job did; never with code 0 unless it succeeded."""
+    ending = backing.ending or Ending(backing.state)
+    if ending.state is State.SUCCEEDED:
+        return Ending(State.SUCCEEDED)
+    code = ending.code or Code.UNKNOWN
+    said = ending.message or f"it ended {ending.state.value}"
+    return Ending(ending.state, code, f"{backing.name}: {said}")

@@ -1,0 +1,220 @@
+"""Models with their versions and aliases, and how they change. Pure.
+
+A model has at least one version. Exactly one version has the alias ``default``; an alias belongs
+to one version at most. Numbers of deleted versions are not used again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import Code, FailedPrecondition, InvalidArgument, NotFound, Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from footplate.domain.names import ModelName
+
+DEFAULT = "default"
+Labels = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class ModelVersion:
+    """``request`` holds all other fields of the accepted model, as a JSON object."""
+
+    number: int
+    request: str
+    display_name: str
+    create_time: datetime
+    update_time: datetime
+    description: str = ""
+    version_description: str = ""
+    artifact_uri: str = ""
+    aliases: tuple[str, ...] = ()
+    labels: Labels = ()
+    pipeline: str = ""
+    """The name of the training pipeline that made it; empty: a client uploaded it."""
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A version to be made: of the model ``parent``, or of a new one with the id ``model_id``.
+
+    Without either a new model gets an id of the service's.
+    """
+
+    version: ModelVersion
+    model_id: str = ""
+    parent: str = ""
+
+
+@dataclass(frozen=True)
+class Export:
+    """A copy of a version's files, ``number`` counted from 1 within the model.
+
+    It has ended once ``end_time`` is set; with ``code`` OK it has succeeded.
+    """
+
+    number: int
+    api_version: str
+    source: str
+    destination: str
+    create_time: datetime
+    end_time: datetime | None = None
+    code: Code = Code.OK
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Model:
+    """``version`` counts the writes of the record; ``next_number`` is that of the next version."""
+
+    name: ModelName
+    create_time: datetime
+    update_time: datetime
+    versions: tuple[ModelVersion, ...]
+    next_number: int
+    exports: tuple[Export, ...] = ()
+    version: int = 1
+
+    @property
+    def default(self) -> ModelVersion:
+        return next(each for each in self.versions if DEFAULT in each.aliases)
+
+    @property
+    def uid(self) -> str:
+        """What lists continue after."""
+        return str(self.name)
+
+    # What filters look at; a model has no state, and neither start nor end.
+
+    @property
+    def id(self) -> str:
+        return self.name.model_id
+
+    @property
+    def display_name(self) -> str:
+        return self.default.display_name
+
+    @property
+    def labels(self) -> Labels:
+        return self.default.labels
+
+    @property
+    def state(self) -> None:
+        return None
+
+    @property
+    def start_time(self) -> None:
+        return None
+
+    @property
+    def end_time(self) -> None:
+        return None
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a patch sets; None: stays as it is."""
+
+    display_name: str | None = None
+    description: str | None = None
+    version_description: str | None = None
+    labels: Labels | None = None
+
+
+def new_model(name: ModelName, first: ModelVersion) -> Model:
+    model = Model(name, first.create_time, first.create_time, (), first.number + 1)
+    return _with(model, replace(first, aliases=_joined((DEFAULT,), first.aliases)))
+
+
+def find_version(model: Model, key: str) -> ModelVersion:
+    """By its number or one of its aliases; an empty key is the default version.
+
+    Raises NotFound.
+    """
+    wanted = key or DEFAULT
+    for each in model.versions:
+        if wanted == str(each.number) or wanted in each.aliases:
+            return each
+    raise NotFound(f"{model.name}@{wanted[:200]} does not exist: the model has no such version")
+
+
+def add_version(model: Model, version: ModelVersion) -> Model:
+    """The version as it is given, with the next number."""
+    version = replace(version, number=model.next_number)
+    return _with(replace(model, next_number=model.next_number + 1), version)
+
+
+def merge_aliases(model: Model, key: str, changes: Sequence[str], at: datetime) -> Model:
+    """Add aliases to a version, and remove those with a leading ``-``.
+
+    Raises:
+        NotFound: there is no such version.
+        InvalidArgument: ``default`` can't be removed, only given to another version.
+    """
+    version = find_version(model, key)
+    removed = {change[1:] for change in changes if change.startswith("-")}
+    if DEFAULT in removed:
+        said = "default can't be removed; allowed: give it to another version"
+        raise InvalidArgument.of((Violation("versionAliases", said),))
+    added = tuple(change for change in changes if not change.startswith("-"))
+    kept = tuple(alias for alias in version.aliases if alias not in removed)
+    return _with(model, replace(version, aliases=_joined(kept, added), update_time=at))
+
+
+def patch_version(model: Model, key: str, change: Change, at: datetime) -> Model:
+    """Raises NotFound."""
+    version = find_version(model, key)
+    given = {name: value for name, value in vars(change).items() if value is not None}
+    return _with(model, replace(version, **given, update_time=at))
+
+
+def delete_version(model: Model, key: str, at: datetime) -> Model:
+    """Raises NotFound; FailedPrecondition: it is the only version, or the default one."""
+    version = find_version(model, key)
+    if len(model.versions) == 1:
+        raise FailedPrecondition(f"{model.name} has no other version: delete the model instead")
+    if DEFAULT in version.aliases:
+        raise FailedPrecondition(
+            f"version {version.number} of {model.name} is the default one: give the alias "
+            "default to another version first"
+        )
+    left = tuple(each for each in model.versions if each is not version)
+    return replace(model, versions=left, update_time=at, version=model.version + 1)
+
+
+def begin_export(model: Model, export: Export) -> Model:
+    """The export as it is given, with the next number."""
+    number = 1 + max((each.number for each in model.exports), default=0)
+    exports = (*model.exports, replace(export, number=number))
+    return replace(model, exports=exports, version=model.version + 1)
+
+
+def end_export(model: Model, export: Export) -> Model:
+    exports = tuple(export if each.number == export.number else each for each in model.exports)
+    return replace(model, exports=exports, version=model.version + 1)
+
+
+def _with(model: Model, version: ModelVersion) -> Model:
+    """``version`` is new or in place of the one with its number; its aliases are its alone."""
+    others = [
+        replace(each, aliases=tuple(a for a in each.aliases if a not in version.aliases))
+        for each in model.versions
+        if each.number != version.number
+    ]
+    versions = tuple(sorted((*others, version), key=lambda each: each.number))
+    changed = bool(model.versions)
+    return replace(
+        model,
+        versions=versions,
+        update_time=version.update_time,
+        version=model.version + changed,
+    )
+
+
+def _joined(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*first, *second)))

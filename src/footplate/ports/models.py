@@ -1,0 +1,63 @@
+"""Where the models of the registry are kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from footplate.domain.filters import Filter
+    from footplate.domain.model_registry import Model
+    from footplate.domain.names import ModelName
+
+
+@dataclass(frozen=True)
+class ModelPage:
+    """Models, newest first; ``next_key`` continues after the last one, None at the end."""
+
+    models: tuple[Model, ...]
+    next_key: str | None
+
+
+class ModelStore(Protocol):
+    """Every method is one transaction: it happens whole or not at all.
+
+    All may raise Unavailable when the database can't be reached or its disk is full.
+    """
+
+    def create(self, model: Model) -> None:
+        """Raises AlreadyExists: a model has this name; nothing was changed."""
+        ...
+
+    def get(self, name: ModelName) -> Model:
+        """Raises NotFound, naming the model."""
+        ...
+
+    def write(self, model: Model) -> None:
+        """Replace the model, if the stored version is ``model.version - 1``.
+
+        Raises:
+            Aborted: the stored version is another; nothing was changed.
+            NotFound: there is no such model.
+        """
+        ...
+
+    def delete(self, name: ModelName) -> None:
+        """Raises NotFound."""
+        ...
+
+    def list(
+        self, collection: str, *, where: Filter | None, limit: int, after: str | None
+    ) -> ModelPage:
+        """Models of one collection (``ModelName.collection``), newest first.
+
+        ``where`` is true of a model if it is of its default version.
+
+        Raises:
+            InvalidArgument: ``after`` is no key of a page.
+        """
+        ...
+
+    def exporting(self) -> tuple[Model, ...]:
+        """The models with an export that hasn't ended, oldest first."""
+        ...

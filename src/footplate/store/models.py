@@ -1,0 +1,194 @@
+"""The model port over SQL: a row for each model, with its versions in one document."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import delete, insert, select, tuple_, update
+from sqlalchemy.exc import IntegrityError
+
+from footplate.domain.errors import Aborted, AlreadyExists, Code, DataLoss, NotFound
+from footplate.domain.filter_matching import matches
+from footplate.domain.model_registry import Export, Model, ModelVersion
+from footplate.domain.names import parse_model_name
+from footplate.domain.texts import storable
+from footplate.ports.models import ModelPage
+from footplate.ports.notices import NoticeKind
+from footplate.store.document import read, write
+from footplate.store.paging import Position
+from footplate.store.tables import models
+from footplate.store.times import from_micros, from_micros_or_none, to_micros, to_micros_or_none
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import Connection
+
+    from footplate.domain.filters import Filter
+    from footplate.domain.names import ModelName
+    from footplate.store.codec import Record, Values
+    from footplate.store.document import Json
+    from footplate.store.transactions import Transactions
+
+_PLACE = tuple_(models.c.create_time, models.c.name)
+_BATCH = 200
+
+
+class SqlModels:
+    """Any number of threads may call it, and any number of servers."""
+
+    def __init__(self, transactions: Transactions) -> None:
+        self._transactions = transactions
+
+    def create(self, model: Model) -> None:
+        with self._transactions.writing() as connection:
+            try:
+                connection.execute(insert(models).values(_values(model)))
+            except IntegrityError as error:
+                raise AlreadyExists(f"{model.name} already exists") from error
+            self._tell(connection, model.name)
+
+    def get(self, name: ModelName) -> Model:
+        query = select(models).where(models.c.name == str(name))
+        row = None
+        if storable(str(name)):
+            with self._transactions.reading() as connection:
+                row = connection.execute(query).one_or_none()
+        if row is None:
+            raise _unknown(name)
+        return _model(row)
+
+    def write(self, model: Model) -> None:
+        here = models.c.name == str(model.name)
+        with self._transactions.writing() as connection:
+            query = select(models.c.version).where(here).with_for_update()
+            stored = connection.scalar(query)
+            if stored is None:
+                raise _unknown(model.name)
+            if stored != model.version - 1:
+                raise Aborted(f"{model.name} is at version {stored}, not {model.version - 1}")
+            connection.execute(update(models).where(here).values(_values(model)))
+            self._tell(connection, model.name)
+
+    def delete(self, name: ModelName) -> None:
+        if not storable(str(name)):
+            raise _unknown(name)
+        with self._transactions.writing() as connection:
+            removed = connection.execute(delete(models).where(models.c.name == str(name)))
+            if removed.rowcount == 0:
+                raise _unknown(name)
+
+    def list(
+        self, collection: str, *, where: Filter | None, limit: int, after: str | None
+    ) -> ModelPage:
+        position = None if after is None else Position.parse(after)
+        if not storable(collection):
+            return ModelPage((), None)
+        found: list[Model] = []
+        with self._transactions.snapshot() as connection:
+            for model in _newest(connection, collection, position):
+                if where is None or matches(where, model):
+                    found.append(model)
+                if len(found) > limit:
+                    break
+        page = tuple(found[:limit])
+        return ModelPage(page, Position.of(page[-1]).key() if len(found) > limit else None)
+
+    def exporting(self) -> tuple[Model, ...]:
+        query = select(models).where(models.c.exporting == 1)
+        with self._transactions.reading() as connection:
+            rows = connection.execute(query.order_by(models.c.create_time, models.c.name)).all()
+        return tuple(_model(row) for row in rows)
+
+    def _tell(self, connection: Connection, name: ModelName) -> None:
+        self._transactions.tell(connection, NoticeKind.MODEL, str(name))
+
+
+def _newest(connection: Connection, collection: str, position: Position | None) -> Iterator[Model]:
+    """The models of a list behind ``position``, read in batches."""
+    query = select(models).where(models.c.collection == collection)
+    query = query.order_by(models.c.create_time.desc(), models.c.name.desc()).limit(_BATCH)
+    while True:
+        batch = query
+        if position is not None:
+            batch = query.where(tuple_(position.create_time, position.uid) > _PLACE)
+        rows = connection.execute(batch).all()
+        for row in rows:
+            yield _model(row)
+        if len(rows) < _BATCH:
+            return
+        position = Position(rows[-1].create_time, rows[-1].name)
+
+
+def _values(model: Model) -> Values:
+    return {
+        "name": str(model.name),
+        "collection": model.name.collection,
+        "create_time": to_micros(model.create_time),
+        "version": model.version,
+        "exporting": int(any(each.end_time is None for each in model.exports)),
+        "body": write(_document(model)),
+    }
+
+
+def _document(model: Model) -> Json:
+    return {
+        "update_time": to_micros(model.update_time),
+        "next_number": model.next_number,
+        "versions": [_version_document(each) for each in model.versions],
+        "exports": [_export_document(each) for each in model.exports],
+    }
+
+
+def _version_document(version: ModelVersion) -> Json:
+    times = {name: to_micros(getattr(version, name)) for name in ("create_time", "update_time")}
+    return {**vars(version), **times}
+
+
+def _export_document(export: Export) -> Json:
+    return {
+        **vars(export),
+        "create_time": to_micros(export.create_time),
+        "end_time": to_micros_or_none(export.end_time),
+        "code": export.code.name,
+    }
+
+
+def _model(row: Record) -> Model:
+    """Raises DataLoss: the row is damaged, or of a version that this program doesn't know."""
+    try:
+        body = read(row.body)
+        return Model(
+            name=parse_model_name(row.name),
+            create_time=from_micros(row.create_time),
+            update_time=from_micros(body["update_time"]),
+            versions=tuple(_version(each) for each in body["versions"]),
+            next_number=body["next_number"],
+            exports=tuple(_export(each) for each in body["exports"]),
+            version=row.version,
+        )
+    except (KeyError, TypeError, ValueError, OverflowError, NotFound) as error:
+        raise DataLoss(f"the stored record of {row.name} can't be read: {error}") from error
+
+
+def _version(document: Json) -> ModelVersion:
+    times: dict[str, Any] = {
+        name: from_micros(document[name]) for name in ("create_time", "update_time")
+    }
+    labels = tuple((key, value) for key, value in document["labels"])
+    lists: dict[str, Any] = {"aliases": tuple(document["aliases"]), "labels": labels}
+    return ModelVersion(**{**document, **times, **lists})
+
+
+def _export(document: Json) -> Export:
+    changed: dict[str, Any] = {
+        "create_time": from_micros(document["create_time"]),
+        "end_time": from_micros_or_none(document["end_time"]),
+        "code": Code[document["code"]],
+    }
+    return Export(**{**document, **changed})
+
+
+def _unknown(name: ModelName) -> NotFound:
+    text = str(name)
+    return NotFound(f"{text if storable(text) else ascii(text)} does not exist")

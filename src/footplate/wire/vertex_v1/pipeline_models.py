@@ -1,0 +1,146 @@
+"""The messages of training pipelines and models of aiplatform v1."""
+
+from typing import ClassVar
+
+from pydantic import JsonValue
+
+from footplate.wire.json_model import JsonModel
+from footplate.wire.scalars import Int32, Text
+from footplate.wire.vertex_v1.models import (
+    CustomJobSpec,
+    EncryptionSpec,
+    EnvVar,
+    GcsDestination,
+)
+from footplate.wire.vertex_v1.study_models import StudySpec
+
+
+class Port(JsonModel):
+    container_port: Int32 | None = None
+
+
+class ModelContainerSpec(JsonModel):
+    """Kept for whoever serves the model; only the image is looked at."""
+
+    image_uri: Text | None = None
+    command: list[Text] | None = None
+    args: list[Text] | None = None
+    env: list[EnvVar] | None = None
+    ports: list[Port] | None = None
+    predict_route: Text | None = None
+    health_route: Text | None = None
+
+
+class Model(JsonModel):
+    """Fields that only a serving product reads (schemata, explanations) are kept unread."""
+
+    OUTPUT_ONLY: ClassVar[frozenset[str]] = frozenset(
+        {
+            "name",
+            "version_id",
+            "version_create_time",
+            "version_update_time",
+            "create_time",
+            "update_time",
+            "training_pipeline",
+            "supported_export_formats",
+            "supported_deployment_resources_types",
+            "supported_input_storage_formats",
+            "supported_output_storage_formats",
+            "deployed_models",
+            "etag",
+        }
+    )
+    display_name: Text | None = None
+    description: Text | None = None
+    version_description: Text | None = None
+    version_aliases: list[Text] | None = None
+    container_spec: ModelContainerSpec | None = None
+    artifact_uri: Text | None = None
+    metadata: JsonValue = None
+    labels: dict[str, Text] | None = None
+    encryption_spec: EncryptionSpec | None = None
+
+
+class UploadModel(JsonModel):
+    """The body of ``models:upload``."""
+
+    parent_model: Text | None = None
+    model_id: Text | None = None
+    model: Model | None = None
+    service_account: Text | None = None
+
+
+class ContainerDestination(JsonModel):
+    output_uri: Text | None = None
+
+
+class OutputConfig(JsonModel):
+    export_format_id: Text | None = None
+    artifact_destination: GcsDestination | None = None
+    image_destination: ContainerDestination | None = None
+
+
+class ExportModel(JsonModel):
+    """The body of ``models.export``."""
+
+    output_config: OutputConfig | None = None
+
+
+class MergeVersionAliases(JsonModel):
+    version_aliases: list[Text] | None = None
+
+
+class InputDataConfig(JsonModel):
+    dataset_id: Text | None = None
+    gcs_destination: GcsDestination | None = None
+    bigquery_destination: JsonValue = None
+    annotation_schema_uri: Text | None = None
+    fraction_split: JsonValue = None
+    filter_split: JsonValue = None
+    predefined_split: JsonValue = None
+    timestamp_split: JsonValue = None
+    stratified_split: JsonValue = None
+
+
+class _Pipeline(JsonModel):
+    OUTPUT_ONLY: ClassVar[frozenset[str]] = frozenset(
+        {
+            "name",
+            "state",
+            "create_time",
+            "start_time",
+            "end_time",
+            "update_time",
+            "error",
+            "training_task_metadata",
+        }
+    )
+    display_name: Text | None = None
+    input_data_config: InputDataConfig | None = None
+    training_task_definition: Text | None = None
+    model_to_upload: Model | None = None
+    model_id: Text | None = None
+    parent_model: Text | None = None
+    labels: dict[str, Text] | None = None
+    encryption_spec: EncryptionSpec | None = None
+
+
+class CustomTask(_Pipeline):
+    """A pipeline of ``custom_task_1.0.0.yaml``."""
+
+    training_task_inputs: CustomJobSpec | None = None
+
+
+class TuningInputs(JsonModel):
+    study_spec: StudySpec | None = None
+    max_trial_count: Int32 | None = None
+    parallel_trial_count: Int32 | None = None
+    max_failed_trial_count: Int32 | None = None
+    trial_job_spec: CustomJobSpec | None = None
+
+
+class TuningTask(_Pipeline):
+    """A pipeline of ``hyperparameter_tuning_task_1.0.0.yaml``."""
+
+    training_task_inputs: TuningInputs | None = None

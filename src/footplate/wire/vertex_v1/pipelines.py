@@ -1,0 +1,125 @@
+"""Training pipelines of aiplatform v1 as the service sees them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from footplate.domain.errors import InvalidArgument
+from footplate.domain.pipelines import ModelUpload, Pipeline
+from footplate.wire.json_text import format_object
+from footplate.wire.vertex_v1 import models
+from footplate.wire.vertex_v1.pipeline_models import CustomTask, TuningTask
+from footplate.wire.vertex_v1.rules.jobs import MAX_DISPLAY_NAME
+from footplate.wire.vertex_v1.rules.pipelines import (
+    INPUTS,
+    TUNING,
+    check_definition,
+    check_pipeline,
+    spec_of,
+)
+from footplate.wire.vertex_v1.submissions import backed_submission
+from footplate.wire.vertex_v1.warnings import unknown_parity, unknown_warnings
+
+if TYPE_CHECKING:
+    from footplate.domain.catalogue import Catalogue
+    from footplate.domain.submission import Location, Submission
+    from footplate.wire.json_text import JsonObject
+    from footplate.wire.vertex_v1.pipeline_models import InputDataConfig
+
+_UNREAD = ("trainingTaskInputs", "training_task_inputs")
+
+
+def read_pipeline(body: JsonObject, location: Location, catalogue: Catalogue) -> Submission:
+    """The pipeline that ``trainingPipelines.create`` asks for; its task inputs are kept as sent.
+
+    Raises:
+        InvalidArgument: it has no program to run; with all that was found wrong. What is wrong
+            with any other pipeline is in its ``violations``.
+    """
+    definition = body.get("trainingTaskDefinition", body.get("training_task_definition"))
+    tunes = definition == TUNING
+    understood = TuningTask.understand(body) if tunes else CustomTask.understand(body)
+    pipeline = understood.message
+    unknown = tuple(check_definition(pipeline.training_task_definition))
+    if unknown:
+        raise InvalidArgument.of(unknown)
+    found = check_pipeline(pipeline, location.location, catalogue, understood.clouds)
+    violations = understood.with_rules(found)
+    spec = spec_of(pipeline)
+    if spec is None or not spec.worker_pool_specs:
+        raise InvalidArgument.of(violations)
+    strange = unknown_warnings(type(pipeline), body)
+    submission = backed_submission(
+        _job(pipeline),
+        spec,
+        f"{INPUTS}.trialJobSpec" if tunes else INPUTS,
+        location,
+        display_name=pipeline.display_name or "",
+        data=_data(pipeline.input_data_config),
+        data_format=_data_format(pipeline.input_data_config),
+        pipeline=_pipeline(pipeline, spec),
+        request=_request(pipeline, body),
+        labels=tuple((pipeline.labels or {}).items()),
+        violations=violations,
+        understood=not understood.wrong,
+    )
+    warnings = (*strange, *submission.warnings)
+    return replace(
+        submission, warnings=warnings, parity=(*unknown_parity(strange), *submission.parity)
+    )
+
+
+def _job(pipeline: CustomTask | TuningTask) -> models.CustomJob | models.HyperparameterTuningJob:
+    """The job behind the pipeline, as a client would have asked for it."""
+    given: dict[str, Any] = pipeline.encode()  # Any: read and canonical
+    inputs: dict[str, Any] = given.get(_UNREAD[0], {})
+    suffix = "-hyperparameter-tuning-job" if isinstance(pipeline, TuningTask) else "-custom-job"
+    name = f"{(pipeline.display_name or '')[: MAX_DISPLAY_NAME - len(suffix)]}{suffix}"
+    same: dict[str, Any] = {key: given[key] for key in ("labels", "encryptionSpec") if key in given}
+    if isinstance(pipeline, TuningTask):
+        tuning_job = {"displayName": name, **inputs, **same}
+        return models.HyperparameterTuningJob.understand(tuning_job).message
+    return models.CustomJob.understand({"displayName": name, "jobSpec": inputs, **same}).message
+
+
+def _pipeline(pipeline: CustomTask | TuningTask, spec: models.CustomJobSpec) -> Pipeline:
+    job = _job(pipeline)
+    request = job.encode()
+    request.pop("labels", None)
+    model, base = pipeline.model_to_upload, spec.base_output_directory
+    prefix = (base and base.output_uri_prefix) or ""
+    upload = None
+    if model is not None:
+        upload = ModelUpload(
+            request=format_object(model.encode()),
+            directory=f"{prefix.rstrip('/')}/model/",
+            model_id=pipeline.model_id or "",
+            parent=(pipeline.parent_model or "").partition("@")[0],
+        )
+    return Pipeline(job.display_name or "", format_object(request), upload)
+
+
+def _request(pipeline: CustomTask | TuningTask, body: JsonObject) -> str:
+    """In canonical spelling, but for the task inputs: clients look for them as they sent them."""
+    request = pipeline.encode()
+    request.pop("labels", None)
+    for spelling in _UNREAD:
+        if spelling in body:
+            request[_UNREAD[0]] = body[spelling]
+    return format_object(request)
+
+
+def _data(data: InputDataConfig | None) -> tuple[tuple[str, str], ...]:
+    """The variables that name the files of each split, as Vertex AI calls them."""
+    prefix = data and data.gcs_destination and data.gcs_destination.output_uri_prefix
+    if data is None or not prefix:
+        return ()
+    kind, folder = _data_format(data), prefix.rstrip("/")
+    splits = (("TRAINING", "training"), ("VALIDATION", "validation"), ("TEST", "test"))
+    return tuple((f"AIP_{name}_DATA_URI", f"{folder}/{file}-*.{kind}") for name, file in splits)
+
+
+def _data_format(data: InputDataConfig | None) -> str:
+    """Data with a schema of annotations is JSON Lines, tables are CSV."""
+    return "jsonl" if data is not None and data.annotation_schema_uri else "csv"

@@ -1,0 +1,146 @@
+"""What training pipelines must obey beyond the rules of the jobs behind them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import Violation
+from footplate.domain.hyperparameters import check_trial_counts
+from footplate.wire.json_text import describe
+from footplate.wire.uris import check_directory
+from footplate.wire.vertex_v1.pipeline_models import InputDataConfig, TuningInputs, TuningTask
+from footplate.wire.vertex_v1.rules.job_specs import check_job_spec
+from footplate.wire.vertex_v1.rules.jobs import check_resource
+from footplate.wire.vertex_v1.rules.model_registry import check_model, check_place
+from footplate.wire.vertex_v1.rules.studies import check_study
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from footplate.domain.catalogue import Catalogue
+    from footplate.wire.vertex_v1.models import CustomJobSpec
+    from footplate.wire.vertex_v1.pipeline_models import CustomTask
+
+    Clouded = Callable[[str], bool]
+
+CUSTOM = "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml"
+TUNING = CUSTOM.replace("custom_task", "hyperparameter_tuning_task")
+INPUTS = "trainingTaskInputs"
+_DATA = "inputDataConfig"
+_FILES = "files named training-*, validation-* and test-* in the folder of gcsDestination"
+_SPLITS = (
+    "fraction_split",
+    "filter_split",
+    "predefined_split",
+    "timestamp_split",
+    "stratified_split",
+)
+_COUNTS = (
+    f"{INPUTS}.maxTrialCount",
+    f"{INPUTS}.parallelTrialCount",
+    f"{INPUTS}.maxFailedTrialCount",
+)
+
+
+def check_definition(given: str | None) -> Iterator[Violation]:
+    """AutoML has definitions of its own."""
+    if given in (CUSTOM, TUNING):
+        return
+    field = "trainingTaskDefinition"
+    if not given:
+        yield Violation(field, f"required: {CUSTOM} or {TUNING}")
+        return
+    automl = "" if "/custom_" in given else "AutoML isn't served: train a program of your own; "
+    yield Violation(field, f"{describe(given)} given; {automl}allowed: {CUSTOM} or {TUNING}")
+
+
+def check_pipeline(
+    pipeline: CustomTask | TuningTask, region: str, catalogue: Catalogue, clouded: Clouded
+) -> Iterator[Violation]:
+    """``clouded``: whether the schema has refused what stands at a field, so that it isn't here."""
+    yield from check_resource(pipeline)
+    if pipeline.input_data_config is not None:
+        yield from _check_data(pipeline.input_data_config)
+    inputs = pipeline.training_task_inputs
+    if inputs is None:
+        yield Violation(INPUTS, "required: the spec of the job that runs the program")
+    elif isinstance(inputs, TuningInputs):
+        yield from _check_tuning(inputs, region, catalogue, clouded)
+    else:
+        yield from check_job_spec(inputs, INPUTS, region, catalogue, clouded)
+    yield from _check_upload(pipeline)
+
+
+def spec_of(pipeline: CustomTask | TuningTask) -> CustomJobSpec | None:
+    """What each job or trial runs."""
+    inputs = pipeline.training_task_inputs
+    return inputs.trial_job_spec if isinstance(inputs, TuningInputs) else inputs
+
+
+def _check_tuning(
+    inputs: TuningInputs, region: str, catalogue: Catalogue, clouded: Clouded
+) -> Iterator[Violation]:
+    trials, parallel = inputs.max_trial_count, inputs.parallel_trial_count
+    yield from check_trial_counts(trials, parallel, inputs.max_failed_trial_count or 0, _COUNTS)
+    if inputs.study_spec is None:
+        yield Violation(
+            f"{INPUTS}.studySpec", "required: the metrics, and the parameters to search"
+        )
+    else:
+        yield from check_study(inputs.study_spec, f"{INPUTS}.studySpec", clouded)
+    field = f"{INPUTS}.trialJobSpec"
+    if inputs.trial_job_spec is None:
+        yield Violation(field, "required: what each trial runs")
+    else:
+        yield from check_job_spec(inputs.trial_job_spec, field, region, catalogue, clouded)
+
+
+def _check_data(data: InputDataConfig) -> Iterator[Violation]:
+    """Only files that are in a bucket already, and already split."""
+    if data.dataset_id:
+        said = f"{describe(data.dataset_id)} given; managed datasets aren't served: use {_FILES}"
+        yield Violation(f"{_DATA}.datasetId", said)
+    if data.bigquery_destination is not None:
+        said = f"given; BigQuery isn't served: use {_FILES}"
+        yield Violation(f"{_DATA}.bigqueryDestination", said)
+    for name in _SPLITS:
+        if getattr(data, name) is not None:
+            said = f"given; data isn't split here: use {_FILES}"
+            yield Violation(f"{_DATA}.{InputDataConfig.model_fields[name].alias}", said)
+    field = f"{_DATA}.gcsDestination.outputUriPrefix"
+    prefix = data.gcs_destination and data.gcs_destination.output_uri_prefix
+    if not prefix:
+        yield Violation(field, f"required: gs://BUCKET/PATH with {_FILES}")
+    elif prefix.startswith("/"):
+        yield Violation(field, f"{describe(prefix)} given; allowed: gs://BUCKET/PATH")
+    else:
+        yield from check_directory(prefix, field)
+
+
+def _check_upload(pipeline: CustomTask | TuningTask) -> Iterator[Violation]:
+    model, field = pipeline.model_to_upload, "modelToUpload"
+    yield from check_place(pipeline.model_id, pipeline.parent_model)
+    if model is None:
+        for name, given in (("modelId", pipeline.model_id), ("parentModel", pipeline.parent_model)):
+            if given:
+                yield Violation(name, f"given without {field}: there is no model to upload")
+        return
+    yield from check_model(model, field)
+    if model.artifact_uri:
+        yield Violation(f"{field}.artifactUri", "given; the files of AIP_MODEL_DIR are the model's")
+    spec = spec_of(pipeline)
+    if isinstance(pipeline, TuningTask):
+        yield Violation(field, "given; pipelines that tune hyperparameters upload no model")
+    elif spec is not None:
+        yield from _check_model_directory(spec)
+
+
+def _check_model_directory(spec: CustomJobSpec) -> Iterator[Violation]:
+    prefix = spec.base_output_directory and spec.base_output_directory.output_uri_prefix
+    where = f"{INPUTS}.baseOutputDirectory"
+    if not prefix:
+        said = "required with modelToUpload: the model's files lie in its folder model/"
+        yield Violation(where, said)
+    elif prefix.startswith("/"):
+        said = f"{describe(prefix)} given; allowed with modelToUpload: gs://BUCKET/PATH"
+        yield Violation(f"{where}.outputUriPrefix", said)

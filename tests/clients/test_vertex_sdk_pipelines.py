@@ -1,0 +1,95 @@
+"""The classes of the Vertex SDK that train by pipelines, and its model registry, over REST."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.support.trainers import Trainers
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
+
+SCRIPT = """
+SERVE = "us-docker.pkg.dev/vertex-ai/prediction/sklearn-cpu.1-0:latest"
+MACHINE = dict(replica_count=2, machine_type="n1-standard-4")
+
+def script(name, text):
+    with open(name + ".py", "w") as file:
+        file.write(text)
+    return name + ".py"
+
+saving = script("saving", "import os, pathlib; p = os.environ['AIP_MODEL_DIR']; "
+                          "pathlib.Path(p, 'model.txt').write_text('42')")
+job = aiplatform.CustomTrainingJob("script", saving, IMAGE, labels={"team": "a"},
+                                   model_serving_container_image_uri=SERVE)
+model = job.run(base_output_dir=BUCKET + "/out", model_display_name="mymodel", **MACHINE)
+say(job.state.name, model.display_name, model.version_id, model.uri == BUCKET + "/out/model/")
+
+package = aiplatform.CustomPythonPackageTrainingJob(
+    "package", PACKAGE, "trainer.task", IMAGE, model_serving_container_image_uri=SERVE)
+made = package.run(base_output_dir=BUCKET + "/package", sync=False, **MACHINE)
+made.wait()
+say(package.state.name, made.uri == BUCKET + "/package/model/")
+
+failing = aiplatform.CustomTrainingJob("failing", script("failing", "raise ValueError('not 42')"),
+                                       IMAGE)
+try:
+    failing.run(**MACHINE)
+except RuntimeError as error:
+    say("not 42" in str(error))
+
+endless = aiplatform.CustomTrainingJob(
+    "endless", script("endless", "import time; time.sleep(3600)"), IMAGE)
+endless.submit(**MACHINE)
+again = aiplatform.CustomTrainingJob.get(endless.resource_name)
+again.cancel()
+deadline = time.monotonic() + 300
+while again.state.name != "PIPELINE_STATE_CANCELLED":
+    assert time.monotonic() < deadline, again.state
+    time.sleep(0.5)
+again._sync_gca_resource()
+say(again.state.name, again._gca_resource.error.code)
+found = aiplatform.CustomTrainingJob.list(filter='display_name="endless"')
+say([each.resource_name == again.resource_name for each in found])
+again.delete()
+say(aiplatform.CustomTrainingJob.list(filter='display_name="endless"'))
+
+second = aiplatform.Model.upload(display_name="mymodel", parent_model=model.resource_name,
+                                 artifact_uri=model.uri, serving_container_image_uri=SERVE,
+                                 version_aliases=["best"], is_default_version=False)
+registry = model.versioning_registry
+say([(v.version_id, sorted(v.version_aliases)) for v in registry.list_versions()])
+registry.add_version_aliases(["default"], "2")
+registry.delete_version("1")
+say(aiplatform.Model(model.resource_name).version_id)
+second.update(description="changed", labels={"x": "y"})
+say(aiplatform.Model(model.resource_name).description)
+exported = second.export_model("custom-trained", BUCKET + "/exported/")
+say(exported["artifactOutputUri"].startswith(BUCKET + "/exported/model-export-mymodel-2-"))
+say([each.display_name for each in aiplatform.Model.list(filter='display_name="mymodel"')])
+second.delete()
+say(aiplatform.Model.list(filter='display_name="mymodel"'))
+"""
+TRAINER = "import os; open(os.environ['AIP_MODEL_DIR'] + '/model.txt', 'w').write('42')"
+
+
+def test_pipelines_and_models(sdk: Callable[[str], list[str]], trainers: Trainers) -> None:
+    lines = sdk(f"PACKAGE = {trainers.make(TRAINER)!r}\n{SCRIPT}")
+    assert lines == [
+        "PIPELINE_STATE_SUCCEEDED mymodel 1 True",
+        "PIPELINE_STATE_SUCCEEDED True",
+        "True",
+        "PIPELINE_STATE_CANCELLED 1",
+        "[True]",
+        "[]",
+        "[('2', ['best']), ('1', ['default'])]",
+        "2",
+        "changed",
+        "True",
+        "['mymodel']",
+        "[]",
+    ]

@@ -1,0 +1,84 @@
+"""The server is killed at the steps of training pipelines, and nothing is lost or doubled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+
+from footplate.domain.names import GcsUri
+from tests.e2e.service.conftest import BUCKET
+from tests.support.trainers import pack_trainer
+
+if TYPE_CHECKING:
+    from tests.e2e.service.conftest import Desk
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
+
+LOCATION = "projects/demo/locations/us-central1"
+SCHEMA = "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml"
+IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-9.py311:latest"
+TRAINER = """
+import glob, os, pathlib, time
+print(pathlib.Path(glob.glob(os.environ["AIP_TRAINING_DATA_URI"])[0]).read_text(), flush=True)
+folder = pathlib.Path(os.environ["AIP_MODEL_DIR"])
+while not (folder.parent / "go").exists():
+    time.sleep(0.05)
+(folder / "model.txt").write_text("42")
+"""
+
+
+def pipeline(package: GcsUri) -> dict[str, Any]:
+    pool = {
+        "replica_count": 1.0,
+        "machine_spec": {"machine_type": "n1-standard-4"},
+        "python_package_spec": {
+            "executor_image_uri": IMAGE,
+            "package_uris": [str(package)],
+            "python_module": "trainer.task",
+        },
+    }
+    base = {"output_uri_prefix": f"gs://{BUCKET}/out"}
+    return {
+        "displayName": "killed",
+        "trainingTaskDefinition": SCHEMA,
+        "trainingTaskInputs": {"worker_pool_specs": [pool], "base_output_directory": base},
+        "inputDataConfig": {"gcsDestination": {"outputUriPrefix": f"gs://{BUCKET}/data/"}},
+        "modelToUpload": {"displayName": "mymodel"},
+    }
+
+
+def test_kills_in_a_pipeline(desk: Desk) -> None:
+    package = GcsUri(BUCKET, "trainer.tar.gz")
+    with desk.client() as client:
+        client.storage.upload(package, pack_trainer(TRAINER, None))
+        client.storage.upload(GcsUri(BUCKET, "data/training-0.csv"), b"a,b")
+
+    def get(path: str) -> dict[str, Any]:
+        answer = httpx.get(f"{desk.service.url}/v1/{path}")
+        answer.raise_for_status()
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def restart() -> None:
+        desk.service.kill()
+        desk.service.start()
+
+    url = f"{desk.service.url}/v1/{LOCATION}/trainingPipelines"
+    name = httpx.post(url, json=pipeline(package), timeout=60).raise_for_status().json()["name"]
+    restart()
+    desk.until(lambda: get(name)["state"] == "PIPELINE_STATE_RUNNING")
+    restart()
+    job = get(get(name)["trainingTaskMetadata"]["backingCustomJob"])
+    assert job["displayName"] == "killed-custom-job"
+    refused = httpx.delete(f"{desk.service.url}/v1/{name}").json()
+    assert refused["error"]["status"] == "FAILED_PRECONDITION"
+    (desk.bucket / "out" / "go").touch()
+    desk.until(lambda: get(job["name"])["state"] == "JOB_STATE_SUCCEEDED")
+    restart()
+    desk.until(lambda: get(name)["state"] == "PIPELINE_STATE_SUCCEEDED")
+    model = get(name)["modelToUpload"]
+    assert get(model["name"])["artifactUri"] == f"gs://{BUCKET}/out/model/"
+    assert len(get(f"{model['name']}:listVersions")["models"]) == 1
+    assert len(get(f"{LOCATION}/customJobs")["customJobs"]) == 1

@@ -1,0 +1,145 @@
+"""How training pipelines are brought forward, wherever the service dies."""
+
+from __future__ import annotations
+
+import pytest
+
+from footplate.domain.errors import Code, NotFound
+from footplate.domain.names import CustomJobName, pipeline_model_name
+from footplate.domain.pipelines import ModelUpload
+from footplate.domain.states import State
+from tests.support.models import make_model
+from tests.support.pipeline_rig import UPLOAD, PipelineRig
+
+WRITES = 30
+"""More points than a pipeline has from its beginning to its end."""
+
+
+def test_the_job_behind_it_is_a_job_of_its_own() -> None:
+    rig = PipelineRig(None)
+    rig.settle()
+    assert rig.backing.name == CustomJobName("demo", "us-central1", "17")
+    assert rig.backing.display_name == "a-custom-job"
+    assert rig.backing.request == '{"jobSpec":{}}'
+    assert (rig.backing.spec.runs_itself, rig.backing.tuning_job) == (True, None)
+    assert (rig.job.state, rig.woken) == (State.QUEUED, 1)
+
+
+def test_it_follows_its_job() -> None:
+    rig = PipelineRig(None)
+    rig.settle()
+    running = rig.begin()
+    assert (running.state, running.start_time) == (State.RUNNING, rig.backing.start_time)
+    assert rig.end(State.SUCCEEDED, Code.OK).state is State.SUCCEEDED
+
+
+def test_a_job_that_was_never_seen_running_counts_as_run() -> None:
+    rig = PipelineRig(None)
+    rig.settle()
+    assert rig.end(State.SUCCEEDED, Code.OK).state is State.SUCCEEDED
+
+
+@pytest.mark.parametrize("state", [State.FAILED, State.CANCELLED])
+def test_an_end_that_is_no_success_has_a_code(state: State) -> None:
+    rig = PipelineRig(None)
+    rig.settle()
+    job = rig.end(state, Code.OK, "why")
+    assert job.state is state
+    assert job.ending is not None
+    assert job.ending.code is Code.UNKNOWN
+    assert job.ending.message == "projects/demo/locations/us-central1/customJobs/17: why"
+
+
+def test_cancelling_cancels_the_job() -> None:
+    rig = PipelineRig(None)
+    rig.settle()
+    rig.begin()
+    rig.cancel()
+    rig.settle()
+    assert rig.job.state is State.CANCELLING
+    assert rig.backing.ending is not None
+    assert rig.backing.ending.state is State.CANCELLED
+    job = rig.end(State.CANCELLED, Code.CANCELLED)
+    assert job.ending is not None
+    assert (job.state, job.ending.code) == (State.CANCELLED, Code.CANCELLED)
+
+
+def test_one_that_is_cancelled_before_its_job_exists_never_has_one() -> None:
+    rig = PipelineRig(None)
+    rig.cancel()
+    assert rig.settle().state is State.CANCELLED
+    with pytest.raises(NotFound):
+        _ = rig.backing
+
+
+def test_success_makes_the_model() -> None:
+    rig = PipelineRig()
+    rig.files.names = ["out/model/saved_model.pb"]
+    rig.settle()
+    rig.end(State.SUCCEEDED, Code.OK)
+    name = pipeline_model_name(rig.job.name)
+    version = rig.store.models.get(name).default
+    assert rig.pipeline.model == f"{name}@1"
+    assert (version.display_name, version.artifact_uri) == ("mymodel", "gs://b/out/model/")
+    assert version.pipeline == str(rig.job.name)
+
+
+def test_without_a_file_there_is_no_model_and_the_end_says_so() -> None:
+    rig = PipelineRig()
+    rig.settle()
+    job = rig.end(State.SUCCEEDED, Code.OK)
+    assert (job.state, rig.pipeline.model) == (State.SUCCEEDED, "")
+    assert job.ending is not None
+    assert "left no file in AIP_MODEL_DIR, gs://b/out/model/" in job.ending.message
+
+
+def test_a_parent_gets_a_new_version() -> None:
+    parent = make_model("old")
+    rig = PipelineRig(ModelUpload(UPLOAD.request, UPLOAD.directory, parent=str(parent.name)))
+    rig.store.models.create(parent)
+    rig.files.names = ["out/model/x"]
+    rig.settle()
+    rig.end(State.SUCCEEDED, Code.OK)
+    assert rig.pipeline.model == f"{parent.name}@2"
+
+
+def test_a_model_that_cant_be_made_is_the_failure() -> None:
+    rig = PipelineRig(ModelUpload(UPLOAD.request, UPLOAD.directory, model_id="taken"))
+    rig.store.models.create(make_model("taken"))
+    rig.files.names = ["out/model/x"]
+    rig.settle()
+    job = rig.end(State.SUCCEEDED, Code.OK)
+    assert job.ending is not None
+    assert (job.state, job.ending.code) == (State.FAILED, Code.ALREADY_EXISTS)
+    assert "its model can't be made" in job.ending.message
+
+
+@pytest.mark.parametrize("point", range(WRITES))
+def test_a_death_at_any_point_changes_nothing(point: int) -> None:
+    """One job, one model with one version, one end, wherever the service dies."""
+    rig = PipelineRig()
+    rig.files.names = ["out/model/x"]
+    rig.fuse.arm(point)
+    rig.settle()
+    rig.begin()
+    job = rig.end(State.SUCCEEDED, Code.OK)
+    assert (job.state, rig.model_versions()) == (State.SUCCEEDED, 1)
+    assert rig.pipeline.model == f"{pipeline_model_name(job.name)}@1"
+    kinds = [each.event.kind for each in rig.store.events(job.uid)]
+    assert kinds == ["QUEUED", "PREPARING", "RUNNING", "MODEL", "SUCCEEDED"]
+    jobs = rig.store.list(
+        "projects/demo/locations/us-central1/customJobs", where=None, limit=9, after=None
+    ).jobs
+    assert len(jobs) == 1
+
+
+def test_a_death_before_a_cancellation_loses_neither() -> None:
+    for point in range(WRITES):
+        rig = PipelineRig()
+        rig.fuse.arm(point)
+        rig.settle()
+        rig.begin()
+        rig.cancel()
+        rig.settle()
+        job = rig.end(State.CANCELLED, Code.CANCELLED)
+        assert job.state is State.CANCELLED
