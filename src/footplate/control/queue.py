@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from datetime import timedelta
 from itertools import chain, islice
@@ -22,7 +23,6 @@ from footplate.domain.timeline import JUMP_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
-    from datetime import datetime
 
     from footplate.control.regions import Regions
     from footplate.domain.admission import Claim, Explanation
@@ -57,8 +57,11 @@ class Queue:
         patience_s: float,
         clock: SteadyClock,
         quotas: Callable[[], Quotas] = Quotas,
+        sweep_s: float = SWEEP_S,
     ) -> None:
-        """``quotas`` gives those that are in force; asked at first use, and once they changed."""
+        """``quotas`` gives those that are in force; asked at first use, once they changed, and
+        every ``sweep_s``.
+        """
         self._store = store
         self._regions = regions
         self._catalogue = catalogue
@@ -69,8 +72,9 @@ class Queue:
         self._empty()
         self._ahead = timedelta()
         """How far the clock had been set when all was seen."""
-        self._sweep_at = clock.steady(clock.now())
-        """On the scale that doesn't jump."""
+        self._sweep_s = sweep_s
+        self._sweep_at = math.inf
+        """In seconds on the scale that doesn't jump."""
         self._changed: set[JobUid] = set()
         self._quotas_changed = True
         self._anew = False
@@ -204,9 +208,10 @@ class Queue:
         try:
             if anew:
                 self._empty()
-            if quotas_changed:
+            sweep = not self._loaded or self._steady_now() >= self._sweep_at
+            if quotas_changed or sweep:
                 self._scheduler.set_quotas(self._quotas())
-            if not self._loaded or self._steady_now() >= self._sweep_at:
+            if sweep:
                 self._read_all()
             for uid in sorted(changed):
                 self._look(uid)
@@ -224,11 +229,11 @@ class Queue:
         for uid in self._scheduler.known() - {job.uid for job in active}:
             self._look(uid)
         end = self._steady_now()
-        self._sweep_at = end + max(timedelta(seconds=SWEEP_S), SWEEP_LOAD * (end - begin))
+        self._sweep_at = end + max(self._sweep_s, SWEEP_LOAD * (end - begin))
         self._loaded = True
 
-    def _steady_now(self) -> datetime:
-        return self._clock.steady(self._clock.now())
+    def _steady_now(self) -> float:
+        return self._clock.steady(self._clock.now()).timestamp()
 
     def _look(self, uid: JobUid) -> None:
         try:

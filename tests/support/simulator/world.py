@@ -121,7 +121,9 @@ class World:
         effects = ("start", "stop", "forget")
         backend = mortal(mortal(self.backend, self.fuse, *effects), self.takeover, *effects)
         regions = Regions(Binding(backend, self.site))
-        queue = Queue(store, regions, built_in(), PATIENCE_S, self.clock, lambda: QUOTAS)
+        queue = Queue(
+            store, regions, built_in(), PATIENCE_S, self.clock, lambda: QUOTAS, self.sweep_s
+        )
         self.queues.append(queue)
         admission = Admission(leads, queue, regions, built_in(), self.clock)
         tokens, sweep_s = Tokens(b"key"), self.sweep_s

@@ -141,9 +141,10 @@ def test_what_was_written_unheard_is_seen_after_a_refresh() -> None:
 
 
 def test_what_was_written_unheard_is_seen_by_the_sweep() -> None:
-    house = House()
+    house = House(quotas=Quotas((Quota("demo", "*", {"jobs": 1}),)))
     jobs = [house.submit(name) for name in ("one", "two", "three")]
     house.admission.admit()
+    house.quotas = Quotas()
     now = house.kept.get_by_uid(jobs[0].uid)
     ended = replace(now, state=State.SUCCEEDED, ending=Ending(State.SUCCEEDED))
     house.kept.update(replace(ended, version=now.version + 1), ())
