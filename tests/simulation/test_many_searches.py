@@ -18,7 +18,7 @@ from tests.support.crashes import be_away, die
 from tests.support.profiles import scaled
 from tests.support.search_rig import SearchRig
 
-SEEDS = scaled(300)
+SEEDS = scaled(60)
 STEPS = 120
 MOST = 3
 HOUR_S = 3600.0

@@ -19,10 +19,11 @@ from footplate.domain.studies.records import StudyState
 from footplate.domain.studies.stopping import HalvingSpec, MedianSpec
 from footplate.domain.studies.study import Algorithm
 from footplate.domain.studies.trials import TrialState
+from tests.support.profiles import scaled
 from tests.support.search_rig import SearchRig
 from tests.support.searches import make_search
 
-SEEDS = 1500
+SEEDS = scaled(300)
 STEPS = 60
 REST = 400
 ENDS = (State.SUCCEEDED,) * 8 + (State.FAILED, State.CANCELLED)

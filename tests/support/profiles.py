@@ -10,7 +10,7 @@ import os
 
 from hypothesis import settings
 
-SCALES = {"quick": 0.2, "ci": 1.0, "soak": 20.0}
+SCALES = {"quick": 0.2, "ci": 1.0, "soak": 50.0}
 _EXAMPLES = 100
 """Hypothesis's own default."""
 

@@ -13,8 +13,6 @@ from tests.e2e.containers.container_desk import IMAGE
 if TYPE_CHECKING:
     from tests.e2e.containers.container_desk import Engine
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("engines")]
-
 
 def test_podman_looks_for_the_requested_gpu(podman: Engine) -> None:
     spec: dict[str, Any] = {
