@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,11 +29,19 @@ def runtimes() -> Runtimes:
     return catalogue.load()
 
 
-@pytest.fixture
-def bench(tmp_path: Path, runtimes: Runtimes) -> Iterator[Bench]:
-    server = TaskServer(tmp_path)
+@contextmanager
+def open_bench(folder: Path, runtimes: Runtimes) -> Iterator[Bench]:
+    server = TaskServer(folder)
     server.locks.update(runtimes.locks)
     given = os.environ.get("FOOTPLATE_TEST_CACHE")
     cache = Path(given) if given else _CHECKOUT / ".cache" / "footplate"
-    yield Bench(tmp_path, server, find_uv_bin(), cache)
-    server.close()
+    try:
+        yield Bench(folder, server, find_uv_bin(), cache)
+    finally:
+        server.close()
+
+
+@pytest.fixture
+def bench(tmp_path: Path, runtimes: Runtimes) -> Iterator[Bench]:
+    with open_bench(tmp_path, runtimes) as bench:
+        yield bench

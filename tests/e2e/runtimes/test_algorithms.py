@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from footplate.server.wheels import algorithms_wheel
+from tests.e2e.runtimes.conftest import open_bench
 from tests.e2e.runtimes.test_runtimes import prepare
 from tests.support.algorithm_data import write_census, write_numbers, write_prices
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from footplate.domain.runtimes import Runtimes
-    from tests.support.environments import Bench, Outcome
+    from tests.support.environments import Outcome
 
 PROGRAM = """
 import resource, runpy, sys
@@ -108,22 +109,33 @@ class Trained:
         return self.outcome.run(text, PYTHONWARNINGS="ignore")
 
 
-def _made(bench: Bench, runtimes: Runtimes, algorithm: str, tmp_path: Path) -> Trained:
+def _prepare(runtimes: Runtimes, algorithm: str, folder: Path) -> Outcome:
     wheel = algorithms_wheel()
-    path = tmp_path / wheel.name
+    path = folder / wheel.name
     path.write_bytes(wheel.open().read())
     runtime = runtimes.resolve(f"algorithm:{algorithm}", "f")
-    return Trained(prepare(bench, runtime, path, module="footplate_algorithms"), tmp_path)
+    with open_bench(folder, runtimes) as bench:
+        return prepare(bench, runtime, path, module="footplate_algorithms")
+
+
+@pytest.fixture(scope="module")
+def trees_environment(runtimes: Runtimes, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    return _prepare(runtimes, "boosted_trees", tmp_path_factory.mktemp("trees"))
+
+
+@pytest.fixture(scope="module")
+def learners_environment(runtimes: Runtimes, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    return _prepare(runtimes, "linear_learner_cpu", tmp_path_factory.mktemp("learners"))
 
 
 @pytest.fixture
-def trees(bench: Bench, runtimes: Runtimes, tmp_path: Path) -> Trained:
-    return _made(bench, runtimes, "boosted_trees", tmp_path)
+def trees(trees_environment: Outcome, tmp_path: Path) -> Trained:
+    return Trained(trees_environment, tmp_path)
 
 
 @pytest.fixture
-def learners(bench: Bench, runtimes: Runtimes, tmp_path: Path) -> Trained:
-    return _made(bench, runtimes, "linear_learner_cpu", tmp_path)
+def learners(learners_environment: Outcome, tmp_path: Path) -> Trained:
+    return Trained(learners_environment, tmp_path)
 
 
 @pytest.fixture
