@@ -7,6 +7,7 @@ This module alone reads either.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
@@ -28,7 +29,9 @@ PREFIX = "FOOTPLATE_"
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 ISOLATIONS = ("auto", "cgroup", "namespace", "subreaper", "best-effort")
 NETWORKS = ("shared", "namespaces")
+EVERY_PROJECT = "*"
 IMAGE_PULLS = ("missing", "always")
+_USERS = re.compile(r"[0-9]+-[0-9]+|[A-Za-z_][A-Za-z0-9_.-]*")
 _ALIKE = 0.78
 """How like a setting a variable must be called; clients and programs have others of that prefix."""
 _QUOTA_SCOPE = ("project", "region")
@@ -50,6 +53,8 @@ class Settings:
     job_dir_roots: tuple[Path, ...] = ()
     tmp_paths: tuple[Path, ...] = ()
     isolation: str = "auto"
+    program_users: str | None = None
+    allow_root: tuple[str, ...] = ()
     network: str = "shared"
     container_engine: str | None = None
     image_pull: str = "missing"
@@ -207,6 +212,22 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(p.strip() for p in parts if p.strip())
 
 
+def _users(value: object) -> str:
+    text = _text(value)
+    if not _USERS.fullmatch(text):
+        raise ValueError("a range of user ids such as 1879048192-1879113727, or a user's name")
+    return text
+
+
+def _projects(value: object) -> tuple[str, ...]:
+    """Those whose programs may be root: a list, or true and false for all and none."""
+    if value in (True, "true"):
+        return (EVERY_PROJECT,)
+    if value in (False, "false"):
+        return ()
+    return _texts(value)
+
+
 def _paths(value: object) -> tuple[Path, ...]:
     parts = _texts(value)
     if not all(part.startswith(("/", "~/")) for part in parts):
@@ -306,6 +327,8 @@ _READERS: dict[str, Callable[[object], object]] = {
     "job_dir_roots": _paths,
     "tmp_paths": _paths,
     "isolation": _one_of(ISOLATIONS),
+    "program_users": _users,
+    "allow_root": _projects,
     "network": _one_of(NETWORKS),
     "container_engine": _text,
     "image_pull": _one_of(IMAGE_PULLS),

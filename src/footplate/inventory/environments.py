@@ -171,8 +171,11 @@ class Environments:
 
     def _make_uv(self) -> Uv:
         """Raises FailedPrecondition: there is none."""
+        environ = dict(self._environ)
+        if os.geteuid() == 0:  # programs are other users, who can't write modules there
+            environ.setdefault("UV_COMPILE_BYTECODE", "1")
         try:
-            return Uv(str(self._uv), self._environ)
+            return Uv(str(self._uv), environ)
         except Unpreparable as error:
             raise FailedPrecondition(str(error)) from error
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from footplate.replica.isolation.inits import Init
     from footplate.replica.isolation.limits import Limits
     from footplate.replica.isolation.roots import Root
+    from footplate.replica.isolation.users import User
     from footplate.replica.journal import Journal
     from footplate.replica.network.place import Place
     from footplate.replica.wishes import Wishes
@@ -57,6 +58,8 @@ class Desk:
         self.child: Child | None = None
         self.started = 0
         """How often something was started in the cage."""
+        self.user: User | None = None
+        """Whom the program runs as, if not as this supervisor does."""
         self.place: Place | None = None
         """Where the program is to be, if it has a network namespace of its own."""
         self.root: Root | None = None

@@ -6,7 +6,15 @@ import os
 import sys
 
 from footplate.replica.isolation import ladder, roots
-from footplate.replica.isolation.veil import Veil, find_hidden, find_records, is_below
+from footplate.replica.isolation.id_maps import open_map
+from footplate.replica.isolation.spawn import SpawnFailed
+from footplate.replica.isolation.veil import (
+    Veil,
+    find_closed,
+    find_hidden,
+    find_records,
+    is_below,
+)
 from footplate.replica.isolation.view import View
 from footplate.replica.real_paths import find_real
 
@@ -41,21 +49,59 @@ def make_view(
     in_tmp = _outermost([*paths, *real.values()], _HOST_TMP)
     if _HOST_TMP in in_tmp:
         return None, f"{_HOST_TMP} itself is in use by the service"
-    hidden = find_hidden(desk.ticket.get("private") or ())
+    reached = [*(real[path] for path in [*needed, *shared] if path), *find_shared(desk)]
+    closed = [] if desk.user is None else find_closed(reached)
+    hidden = find_hidden([*(desk.ticket.get("private") or ()), *closed])
     kept = [path for path in in_tmp if not is_below(path, hidden)]  # the veil shows them
     view = View(_take_root(desk, buckets), desk.home.tmp, buckets, kept)
     view.records = find_records(buckets)
     shown = [real[path] for path in needed if path]
-    view.veil = Veil(
-        os.path.join(find_real(desk.home.path), "veil"), hidden, shown, [_real_directory(cache)]
-    )
-    if VIEWS in desk.proofs:
-        return view, ""
+    shown += [] if desk.user is None else [*find_shared(desk), *(real[path] for path in shared)]
+    sealed = [_real_directory(cache)]
+    if desk.user is not None and find_closed([os.path.join(sealed[0], "")]):
+        sealed = []  # what the program needs of it is shown
+    cover = os.path.join(find_real(desk.home.path), "veil")
+    view.veil = Veil(cover, hidden, shown, sealed)
+    unmapped = _map(desk, view)
+    fault = _find_fault(desk, view)
+    if fault and view.id_map >= 0:
+        view.close()
+        unmapped, fault = fault, _find_fault(desk, view)
+    return (None, fault) if fault else (view, unmapped)
+
+
+def find_shared(desk: Desk) -> list[str]:
+    """The directories outside its HOME that the program writes: its own, and the buckets."""
+    paths = [desk.ticket.get("buckets"), *(desk.task.get("directories") or ())]
+    found: list[str] = []
+    for path in sorted({_real_directory(path) for path in paths} - {""}):
+        if not is_below(path, found):
+            found.append(path)
+    return found
+
+
+def _map(desk: Desk, view: View) -> str:
+    """Have the user own the files of the service in what he writes. Why that can't be, or empty."""
+    if desk.user is None:
+        return ""
+    view.mapped = find_shared(desk)
+    try:
+        view.id_map = open_map(desk.user)
+    except (OSError, SpawnFailed) as error:
+        return str(error)
+    return ""
+
+
+def _find_fault(desk: Desk, view: View) -> str:
+    """Why this view can't be had. It isn't tried where one like it was."""
+    disks = sorted({os.stat(path).st_dev for path in view.mapped})
+    proof = VIEWS if view.id_map < 0 else f"{VIEWS}, with mapped owners on disks {disks}"
+    if proof in desk.proofs:
+        return ""
     fault = ladder.find_fault(view)
-    if fault:
-        return None, fault
-    desk.proofs.add(VIEWS)
-    return view, ""
+    if not fault:
+        desk.proofs.add(proof)
+    return fault
 
 
 def _take_root(desk: Desk, buckets: str) -> str:

@@ -21,6 +21,7 @@ from footplate.replica.program import (
     TaskError,
     compose_build_environment,
 )
+from footplate.replica.program_user import BUILD_TMP, choose
 from footplate.replica.room import has_room
 from footplate.replica.stage import NEVER, Delivering, Stage, fail
 from footplate.replica.starting import make_program, start
@@ -147,7 +148,8 @@ def _lead_builds(desk: Desk) -> dict[str, str]:
     packages = desk.home / "packages"  # which builds see
     os.makedirs(packages, exist_ok=True)
     path = wrap_tools(os.path.join(packages, "tools"), desk.host.get("PATH") or DEFAULT_PATH)
-    return {**variables, **make_settings(variables, packages, packages), "PATH": path}
+    tmp = packages if desk.user is None else os.path.join(packages, BUILD_TMP)
+    return {**variables, **make_settings(variables, packages, tmp), "PATH": path}
 
 
 def begin(desk: Desk) -> Stage:
@@ -196,7 +198,7 @@ def _isolate(desk: Desk) -> None:
     if desk.init is not None:
         desk.cage.adopt(desk.init)
         desk.init = None
-    words = f"{desk.cage.name}: {desk.cage.guarantee}"
+    words = "; ".join(filter(None, [f"{desk.cage.name}: {desk.cage.guarantee}", choose(desk)]))
     desk.journal.event("ISOLATION", f"{words} ({'; '.join(reasons)})" if reasons else words)
     if limits is not None:
         faults = desk.cage.limit(limits)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from footplate.replica.filesystem import make_view
+from footplate.replica.filesystem import find_shared, make_view
 from footplate.replica.google_tools import make_settings
 from footplate.replica.isolation import ladder
 from footplate.replica.isolation.spawn import Launch, SpawnFailed
@@ -14,6 +14,7 @@ from footplate.replica.program import (
     compose_environment,
     make_directories,
 )
+from footplate.replica.program_user import name_user, open_directories, require_reach
 from footplate.replica.real_paths import find_real
 from footplate.replica.running import Running
 
@@ -52,7 +53,8 @@ class Program:
 
     def environment(self, desk: Desk) -> dict[str, str]:
         """Raises TaskError, OSError."""
-        places = {**self.places, **make_settings(_variables(desk), desk.home.tools, self.tmp)}
+        settings = make_settings(_variables(desk), desk.home.tools, self.tmp)
+        places = {**self.places, **name_user(desk.user, self.tmp), **settings}
         return compose_environment(desk.task, self.bins, desk.host, places, desk.mark)
 
     @property
@@ -89,6 +91,8 @@ def make_program(desk: Desk, prepared: Prepared) -> Program:
     program = Program(argv, prepared.bins, places, view)
     if view is None:
         _expose(desk, program, fault)
+    elif desk.user is not None and view.id_map < 0:
+        open_directories(desk, view.mapped, fault)
     return program
 
 
@@ -98,6 +102,11 @@ def _expose(desk: Desk, program: Program, fault: str) -> None:
     desk.journal.event("ISOLATION", f"{words}: {fault}")
     program.view = None
     program.places["TMPDIR"] = desk.home.tmp
+    if desk.user is not None:
+        entries = (desk.home.work, desk.home.tools, desk.home.tmp, *desk.environments)
+        directories = find_shared(desk)
+        require_reach(desk, [os.path.join(path, "") for path in (*entries, *directories)])
+        open_directories(desk, directories, fault)
 
 
 def start_program(desk: Desk, program: Program) -> Running:
@@ -122,6 +131,7 @@ def _start_program(desk: Desk, program: Program) -> Running:
 
     def begin(stdout: int, stderr: int) -> None:
         launch = Launch(program.argv, environment, desk.home.work, stdout, stderr, network)
+        launch.user = desk.user
         start(desk, launch, program.view)
 
     streams = Running.connect(desk, begin)

@@ -22,6 +22,7 @@ from footplate.ports.package_resolver import Resolution
 from footplate.replica.isolation.processes import MARK_VARIABLE
 from footplate.replica.isolation.subreaper import sweep_marked
 from footplate.replica.program import compose_build_environment
+from footplate.server.program_users import resolve
 from footplate.wire.replica_v1 import encode_preparation
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class ProcessResolver:
             "cache_limit_bytes": settings.cache_limit_bytes,
             "buckets": str(data_dir.buckets.absolute()),
             "uv": uv.find_uv_bin(),
+            "build_users": resolve(settings.program_users),
             "pythons": list(settings.pythons),
             "private": [str(data_dir.root.absolute())],
         }

@@ -11,6 +11,7 @@ from footplate.domain.sites.devices import VISIBLE
 from footplate.server.gpus import Gpus
 from footplate.server.machine import cpus, memory_bytes
 from footplate.server.network import describe_network
+from footplate.server.program_users import describe_power
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,5 +44,5 @@ def local_site(
         memory_mb=memory >> 20,
         gpus=found.gpus,
         hides_gpus=found.hidden,
-        notes=(*found.notes, *describe_network(settings)),
+        notes=(*found.notes, *describe_network(settings), *describe_power(settings.allow_root)),
     )

@@ -10,6 +10,7 @@ import uv
 
 from footplate.backends.local import LocalBackend
 from footplate.backends.local.nursery import make_nursery
+from footplate.server.program_users import resolve
 from footplate.server.py_spy import find_py_spy
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ def local_backend(settings: Settings, data_dir: DataDir, archive: Path) -> Local
         uv=Path(uv.find_uv_bin()),
         py_spy=find_py_spy(),
         isolation=settings.isolation,
+        program_users=resolve(settings.program_users),
+        allow_root=settings.allow_root,
         network=settings.network,
         pythons=settings.pythons,
         image_puller=(sys.executable, "-m", "footplate.container_engine", "pull"),

@@ -38,7 +38,7 @@ def test_it_shares_environments_and_bounds_and_nothing_that_rations(tmp_path: Pa
     assert (made.cache, made.isolation, made.stop_grace_s) == (home / "cache", "subreaper", 3)
     assert (made.host, made.port, made.token) == ("127.0.0.1", 0, "mine")
     assert (made.mode, made.max_replicas, made.gpus) == (Mode.EMULATE, 5, "none")
-    assert (made.data_dir, made.quotas) == (folder, ())
+    assert (made.data_dir, made.quotas, made.allow_root) == (folder, (), ("*",))
     assert made.database == f"sqlite:///{folder}/footplate.db"
 
 

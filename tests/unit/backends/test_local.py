@@ -72,6 +72,8 @@ def test_the_ticket_says_all_that_a_supervisor_needs(rig: LocalRig) -> None:
         "cache_limit_bytes": 0,
         "buckets": str(data / "buckets"),
         "isolation": "auto",
+        "program_users": None,
+        "allow_root": [],
         "roots": str(rig.root / ".roots"),
         "network": "shared",
         "uv": "/usr/bin/uv",

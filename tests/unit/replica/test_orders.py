@@ -12,6 +12,7 @@ import pytest
 
 from footplate.replica.isolation.orders import Order
 from footplate.replica.isolation.spawn import Launch
+from footplate.replica.isolation.users import User
 from footplate.replica.isolation.veil import Veil
 from footplate.replica.isolation.view import View
 
@@ -76,6 +77,21 @@ def test_a_view_comes_as_it_was(ends: Ends, files: list[int], tmp_path: Path) ->
     order = Order.receive(ends[1])
     assert order.view is not None
     assert order.view.tell() == view.tell()
+    read(*order.launch.descriptors())
+
+
+def test_a_user_and_the_map_of_a_view_come_along(ends: Ends, files: list[int]) -> None:
+    out, err, id_map, inside, outside = files
+    view = View("/root", "", "/buckets", ())
+    view.mapped, view.id_map = ["/buckets"], id_map
+    launch = Launch(["a"], {}, "/", out, err, user=User(7, 8, [44]))
+    assert Order(launch, view, [inside], [outside]).send(ends[0])
+    order = Order.receive(ends[1])
+    assert order.launch.user is not None
+    assert order.launch.user.tell() == [7, 8, [44], "footplate"]
+    assert order.view is not None
+    assert order.view.mapped == ["/buckets"]
+    assert read(order.view.id_map, *order.inside, *order.outside) == "234"
     read(*order.launch.descriptors())
 
 

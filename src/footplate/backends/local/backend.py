@@ -36,7 +36,9 @@ class LocalBackend:
     Another one, that was and doesn't know yet that it isn't any more, does no harm.
     ``python`` runs the supervisors' ``archive``; the other paths and values go into the tickets:
     where the server says its address, the shared caches and buckets, the rung of the isolation
-    ladder (``auto``: the best there is), the network that gangs get (``shared`` or
+    ladder (``auto``: the best there is), whom programs run as (``program_users``: first and last
+    id of a range, or id, group and name of one user; ``allow_root``: projects whose programs may
+    be root, ``*`` for all), the network that gangs get (``shared`` or
     ``namespaces``), the installer, what reads stacks, where to look for more interpreters, and
     ``private`` directories, of which programs see what is theirs at most, ``tmp_paths`` below /tmp,
     which programs see beside a /tmp of their own, and the ``reserve`` that the last words of
@@ -60,6 +62,8 @@ class LocalBackend:
         uv: Path,
         py_spy: Path | None = None,
         isolation: str = "auto",
+        program_users: Sequence[int | str] | None = None,
+        allow_root: Sequence[str] = (),
         network: str = "shared",
         pythons: Sequence[str] = (),
         private: Sequence[Path] = (),
@@ -79,6 +83,8 @@ class LocalBackend:
             "cache_limit_bytes": cache_limit_bytes,
             "buckets": str(buckets.absolute()),
             "isolation": isolation,
+            "program_users": None if program_users is None else list(program_users),
+            "allow_root": list(allow_root),
             "network": network,
             "uv": str(uv),
             "py_spy": str(py_spy or ""),

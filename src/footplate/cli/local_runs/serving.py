@@ -22,7 +22,7 @@ from footplate.client.service import Service
 from footplate.domain.errors import ServiceError
 from footplate.domain.sites import Mode
 from footplate.server import end_left_behind, serve
-from footplate.settings import load_settings
+from footplate.settings import EVERY_PROJECT, load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,6 +83,7 @@ def private_settings(
         quotas=(),
         tmp_paths=(*own.tmp_paths, *([seen] if seen else [])),
         job_dir_roots=(Path("/"),),  # whoever starts it names the directory himself
+        allow_root=(EVERY_PROJECT,),  # and runs a program of his own in a folder of his own
         reserve_mb=0,
     )
 

@@ -44,7 +44,8 @@ def advise_on_files(cause: str, facts: Facts) -> str:
         )
     if _DENIED.search(cause):
         return (
-            "Programs run as the user of the service: they can write their working directory, "
+            "Programs run as the user of the service, or where that is root as one of their own: "
+            "they can write their working directory, "
             "/tmp, buckets (/gcs/BUCKET) and what that user can, but no files of the service itself"
         )
     if _TOO_MANY.search(cause):

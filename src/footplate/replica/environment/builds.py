@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -142,7 +143,9 @@ def _complete(path: str, record: dict[str, Any]) -> None:
     """What it says must hold after a power cut, too: first all else is on the disk."""
     os.sync()
     marker = os.path.join(path, leases.MARKER)
-    with open(f"{marker}.part", "w", encoding="utf-8") as file:
+    with contextlib.suppress(FileNotFoundError):  # what was installed may have left a link there
+        os.unlink(f"{marker}.part")
+    with open(f"{marker}.part", "x", encoding="utf-8") as file:
         json.dump(record, file)
         file.flush()
         os.fsync(file.fileno())

@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 
+from footplate.replica import program_user
 from footplate.replica.answers import Answers
 from footplate.replica.connection import Connection
 from footplate.replica.environment.assembly import Assembly
@@ -25,6 +26,7 @@ from footplate.replica.environment.seclusion import seclude
 from footplate.replica.environment.task import Task
 from footplate.replica.environment.telling import Teller, say
 from footplate.replica.environment.uv import Uv
+from footplate.replica.home import Home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 
     from footplate.replica.environment.assembly import Environment
     from footplate.replica.environment.packages import Package, Source
+
+_READABLE_UMASK = 0o022
 
 
 def main(home: str) -> int:
@@ -69,13 +73,21 @@ class Setup:
         scratch = os.path.join(home, "packages")  # uv leaves a lock in TMPDIR for each build
         os.makedirs(scratch, exist_ok=True)
         own = {**host, "TMPDIR": scratch}
-        uv = Uv(str(ticket.get("uv") or ""), own, view=seclude(home, ticket))
+        user = program_user.read(Home(home)) or program_user.take_for_builds(ticket)
+        if user is not None:
+            os.umask(_READABLE_UMASK)
+            own.setdefault("UV_COMPILE_BYTECODE", "1")  # who uses it can't write there
+        uv = Uv(str(ticket.get("uv") or ""), own)
         server = Server(source, teller)
         self.packages = server.fetch_packages(task.packages, scratch)
         slices, self.note = task.choose_slices()
         globs = [str(pattern) for pattern in ticket.get("pythons") or ()]
         interpreters = Interpreters(globs, host, cache, uv)
         interpreter = interpreters.find(task.python, f"runtime {task.runtime}")
+        seclusion = seclude(home, ticket, user, [interpreter.path, uv.program])
+        if seclusion.note:
+            teller.tell(seclusion.note)
+        uv = uv.secluding(seclusion)
         self._bases = Bases(cache, interpreter, uv, server, teller, task.job)
         self.layers = Builds(os.path.join(cache, "layers"), task.job)
         self.assembly = Assembly(task, slices, interpreter, self._bases, uv, teller)

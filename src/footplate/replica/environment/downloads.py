@@ -29,7 +29,7 @@ def measure_downloads(
     source = os.path.join(directory, "downloads.in")
     with open(source, "w", encoding="utf-8") as file:
         file.write("".join(f"{requirement}\n" for requirement in requirements))
-    target = os.path.join(directory, "pylock.downloads.toml")
+    target = os.path.join(uv.find_output(directory), "pylock.downloads.toml")
     options = ["--quiet", "--no-deps", "--python", python, "--format", "pylock.toml"]
     try:
         command = ["pip", "compile", *options, "--output-file", target, source]

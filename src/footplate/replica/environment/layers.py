@@ -8,6 +8,7 @@ from footplate.replica.environment import failures
 from footplate.replica.environment.bases import find_site
 from footplate.replica.environment.distributions import find_installed, name_of
 from footplate.replica.environment.errors import Unpreparable
+from footplate.replica.environment.lending import check_real, lent
 from footplate.replica.environment.planning import Planner
 from footplate.replica.environment.scripts import adopt_scripts
 from footplate.replica.environment.uv import UvFailed
@@ -90,15 +91,16 @@ class Layers:
                 ["venv", "--quiet", "--no-project", "--python", self._interpreter.path, path]
             )
             requirements = [change.requirement for change in plan.additions]
-            self._install([*options, *requirements, *paths], plan.solution.variables)
+            self._install(path, [*options, *requirements, *paths], plan.solution.variables)
         except UvFailed as failure:
             raise self._explain(failure.output, plan.wheels) from failure
         site = find_site(path, self._interpreter)
-        with open(os.path.join(site, _PATH_FILE), "w", encoding="utf-8") as file:
+        check_real([site, os.path.join(path, "bin")])
+        with open(os.path.join(site, _PATH_FILE), "x", encoding="utf-8") as file:
             file.write(f"import site; site.addsitedir({base.site!r})\n")
         adopt_scripts(base.bin, os.path.join(path, "bin"))
 
-    def _install(self, arguments: list[str], variables: Mapping[str, str]) -> None:
+    def _install(self, path: str, arguments: list[str], variables: Mapping[str, str]) -> None:
         """Wheels first as they are: in a view uv could not link them to its cache.
 
         Raises UvFailed.
@@ -107,7 +109,8 @@ class Layers:
         try:
             self._uv.install(["--no-build", *arguments], progress, variables)
         except UvFailed:
-            self._uv.secluded.install(arguments, progress, variables)
+            with lent(path, self._uv.build_user):
+                self._uv.secluded.install(arguments, progress, variables)
 
     def _describe_gpu_builds(self, wheels: list[Wheel]) -> Iterator[str]:
         for wheel in wheels:

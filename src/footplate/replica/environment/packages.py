@@ -112,7 +112,8 @@ def make_wheel(package: Package, interpreter: Interpreter, uv: Uv) -> Wheel:
     """
     if package.path.endswith(".whl"):
         return Wheel(package.path, package)
-    directory = os.path.join(os.path.dirname(package.path), "wheel")
+    beside = os.path.dirname(package.path)
+    directory = os.path.join(uv.find_output(beside), f"wheel-{os.path.basename(beside)}")
     options = ["--wheel", "--python", interpreter.path, "--out-dir", directory]
     try:
         uv.secluded.run(["build", *options, package.path])

@@ -13,13 +13,13 @@ import tempfile
 import termios
 
 from footplate.replica.environment.errors import Unpreparable
-from footplate.replica.isolation.cage import enter_view
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Callable, Iterator, Mapping, Sequence
 
-    from footplate.replica.isolation.view import View
+    from footplate.replica.environment.seclusion import Seclusion
+    from footplate.replica.isolation.users import User
 
     Progress = Callable[[int, int], None]
 
@@ -31,6 +31,7 @@ _ROWS_AND_COLUMNS = struct.pack("HHHH", 50, 300, 0, 0)
 _LOST_MODULE = "No module named 'pkg_resources'"
 _BEFORE_THE_LOSS = "setuptools<81\n"
 _TAIL_CHARACTERS = 64 << 10
+_READABLE = 0o755
 
 
 class UvFailed(Exception):
@@ -44,7 +45,7 @@ class UvFailed(Exception):
 class Uv:
     """uv with the settings of ``environment``, which may be pip's.
 
-    ``held`` is a descriptor that its processes inherit; ``view`` what builds see, if not all.
+    ``held`` is a descriptor that its processes inherit; ``seclusion`` is that of builds.
     """
 
     def __init__(
@@ -52,7 +53,7 @@ class Uv:
         program: str,
         environment: Mapping[str, str],
         held: int = -1,
-        view: View | None = None,
+        seclusion: Seclusion | None = None,
     ) -> None:
         found = program if os.access(program, os.X_OK) else shutil.which("uv")
         if found is None:
@@ -60,11 +61,11 @@ class Uv:
                 f"uv, which makes environments, is neither at {program or '?'} nor on PATH; "
                 "install footplate again, or uv beside it"
             )
-        self._program = found
+        self.program = found
         self._environment = translate_settings(environment)
         self._held = held
-        self._view = view
-        self._entered: View | None = None
+        self._seclusion = seclusion
+        self._entered: Seclusion | None = None
 
     def holding(self, descriptor: int) -> Uv:
         """The same, with a descriptor that its processes inherit."""
@@ -74,10 +75,28 @@ class Uv:
 
     @property
     def secluded(self) -> Uv:
-        """The same for what may run foreign code: in the view that builds have."""
+        """The same for what may run foreign code: with the view and the user that builds have."""
         made = object.__new__(Uv)
-        made.__dict__.update(self.__dict__, _entered=self._view)
+        made.__dict__.update(self.__dict__, _entered=self._seclusion)
+        if self._seclusion is not None:
+            made._environment = {**self._environment, **self._seclusion.variables()}
         return made
+
+    def secluding(self, seclusion: Seclusion) -> Uv:
+        """The same, with another seclusion of builds."""
+        made = object.__new__(Uv)
+        made.__dict__.update(self.__dict__, _seclusion=seclusion)
+        return made
+
+    @property
+    def build_user(self) -> User | None:
+        """Whom builds run as, if not as this process."""
+        return None if self._seclusion is None else self._seclusion.user
+
+    def find_output(self, directory: str) -> str:
+        """Where what is secluded can write: ``directory``, unless its user has one of his own."""
+        own = self._seclusion
+        return directory if own is None or own.user is None else own.output
 
     def run(self, arguments: Sequence[str], variables: Mapping[str, str] | None = None) -> str:
         """Everything that it said. Raises UvFailed."""
@@ -100,7 +119,7 @@ class Uv:
 
     def _run(self, arguments: Sequence[str], variables: Mapping[str, str]) -> str:
         ended = subprocess.run(
-            [self._program, *arguments],
+            [self.program, *arguments],
             env={**self._environment, **variables},
             cwd="/",  # where no project's settings are found
             stdin=subprocess.DEVNULL,
@@ -127,7 +146,7 @@ class Uv:
         try:
             fcntl.ioctl(slave, termios.TIOCSWINSZ, _ROWS_AND_COLUMNS)
             process = subprocess.Popen(
-                [self._program, *arguments],
+                [self.program, *arguments],
                 env=environment,
                 cwd="/",
                 stdin=subprocess.DEVNULL,
@@ -153,7 +172,7 @@ class Uv:
 
     def _enter(self) -> None:
         if self._entered is not None:
-            enter_view(self._entered)
+            self._entered.enter()
 
     def _passed(self) -> tuple[int, ...]:
         return (self._held,) if self._held >= 0 else ()
@@ -167,6 +186,7 @@ def _build_as_before(attempt: Callable[[Mapping[str, str]], str], given: Mapping
         if _LOST_MODULE not in failure.output:
             raise
     with tempfile.TemporaryDirectory() as directory:
+        os.chmod(directory, _READABLE)  # by the user that builds have
         constraints = os.path.join(directory, "build-constraints.txt")
         with open(constraints, "w", encoding="utf-8") as file:
             file.write(_BEFORE_THE_LOSS)

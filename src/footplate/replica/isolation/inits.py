@@ -169,6 +169,8 @@ def _keep(supervisor: int, ready: int, leash: int) -> None:
 
 def _live(supervisor: int, ready: int, leash: int) -> None:
     """Init: show the namespace in /proc, start the program, reap until it ends."""
+    from footplate.replica.isolation import kernel  # in children only: it costs memory
+
     wake_end, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -181,6 +183,8 @@ def _live(supervisor: int, ready: int, leash: int) -> None:
         os._exit(0)
     _show_inside(order.view)
     program = _start(order)
+    if order.launch.user is not None:  # to change users has made the kernel forget it
+        kernel.die_with_parent(signal.SIGKILL)
     os.close(ready)
     channel.detach()
     _serve(program, leash, wake_end)
@@ -216,6 +220,7 @@ def _show_inside(view: View | None) -> None:
 
     if view is not None:
         view.enter(fresh_proc=True)
+        view.close()
         return
     kernel.mount("none", "/", kernel.MS_REC | kernel.MS_SLAVE)
     kernel.mount("proc", "/proc", kernel.MS_NOSUID_NODEV_NOEXEC, "proc")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import struct
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWUSER = 0x10000000
@@ -26,6 +27,18 @@ _NO_DESCRIPTOR = (1 << 31) - 1
 _MNT_DETACH = 2
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+_PR_CAPBSET_DROP = 24
+_PR_SET_NO_NEW_PRIVS = 38
+_MAX_CAPABILITIES = 64
+
+_OPEN_TREE, _MOVE_MOUNT, _MOUNT_SETATTR = 428, 429, 442
+"""Equal on all architectures but Alpha."""
+_AT_FDCWD = -100
+_AT_EMPTY_PATH = 0x1000
+_AT_RECURSIVE = 0x8000
+_OPEN_TREE_CLONE = 1
+_MOVE_MOUNT_F_EMPTY_PATH = 4
+_MOUNT_ATTR_IDMAP = 0x00100000
 
 _KEPT_FLAGS = (
     *((2, 2), (4, 4), (8, 8)),  # nosuid, nodev, noexec
@@ -96,6 +109,32 @@ def close_all_but(kept: set[int]) -> bool:
 def die_with_parent(signal: int) -> None:
     """``signal`` comes when the thread that forked this process ends."""
     _check(_libc().prctl(_PR_SET_PDEATHSIG, signal, 0, 0, 0), "prctl")
+
+
+def forgo_new_privileges() -> None:
+    """No program that this process executes gains any right: neither by setuid nor by its file."""
+    _check(_libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
+    for capability in range(_MAX_CAPABILITIES):
+        if _libc().prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0):  # there are no more
+            return
+
+
+def mount_mapped(source: str, target: str, id_map: int) -> None:
+    """Bind ``source`` to ``target``, with the owners that the user namespace ``id_map`` gives."""
+    flags = _OPEN_TREE_CLONE | _AT_RECURSIVE | os.O_CLOEXEC
+    tree = _libc().syscall(_OPEN_TREE, _AT_FDCWD, os.fsencode(source), flags)
+    _check(int(tree < 0), f"open_tree {source}")
+    try:
+        attributes = struct.pack("=QQQQ", _MOUNT_ATTR_IDMAP, 0, 0, id_map)
+        flags = _AT_EMPTY_PATH | _AT_RECURSIVE
+        size = ctypes.c_size_t(len(attributes))
+        failure = _libc().syscall(_MOUNT_SETATTR, tree, b"", flags, attributes, size)
+        _check(failure, f"mount_setattr {target}")
+        place = _AT_FDCWD, os.fsencode(target)
+        failure = _libc().syscall(_MOVE_MOUNT, tree, b"", *place, _MOVE_MOUNT_F_EMPTY_PATH)
+        _check(failure, f"move_mount {target}")
+    finally:
+        os.close(tree)
 
 
 def become_subreaper() -> None:

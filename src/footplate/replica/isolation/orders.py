@@ -9,6 +9,7 @@ import marshal
 
 from footplate.replica.isolation import descriptors
 from footplate.replica.isolation.spawn import Launch
+from footplate.replica.isolation.users import User
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -45,9 +46,11 @@ class Order:
         launch = self.launch
         network = [] if launch.network is None else [launch.network]
         view: Any = None if self.view is None else self.view.tell()
-        words = launch.argv, launch.environment, launch.cwd, view
-        told = marshal.dumps((*words, len(network), len(self.inside)))
-        held = [launch.stdout, launch.stderr, *network, *self.inside, *self.outside]
+        user = None if launch.user is None else launch.user.tell()
+        id_map = [] if self.view is None or self.view.id_map < 0 else [self.view.id_map]
+        words = launch.argv, launch.environment, launch.cwd, user, view
+        told = marshal.dumps((*words, len(network), len(id_map), len(self.inside)))
+        held = [launch.stdout, launch.stderr, *network, *id_map, *self.inside, *self.outside]
         try:
             descriptors.send(channel, len(told).to_bytes(_SIZE_BYTES, "little"), held)
             channel.sendall(told)
@@ -62,11 +65,14 @@ class Order:
 
         size, held = descriptors.receive(channel, _SIZE_BYTES, _MOST_DESCRIPTORS)
         told = marshal.loads(_read(channel, int.from_bytes(size, "little")))  # noqa: S302  our own
-        argv, environment, cwd, view, networks, groups = told
+        argv, environment, cwd, user, view, networks, id_maps, groups = told
         stdout, stderr, *rest = held
         network = rest.pop(0) if networks else None
-        launch = Launch(argv, environment, cwd, stdout, stderr, network)
+        owner = None if user is None else User.of(user)
+        launch = Launch(argv, environment, cwd, stdout, stderr, network, user=owner)
         seen = None if view is None else View.of(view)
+        if seen is not None and id_maps:
+            seen.id_map = rest.pop(0)
         return cls(launch, seen, rest[:groups], rest[groups:])
 
 

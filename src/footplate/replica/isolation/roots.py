@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 MOST = 64
 """More roots than these aren't kept."""
+_MODE = 0o755
 _DIRECTORY = "directory"
 _FILE = "file"
 _LINK = "link to "
@@ -82,6 +83,7 @@ def _move(path: str, pool: str, wanted: dict[str, str]) -> bool:
 
 def _make(path: str, wanted: dict[str, str]) -> None:
     os.mkdir(path)
+    os.chmod(path, _MODE)
     for name, kind in wanted.items():
         place = os.path.join(path, name)
         if kind == _DIRECTORY:

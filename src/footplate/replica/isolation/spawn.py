@@ -6,11 +6,14 @@ import os
 import signal
 import sys
 
+from footplate.replica.isolation.users import Disguise, become
 from footplate.replica.small_files import read_text, write_text
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Callable
+    from typing import Callable, Sequence
+
+    from footplate.replica.isolation.users import User
 
 _OOM_SCORE = "/proc/self/oom_score_adj"
 _OOM_SCORE_RISE = 500
@@ -28,9 +31,10 @@ class Launch:
     """A program to start: ``stdout`` and ``stderr`` are descriptors, stdin is empty.
 
     ``network``: a descriptor of the network namespace that it is to be in, if not this one.
+    ``user``: whom it runs as, if not as this process does.
     """
 
-    __slots__ = ("argv", "cwd", "environment", "network", "stderr", "stdout")
+    __slots__ = ("argv", "cwd", "environment", "network", "stderr", "stdout", "user")
 
     def __init__(
         self,
@@ -40,6 +44,8 @@ class Launch:
         stdout: int,
         stderr: int,
         network: int | None = None,
+        *,
+        user: User | None = None,
     ) -> None:
         self.argv = argv
         self.environment = environment
@@ -47,6 +53,13 @@ class Launch:
         self.stdout = stdout
         self.stderr = stderr
         self.network = network
+        self.user = user
+
+    def own_output(self) -> None:
+        """Let the user open /dev/stdout anew. Raises OSError."""
+        if self.user is not None:
+            for descriptor in (self.stdout, self.stderr):
+                os.fchown(descriptor, self.user.uid, self.user.gid)
 
     def descriptors(self) -> set[int]:
         """What must stay open until the program is there."""
@@ -126,10 +139,13 @@ def execute(launch: Launch) -> None:
         from footplate.replica.isolation import kernel  # in children only: it costs memory
 
         kernel.enter_network(launch.network)
+    launch.own_output()
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.dup2(launch.stdout, 1)
     os.dup2(launch.stderr, 2)
+    if launch.user is not None:
+        become(launch.user)
     os.chdir(launch.cwd)
     os.execvpe(launch.argv[0], launch.argv, launch.environment)  # noqa: S606  no shell wanted
 
@@ -153,6 +169,14 @@ def bear(launch: Launch) -> int:
         (os.POSIX_SPAWN_DUP2, launch.stdout, 1),
         (os.POSIX_SPAWN_DUP2, launch.stderr, 2),
     ]
+    launch.own_output()
+    if launch.user is None:
+        return _spawn_program(launch, streams)
+    with Disguise(launch.user):
+        return _spawn_program(launch, streams)
+
+
+def _spawn_program(launch: Launch, streams: Sequence[tuple[str | int, ...]]) -> int:
     words = launch.argv, launch.environment
     return os.posix_spawnp(launch.argv[0], *words, file_actions=streams, setpgroup=0)
 

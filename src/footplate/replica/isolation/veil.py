@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 
 from footplate.replica.real_paths import find_real
 
@@ -69,6 +70,29 @@ class Veil:
         except OSError:
             os.makedirs(host + self.cover, exist_ok=True)
             kernel.mount(host + self.cover, path, kernel.MS_BIND)
+
+
+def find_closed(paths: Iterable[str]) -> list[str]:
+    """The outermost directories through which only their owner may go to these real paths.
+
+    Where one is hidden but for the paths, other users reach them.
+    """
+    found: list[str] = []
+    for path in paths:
+        parts = path.split(os.path.sep)[1:-1]
+        for count in range(1, len(parts) + 1):
+            directory = os.path.sep + os.path.join(*parts[:count])
+            if not _is_open(directory):
+                found.append(directory)
+                break
+    return sorted(set(found))
+
+
+def _is_open(directory: str) -> bool:
+    try:
+        return bool(os.stat(directory).st_mode & stat.S_IXOTH)
+    except OSError:
+        return True
 
 
 def find_records(buckets: str) -> str:

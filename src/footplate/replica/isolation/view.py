@@ -10,6 +10,8 @@ TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any, Sequence
 
+_PLACES_UMASK = 0o022
+"""Of the directories that are made on the way to what is seen: every user may pass them."""
 _HOST = "."
 """Where the host's root is seen while a view is entered: it is the working directory."""
 
@@ -21,11 +23,14 @@ class View:
     paths in ``kept`` are seen then, in their places. What is written into / itself stays in
     ``root``. ``files`` are seen in the places of others: each with the path of the other one.
     ``records`` is a directory in the buckets that can be read only, wherever they are seen.
-    ``veil`` hides what programs have no business with.
+    ``veil`` hides what programs have no business with. ``mapped`` are directories in which the
+    service's files are the program's: with the owners that the user namespace ``id_map`` gives.
     Enter it in a process that is to become the program.
     """
 
-    __slots__ = ("buckets", "files", "kept", "records", "root", "tmp", "veil")
+    __slots__ = (
+        *("buckets", "files", "id_map", "kept", "mapped", "records", "root", "tmp", "veil"),
+    )
 
     def __init__(self, root: str, tmp: str, buckets: str, kept: Sequence[str]) -> None:
         self.root = root
@@ -35,13 +40,15 @@ class View:
         self.files: Sequence[tuple[str, str]] = ()
         self.records = ""
         self.veil: Veil | None = None
+        self.mapped: Sequence[str] = ()
+        self.id_map = -1
 
     @classmethod
     def of(cls, told: tuple[Any, ...]) -> View:
         """The one that ``tell`` told of."""
-        root, tmp, buckets, kept, files, records, veil = told
+        root, tmp, buckets, kept, files, records, mapped, veil = told
         view = cls(root, tmp, buckets, kept)
-        view.files, view.records = files, records
+        view.files, view.records, view.mapped = files, records, mapped
         view.veil = None if veil is None else Veil.of(veil)
         return view
 
@@ -49,7 +56,13 @@ class View:
         """For a process that was forked before: nothing but texts, in lists and tuples."""
         veil = None if self.veil is None else self.veil.tell()
         paths = self.root, self.tmp, self.buckets
-        return (*paths, list(self.kept), list(self.files), self.records, veil)
+        return (*paths, list(self.kept), list(self.files), self.records, list(self.mapped), veil)
+
+    def close(self) -> None:
+        """What it needs no more once it was entered."""
+        if self.id_map >= 0:
+            os.close(self.id_map)
+            self.id_map = -1
 
     def enter(self, *, fresh_proc: bool) -> None:
         """Pivot into the view; in a mount namespace of one's own (``leave_host``) only.
@@ -67,7 +80,9 @@ class View:
         kernel.pivot_root(".", ".")  # the host's is above it now, in a place without a name
         os.chdir(host)
         os.close(host)
+        before = os.umask(_PLACES_UMASK)
         self._fill(fresh_proc=fresh_proc)
+        os.umask(before)
         kernel.detach(_HOST)
         os.chdir("/")
 
@@ -83,15 +98,31 @@ class View:
         if fresh_proc:
             os.makedirs("/proc", exist_ok=True)
             kernel.mount("proc", "/proc", kernel.MS_NOSUID_NODEV_NOEXEC, "proc")
-        if self.buckets:
+        if self.buckets and not self._is_mapped(self.buckets):
             _show(_HOST + self.buckets, "/gcs")
         if self.tmp:
             self._fill_tmp()
         if self.veil is not None:
             self.veil.draw(_HOST)
+        self._show_mapped()
         self._seal_records()
         for source, place in self.files:
             kernel.mount(_HOST + source, os.path.realpath(place), kernel.MS_BIND)
+
+    def _is_mapped(self, path: str) -> bool:
+        return self.id_map >= 0 and path in self.mapped
+
+    def _show_mapped(self) -> None:
+        from footplate.replica.isolation import kernel  # in children only: it costs memory
+
+        if self.id_map < 0:
+            return
+        for path in self.mapped:
+            os.makedirs(path, exist_ok=True)
+            kernel.mount_mapped(_HOST + path, path, self.id_map)
+        if self.buckets and self._is_mapped(self.buckets):
+            os.makedirs("/gcs", exist_ok=True)
+            kernel.mount_mapped(_HOST + self.buckets, "/gcs", self.id_map)
 
     def _seal_records(self) -> None:
         from footplate.replica.isolation import kernel  # in children only: it costs memory

@@ -6,13 +6,14 @@ import select
 import sys
 import time
 
+from footplate.replica import program_user
 from footplate.replica.answering import begin
 from footplate.replica.connection import ServerAway
 from footplate.replica.home import Home
 from footplate.replica.isolation.cage import Unavailable
 from footplate.replica.isolation.entry import Entry
 from footplate.replica.isolation.spawn import SpawnFailed
-from footplate.replica.shell.inside import Inside, Wanted, start
+from footplate.replica.shell.inside import Inside, Surroundings, Wanted, start
 from footplate.replica.shell.session import Session, parse, tell
 from footplate.replica.shell.websocket import WebSocket
 
@@ -78,7 +79,8 @@ def _start(home: Home, entry: Entry, wanted: Wanted) -> Inside:
     if program is None:
         raise Unavailable(_NO_ACCESS)
     environment = {str(name): str(value) for name, value in program["environment"].items()}
-    return start(entry, environment, str(program["directory"]), wanted)
+    own = Surroundings(environment, str(program["directory"]), program_user.read(home))
+    return start(entry, own, wanted)
 
 
 def _await_wish(link: WebSocket) -> Tuple[Dict[str, Any], List[Tuple[int, bytes]]]:

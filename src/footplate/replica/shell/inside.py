@@ -17,12 +17,14 @@ import termios
 from footplate.replica.isolation import kernel
 from footplate.replica.isolation.cage import Child
 from footplate.replica.isolation.spawn import begin_session, close_all_but, spawn
+from footplate.replica.isolation.users import become
 
 TYPE_CHECKING = False  # without the module typing, which isn't needed
 if TYPE_CHECKING:
     from typing import Any, Callable, Dict, List, Sequence, Tuple
 
     from footplate.replica.isolation.entry import Entry
+    from footplate.replica.isolation.users import User
 
 SHELLS = ("bash", "sh")
 _SIGNALLED = 128
@@ -112,11 +114,21 @@ class Inside:
             self._child.terminate()
 
 
-def start(entry: Entry, environment: Dict[str, str], directory: str, wanted: Wanted) -> Inside:
+class Surroundings:
+    """What the program has: its variables, its directory and its user, if it has one."""
+
+    def __init__(self, environment: Dict[str, str], directory: str, user: User | None) -> None:
+        self.environment = environment
+        self.directory = directory
+        self.user = user
+
+
+def start(entry: Entry, own: Surroundings, wanted: Wanted) -> Inside:
     """Raises SpawnFailed, OSError; then nothing was started."""
     if wanted.command is None:
-        return _start_terminal(entry, {**environment, "TERM": wanted.term}, directory, wanted)
-    return _start_command(entry, environment, directory, wanted)
+        own.environment["TERM"] = wanted.term
+        return _start_terminal(entry, own, wanted)
+    return _start_command(entry, own, wanted)
 
 
 def set_size(terminal: int, size: Tuple[int, int]) -> None:
@@ -124,15 +136,13 @@ def set_size(terminal: int, size: Tuple[int, int]) -> None:
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
-def _start_terminal(
-    entry: Entry, environment: Dict[str, str], directory: str, wanted: Wanted
-) -> Inside:
+def _start_terminal(entry: Entry, own: Surroundings, wanted: Wanted) -> Inside:
     ours, theirs = os.openpty()
     set_size(ours, wanted.size)
 
     def become() -> None:
         fcntl.ioctl(theirs, termios.TIOCSCTTY, 0)
-        _execute((theirs, theirs, theirs), environment, directory, wanted)
+        _execute((theirs, theirs, theirs), own, wanted)
 
     try:
         doorkeeper = _spawn_in(entry, become, (theirs,))
@@ -144,15 +154,13 @@ def _start_terminal(
     return Inside(doorkeeper, ours, {ours: "stdout"}, terminal=True)
 
 
-def _start_command(
-    entry: Entry, environment: Dict[str, str], directory: str, wanted: Wanted
-) -> Inside:
+def _start_command(entry: Entry, own: Surroundings, wanted: Wanted) -> Inside:
     pipes = [os.pipe() for _ in range(3)]
     (given, entrance), (output, told), (errors, complained) = pipes
     theirs = (given, told, complained)
 
     def become() -> None:
-        _execute(theirs, environment, directory, wanted)
+        _execute(theirs, own, wanted)
 
     try:
         doorkeeper = _spawn_in(entry, become, theirs)
@@ -188,16 +196,17 @@ def _spawn_in(entry: Entry, become: Callable[[], None], kept: Sequence[int]) -> 
     return spawn(body)
 
 
-def _execute(
-    stdio: Tuple[int, int, int],
-    environment: Dict[str, str],
-    directory: str,
-    wanted: Wanted,
-) -> None:
+def _execute(stdio: Tuple[int, int, int], own: Surroundings, wanted: Wanted) -> None:
     """Become the shell, or raise OSError."""
+    environment = own.environment
     for target, descriptor in enumerate(stdio):
+        if own.user is not None:
+            os.fchown(descriptor, own.user.uid, own.user.gid)
         os.dup2(descriptor, target)
-    os.chdir(directory)
+    if own.user is not None:
+        become(own.user)
+        kernel.die_with_parent(signal.SIGKILL)  # which the kernel has forgotten with the old user
+    os.chdir(own.directory)
     for name in SHELLS[:-1]:
         try:
             os.execvpe(name, [name, *wanted.arguments], environment)  # noqa: S606  no shell wanted

@@ -1,0 +1,44 @@
+"""Mounts in which the files of the service's user are those of a program's user.
+
+What the program writes there belongs to the service's user on the disk, so that the service and
+later programs, which have other users, can read and delete it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from footplate.replica.isolation.spawn import close_all_but, fork
+from footplate.replica.small_files import write_text
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from footplate.replica.isolation.users import User
+
+
+def open_map(user: User) -> int:
+    """A descriptor of a user namespace that has ``user`` in the place of root.
+
+    Raises OSError, SpawnFailed: there can be none.
+    """
+
+    def body(ready: int) -> None:
+        from footplate.replica.isolation import kernel  # in children only: it costs memory
+
+        close_all_but({ready})
+        kernel.die_with_parent(signal.SIGKILL)
+        kernel.unshare(kernel.CLONE_NEWUSER)
+        os.close(ready)
+        while True:
+            signal.pause()
+
+    child = fork(body)
+    child.wait()
+    try:
+        write_text(f"/proc/{child.pid}/uid_map", f"0 {user.uid} 1")
+        write_text(f"/proc/{child.pid}/gid_map", f"0 {user.gid} 1")
+        return os.open(f"/proc/{child.pid}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
+    finally:
+        os.kill(child.pid, signal.SIGKILL)
+        os.waitpid(child.pid, 0)

@@ -1,0 +1,130 @@
+"""The user that a program runs as where the service is root: one without any power.
+
+A range of user ids is given to the programs, one id to each start of a replica. An id is reserved
+by a name of the abstract kind in the network namespace of the supervisors: services on one machine
+may share a range, and the kernel frees the name when the supervisor ends. All programs of a range
+have its first id as their group.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any, Iterator, Sequence
+
+_RESERVED = "\0footplate-user-{}"
+_MAX_ATTEMPTS = 10_000
+_DEVICES = ("nvidia", "kfd")
+_DEVICE_DIRECTORY = "/dev"
+_RENDER_DIRECTORY = "/dev/dri"
+_OTHERS_READ_AND_WRITE = 0o006
+
+
+class NoUser(Exception):
+    """All ids of the range are in use."""
+
+
+class User:
+    """``groups`` are the supplementary ones. ``reservation`` holds the id while it is open."""
+
+    __slots__ = ("gid", "groups", "name", "reservation", "uid")
+
+    def __init__(
+        self,
+        uid: int,
+        gid: int,
+        groups: Sequence[int] = (),
+        name: str = "footplate",
+        reservation: socket.socket | None = None,
+    ) -> None:
+        self.uid = uid
+        self.gid = gid
+        self.groups = groups
+        self.name = name
+        self.reservation = reservation
+
+    def tell(self) -> list[Any]:
+        """For another process, as JSON or marshal's form."""
+        return [self.uid, self.gid, list(self.groups), self.name]
+
+    @classmethod
+    def of(cls, told: Sequence[Any]) -> User:
+        """The one that ``tell`` told of."""
+        uid, gid, groups, name = told
+        return cls(uid, gid, groups, name)
+
+
+def reserve(first: int, last: int) -> User:
+    """A user of the range whom no other supervisor of this machine has. Raises NoUser."""
+    count = last - first  # the first one is the group
+    start = int.from_bytes(os.urandom(8), "little")
+    for step in range(min(count, _MAX_ATTEMPTS)):
+        uid = first + 1 + (start + step) % count
+        reservation = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        try:
+            reservation.bind(_RESERVED.format(uid))
+        except OSError:
+            reservation.close()
+            continue
+        return User(uid, first, find_device_groups(), reservation=reservation)
+    raise NoUser(f"other programs use all user ids from {first + 1} to {last}")
+
+
+def find_device_groups() -> list[int]:
+    """The groups that may use the GPUs' device files, where not everybody may."""
+    found = set()
+    for path in _find_devices():
+        try:
+            status = os.stat(path)
+        except OSError:
+            continue
+        if status.st_gid and status.st_mode & _OTHERS_READ_AND_WRITE != _OTHERS_READ_AND_WRITE:
+            found.add(status.st_gid)
+    return sorted(found)
+
+
+def _find_devices() -> Iterator[str]:
+    for directory, prefixes in ((_DEVICE_DIRECTORY, _DEVICES), (_RENDER_DIRECTORY, ("renderD",))):
+        try:
+            names = os.listdir(directory)
+        except OSError:
+            continue
+        yield from (os.path.join(directory, name) for name in names if name.startswith(prefixes))
+
+
+def become(user: User) -> None:
+    """Turn this process into one of the user's, for good. Raises OSError."""
+    from footplate.replica.isolation import kernel  # in children only: it costs memory
+
+    kernel.forgo_new_privileges()
+    os.setgroups(user.groups)
+    os.setresgid(user.gid, user.gid, user.gid)
+    os.setresuid(user.uid, user.uid, user.uid)
+
+
+class Disguise:
+    """While it lasts, what this process starts is the user's, and has no way back.
+
+    This process itself keeps its way back. It can't gain new privileges any more.
+    """
+
+    __slots__ = ("_user",)
+
+    def __init__(self, user: User) -> None:
+        self._user = user
+
+    def __enter__(self) -> None:
+        from footplate.replica.isolation import kernel  # in children only: it costs memory
+
+        kernel.forgo_new_privileges()
+        os.setgroups(self._user.groups)
+        os.setresgid(self._user.gid, self._user.gid, 0)
+        os.setresuid(self._user.uid, self._user.uid, 0)
+
+    def __exit__(self, *_: object) -> None:
+        os.setresuid(0, 0, 0)
+        os.setresgid(0, 0, 0)
+        os.setgroups([])

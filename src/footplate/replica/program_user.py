@@ -1,0 +1,145 @@
+"""Which user a replica's program, its builds and its shells run as."""
+
+from __future__ import annotations
+
+import os
+
+from footplate.replica.isolation import users
+from footplate.replica.isolation.access_lists import grant
+from footplate.replica.isolation.spawn import SpawnFailed, spawn
+from footplate.replica.isolation.users import User
+from footplate.replica.isolation.veil import find_closed
+from footplate.replica.program import TaskError
+from footplate.replica.real_paths import find_real
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any, Mapping, Sequence
+
+    from footplate.replica.desk import Desk
+    from footplate.replica.home import Home
+
+BUILD_TMP = os.path.join("build", "tmp")
+"""Below the directory of packages: where builds of another user write temporary files."""
+USER_FILE = "user.json"
+"""In HOME: the user, for builds and shells."""
+_CHANGES = "programs can run as other users"
+_EVERY_PROJECT = "*"
+_HOME_DIRECTORY = "home"
+
+
+def choose(desk: Desk) -> str:
+    """Give the desk its user; returns what is to be said, empty where the service isn't root.
+
+    The ticket has ``program_users``: ``[first, last]``, or ``[uid, gid, name]``.
+
+    Raises TaskError: no user is free.
+    """
+    told = desk.ticket.get("program_users")
+    if not told or os.geteuid() != 0:
+        return ""
+    project = str(desk.task.get("job") or "").split("/")[1:2]
+    if set(desk.ticket.get("allow_root") or ()) & {*project, _EVERY_PROJECT}:
+        return "the program runs as root, as the setting allow_root says"
+    try:
+        user = _take(told)
+    except users.NoUser as error:
+        raise TaskError(str(error)) from error
+    fault = "" if _CHANGES in desk.proofs else find_fault(user)
+    if fault:
+        return f"the program runs as root, which can't be changed here: {fault}"
+    desk.proofs.add(_CHANGES)
+    desk.user = user
+    own_directories(desk.home, user)
+    desk.home.write(USER_FILE, {"user": user.tell()})
+    return f"the program runs as user {user.uid}, without capabilities"
+
+
+def _take(told: Sequence[object]) -> User:
+    """Raises NoUser."""
+    if len(told) == 2:  # first and last
+        return users.reserve(int(str(told[0])), int(str(told[1])))
+    uid, gid, name = told
+    return User(int(str(uid)), int(str(gid)), users.find_device_groups(), str(name))
+
+
+def find_fault(user: User) -> str:
+    """Why no program can run as ``user`` here; empty if one can."""
+
+    def body(ready: int) -> None:
+        users.become(user)
+        os.close(ready)
+        os._exit(0)
+
+    try:
+        os.waitpid(spawn(body), 0)
+    except (SpawnFailed, OSError) as error:
+        return str(error)
+    return ""
+
+
+def own_directories(home: Home, user: User) -> None:
+    """What the program writes in HOME is its user's."""
+    directory = os.path.join(home.tmp, _HOME_DIRECTORY)
+    os.makedirs(directory, exist_ok=True)
+    for path in (home.work, home.tools, home.tmp, directory):
+        os.chown(path, user.uid, user.gid)
+    for path in (home.work, home.tools, directory):
+        os.chmod(path, 0o700)
+
+
+def name_user(user: User | None, tmp: str) -> dict[str, str]:
+    """The variables that tell the program of its user; ``tmp``: its temporary directory."""
+    if user is None:
+        return {}
+    home = os.path.join(tmp, _HOME_DIRECTORY)
+    return {"HOME": home, "USER": user.name, "LOGNAME": user.name}
+
+
+def read(home: Home) -> User | None:
+    """The one in HOME. Raises ValueError, OSError."""
+    told = (home.read(USER_FILE) or {}).get("user")
+    return None if told is None else User.of(told)
+
+
+def take_for_builds(ticket: Mapping[str, Any]) -> User | None:
+    """One for builds without a program, if ``build_users`` in the ticket says so.
+
+    Raises OSError: no user is free.
+    """
+    told = ticket.get("build_users")
+    if not told or os.geteuid() != 0:
+        return None
+    try:
+        user = _take(told)
+    except users.NoUser as error:
+        raise OSError(str(error)) from error
+    return None if find_fault(user) else user
+
+
+def open_directories(desk: Desk, directories: Sequence[str], fault: str) -> None:
+    """Let the user write ``directories`` where their owners can't be mapped; says so."""
+    if desk.user is None:
+        return
+    words = f"the owners of files in buckets can't be mapped ({fault})"
+    try:
+        for directory in directories:
+            grant(directory, desk.user.gid)
+    except OSError as error:
+        _fall_back(desk, f"{words}, and access lists can't be set: {error}")
+        return
+    message = f"{words}: access lists open these directories to the programs of all jobs"
+    desk.journal.event("ISOLATION", message)
+
+
+def require_reach(desk: Desk, paths: Sequence[str]) -> None:
+    """Without a view of its own a user must reach all ``paths``; else the program is root."""
+    closed = find_closed([find_real(path) for path in paths])
+    if desk.user is not None and closed:
+        _fall_back(desk, f"no other user can pass {closed[0]}")
+
+
+def _fall_back(desk: Desk, reason: str) -> None:
+    desk.user = None
+    desk.home.write(USER_FILE, {"user": None})
+    desk.journal.event("ISOLATION", f"the program runs as root after all: {reason}")

@@ -1,0 +1,143 @@
+"""Whom programs run as where the service is root: the setting ``program_users``, resolved."""
+
+from __future__ import annotations
+
+import grp
+import os
+import pwd
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import FailedPrecondition
+from footplate.settings import EVERY_PROJECT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+DEFAULT_RANGE = (1879048192, 2147352575)
+"""Ids for which systemd and shadow have no use."""
+_FALLBACK_COUNT = 4096
+_MIN_ID = 1000
+_SUBORDINATE = ("/etc/subuid", "/etc/subgid")
+_MOUNT = "CAP_SYS_ADMIN"
+_CHANGE_USERS = ("CAP_SETUID", "CAP_SETGID")
+_CAPABILITIES = {"CAP_SETGID": 6, "CAP_SETUID": 7, _MOUNT: 21}
+_STATUS = Path("/proc/self/status")
+_UID_MAP = Path("/proc/self/uid_map")
+
+
+def resolve(setting: str | None) -> list[int | str] | None:
+    """What tickets have: ``[first, last]``, or ``[uid, gid, name]``; None: the service isn't root.
+
+    Raises FailedPrecondition: there is no such user, or the range has ids of others.
+    """
+    if os.geteuid() != 0:
+        return None
+    if setting is None:
+        return list(_choose_range())
+    first, dash, last = setting.partition("-")
+    if dash and first.isdigit() and last.isdigit():
+        return list(_check_range(int(first), int(last)))
+    return _find_user(setting)
+
+
+def describe_power(
+    allow_root: Sequence[str], uid: int | None = None, status: Path = _STATUS
+) -> tuple[str, ...]:
+    """What to warn of: programs that have more power than they need, and how to change that."""
+    if (os.geteuid() if uid is None else uid) != 0:
+        return ()
+    held = _read_capabilities(status)
+    if missing := [name for name in _CHANGE_USERS if name not in held]:
+        names = " and ".join(missing)
+        words = f"Programs run as root: the service is root without {names}. Run it as an ordinary"
+        return (f"{words} user, or with {'it' if len(missing) == 1 else 'them'}.",)
+    notes = []
+    if _MOUNT not in held:
+        notes.append(
+            f"The service is root without {_MOUNT}: its files aren't hidden from programs, which "
+            "run as root where no other user can reach its data directory. Run it as an ordinary "
+            f"user, or with {_MOUNT}."
+        )
+    if allow_root:
+        whose = (
+            "all projects" if EVERY_PROJECT in allow_root else f"projects {', '.join(allow_root)}"
+        )
+        notes.append(f"Programs of {whose} run as root (setting allow_root).")
+    return tuple(notes)
+
+
+def _read_capabilities(status: Path) -> set[str]:
+    """Those of ours that this process has."""
+    lines = (line.split() for line in _read(status) if line.startswith("CapEff:"))
+    bits = next((int(words[1], 16) for words in lines), 0)
+    return {name for name, number in _CAPABILITIES.items() if bits >> number & 1}
+
+
+def _find_user(name: str) -> list[int | str]:
+    try:
+        found = pwd.getpwnam(name)
+    except KeyError:
+        raise FailedPrecondition(
+            f"program_users: {name!r} given, and this machine has no such user; allowed: the "
+            "name of a user, or a range of ids such as 1879048192-1879113727"
+        ) from None
+    if found.pw_uid == 0:
+        raise FailedPrecondition(
+            f"program_users: {name!r} is root; to let programs be root, set allow_root"
+        )
+    return [found.pw_uid, found.pw_gid, name]
+
+
+def _check_range(first: int, last: int) -> tuple[int, int]:
+    if first == 0 or first >= last:
+        raise FailedPrecondition(
+            f"program_users: {first}-{last} given; allowed: two ids or more, and not root's"
+        )
+    for start, end, owner in _find_taken():
+        if first <= end and start <= last:
+            raise FailedPrecondition(
+                f"program_users: {first}-{last} given, which has {owner} in it; a range that "
+                f"nobody has is {DEFAULT_RANGE[0]}-{DEFAULT_RANGE[1]}"
+            )
+    return first, last
+
+
+def _choose_range() -> tuple[int, int]:
+    """Of the ids that this user namespace has; those of a container may be few."""
+    blocks = [tuple(map(int, line.split())) for line in _read(_UID_MAP)] or [(0, 0, 1 << 32)]
+    taken = list(_find_taken())
+    for start, count in ((block[0], block[2]) for block in blocks):
+        if start <= DEFAULT_RANGE[0] and DEFAULT_RANGE[1] < start + count:
+            return DEFAULT_RANGE
+    for start, count in sorted(((block[0], block[2]) for block in blocks), reverse=True):
+        last = start + count - 1
+        while last - _FALLBACK_COUNT >= max(start, _MIN_ID):
+            first = last - _FALLBACK_COUNT + 1
+            others = [low for low, high, _ in taken if low <= last and first <= high]
+            if not others:
+                return first, last
+            last = min(others) - 1
+    return DEFAULT_RANGE  # programs then say that they can't be other users
+
+
+def _find_taken() -> Iterator[tuple[int, int, str]]:
+    """First and last id, and whose they are."""
+    for user in pwd.getpwall():
+        yield user.pw_uid, user.pw_uid, f"the user {user.pw_name}"
+    for group in grp.getgrall():
+        yield group.gr_gid, group.gr_gid, f"the group {group.gr_name}"
+    for path in _SUBORDINATE:
+        for line in _read(Path(path)):
+            name, _, rest = line.partition(":")
+            start, _, count = rest.partition(":")
+            if start.isdigit() and count.isdigit():
+                last = int(start) + int(count) - 1
+                yield int(start), last, f"the subordinate ids of {name} ({path})"
+
+
+def _read(path: Path) -> list[str]:
+    try:
+        return [line for line in path.read_text().splitlines() if line.strip()]
+    except OSError:
+        return []

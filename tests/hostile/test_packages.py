@@ -1,0 +1,85 @@
+"""A hostile package gets nothing from a whole service: neither its program nor its setup.py."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.domain.states import State
+from footplate.testing.service import running_service
+from tests.e2e.service.conftest import CACHE, Desk
+from tests.hostile import program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from footplate.domain.names import JobName
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("service"),
+    pytest.mark.skipif(
+        sys.platform != "linux" or os.geteuid() != 0, reason="is about what root starts"
+    ),
+]
+SOURCE = Path(program.__file__).read_text(encoding="utf-8")
+SETUP = """
+import json, sys
+from setuptools import find_packages, setup
+sys.argv[1:], words = [], sys.argv[1:]
+attacker = {{"__name__": "attacker"}}
+exec({source!r}, attacker)
+got = attacker["run"]({facts!r})
+sys.argv[1:] = words
+told = "; ".join(name + " " + what for name, what in got.items() if what).replace("\\n", " ")
+setup(name="trainer", version="0.1.0", packages=find_packages(), description=told)
+"""
+TASK = """
+import importlib.metadata, json
+attacker = {{"__name__": "attacker"}}
+exec({source!r}, attacker)
+print(json.dumps(attacker["run"]({facts!r})), flush=True)
+print(importlib.metadata.metadata("trainer")["Summary"] or "", flush=True)
+"""
+BUILDS_OWN = frozenset({"write_beside_the_working_directory", "have_leaked_descriptors"})
+"""A build lies in a directory of its own, and holds the lock of what it builds."""
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    directory = tmp_path_factory.mktemp("hostile")
+    with running_service(directory / "data", CACHE) as service:
+        yield Desk(service)
+
+
+def tell_isolation(desk: Desk, name: JobName) -> str:
+    with desk.client() as client:
+        events = list(client.events(name))
+    return " ".join(event.message for event in events if event.kind == "ISOLATION")
+
+
+def test_neither_program_nor_build_gets_anything(desk: Desk) -> None:
+    data = desk.service.data_dir
+    facts = {
+        "data": str(data),
+        "secrets": [str(data / name) for name in ("secret", "footplate.db", "server.json")],
+        "environment": str(CACHE / "runtimes"),
+        "buckets": str(data / "buckets"),
+    }
+    sources = {"source": SOURCE, "facts": facts}
+    name = desk.submit(TASK.format(**sources), setup=SETUP.format(**sources))
+    job = desk.wait_for(name)
+    assert job.state is State.SUCCEEDED, (job.error_message, desk.messages(name))
+    by_program, by_build = [*desk.messages(name), ""][:2]
+    said = tell_isolation(desk, name)
+    assert "the program runs as user" in said
+    if "runs as root" in said or "aren't hidden" in said:  # a guarantee that isn't to be had here
+        return
+    assert {name: got for name, got in json.loads(by_program).items() if got} == {}
+    got = {part.split(" ")[0]: part for part in by_build.split("; ") if part}
+    assert got.keys() <= BUILDS_OWN, got

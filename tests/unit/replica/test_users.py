@@ -1,0 +1,112 @@
+"""The users of programs: reserved, told to others, opened a way to what they write."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from footplate.replica import program_user
+from footplate.replica.home import Home
+from footplate.replica.isolation import users
+from footplate.replica.isolation.access_lists import grant
+from footplate.replica.isolation.users import NoUser, User
+from footplate.replica.isolation.veil import find_closed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from footplate.replica.desk import Desk
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs abstract sockets")
+FIRST = 2_000_000_000 + os.getpid() * 8
+"""Of a range that no other test has."""
+
+
+def test_no_two_programs_have_the_same_user() -> None:
+    held = [users.reserve(FIRST, FIRST + 3) for _ in range(3)]
+    assert sorted(user.uid for user in held) == [FIRST + 1, FIRST + 2, FIRST + 3]
+    assert {user.gid for user in held} == {FIRST}
+    with pytest.raises(NoUser, match=f"all user ids from {FIRST + 1} to {FIRST + 3}"):
+        users.reserve(FIRST, FIRST + 3)
+    freed = held.pop()
+    assert freed.reservation is not None
+    freed.reservation.close()
+    again = users.reserve(FIRST, FIRST + 3)
+    assert again.uid == freed.uid
+    for user in (*held, again):
+        assert user.reservation is not None
+        user.reservation.close()
+
+
+def test_a_user_is_told_as_json() -> None:
+    told = json.loads(json.dumps(User(7, 8, [44], "trainer").tell()))
+    user = User.of(told)
+    assert (user.uid, user.gid, user.groups, user.name) == (7, 8, [44], "trainer")
+
+
+def test_the_outermost_closed_directory_is_found(tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    inner = closed / "inner" / "own"
+    inner.mkdir(parents=True)
+    (tmp_path / "open").mkdir()
+    outside = find_closed([str(tmp_path / "x")])  # pytest closes its own
+    closed.chmod(0o700)
+    (closed / "inner").chmod(0o700)
+    found = find_closed([str(inner), str(tmp_path / "open" / "own")])
+    assert found == (outside or [str(closed)])
+
+
+def test_access_lists_reach_what_is_there_and_what_comes(tmp_path: Path) -> None:
+    top = tmp_path / "buckets"
+    (top / "b").mkdir(parents=True)
+    (top / "b" / "object").write_text("x")
+    (top / "b" / "link").symlink_to("/etc/passwd")
+    try:
+        grant(str(top), FIRST)
+    except OSError:  # this file system has none: then programs are told to be root
+        assert not any(name.startswith("system.posix_acl") for name in os.listxattr(top))
+        return
+    (top / "b" / "new").mkdir()
+    (top / "b" / "new" / "object").write_text("x")
+    for name in ("", "b", "b/object", "b/new", "b/new/object"):
+        list_ = os.getxattr(top / name, "system.posix_acl_access")
+        assert FIRST.to_bytes(4, "little") in list_, name
+    assert (top / "b" / "object").stat().st_mode & 0o007 == 0o004
+
+
+class FakeDesk(SimpleNamespace):
+    """As much of a desk as these need; ``events`` are what it says."""
+
+    def __init__(self, home: Path) -> None:
+        self.events: list[str] = []
+        journal = SimpleNamespace(event=lambda kind, words: self.events.append(f"{kind} {words}"))
+        super().__init__(home=Home(str(home)), user=User(FIRST + 1, FIRST), journal=journal)
+
+    @property
+    def desk(self) -> Desk:
+        return cast("Desk", self)
+
+
+def test_without_any_way_to_write_buckets_the_program_is_root(tmp_path: Path) -> None:
+    fake = FakeDesk(tmp_path)
+    program_user.open_directories(fake.desk, ["/proc/self"], "no such mounts")
+    assert fake.user is None
+    assert program_user.read(fake.home) is None
+    (event,) = fake.events
+    assert event.startswith(
+        "ISOLATION the program runs as root after all: the owners of files in buckets can't be "
+        "mapped (no such mounts), and access lists can't be set: "
+    )
+
+
+def test_a_program_that_its_user_could_not_reach_is_root(tmp_path: Path) -> None:
+    fake = FakeDesk(tmp_path)
+    tmp_path.chmod(0o700)
+    program_user.require_reach(fake.desk, [f"{tmp_path}/"])
+    assert fake.user is None
+    assert "ISOLATION the program runs as root after all: no other user can pass" in fake.events[0]
