@@ -25,13 +25,14 @@ quick: check
 soak: $(SYNCED)
 	TEST_PROFILE=soak $(PYTEST) tests/simulation tests/hostile tests/contract tests/unit/domain \
 	  tests/unit/control/vizier tests/e2e/backends tests/e2e/service/test_server_deaths.py \
-	  tests/e2e/service/test_full_disk.py tests/e2e/service/test_misdeeds.py
+	  tests/e2e/service/test_full_disk.py tests/e2e/service/test_hostile_programs.py
 
 check: $(SYNCED)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python tools/check_words.py
 
 format: $(SYNCED)
 	$(BIN)/ruff format .

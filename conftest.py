@@ -53,7 +53,7 @@ SLOW = (
     "tests/cli",
     "tests/api",
     "reduction/tests",
-    "tests/unit/control/suggesting",
+    "tests/unit/control/suggestions",
     "tests/unit/server/test_reduction.py",
 )
 """Tests that start a server, an engine or many processes, or build an environment: ``make quick``

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from footplate.replica.isolation.hierarchies import find_hierarchies
+from footplate.replica.isolation.cgroup_hierarchies import find_hierarchies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from footplate.domain.admission import Claim
 from footplate.domain.admission import Scheduler as Footplate
-from footplate.domain.amounts import JOBS, MEMORY_MB, VCPUS
 from footplate.domain.names import JobUid
 from footplate.domain.quotas import Quota, Quotas
+from footplate.domain.resources import JOBS, MEMORY_MB, VCPUS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import processes
 from desk import BUCKET, service, submit
 
-from footplate.domain.states import State
+from footplate.domain.job_states import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,7 +44,7 @@ LAG_S = 1.0
 """A rate whose last lines come later than that can't go on."""
 QUIET_S = 1.0
 """Nothing comes for so long: all lines have come."""
-PATIENCE_S = 120.0
+TIMEOUT_S = 120.0
 MACHINE = "n1-standard-4"
 
 HELLO = "print('hello', flush=True)\n"
@@ -174,7 +174,7 @@ def start_bare(size: int) -> float:
 
 
 def wait_until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while not true():
         assert time.monotonic() < deadline, "this takes too long"
         time.sleep(0.02)

@@ -24,9 +24,9 @@ from urllib.parse import urlencode, urlsplit
 
 from sqlalchemy import create_engine, insert
 
-from footplate.domain.states import State
-from footplate.store import codec, open_store
-from footplate.store.spans import enter
+from footplate.domain.job_states import State
+from footplate.store import open_store, row_codec
+from footplate.store.name_index import enter
 from footplate.store.tables import job_labels, jobs
 from footplate.testing.service import running_service
 
@@ -86,11 +86,11 @@ def fill(url: str, count: int) -> None:
     for begin in range(0, count, BATCH):
         made = [stored_job(number) for number in range(begin, min(begin + BATCH, count))]
         with engine.begin() as connection:
-            connection.execute(insert(jobs), [codec.job_values(job) for job in made])
-            labels = [row for job in made for row in codec.label_values(job)]
+            connection.execute(insert(jobs), [row_codec.job_values(job) for job in made])
+            labels = [row for job in made for row in row_codec.label_values(job)]
             connection.execute(insert(job_labels), labels)
             for job in made:
-                enter(connection, codec.listed_values(job))
+                enter(connection, row_codec.listed_values(job))
     engine.dispose()
 
 

@@ -20,7 +20,7 @@ from account import account
 from desk import create, service, submit, upload
 from slurm import slurm
 
-from footplate.domain.states import State
+from footplate.domain.job_states import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import create_engine, insert
 
+from footplate.control.active_jobs import Queue
 from footplate.control.admission import Admission
-from footplate.control.queue import Queue
+from footplate.control.cycle import Cycle
 from footplate.control.reconciler import Reconciler
-from footplate.control.round import Round
 from footplate.control.tokens import Tokens
 from footplate.domain.jobs import JobEvent
 from footplate.server.clock import SystemClock
-from footplate.store import TellingStore, codec, open_store
+from footplate.store import ObservedStore, open_store, row_codec
 from footplate.store.tables import job_events, jobs
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -50,11 +50,11 @@ class Farm:
         self.made = 0
         self.fill(folder, waiting)
         regions = make_regions(make_site(replicas=20))
-        self.store = TellingStore(self.kept, lambda uid: queue.changed(uid), lambda _: None)
+        self.store = ObservedStore(self.kept, lambda uid: queue.changed(uid), lambda _: None)
         queue = Queue(self.store, regions, built_in(), 3600.0, self.clock)
         admission = Admission(self.store, queue, regions, built_in(), self.clock)
         reconciler = Reconciler(self.store, regions, self.clock, Tokens(b"key"), 0.0)
-        self.round = Round(admission, reconciler)
+        self.round = Cycle(admission, reconciler)
 
     def fill(self, folder: Path, waiting: int) -> None:
         """Past the store, in one transaction; all of them were told why they wait."""
@@ -62,8 +62,8 @@ class Farm:
         told = JobEvent(self.clock.now(), "WAITING", "the machine is full", key="waits")
         engine = create_engine(f"sqlite:///{folder}/footplate.db")
         with engine.begin() as connection:
-            connection.execute(insert(jobs), [codec.job_values(job) for job in made])
-            rows = [codec.event_values(job.uid, 1, told) for job in made]
+            connection.execute(insert(jobs), [row_codec.job_values(job) for job in made])
+            rows = [row_codec.event_values(job.uid, 1, told) for job in made]
             connection.execute(insert(job_events), rows)
         engine.dispose()
 

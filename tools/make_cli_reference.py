@@ -45,7 +45,7 @@ EXITS = {
 """Where more is meant than the common codes; by the command's whole name."""
 
 EXITS_OF_ALL = {
-    "stream-logs": "0 if the job succeeded, else 1; 130 after Ctrl-C, and the job goes on.",
+    "stream-logs": "0 if the job succeeded, else 1; 130 after Ctrl-C, and the job keeps running.",
     "trials": "With `--watch` 0 if the job succeeded, else 1; 130 after Ctrl-C, and the job "
     "goes on.",
     "stacks": "1 if no replica could be asked.",
@@ -81,9 +81,9 @@ table.
 | exit code | meaning |
 |---|---|
 | 0 | It is done. |
-| 1 | It couldn't be done: stderr says why, and what to do. |
+| 1 | Failure: stderr says why, and what to do. |
 | 2 | The command line is wrong: an unknown option, a missing argument. |
-| 130 | Ctrl-C ended it: stderr says what goes on without it. |
+| 130 | Ended by Ctrl-C: stderr says what keeps running. |
 
 What a command's own section says of exit codes comes first. Most commands have some of these
 options:

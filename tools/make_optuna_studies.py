@@ -1,4 +1,4 @@
-"""Makes the studies of `tests/cli/prior/studies` with Optuna, which the tests don't need.
+"""Makes the studies of `tests/cli/study_import/studies` with Optuna, which the tests don't need.
 
 pip install -r requirements/benchmarks/tuning.txt
 python tools/make_optuna_studies.py
@@ -14,7 +14,7 @@ import optuna
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
-HERE = Path(__file__).parents[1] / "tests" / "cli" / "prior" / "studies"
+HERE = Path(__file__).parents[1] / "tests" / "cli" / "study_import" / "studies"
 SEED = 7
 
 

@@ -27,7 +27,7 @@ import tables
 from pairs import print_pairs
 from runs import run
 
-from footplate.tuning.drawing import draw, generator
+from footplate.tuning.sampling import draw, generator
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

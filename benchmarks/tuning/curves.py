@@ -20,8 +20,8 @@ from footplate.domain.studies.parameters import (
     Scale,
 )
 from footplate.domain.studies.space import SearchSpace
-from footplate.tuning.drawing import draw, generator
 from footplate.tuning.encoding import Encoding
+from footplate.tuning.sampling import draw, generator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from tuners import TUNERS
 
-from footplate.tuning.drawing import generator
+from footplate.tuning.sampling import generator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -29,7 +29,7 @@ from laws import LAWS, OTHERS
 from samplers import SAMPLERS
 from stoppers import STOPPERS, stopper_of
 
-from footplate.tuning.drawing import generator
+from footplate.tuning.sampling import generator
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

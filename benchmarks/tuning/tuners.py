@@ -13,8 +13,8 @@ from footplate.domain.studies.parameters import (
 )
 from footplate.domain.studies.study import Study, StudyConfig
 from footplate.domain.studies.trials import Trial, TrialState
-from footplate.tuning.bayesian.refit import refit
-from footplate.tuning.bayesian.schedule import newest, wanted
+from footplate.tuning.bayesian.model_fit import refit
+from footplate.tuning.bayesian.refit_schedule import newest, wanted
 from footplate.tuning.bayesian.search import BayesianSearch
 from footplate.tuning.random_search import RandomSearch
 

@@ -26,8 +26,8 @@ import numpy as np
 import tables
 from runs import run
 
-from footplate.tuning.drawing import draw, generator
 from footplate.tuning.encoding import Encoding
+from footplate.tuning.sampling import draw, generator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

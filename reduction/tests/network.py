@@ -63,13 +63,13 @@ class Network:
         _ip("-n", space, "address", "add", f"{address}/24", "dev", "eth0")
         _ip("-n", space, "link", "set", "eth0", "up")
         self._at_switch("link", "set", host, "up")
-        self.mend(host)
+        self.restart_in_place(host)
         return address
 
     def cut(self, host: str) -> None:
         self._at_switch("link", "set", host, "nomaster")
 
-    def mend(self, host: str) -> None:
+    def restart_in_place(self, host: str) -> None:
         self._at_switch("link", "set", host, "master", "br0")
 
     def reducers(self, count: int, engine: str, *arguments: str) -> list[ReducerProcess]:

@@ -76,7 +76,7 @@ def test_a_link_that_is_mended_in_time_is_no_loss(network: Network, engine: str)
     network.cut("w0")
     for worker in workers:
         worker.tell(f"reduce {LARGE}")
-    network.mend("w0")
+    network.restart_in_place("w0")
     for worker in workers:
         assert "said" in worker.answer()
 

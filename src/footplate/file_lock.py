@@ -1,4 +1,4 @@
-"""A file that one process at a time adds to."""
+"""A lock on a file that one process at a time may append to."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-PATIENCE_S = 2.0
-_LOOK_S = 0.01
+TIMEOUT_S = 2.0
+_POLL_INTERVAL_S = 0.01
 
 
 @contextmanager
 def file_lock(descriptor: int, *, wait: bool = True) -> Iterator[None]:
-    """Alone among processes; for one thread of this one, which sees to that itself.
+    """Exclusive among processes; threads of this process must serialise themselves.
 
     Whoever holds it does so for microseconds, or was stopped in the middle: nobody waits for long.
 
     Raises:
         Unavailable: another process holds it.
     """
-    end = time.monotonic() + PATIENCE_S if wait else 0.0
+    end = time.monotonic() + TIMEOUT_S if wait else 0.0
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -37,7 +37,7 @@ def file_lock(descriptor: int, *, wait: bool = True) -> Iterator[None]:
             if time.monotonic() >= end:
                 message = "another process holds the file for too long; is one of them stopped?"
                 raise Unavailable(message) from None
-            time.sleep(_LOOK_S)
+            time.sleep(_POLL_INTERVAL_S)
     try:
         yield
     finally:

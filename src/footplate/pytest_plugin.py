@@ -1,4 +1,4 @@
-"""The fixture ``footplate`` of pytest: a service for one test.
+"""The pytest fixture ``footplate``: a service for one test.
 
 pytest loads this in every project of an environment that has Footplate: so nothing is imported
 before a test asks for the fixture.
@@ -27,7 +27,7 @@ def footplate_settings() -> dict[str, object]:
 def footplate(
     tmp_path_factory: pytest.TempPathFactory, footplate_settings: dict[str, object]
 ) -> Iterator[Workbench]:
-    """A training service on a free port, with a data directory of its own, for one test.
+    """A training service on a free port, with its own data directory, for one test.
 
     Its jobs end with the test. Runtimes are kept where `footplate up` keeps them.
     """

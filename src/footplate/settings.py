@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.formatting import nearest
 from footplate.domain.quotas import ANY, Quota
 from footplate.domain.quotas.rules import LIMIT_RULE, is_limit
 from footplate.domain.sites import Mode
-from footplate.domain.words import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

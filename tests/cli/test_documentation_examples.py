@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from footplate.domain.parts import Part, part_of
+from footplate.domain.cluster_roles import ClusterRole, role_of
 from footplate.domain.preview.advice import advise
 from footplate.domain.studies.parameters import (
     CategoricalParameter,
@@ -152,8 +152,12 @@ def test_the_two_files_with_gpus(
     sent = submit(*USER_ARGS, config=machines)
 
     assert sent["trainingInput"]["args"] == list(USER_ARGS[1:])
-    pools = [(part_of(pool), pool.replica_count) for pool in accepted(sent).spec.pools]
-    assert pools == [(Part.PRIMARY, 1), (Part.WORKER, 9), (Part.PARAMETER_SERVER, 3)]
+    pools = [(role_of(pool), pool.replica_count) for pool in accepted(sent).spec.pools]
+    assert pools == [
+        (ClusterRole.PRIMARY, 1),
+        (ClusterRole.WORKER, 9),
+        (ClusterRole.PARAMETER_SERVER, 3),
+    ]
 
 
 def test_the_flags_mean_the_same_as_the_file(submit: Callable[..., dict[str, Any]]) -> None:
@@ -202,9 +206,9 @@ def test_the_command_with_reduction_servers(
 
     made = read_submission(fake.last("POST").json(), Location("demo", "us-central1"), built_in())
     assert made.violations == ()
-    assert [(part_of(pool), pool.replica_count) for pool in made.spec.pools] == [
-        (Part.PRIMARY, 1),
-        (Part.WORKER, 4),
-        (Part.REDUCER, 16),
+    assert [(role_of(pool), pool.replica_count) for pool in made.spec.pools] == [
+        (ClusterRole.PRIMARY, 1),
+        (ClusterRole.WORKER, 4),
+        (ClusterRole.REDUCER, 16),
     ]
     assert not any("would match" in said for said in advise(made.spec, built_in()))

@@ -53,7 +53,7 @@ Commands:
   env          Print variables that point gcloud at the service.
   ai           Vertex AI: custom jobs and tuning jobs.
   ai-platform  AI Platform: training and tuning jobs.
-  storage      Buckets and what lies in them.
+  storage      Manage buckets and their objects.
   quotas       What projects may hold at once.
   catalogue    What jobs can ask for.
   runtimes     Environments of runtimes on this machine.
@@ -134,7 +134,7 @@ def test_without_a_server_the_way_out_is_named(
     assert result.exit_code == 1
     assert result.stderr == (
         f"Error: no Footplate server runs with the data directory {data_dir}; "
-        "start one with `footplate up`, or say where it is with --url or --data-dir\n"
+        "start one with `footplate up`, or pass its address with --url or --data-dir\n"
     )
 
 
@@ -211,7 +211,7 @@ def test_a_directory_that_nothing_can_be_kept_in_is_named(
 def test_output_that_finds_no_room_is_told(words: str, tmp_path: Path) -> None:
     with FULL.open("w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "footplate.cli.start", *words.split()],
+            [sys.executable, "-m", "footplate.cli.entry_point", *words.split()],
             env={
                 **{name: text for name, text in os.environ.items() if name != "PYTHONUNBUFFERED"},
                 "FOOTPLATE_CACHE_DIR": str(tmp_path),
@@ -222,12 +222,14 @@ def test_output_that_finds_no_room_is_told(words: str, tmp_path: Path) -> None:
             check=False,
             timeout=60,
         )
-    assert done.stderr == "Error: the system says: No space left on device\n"
+    assert done.stderr == "Error: system error: No space left on device\n"
     assert done.returncode == 1
 
 
 def test_closed_streams_are_as_good_as_the_null_device(fake: FakeService) -> None:
-    command = f"{sys.executable} -m footplate.cli.start ai-platform jobs list --url={fake.url}"
+    command = (
+        f"{sys.executable} -m footplate.cli.entry_point ai-platform jobs list --url={fake.url}"
+    )
     done = subprocess.run(
         ["sh", "-c", f"{command} <&- >&-"],
         stderr=subprocess.PIPE,

@@ -23,11 +23,11 @@ from footplate.api.health import health_routes
 from footplate.api.security import Access
 from footplate.api.storage_v1 import storage_routes
 from footplate.api.training_v1 import training_routes
-from footplate.buckets.folders import FolderBuckets
+from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.catalogue import load_catalogue
+from footplate.cli.environment_variables import google_variables
 from footplate.cli.main import main
-from footplate.cli.variables import google_variables
-from footplate.cli.whereabouts import Target
+from footplate.cli.server_address import Target
 from footplate.domain.names import TrainingJobName
 from footplate.server.clock import SystemClock
 from tests.clients.corpus import entries, require_corpus

@@ -51,7 +51,7 @@ NUMBERS = count(1)
 
 
 @dataclass(frozen=True)
-class House:
+class Rig:
     url: str
     http: httpx.Client
 
@@ -63,7 +63,7 @@ class House:
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
     data_dir = DataDir(tmp_path_factory.mktemp("agreement") / "data")
     data_dir.make()
     quota = Quota("demo", "*", {"NVIDIA_TESLA_V100": 1, "vcpus": 1000})
@@ -80,8 +80,8 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
                 http.post("/storage/v1/b?project=demo", json={"name": "stage"})
                 upload = "/upload/storage/v1/b/stage/o?uploadType=media&name=trainer-0.1.tar.gz"
                 http.post(upload, content=b"...").raise_for_status()
-                yield House(url, http)
-            service.wishes.close()
+                yield Rig(url, http)
+            service.control_requests.close()
         finally:
             service.close()
 
@@ -105,11 +105,11 @@ def request_of(entry: Entry) -> JsonObject:
             return make_tuning_job("job", read_config(entry.path, "ai hp-tuning-jobs create"), {})
 
 
-def agree(house: House, surface: str, body: JsonObject) -> bool:
+def agree(rig: Rig, surface: str, body: JsonObject) -> bool:
     """Whether both accept it; they must not differ."""
     if surface == "aip" and body.get("jobId") == "job":
         body["jobId"] = f"job_{next(NUMBERS)}"
-    dry, answer = house.dry_run(surface, body), house.submit(surface, body)
+    dry, answer = rig.dry_run(surface, body), rig.submit(surface, body)
     if dry.status_code == 400:  # what isn't readable as a request gets no verdict
         assert answer.json() == dry.json()
         return False
@@ -130,23 +130,23 @@ def test_the_corpus_is_there() -> None:
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=str)
-def test_files_as_they_are(house: House, entry: Entry) -> None:
+def test_files_as_they_are(rig: Rig, entry: Entry) -> None:
     body = copy.deepcopy(request_of(entry))
 
-    accepted = agree(house, entry.surface, body)
+    accepted = agree(rig, entry.surface, body)
 
     if not entry.accepted and entry.decided_by == "service":
         assert not accepted
 
 
 @pytest.mark.parametrize("entry", [each for each in ENTRIES if each.surface == "aip"], ids=str)
-def test_exit_codes_of_the_command_line(house: House, entry: Entry) -> None:
+def test_exit_codes_of_the_command_line(rig: Rig, entry: Entry) -> None:
     words = [
         *("ai-platform", "jobs", "submit", "training", f"cli_{entry}", f"--config={entry.path}"),
         *(f"--packages={PACKAGE}", "--module-name=trainer.task", f"--region={REGION}"),
         *("--runtime-version=2.21", "--python-version=3.11"),
     ]
-    runner = CliRunner(env={"FOOTPLATE_URL": house.url, "FOOTPLATE_PROJECT": "demo"})
+    runner = CliRunner(env={"FOOTPLATE_URL": rig.url, "FOOTPLATE_PROJECT": "demo"})
 
     dry = runner.invoke(main, [*words, "--dry-run"])
     real = runner.invoke(main, [*words, "--async"])
@@ -242,5 +242,5 @@ def requests(draw: st.DrawFn) -> tuple[str, JsonObject]:
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(made=requests())
-def test_files_with_changes(house: House, made: tuple[str, JsonObject]) -> None:
-    agree(house, *made)
+def test_files_with_changes(rig: Rig, made: tuple[str, JsonObject]) -> None:
+    agree(rig, *made)

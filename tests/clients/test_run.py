@@ -258,7 +258,7 @@ def test_the_real_service_is_refused(attempt: str, run: Run, fake: FakeService) 
     done = run(sys.executable, "-c", attempt)
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
-    assert last.startswith("footplate_launch.refusal.RealServiceRefused: footplate run")
+    assert last.startswith("footplate_launch.google_hosts.RealServiceRefused: footplate run")
     assert fake.calls() == ["GET /healthz"]  # the launcher's own look: nothing through a proxy
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from footplate.backends.local.exits import SlowExits
+from footplate.backends.local.process_watcher import PollingWatcher
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import Presence
 from tests.support.backend import LOST, FakeBackend
@@ -33,13 +33,13 @@ class FakeRig:
         assert condition()
 
     def _turn(self) -> None:
-        for sighting in self.backend.list():
-            stopping = self.backend.is_stopping(sighting.attempt_id, sighting.replica)
-            if stopping or sighting.reason == LOST:
-                self.backend.end(sighting.attempt_id, sighting.replica)
-            elif sighting.presence is Presence.WAITING and not self._held:
-                self.backend.admit(sighting.attempt_id, sighting.replica)
-                self._came_up.setdefault(sighting.attempt_id, set()).add(sighting.replica)
+        for observation in self.backend.list():
+            stopping = self.backend.is_stopping(observation.attempt_id, observation.replica)
+            if stopping or observation.reason == LOST:
+                self.backend.end(observation.attempt_id, observation.replica)
+            elif observation.presence is Presence.WAITING and not self._held:
+                self.backend.admit(observation.attempt_id, observation.replica)
+                self._came_up.setdefault(observation.attempt_id, set()).add(observation.replica)
 
     def finish(self, attempt_id: AttemptId, replica: str) -> None:
         self.backend.end(attempt_id, replica)
@@ -72,7 +72,7 @@ class TestLocalBackend(BackendContract):
 class TestLocalBackendWithoutProcessDescriptors(BackendContract):
     @pytest.fixture
     def rig(self, tmp_path: Path) -> Iterator[LocalRig]:
-        rig = LocalRig(tmp_path, lambda: SlowExits(period_s=0.02))
+        rig = LocalRig(tmp_path, lambda: PollingWatcher(period_s=0.02))
         yield rig
         rig.close()
 
@@ -80,6 +80,6 @@ class TestLocalBackendWithoutProcessDescriptors(BackendContract):
 class TestLocalBackendWithANursery(BackendContract):
     @pytest.fixture
     def rig(self, tmp_path: Path) -> Iterator[LocalRig]:
-        rig = LocalRig(tmp_path, nursery=True)
+        rig = LocalRig(tmp_path, fork_server=True)
         yield rig
         rig.close()

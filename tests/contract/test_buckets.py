@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from footplate.buckets.folders import FolderBuckets
+from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.server.clock import SystemClock
 from tests.support.buckets_contract import BucketsContract
 

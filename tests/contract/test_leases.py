@@ -11,10 +11,10 @@ import pytest
 from sqlalchemy import text
 
 from footplate.domain.errors import NotLeading, Unavailable
-from footplate.ports.notices import Notice, NoticeKind
+from footplate.ports.notifications import Notice, NoticeKind
 from footplate.store import open_store
-from footplate.store.engines import make_engine, parse_url
-from footplate.store.leases import SoleLeases
+from footplate.store.leases import SingleServerLeases
+from footplate.store.sql_engines import make_engine, parse_url
 from tests.support.jobs import make_job
 from tests.support.leases import MemoryLeases
 from tests.support.leases_contract import LIFE_S, LeasesContract
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from footplate.store import SqlStore
     from tests.support.postgresql import Postgresql
 
-PATIENCE_S = 30.0
+TIMEOUT_S = 30.0
 
 
 class TestSoleLeases(LeasesContract):
     @pytest.fixture
     def leases(self) -> Leases:
-        return SoleLeases()
+        return SingleServerLeases()
 
 
 class TestMemoryLeases(LeasesContract):
@@ -141,11 +141,11 @@ def test_a_taking_waits_for_what_the_leader_is_writing(store: SqlStore, url: str
             waiting = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
             while not connection.scalar(waiting):
                 pass
-            seen = store.leases().look()
+            seen = store.leases().inspect()
             assert seen is not None
             assert seen.holder == "one"
         taker.join()
-        seen = store.leases().look()
+        seen = store.leases().inspect()
         assert seen is not None
         assert seen.holder == "other"
 
@@ -169,7 +169,7 @@ class Heard:
 
     def next(self) -> Notice | None:
         """None: that something may have been missed."""
-        return self._heard.get(timeout=PATIENCE_S)
+        return self._heard.get(timeout=TIMEOUT_S)
 
     def __enter__(self) -> Heard:
         self.listener.start()

@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine
 
 from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or
+from footplate.domain.job_states import State
 from footplate.domain.jobs import Job
-from footplate.domain.states import State
 from footplate.ports.store import Store
 from footplate.store import open_store
-from footplate.store.engines import make_engine, parse_url
-from footplate.store.spans import LONGEST
+from footplate.store.name_index import LONGEST
+from footplate.store.sql_engines import make_engine, parse_url
 from tests.support.jobs import CREATED, make_job
+from tests.support.name_index_checks import assert_spans
 from tests.support.plain_strategies import texts
 from tests.support.postgresql import Postgresql
 from tests.support.profiles import scaled
-from tests.support.span_checks import assert_spans
 from tests.support.store import MemoryStore
 
 LONG = "x" * (LONGEST // 4)

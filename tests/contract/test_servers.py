@@ -78,12 +78,12 @@ def test_a_directory_belongs_to_one_database(servers: Servers) -> None:
 
 def test_the_silent_are_forgotten_and_learn_of_it(servers: Servers) -> None:
     servers.join(ONE, LONG_S)
-    assert servers.beat(ONE, LONG_S)
+    assert servers.heartbeat(ONE, LONG_S)
     assert servers.living(0.0) == ()
     far = replace(TWO, machine="boot/2", data_dir="/data", host="here")
     servers.join(far, 0.0)
     assert servers.living(LONG_S) == (far,)
-    assert not servers.beat(ONE, LONG_S)
+    assert not servers.heartbeat(ONE, LONG_S)
 
 
 def test_a_directory_of_postgresql_is_refused_with_sqlite(tmp_path: Path) -> None:
@@ -98,6 +98,6 @@ def test_a_server_with_sqlite_is_alone(tmp_path: Path) -> None:
         servers = store.servers()
         servers.join(ONE, LONG_S)
         assert servers.living(LONG_S) == (ONE,)
-        assert servers.beat(ONE, LONG_S)
+        assert servers.heartbeat(ONE, LONG_S)
         assert not store.several
         assert store.listen(lambda _: None, lambda: None) is None

@@ -19,9 +19,9 @@ from hypothesis.stateful import (
 
 from footplate.domain.errors import ServiceError
 from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or
+from footplate.domain.job_states import State
 from footplate.domain.jobs import Job, JobEvent
 from footplate.domain.names import JobName, JobUid, TrainingJobName
-from footplate.domain.states import State
 from footplate.ports.store import Store
 from footplate.store import open_store
 from tests.support import strategies

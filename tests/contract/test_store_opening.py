@@ -18,11 +18,11 @@ from sqlalchemy import Connection, Engine, Index, MetaData, inspect, text, updat
 from sqlalchemy.engine.interfaces import ReflectedIndex
 
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, Unavailable
-from footplate.domain.states import State
+from footplate.domain.job_states import State
 from footplate.store import open_store
-from footplate.store.engines import make_engine, parse_url
-from footplate.store.migrations.running import configuration, migrate
-from footplate.store.opening import alone, stored_revision
+from footplate.store.database_setup import alone, stored_revision
+from footplate.store.migrations.runner import configuration, migrate
+from footplate.store.sql_engines import make_engine, parse_url
 from footplate.store.tables import REVISION, REVISION_TABLE, metadata, revisions
 from tests.support.jobs import make_job
 from tests.support.postgresql import Postgresql
@@ -32,7 +32,7 @@ JOBS = "projects/demo/jobs"
 OPEN_AND_CREATE = """
 import sys
 from footplate.store import open_store
-from footplate.store.times import to_micros
+from footplate.store.timestamps import to_micros
 from tests.support.jobs import CREATED, make_job
 print("ready", flush=True)
 sys.stdin.read(1)

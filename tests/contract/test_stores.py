@@ -8,7 +8,7 @@ import pytest
 
 from footplate.domain.names import JobUid
 from footplate.ports.store import Store
-from footplate.store import TellingStore, open_store
+from footplate.store import ObservedStore, open_store
 from tests.support.filter_contract import FilterContract
 from tests.support.postgresql import Postgresql
 from tests.support.run_contract import RunContract
@@ -42,7 +42,7 @@ class TestTellingStore(WholeContract):
     @pytest.fixture
     def store(self) -> Iterator[Store]:
         inner, told = MemoryStore(), set[JobUid]()
-        store = TellingStore(inner, told.add, told.add)
+        store = ObservedStore(inner, told.add, told.add)
         yield store
         assert {job.uid for job in inner.active()} <= told
 

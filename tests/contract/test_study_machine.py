@@ -14,8 +14,8 @@ from footplate.domain.errors import ServiceError
 from footplate.domain.names import StudyName, StudyUid
 from footplate.domain.studies.records import Report, StudyRecord, TrialRecord
 from footplate.ports.studies import StudyStore
-from footplate.store.engines import make_engine, parse_url
-from footplate.store.opening import bring_up_to_date
+from footplate.store.database_setup import bring_up_to_date
+from footplate.store.sql_engines import make_engine, parse_url
 from footplate.store.studies.studies import SqlStudies
 from footplate.store.transactions import Transactions
 from tests.support import study_strategies as strategies

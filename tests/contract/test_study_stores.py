@@ -8,8 +8,8 @@ import pytest
 
 from footplate.domain.names import StudyUid
 from footplate.ports.studies import StudyStore
-from footplate.store import TellingStore, open_store
-from footplate.store.engines import make_engine, parse_url
+from footplate.store import ObservedStore, open_store
+from footplate.store.sql_engines import make_engine, parse_url
 from footplate.store.studies.studies import SqlStudies
 from footplate.store.transactions import Transactions
 from tests.support.postgresql import Postgresql
@@ -45,7 +45,7 @@ class TestTellingStudies(WholeContract):
     @pytest.fixture
     def studies(self) -> Iterator[StudyStore]:
         inner, told = MemoryStore(), set[StudyUid]()
-        yield TellingStore(inner, lambda _: None, lambda _: None, told.add).studies
+        yield ObservedStore(inner, lambda _: None, lambda _: None, told.add).studies
         listed = inner.studies.list(STUDIES, limit=99, after=None).studies
         assert {study.uid for study in listed} <= told
 
@@ -57,7 +57,7 @@ class TestTellingStudies(WholeContract):
     def frugal(self) -> StudyStore:
         inner = MemoryStore()
         inner.studies = MemoryStudies(max_reports=5)
-        return TellingStore(inner, lambda _: None, lambda _: None).studies
+        return ObservedStore(inner, lambda _: None, lambda _: None).studies
 
 
 class SqlStudyContract(WholeContract):

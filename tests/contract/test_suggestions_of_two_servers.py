@@ -6,8 +6,8 @@ import threading
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from footplate.control.suggesting import Suggester
-from footplate.control.suggesting.models import Models
+from footplate.control.suggestions import Suggester
+from footplate.control.suggestions.model_fitting import Models
 from footplate.store import open_store
 from tests.support.clock import FakeClock
 from tests.support.study_records import make_study

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.domain.invocation import variables
 from footplate.domain.jobs import Address, ClusterVariable, JobSpec, WorkerPool
+from footplate.domain.program_arguments import variables
 from tests.support.jobs import PROGRAM, make_custom_name, make_spec
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ def test_a_user_pastes_it(tmp_path: Path) -> None:
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(content)
     (tmp_path / "trainer" / "__init__.py").touch()
-    shutil.copy(ROOT / "tests" / "cli" / "prior" / "studies" / "optuna.log", tmp_path)
+    shutil.copy(ROOT / "tests" / "cli" / "study_import" / "studies" / "optuna.log", tmp_path)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     with running_service(tmp_path / "footplate") as service:
         for block in CONSOLE.findall(text):

@@ -11,12 +11,21 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tests.hostile.caller import Call
-from tests.hostile.house import BUCKET, JSON, MODEL, PIPELINE, PROJECT, REPLICA, TRAINING, here
+from tests.hostile.hostile_service import (
+    BUCKET,
+    JSON,
+    MODEL,
+    PIPELINE,
+    PROJECT,
+    REPLICA,
+    TRAINING,
+    here,
+)
 from tests.unit.wire.vertex_v1_bodies import body, machine, pool, search, tuning
 
 if TYPE_CHECKING:
     from tests.hostile.caller import Headers
-    from tests.hostile.house import House
+    from tests.hostile.hostile_service import Rig
 
 _FIELD = re.compile(r"\{([a-z0-9]+)(?::path)?\}")
 FULL_TRAINING: dict[str, Any] = {
@@ -207,7 +216,7 @@ BODIES: dict[tuple[str, str], list[object]] = {
     ("POST", "/v2/entries:list"): [ENTRIES],
     ("POST", "/replica/v1/reports"): [REPORT],
     ("POST", "/replica/v1/images"): [{"image": "gcr.io/p/i:1", "reference": "sha256:0123"}],
-    ("POST", "/replica/v1/wishes/{id}"): [{"text": "here"}],
+    ("POST", "/replica/v1/control-requests/{id}"): [{"text": "here"}],
     ("POST", "/storage/v1/b"): [{"name": "other", "location": "EU", "storageClass": "STANDARD"}],
     ("PATCH", "/storage/v1/b/{bucket}/o/{name:path}"): [
         {"metadata": {"a": "b"}, "contentType": "text/plain", "cacheControl": "no-store"}
@@ -234,15 +243,15 @@ _CONTENT = b"content"
 _MD5 = base64.b64encode(hashlib.md5(_CONTENT, usedforsecurity=False).digest())
 
 
-def examples(house: House, method: str, template: str) -> list[Call]:
+def examples(rig: Rig, method: str, template: str) -> list[Call]:
     """At least one request of each route."""
     if template.startswith("/batch/"):
         kind = ((b"content-type", b"multipart/mixed; boundary=foo"),)
         return [Call("POST", template, "", kind, _BATCH + b"--foo--")]
     if "/upload/" in template:
-        return _uploads(house, method, template)
-    targets = _targets(house, template)
-    headers = _headers(house, template)
+        return _uploads(rig, method, template)
+    targets = _targets(rig, template)
+    headers = _headers(rig, template)
     if template == "/storage/v1/b/{bucket}/o/{name:path}" and method == "POST":
         return _copies(targets[0], headers)
     found = []
@@ -260,8 +269,8 @@ def unversioned(template: str) -> str:
     return _VERSION.sub("", template)
 
 
-def _targets(house: House, template: str) -> list[str]:
-    fields = house.names | {"kind": "customJobs", "resource": house.names["custom"]}
+def _targets(rig: Rig, template: str) -> list[str]:
+    fields = rig.names | {"kind": "customJobs", "resource": rig.names["custom"]}
     kinds = {
         "customJobs": "custom",
         "hyperparameterTuningJobs": "tuning",
@@ -270,13 +279,13 @@ def _targets(house: House, template: str) -> list[str]:
     }
     for collection, key in kinds.items():
         if f"/{collection}/" in template:
-            fields["job"] = house.names[key]
+            fields["job"] = rig.names[key]
     if template.endswith(":deleteVersion"):
         fields["model"] += "@1"
     if "/storage/" in template:
         return [_fill(template, fields | {"name": "data/x.csv"}, safe="")]
     if "{name:path}" in template:
-        return [_fill(template, fields | {"name": name}, safe="/") for name in house.jobs]
+        return [_fill(template, fields | {"name": name}, safe="/") for name in rig.jobs]
     return [_fill(template, fields, safe="")]
 
 
@@ -284,9 +293,9 @@ def _fill(template: str, fields: dict[str, str], safe: str) -> str:
     return _FIELD.sub(lambda match: quote(fields[match[1]], safe=safe), template)
 
 
-def _headers(house: House, template: str) -> Headers:
+def _headers(rig: Rig, template: str) -> Headers:
     if template.startswith("/replica/"):
-        return ((b"authorization", f"Bearer {house.token}".encode()),)
+        return ((b"authorization", f"Bearer {rig.token}".encode()),)
     return ()
 
 
@@ -318,9 +327,9 @@ def _copies(target: str, headers: Headers) -> list[Call]:
     ]
 
 
-def _uploads(house: House, method: str, template: str) -> list[Call]:
+def _uploads(rig: Rig, method: str, template: str) -> list[Call]:
     target = template.replace("{bucket}", BUCKET)
-    going = f"uploadType=resumable&upload_id={house.names['upload']}"
+    going = f"uploadType=resumable&upload_id={rig.names['upload']}"
     if method == "DELETE":
         return [Call("DELETE", target, going)]
     if method == "PUT":

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.domain.states import State
+from footplate.domain.job_states import State
 from footplate.testing.service import running_service
-from tests.e2e.service.conftest import CACHE, Desk
+from tests.e2e.service.conftest import CACHE, Context
 from tests.hostile import program
 
 if TYPE_CHECKING:
@@ -51,20 +51,20 @@ BUILDS_OWN = frozenset({"write_beside_the_working_directory", "have_leaked_descr
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Context]:
     directory = tmp_path_factory.mktemp("hostile")
     with running_service(directory / "data", CACHE) as service:
-        yield Desk(service)
+        yield Context(service)
 
 
-def tell_isolation(desk: Desk, name: JobName) -> str:
-    with desk.client() as client:
+def tell_isolation(context: Context, name: JobName) -> str:
+    with context.client() as client:
         events = list(client.events(name))
     return " ".join(event.message for event in events if event.kind == "ISOLATION")
 
 
-def test_neither_program_nor_build_gets_anything(desk: Desk) -> None:
-    data = desk.service.data_dir
+def test_neither_program_nor_build_gets_anything(context: Context) -> None:
+    data = context.service.data_dir
     facts = {
         "data": str(data),
         "secrets": [str(data / name) for name in ("secret", "footplate.db", "server.json")],
@@ -72,11 +72,11 @@ def test_neither_program_nor_build_gets_anything(desk: Desk) -> None:
         "buckets": str(data / "buckets"),
     }
     sources = {"source": SOURCE, "facts": facts}
-    name = desk.submit(TASK.format(**sources), setup=SETUP.format(**sources))
-    job = desk.wait_for(name)
-    assert job.state is State.SUCCEEDED, (job.error_message, desk.messages(name))
-    by_program, by_build = [*desk.messages(name), ""][:2]
-    said = tell_isolation(desk, name)
+    name = context.submit(TASK.format(**sources), setup=SETUP.format(**sources))
+    job = context.wait_for(name)
+    assert job.state is State.SUCCEEDED, (job.error_message, context.messages(name))
+    by_program, by_build = [*context.messages(name), ""][:2]
+    said = tell_isolation(context, name)
     assert "the program runs as user" in said
     if "runs as root" in said or "aren't hidden" in said:  # a guarantee that isn't to be had here
         return

@@ -1,4 +1,6 @@
-"""A hostile program gets nothing, on any rung of isolation, from a service that root runs."""
+"""A hostile program gets nothing, on any containment mode of isolation, from a service that
+root runs.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from footplate.replica.archive import build_archive
-from footplate.replica.isolation import ladder
+from footplate.replica.isolation import mode_selection
+from footplate.replica.supervisor_archive import build_archive
 from tests.hostile import program
-from tests.support.supervised import Supervised, command_task
+from tests.support.supervisor_process import Supervised, command_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -83,9 +85,9 @@ def make_facts(replica: Supervised) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("rung", ladder.RUNGS)
-def test_a_program_gets_nothing(attack: Attack, rung: str) -> None:
-    replica, got = attack(isolation=rung)
+@pytest.mark.parametrize("containment_mode", mode_selection.CONTAINMENT_MODES)
+def test_a_program_gets_nothing(attack: Attack, containment_mode: str) -> None:
+    replica, got = attack(isolation=containment_mode)
     said = " ".join(replica.api.events("ISOLATION"))
     assert "the program runs as user" in said
     assert "runs as root" not in said

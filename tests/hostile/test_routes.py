@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from tests.hostile.examples import BODIES, examples, unversioned
-from tests.hostile.house import open_house, routes_of
+from tests.hostile.hostile_service import open_house, routes_of
 from tests.hostile.mutations import attacks
 from tests.hostile.verdicts import check
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.hostile.caller import Answer, Call
-    from tests.hostile.house import House
+    from tests.hostile.hostile_service import Rig
 
 FACES = {
     "training": ("/v1/projects/{project}/jobs", "/v1/projects/{project}/op", "/v1/projects/{p"),
@@ -42,10 +42,10 @@ NUMBERS = count(100)
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
     monkeypatch = pytest.MonkeyPatch()
-    with open_house(tmp_path_factory.mktemp("house"), monkeypatch) as house:
-        yield house
+    with open_house(tmp_path_factory.mktemp("rig"), monkeypatch) as rig:
+        yield rig
     monkeypatch.undo()
 
 
@@ -54,8 +54,8 @@ def face_of(path: str) -> str:
     return next(face for face in order if any(part in path for part in FACES[face]))
 
 
-def routes(house: House, face: str) -> list[tuple[str, str]]:
-    found = [route for route in routes_of(house.service) if face_of(route[1]) == face]
+def routes(rig: Rig, face: str) -> list[tuple[str, str]]:
+    found = [route for route in routes_of(rig.service) if face_of(route[1]) == face]
     return [route for route in found if route != ("POST", "/footplate/v1/down")]
 
 
@@ -66,49 +66,49 @@ def weight(method: str, path: str) -> int:
     return 12 if (method, unversioned(path)) in BODIES or "/upload/" in path else 3
 
 
-def test_the_examples_are_of_routes_that_there_are(house: House) -> None:
+def test_the_examples_are_of_routes_that_there_are(rig: Rig) -> None:
     """Else a route of another name would be tried with empty bodies alone."""
-    there = {(method, unversioned(path)) for method, path in routes_of(house.service)}
+    there = {(method, unversioned(path)) for method, path in routes_of(rig.service)}
     assert there.issuperset(BODIES)
 
 
 @pytest.mark.parametrize("face", FACES)
-def test_honest_requests_are_understood(house: House, face: str) -> None:
+def test_honest_requests_are_understood(rig: Rig, face: str) -> None:
     """Or hostile ones made of them would be turned away at the first door."""
-    for method, path in routes(house, face):
-        for call in examples(house, method, path):
-            answer = send(house, method, path, call)
+    for method, path in routes(rig, face):
+        for call in examples(rig, method, path):
+            answer = send(rig, method, path, call)
             understood = answer.status in (200, 204, 308, 404, 409, 499, 501)
             assert understood or b"FAILED_PRECONDITION" in answer.body, (call, answer.body)
-    assert house.complaints.told == []
+    assert rig.complaints.told == []
 
 
 @pytest.mark.parametrize("face", FACES)
-def test_hostile_requests_are_answered(house: House, face: str) -> None:
-    before = house.outside()
-    known = [each for each in routes(house, face) for _ in range(weight(*each))]
+def test_hostile_requests_are_answered(rig: Rig, face: str) -> None:
+    before = rig.outside()
+    known = [each for each in routes(rig, face) for _ in range(weight(*each))]
 
     @settings(deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.data())
     def attack(data: st.DataObject) -> None:
         method, path = data.draw(st.sampled_from(known))
-        honest = data.draw(st.sampled_from(examples(house, method, path)))
-        answer = send(house, method, path, data.draw(attacks(honest, house.root)))
+        honest = data.draw(st.sampled_from(examples(rig, method, path)))
+        answer = send(rig, method, path, data.draw(attacks(honest, rig.root)))
         event(f"{face} {answer.status}")
-        assert house.outside() == before
-        assert house.complaints.told == []
+        assert rig.outside() == before
+        assert rig.complaints.told == []
 
     attack()
-    for call, answer in house.tasks():
+    for call, answer in rig.tasks():
         check(call, answer)
         assert answer.status in (200, 400, 403), answer  # its bucket may be gone, or it is over
 
 
-def send(house: House, method: str, path: str, call: Call) -> Answer:
+def send(rig: Rig, method: str, path: str, call: Call) -> Answer:
     """Each job gets an id of its own; what was deleted is made again."""
     body = call.body.replace(b"job_2", b"job_%d" % next(NUMBERS), 1)
     call = type(call)(call.method, call.target, call.query, call.headers, body, call.breaks_off)
-    answer = house.call(call)
+    answer = rig.call(call)
     check(call, answer)
-    house.renew(method, path, answer)
+    rig.renew(method, path, answer)
     return answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from tests.hostile.house import SECRET
+from tests.hostile.hostile_service import SECRET
 
 if TYPE_CHECKING:
     from tests.hostile.caller import Answer, Call

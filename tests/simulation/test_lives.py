@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.domain.errors import Code
+from footplate.domain.job_states import State
 from footplate.domain.jobs import Exit, ExitKind, Job
 from footplate.domain.lifecycle import TRANSITIONS
-from footplate.domain.lifecycle.losses import MOST_ECHOES
+from footplate.domain.lifecycle.replica_losses import MOST_ECHOES
 from footplate.domain.log_lines import restart_of
-from footplate.domain.states import State
 from footplate.wire.replica_v1 import EventRecord, LineRecord
 from tests.support.profiles import scaled
 from tests.support.simulator import World, live
@@ -45,7 +45,7 @@ def test_lives(batch: int) -> None:
         except AssertionError as error:
             error.add_note(f"seed {seed}")
             raise
-        crashes += world.fuse.crashes
+        crashes += world.crash_point.crashes
         takeovers += world.takeovers
     assert takeovers > LIVES // BATCHES // 2, "servers have woken up late often enough, too"
     assert crashes > LIVES // BATCHES, "the service has died often enough to prove anything"

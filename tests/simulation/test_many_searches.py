@@ -12,11 +12,11 @@ import pytest
 
 from footplate.domain.errors import NotFound
 from footplate.domain.names import StudyUid
-from footplate.domain.studies.histories import study_of
+from footplate.domain.studies.study_history import study_of
 from tests.simulation.test_searches import Life
 from tests.support.crashes import be_away, die
 from tests.support.profiles import scaled
-from tests.support.search_rig import SearchRig
+from tests.support.tuning_rig import SearchRig
 
 SEEDS = scaled(60)
 STEPS = 120
@@ -41,10 +41,10 @@ class World:
     def live(self) -> None:
         for _ in range(STEPS):
             if self.rng.random() < 0.4:
-                self.rig.fuse.arm(self.rng.randrange(12))
+                self.rig.crash_point.arm(self.rng.randrange(12))
             self.rng.choice([self.act] * 12 + [self.submit, self.jump, self.delete])()
             self.collect()
-        self.rig.fuse.disarm()
+        self.rig.crash_point.disarm()
         for life in self.lives:
             life.rest()
         self.collect()
@@ -65,7 +65,7 @@ class World:
     def act(self) -> None:
         if self.lives:
             life = self.rng.choice(self.lives)
-            deeds = [life.look, life.look, life.begin, life.report, life.end, life.end]
+            deeds = [life.inspect, life.inspect, life.begin, life.report, life.end, life.end]
             self.rng.choice([*deeds * 3, life.die, life.cancel])()
             life.check()
 
@@ -122,7 +122,7 @@ def test_what_was_learned_outlives_its_source() -> None:
     first.rest()
     known = study_of(rig.study, rig.trials())
     then = Life(2, rig, "then", str(first.job.name))
-    then.look()
+    then.inspect()
     first.rig.delete()
     then.rest()
 

@@ -12,16 +12,16 @@ from itertools import pairwise
 
 import pytest
 
+from footplate.domain.job_states import State
 from footplate.domain.lifecycle import TRANSITIONS
 from footplate.domain.names import StudyUid
-from footplate.domain.states import State
 from footplate.domain.studies.records import StudyState
 from footplate.domain.studies.stopping import HalvingSpec, MedianSpec
 from footplate.domain.studies.study import Algorithm
 from footplate.domain.studies.trials import TrialState
 from tests.support.profiles import scaled
-from tests.support.search_rig import SearchRig
 from tests.support.searches import make_search
+from tests.support.tuning_rig import SearchRig
 
 SEEDS = scaled(300)
 STEPS = 60
@@ -59,17 +59,17 @@ class Life:
         return self._rig
 
     def live(self) -> None:
-        things = [self.look, self.look, self.begin, self.report, self.end, self.end]
+        things = [self.inspect, self.inspect, self.begin, self.report, self.end, self.end]
         for _ in range(STEPS):
             if self.rng.random() < 0.4:
-                self.rig.fuse.arm(self.rng.randrange(12))
+                self.rig.crash_point.arm(self.rng.randrange(12))
             self.rng.choice([*things, *things, *things, self.die, self.cancel])()
             self.check()
         self.rest()
 
     def rest(self) -> None:
         """No more deaths; whatever runs comes to its end."""
-        self.rig.fuse.disarm()
+        self.rig.crash_point.disarm()
         for _ in range(REST):
             self.rig.step()
             self.check()
@@ -79,9 +79,9 @@ class Life:
                 self.end_of(number)
         raise AssertionError("the search does not come to its end")
 
-    def look(self) -> None:
-        faults = self.rig.fuse.crashes
-        alive = self.rig.step() and self.rig.fuse.crashes == faults
+    def inspect(self) -> None:
+        faults = self.rig.crash_point.crashes
+        alive = self.rig.step() and self.rig.crash_point.crashes == faults
         if alive and self.rig.ending is not None:
             untold = [run.uid for run in self.rig.runs().values() if run.ending is None]
             assert not untold, "the job ends, and runs go on"
@@ -192,6 +192,6 @@ def test_searches_end_in_every_way_and_die_often() -> None:
         life = Life(seed)
         life.live()
         ends[life.rig.state_now()] += 1
-        crashes += life.rig.fuse.crashes
+        crashes += life.rig.crash_point.crashes
     assert set(ends) == {State.SUCCEEDED, State.FAILED, State.CANCELLED}
     assert crashes > 60

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import FailedPrecondition
-from footplate.ports.backend import Presence, Sighting
+from footplate.ports.backend import Presence, ReplicaObservation
 
 if TYPE_CHECKING:
     import builtins
@@ -33,7 +33,7 @@ class FakeBackend:
         """Who was told to stop, by attempt, in order, until the attempt is forgotten."""
         self.refusal: ServiceError | None = None
         """What ``start`` raises, while it is set."""
-        self._seen: dict[AttemptId, dict[str, Sighting]] = {}
+        self._seen: dict[AttemptId, dict[str, ReplicaObservation]] = {}
         self._listeners: builtins.list[Callable[[AttemptId], None]] = []
 
     # The port.
@@ -54,7 +54,7 @@ class FakeBackend:
 
     def _ask_for(self, attempt_id: AttemptId, ticket: Ticket) -> None:
         reason, name = "it was asked for", ticket.replica
-        asked = Sighting(attempt_id, name, Presence.WAITING, reason, ticket.restart)
+        asked = ReplicaObservation(attempt_id, name, Presence.WAITING, reason, ticket.restart)
         self._seen.setdefault(attempt_id, {})[name] = asked
         self.stopping.get(attempt_id, set()).discard(name)
 
@@ -62,8 +62,8 @@ class FakeBackend:
         known = self._seen.get(attempt_id, {})
         named = {
             name
-            for name, sighting in known.items()
-            if replicas is None or sighting.restart <= replicas.get(name, -1)
+            for name, observation in known.items()
+            if replicas is None or observation.restart <= replicas.get(name, -1)
         }
         if not named:
             return
@@ -72,10 +72,10 @@ class FakeBackend:
         for replica in named:
             self._turn(attempt_id, replica, Presence.GONE, reason, Presence.WAITING)
 
-    def list(self) -> tuple[Sighting, ...]:
+    def list(self) -> tuple[ReplicaObservation, ...]:
         return tuple(s for replicas in self._seen.values() for s in replicas.values())
 
-    def look(self, attempt_id: AttemptId) -> tuple[Sighting, ...]:
+    def inspect(self, attempt_id: AttemptId) -> tuple[ReplicaObservation, ...]:
         return tuple(self._seen.get(attempt_id, {}).values())
 
     def forget(self, attempt_id: AttemptId) -> None:
@@ -128,15 +128,15 @@ class FakeBackend:
     ) -> None:
         replicas = self._seen.get(attempt_id, {})
         before = dict(replicas)
-        for name, sighting in before.items():
-            if replica in (None, name) and sighting.presence in possible:
-                replicas[name] = replace(sighting, presence=presence, reason=reason)
+        for name, observation in before.items():
+            if replica in (None, name) and observation.presence in possible:
+                replicas[name] = replace(observation, presence=presence, reason=reason)
         if replicas != before:
             for listener in tuple(self._listeners):
                 listener(attempt_id)
 
 
-def _is_next(known: dict[str, Sighting], ticket: Ticket) -> bool:
+def _is_next(known: dict[str, ReplicaObservation], ticket: Ticket) -> bool:
     """Whether the replica is gone, and the ticket is for a later start of it."""
     seen = known[ticket.replica]
     return seen.presence is Presence.GONE and ticket.restart > seen.restart

@@ -12,7 +12,7 @@ from footplate.domain.errors import FailedPrecondition
 from footplate.ports.backend import AttemptStart, Presence
 from tests.support.backend_rig import (
     WORKERS,
-    Ear,
+    RecordingListener,
     all_are,
     make_request,
     make_restart,
@@ -242,7 +242,7 @@ class BackendContract:
         rig.hold()
         rig.backend.start(make_restart(request, WORKERS[1], 3))
         rig.reopen()
-        rig.backend.watch(Ear())
+        rig.backend.watch(RecordingListener())
         rig.admit()
         self.expect(rig, request, Presence.LIVE)
         assert see_restarts(rig.backend, request)[WORKERS[1]] == (3, Presence.LIVE)
@@ -268,7 +268,7 @@ class BackendContract:
         assert len(see(rig.backend, request)) == 2
 
     def test_a_watcher_hears_of_every_change(self, rig: BackendRig) -> None:
-        ear, request = Ear(), make_request("u-1")
+        ear, request = RecordingListener(), make_request("u-1")
         rig.backend.watch(ear)
         rig.hold()
         rig.backend.start(request)
@@ -285,16 +285,16 @@ class BackendContract:
         request, gone = make_request("u-1"), threading.Event()
         self.start_live(rig, request)
 
-        def look(_: AttemptId) -> None:
+        def inspect(_: AttemptId) -> None:
             if all_are(rig.backend, request, Presence.GONE):
                 gone.set()
 
-        rig.backend.watch(look)
+        rig.backend.watch(inspect)
         rig.kill(request.attempt_id, WORKERS[0])
         rig.settle(gone.is_set)
 
     def test_every_watcher_is_told(self, rig: BackendRig) -> None:
-        ears, request = (Ear(), Ear()), make_request("u-1")
+        ears, request = (RecordingListener(), RecordingListener()), make_request("u-1")
         for ear in ears:
             rig.backend.watch(ear)
         self.start_gone(rig, request)
@@ -309,7 +309,7 @@ class BackendContract:
         assert rig.runs(request.attempt_id) == len(WORKERS)
 
     def test_the_next_server_hears_of_what_an_earlier_one_started(self, rig: BackendRig) -> None:
-        ear, request = Ear(), make_request("u-1", WORKERS[:2])
+        ear, request = RecordingListener(), make_request("u-1", WORKERS[:2])
         self.start_live(rig, request)
         rig.reopen()
         rig.backend.watch(ear)
@@ -327,7 +327,7 @@ class BackendContract:
         rig.finish(ended.attempt_id, WORKERS[0])
         rig.kill(lost.attempt_id, WORKERS[0])
         rig.reopen()
-        rig.backend.watch(Ear())
+        rig.backend.watch(RecordingListener())
         self.expect(rig, ended, Presence.GONE)
         self.expect(rig, lost, Presence.GONE)
 
@@ -338,7 +338,7 @@ class BackendContract:
         rig.hold()
         rig.backend.start(request)
         rig.reopen()
-        rig.backend.watch(Ear())
+        rig.backend.watch(RecordingListener())
         rig.backend.start(request)
         rig.admit()
         self.expect(rig, request, Presence.LIVE)
@@ -368,7 +368,7 @@ class BackendContract:
         rig.backend.start(request)
         for _ in range(4):
             rig.reopen()
-            rig.backend.watch(Ear())
+            rig.backend.watch(RecordingListener())
         rig.admit()
         self.expect(rig, request, Presence.LIVE)
         assert rig.runs(request.attempt_id) == 2

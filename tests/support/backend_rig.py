@@ -12,7 +12,7 @@ from footplate.ports.backend import AttemptStart, Presence, Ticket
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from footplate.ports.backend import Backend, Sighting
+    from footplate.ports.backend import Backend, ReplicaObservation
 
 WORKERS = ("master-replica-0", "worker-replica-0", "worker-replica-1")
 
@@ -73,7 +73,7 @@ def make_restart(request: AttemptStart, replica: str, restart: int = 1) -> Attem
     )
 
 
-def see(backend: Backend, request: AttemptStart) -> tuple[Sighting, ...]:
+def see(backend: Backend, request: AttemptStart) -> tuple[ReplicaObservation, ...]:
     return tuple(s for s in backend.list() if s.attempt_id == request.attempt_id)
 
 
@@ -87,7 +87,7 @@ def see_restarts(backend: Backend, request: AttemptStart) -> dict[str, tuple[int
     return {s.replica: (s.restart, s.presence) for s in see(backend, request)}
 
 
-class Ear:
+class RecordingListener:
     """A watcher that remembers what it was told."""
 
     def __init__(self) -> None:

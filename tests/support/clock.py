@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from footplate.domain.timeline import Timeline
+from footplate.domain.clock_history import ClockHistory
 
 BEGINNING = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -16,7 +16,7 @@ class FakeClock:
         self._now = now
         self.passed_s = 0.0
         """How much time has really passed."""
-        self._timeline = Timeline()
+        self._timeline = ClockHistory()
         self._see()
 
     def now(self) -> datetime:

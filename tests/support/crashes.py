@@ -27,7 +27,7 @@ def be_away() -> None:
     raise Unavailable("the database is away for a moment")
 
 
-class Fuse:
+class CrashPoint:
     """Burns before and after every write; where it is armed for, ``fault`` happens."""
 
     def __init__(self, fault: Callable[[], None] = die) -> None:
@@ -53,15 +53,15 @@ class Fuse:
             self._left -= 1
 
 
-def mortal(port: Port, fuse: Fuse, *writes: str) -> Port:
+def mortal(port: Port, crash_point: CrashPoint, *writes: str) -> Port:
     """``port``, whose user may die before and after each call of the methods named ``writes``."""
-    return cast("Port", _Mortal(port, fuse, frozenset(writes)))
+    return cast("Port", _Mortal(port, crash_point, frozenset(writes)))
 
 
 class _Mortal:
-    def __init__(self, port: object, fuse: Fuse, writes: frozenset[str]) -> None:
+    def __init__(self, port: object, crash_point: CrashPoint, writes: frozenset[str]) -> None:
         self._port = port
-        self._fuse = fuse
+        self._fuse = crash_point
         self._writes = writes
 
     def __getattr__(self, name: str) -> Any:
@@ -69,12 +69,12 @@ class _Mortal:
         return _between(attribute, self._fuse) if name in self._writes else attribute
 
 
-def _between(method: Callable[P, R], fuse: Fuse) -> Callable[P, R]:
+def _between(method: Callable[P, R], crash_point: CrashPoint) -> Callable[P, R]:
     @wraps(method)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        fuse.burn()
+        crash_point.burn()
         result = method(*args, **kwargs)
-        fuse.burn()
+        crash_point.burn()
         return result
 
     return call

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from footplate.domain.disk import MIB
+from footplate.domain.disk_state import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

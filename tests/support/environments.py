@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
-from footplate.replica.archive import build_archive
+from footplate.replica.supervisor_archive import build_archive
 from tests.support.trainers import pack
 
 if TYPE_CHECKING:

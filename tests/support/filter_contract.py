@@ -10,7 +10,7 @@ import pytest
 
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or
-from footplate.domain.states import State
+from footplate.domain.job_states import State
 from footplate.wire.filters import LONGEST_PART
 from tests.support.jobs import CREATED, make_job
 

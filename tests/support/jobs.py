@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from uuid import NAMESPACE_URL, uuid5
 
+from footplate.domain.job_states import State
 from footplate.domain.jobs import (
     ClusterVariable,
     Directory,
@@ -24,12 +25,11 @@ from footplate.domain.names import (
     TuningJobName,
     parse_job_name,
 )
-from footplate.domain.searches.search import Search, TrialCounts
-from footplate.domain.states import State
 from footplate.domain.studies.metrics import Metric
 from footplate.domain.studies.parameters import DoubleParameter
 from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.study import Algorithm, StudyConfig
+from footplate.domain.tuning.search import Search, TrialCounts
 
 if TYPE_CHECKING:
     from footplate.domain.jobs import Program, Scheduling

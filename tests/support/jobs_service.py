@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Aborted, FailedPrecondition, InvalidArgument
+from footplate.domain.job_states import State
 from footplate.domain.jobs import Ending, Job
 from footplate.domain.lifecycle import CancelRequested, react
 from footplate.domain.names import (
@@ -18,8 +19,7 @@ from footplate.domain.names import (
     TuningJobName,
     trial_run_name,
 )
-from footplate.domain.searches.resumption import search_of
-from footplate.domain.states import State
+from footplate.domain.tuning.resumption import search_of
 from tests.support.jobs import CREATED, make_job
 from tests.support.store import MemoryStore
 from tests.support.trials import MemoryTrials

@@ -20,7 +20,7 @@ class MemoryLeases:
         self.away = False
         """The database can't be reached."""
 
-    def look(self) -> Lease | None:
+    def inspect(self) -> Lease | None:
         self._reach()
         if self._row is None:
             return None
@@ -30,7 +30,7 @@ class MemoryLeases:
     def take(
         self, holder: str, url: str, life_s: float, unrenewed: Lease | None = None
     ) -> Lease | None:
-        found = self.look()
+        found = self.inspect()
         if found is not None and found.holder and found.left_s > 0:
             seen = None if unrenewed is None else (unrenewed.epoch, unrenewed.expires)
             if (found.epoch, found.expires) != seen:
@@ -38,7 +38,7 @@ class MemoryLeases:
         return self._write(holder, url, 1 if found is None else found.epoch + 1, life_s)
 
     def renew(self, lease: Lease, life_s: float) -> Lease | None:
-        found = self.look()
+        found = self.inspect()
         if found is None or not self._is_ours(lease) or found.left_s <= 0:
             return None
         return self._write(lease.holder, lease.url, lease.epoch, life_s)
@@ -53,7 +53,7 @@ class MemoryLeases:
 
     def _write(self, holder: str, url: str, epoch: int, life_s: float) -> Lease | None:
         self._row = (holder, url, epoch, self._now_s() + life_s)
-        return self.look()
+        return self.inspect()
 
     def _reach(self) -> None:
         if self.away:

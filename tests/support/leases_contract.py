@@ -14,14 +14,14 @@ class LeasesContract:
     """A subclass gives the fixture ``leases``: a lease that nobody ever had."""
 
     def test_nobody_leads_at_first(self, leases: Leases) -> None:
-        assert leases.look() is None
+        assert leases.inspect() is None
 
     def test_who_takes_it_first_has_it(self, leases: Leases) -> None:
         taken = leases.take("a", "http://a", LIFE_S)
         assert taken is not None
         assert (taken.holder, taken.url, taken.epoch) == ("a", "http://a", 1)
         assert leases.take("b", "http://b", LIFE_S) is None
-        seen = leases.look()
+        seen = leases.inspect()
         assert seen is not None
         assert (seen.holder, seen.url, seen.epoch) == ("a", "http://a", 1)
         assert 0 < seen.left_s <= LIFE_S
@@ -44,7 +44,7 @@ class LeasesContract:
         taken = leases.take("a", "http://a", LIFE_S)
         assert taken is not None
         leases.release(taken)
-        seen = leases.look()
+        seen = leases.inspect()
         assert seen is not None
         assert seen.holder == ""
         again = leases.take("b", "http://b", LIFE_S)
@@ -57,7 +57,7 @@ class LeasesContract:
         leases.release(first)
         assert leases.take("b", "http://b", LIFE_S) is not None
         leases.release(first)
-        seen = leases.look()
+        seen = leases.inspect()
         assert seen is not None
         assert seen.holder == "b"
 
@@ -65,7 +65,7 @@ class LeasesContract:
         self, leases: Leases
     ) -> None:
         assert leases.take("a", "http://a", LIFE_S) is not None
-        seen = leases.look()
+        seen = leases.inspect()
         taken = leases.take("b", "http://b", LIFE_S, unrenewed=seen)
         assert taken is not None
         assert (taken.holder, taken.epoch) == ("b", 2)

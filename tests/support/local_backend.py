@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 
 import footplate
 from footplate.backends.local import LocalBackend
-from footplate.backends.local.exits import make_exits
-from footplate.backends.local.nursery import Nursery
-from tests.support import stand_in
+from footplate.backends.local.fork_server import ForkServer
+from footplate.backends.local.process_watcher import make_process_watcher
+from tests.support import fake_supervisor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from footplate.backends.local.exits import Exits
+    from footplate.backends.local.process_watcher import ProcessWatcher
     from footplate.domain.names import AttemptId
 
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 """Longer than anything takes on a machine that is busy with other tests."""
 
 
@@ -30,20 +30,20 @@ def wait_until(condition: Callable[[], bool]) -> None:
     """Raises:
     AssertionError: the condition didn't come to hold.
     """
-    end_s = time.monotonic() + PATIENCE_S
+    end_s = time.monotonic() + TIMEOUT_S
     while not condition():
         assert time.monotonic() < end_s, "waited in vain"
         time.sleep(0.005)
 
 
-def make_ready_nursery(archive: Path) -> Nursery:
+def make_ready_fork_server(archive: Path) -> ForkServer:
     """It is ready once it has forked something: a supervisor whose HOME isn't there."""
-    nursery = Nursery(Path(sys.executable), archive)
+    fork_server = ForkServer(Path(sys.executable), archive)
     nowhere = archive.with_name("nowhere")
     with open(os.devnull, "r+b") as null:
         descriptor = null.fileno()
-        wait_until(lambda: nursery.fork(nowhere, descriptor, descriptor) is not None)
-    return nursery
+        wait_until(lambda: fork_server.fork(nowhere, descriptor, descriptor) is not None)
+    return fork_server
 
 
 class LocalRig:
@@ -52,25 +52,25 @@ class LocalRig:
     def __init__(
         self,
         folder: Path,
-        exits: Callable[[], Exits] = make_exits,
+        watcher: Callable[[], ProcessWatcher] = make_process_watcher,
         *,
-        nursery: bool = False,
+        fork_server: bool = False,
     ) -> None:
-        """With a ``nursery`` all supervisors come from it: it is ready when this returns."""
+        """With a ``fork_server`` all supervisors come from it: it is ready when this returns."""
         self.root = folder / "replicas"
         self.folder = folder / "supervisor"
         self.folder.mkdir(parents=True)
         self.archive = self.folder / "stand_in.py"
-        shutil.copy(stand_in.__file__, self.archive)
+        shutil.copy(fake_supervisor.__file__, self.archive)
         (self.folder / "source").write_text(str(Path(footplate.__file__).parents[1]))
-        self._exits = exits
-        self._nursed = nursery
+        self._exits = watcher
+        self._nursed = fork_server
         self.backend = self.make_backend()
 
     def make_backend(self) -> LocalBackend:
-        """A nursery that is there already goes on until its backend ends."""
+        """A fork server that is there already goes on until its backend ends."""
         data = self.root.parent
-        self.nursery = make_ready_nursery(self.archive) if self._nursed else None
+        self.fork_server = make_ready_fork_server(self.archive) if self._nursed else None
         return LocalBackend(
             root=self.root,
             archive=self.archive,
@@ -80,8 +80,8 @@ class LocalRig:
             buckets=data / "buckets",
             uv=Path("/usr/bin/uv"),
             py_spy=Path("/usr/bin/py-spy"),
-            nursery=self.nursery,
-            exits=self._exits,
+            fork_server=self.fork_server,
+            watcher=self._exits,
         )
 
     def home(self, attempt_id: str, replica: str) -> Path:

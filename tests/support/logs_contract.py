@@ -25,7 +25,7 @@ JOB = JobUid("0" * 32)
 OTHER = JobUid("1" * 32)
 MASTER = "master-replica-0"
 WORKER = "worker-replica-0"
-_PATIENCE_S = 10.0
+_TIMEOUT_S = 10.0
 SECOND = timedelta(seconds=1)
 
 
@@ -240,7 +240,7 @@ class LogsContract(ABC):
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(_PATIENCE_S)
+            thread.join(_TIMEOUT_S)
         entries = logs.read(JOB).entries
         for replica in replicas:
             own = [entry.line.sequence for entry in entries if entry.replica == replica]

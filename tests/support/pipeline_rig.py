@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from footplate.control.decisions import apply
+from footplate.control.job_updates import apply
 from footplate.control.models import ModelRegistry
 from footplate.control.pipelines import PipelineAdvance
+from footplate.domain.job_states import State
 from footplate.domain.jobs import Ending, Job, JobEvent
 from footplate.domain.lifecycle import CancelRequested
 from footplate.domain.names import TrainingPipelineName, backing_uid, pipeline_model_name
 from footplate.domain.pipelines import ModelUpload, Pipeline
-from footplate.domain.states import State
 from tests.support.clock import FakeClock
-from tests.support.crashes import Crash, Fuse, mortal
+from tests.support.crashes import Crash, CrashPoint, mortal
 from tests.support.jobs import make_job
 from tests.support.models import MemoryFiles
 from tests.support.store import MemoryStore
@@ -29,13 +29,15 @@ _REST = 50
 
 
 class PipelineRig:
-    """``fuse``: where it is armed for, the service dies, and is born again by the next step."""
+    """``crash_point``: where it is armed for, the service dies, and is born again by the next
+    step.
+    """
 
     def __init__(self, upload: ModelUpload | None = UPLOAD) -> None:
         self.clock = FakeClock()
         self.store = MemoryStore()
         self.files = MemoryFiles()
-        self.fuse = Fuse()
+        self.crash_point = CrashPoint()
         self.woken = 0
         spec = make_job(JOB).spec
         pipeline = Pipeline("a-custom-job", '{"jobSpec":{}}', upload)
@@ -45,8 +47,8 @@ class PipelineRig:
         self.be_reborn()
 
     def be_reborn(self) -> None:
-        jobs = mortal(self.store, self.fuse, "create", "update", "append")
-        models = mortal(self.store.models, self.fuse, "create", "write")
+        jobs = mortal(self.store, self.crash_point, "create", "update", "append")
+        models = mortal(self.store.models, self.crash_point, "create", "write")
         registry = ModelRegistry(models, self.files, self.clock, CountingIds())
         self.advance = PipelineAdvance(jobs, registry, self.clock, self._wake)
 
@@ -75,7 +77,7 @@ class PipelineRig:
             if before.state.terminal:
                 return before
             try:
-                self.advance.look(before, self.pipeline)
+                self.advance.inspect(before, self.pipeline)
             except Crash:
                 self.be_reborn()
                 continue

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from footplate.domain.catalogue import Accelerator, AcceleratorKind, Catalogue, Region
 from footplate.domain.quotas import Quota
 from footplate.domain.runtimes import Runtimes
-from footplate.store.checks import check_quota_texts
+from footplate.store.input_checks import check_quota_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 TOKEN = "attempt-1.master-replica-0.0123456789abcdef"  # no secret
 Record = dict[str, Any]
-WISHES_PATH = "/replica/v1/wishes"
+CONTROL_REQUESTS_PATH = "/replica/v1/control-requests"
 _HOLD_S = 25.0
 
 
@@ -65,13 +65,13 @@ class ReplicaApi:
     """The program's, told when it may start."""
     questions: int = 0
     """How often it was asked whether to start."""
-    wishes: list[dict[str, str]] = field(default_factory=list)
+    control_requests: list[dict[str, str]] = field(default_factory=list)
     """What it wants of the replica while its program runs, with ``id`` and ``kind``."""
     answers: dict[str, Any] = field(default_factory=dict)
-    """What was answered to wishes, by their ids."""
-    refuses_wishes: bool = False
+    """What was answered to control requests, by their ids."""
+    refuses_control_requests: bool = False
     """As servers do that know of none."""
-    wish_questions: int = 0
+    control_request_questions: int = 0
     faults: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -132,8 +132,8 @@ class ReplicaApi:
 
     def answer(self, method: str, path: str, authorization: str, body: bytes) -> Reply:
         """What the server says to a request."""
-        if path.startswith(WISHES_PATH):
-            return self._serve_wishes(path, authorization, body)
+        if path.startswith(CONTROL_REQUESTS_PATH):
+            return self._serve_control_requests(path, authorization, body)
         with self._changed:
             reply = self.script(self.requests)
             self.requests += 1
@@ -157,25 +157,28 @@ class ReplicaApi:
         self.faults.append(f"{method} {path}")
         return Reply(404)
 
-    def wish(self, *wishes: dict[str, str]) -> None:
-        """Let the replica hear of ``wishes``."""
+    def control_request(self, *control_requests: dict[str, str]) -> None:
+        """Let the replica hear of ``control_requests``."""
         with self._changed:
-            self.wishes += wishes
+            self.control_requests += control_requests
             self._changed.notify_all()
 
-    def _serve_wishes(self, path: str, authorization: str, body: bytes) -> Reply:
+    def _serve_control_requests(self, path: str, authorization: str, body: bytes) -> Reply:
         with self._changed:
             self._changed.notify_all()
-            if authorization != f"Bearer {self.token}" or self.refuses_wishes:
-                self.wish_questions += 1
-                return Reply(403 if not self.refuses_wishes else 404)
+            if authorization != f"Bearer {self.token}" or self.refuses_control_requests:
+                self.control_request_questions += 1
+                return Reply(403 if not self.refuses_control_requests else 404)
             if body:
                 self.answers[path.rpartition("/")[2]] = json.loads(body)
                 return Reply()
-            self.wish_questions += 1
+            self.control_request_questions += 1
             known = int(path.partition("?after=")[2].removeprefix("n-") or "0")
-            self._changed.wait_for(lambda: len(self.wishes) > known, _HOLD_S)
-            value = {"wishes": self.wishes[known:], "cursor": f"n-{len(self.wishes)}"}
+            self._changed.wait_for(lambda: len(self.control_requests) > known, _HOLD_S)
+            value = {
+                "control_requests": self.control_requests[known:],
+                "cursor": f"n-{len(self.control_requests)}",
+            }
             return Reply(body=json.dumps(value).encode())
 
     @property

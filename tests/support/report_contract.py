@@ -12,6 +12,7 @@ import pytest
 
 from footplate.domain.errors import NotFound
 from footplate.domain.studies.records import Report
+from tests.support.concurrent_calls import together
 from tests.support.jobs import CREATED
 from tests.support.study_records import (
     HOSTILE,
@@ -22,7 +23,6 @@ from tests.support.study_records import (
     make_whole_trial,
     next_version,
 )
-from tests.support.together import together
 
 if TYPE_CHECKING:
     from footplate.ports.studies import StudyStore

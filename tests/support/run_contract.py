@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.domain.errors import Aborted, NotFound
+from footplate.domain.job_states import State
 from footplate.domain.jobs import Directory, Job
 from footplate.domain.names import JobUid, trial_run_name
-from footplate.domain.searches.search import Search, TrialCounts
-from footplate.domain.states import State
+from footplate.domain.tuning.search import Search, TrialCounts
+from tests.support.concurrent_calls import together
 from tests.support.jobs import CREATED, make_job
 from tests.support.store_contract import HOSTILE, SECOND, make_event, next_version
 from tests.support.study_records import CONFIG, make_study
-from tests.support.together import together
 
 if TYPE_CHECKING:
     from footplate.ports.store import Store
-    from footplate.store.telling import WholeStore
+    from footplate.store.observed_store import CombinedStore
 
 TUNING_JOBS = (
     "projects/demo/jobs/tuning",
@@ -129,7 +129,7 @@ class RunContract:
         assert store.runs(parent.uid) == ()
         assert set(store.active()) == {other, make_run(other, 1)}
 
-    def test_its_study_is_deleted_with_a_tuning_job(self, store: WholeStore) -> None:
+    def test_its_study_is_deleted_with_a_tuning_job(self, store: CombinedStore) -> None:
         parent, run = make_tuning_job(), make_run(make_tuning_job(), 1)
         studies = [make_study(None, uid=uid) for uid in (parent.uid, "other")]
         for job in (parent, run):

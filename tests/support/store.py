@@ -10,7 +10,7 @@ from footplate.domain.errors import Aborted, NotFound, name_taken
 from footplate.domain.filter_matching import matches
 from footplate.domain.names import StudyUid
 from footplate.ports.store import ACTIVE, Page, StoredEvent
-from footplate.store.checks import check_filter, check_texts
+from footplate.store.input_checks import check_filter, check_texts
 from footplate.store.paging import Position
 from tests.support.models import MemoryModels
 from tests.support.studies import MemoryStudies
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from footplate.domain.filters import Filter
+    from footplate.domain.job_states import State
     from footplate.domain.jobs import Job, JobEvent
     from footplate.domain.names import JobName, JobUid
-    from footplate.domain.states import State
 
 
 class MemoryStore:

@@ -16,6 +16,7 @@ from footplate.domain.errors import (
     InvalidArgument,
     NotFound,
 )
+from footplate.domain.job_states import Phase, State
 from footplate.domain.jobs import (
     ContainerProgram,
     Ending,
@@ -27,9 +28,8 @@ from footplate.domain.jobs import (
     Scheduling,
 )
 from footplate.domain.names import JobUid, TrainingJobName
-from footplate.domain.states import Phase, State
+from tests.support.concurrent_calls import together
 from tests.support.jobs import CREATED, make_custom_name, make_job, make_spec
-from tests.support.together import together
 
 if TYPE_CHECKING:
     from collections.abc import Callable

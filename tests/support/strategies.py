@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from footplate.domain.errors import Code
+from footplate.domain.job_states import Phase, State
 from footplate.domain.jobs import (
     Address,
     ClusterVariable,
@@ -24,7 +25,6 @@ from footplate.domain.jobs import (
     WorkerPool,
 )
 from footplate.domain.names import CustomJobName, JobUid, TrainingJobName, TuningJobName
-from footplate.domain.states import Phase, State
 from tests.support.plain_strategies import (
     any_text,
     counts,

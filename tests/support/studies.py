@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Aborted, AlreadyExists, NotFound
 from footplate.domain.studies.records import StoredReport
-from footplate.ports.studies import MAX_REPORTS, KeptStudy, StudyPage
-from footplate.store.checks import check_study_texts
+from footplate.ports.studies import MAX_REPORTS, StudyPage, StudyWithTrials
+from footplate.store.input_checks import check_study_texts
 from footplate.store.paging import Position
 from footplate.store.studies.measurements import point_document
 
@@ -28,8 +28,10 @@ class _Kept:
     reports: list[StoredReport] = field(default_factory=list)
     last_position: int = 0
 
-    def whole(self) -> KeptStudy:
-        return KeptStudy(self.study, tuple(self.trials[number] for number in sorted(self.trials)))
+    def whole(self) -> StudyWithTrials:
+        return StudyWithTrials(
+            self.study, tuple(self.trials[number] for number in sorted(self.trials))
+        )
 
 
 class MemoryStudies:
@@ -47,11 +49,11 @@ class MemoryStudies:
                 raise AlreadyExists(f"study {study.name or study.uid} already exists")
             self._studies[study.uid] = _Kept(study)
 
-    def load(self, uid: StudyUid) -> KeptStudy:
+    def load(self, uid: StudyUid) -> StudyWithTrials:
         with self._lock:
             return self._of(uid).whole()
 
-    def find(self, name: StudyName) -> KeptStudy:
+    def find(self, name: StudyName) -> StudyWithTrials:
         with self._lock:
             for kept in self._studies.values():
                 if kept.study.name == name:

@@ -26,6 +26,7 @@ from footplate.domain.studies.records import (
     StudyState,
 )
 from footplate.domain.studies.trials import TrialState
+from tests.support.concurrent_calls import together
 from tests.support.study_records import (
     HOSTILE,
     STUDIES,
@@ -37,7 +38,6 @@ from tests.support.study_records import (
     make_whole_trial,
     next_version,
 )
-from tests.support.together import together
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from footplate.domain.job_states import State
 from footplate.domain.names import StudyName, StudyUid
-from footplate.domain.states import State
 from footplate.domain.studies.limits import StudyLimits
 from footplate.domain.studies.metrics import Goal, Measurement, Metric, Selection
 from footplate.domain.studies.parameters import (

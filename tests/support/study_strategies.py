@@ -7,9 +7,8 @@ from itertools import count
 
 from hypothesis import strategies as st
 
+from footplate.domain.job_states import State
 from footplate.domain.names import StudyName, StudyUid
-from footplate.domain.searches.search import Search, TrialCounts
-from footplate.domain.states import State
 from footplate.domain.studies.limits import StudyLimits
 from footplate.domain.studies.metrics import Goal, Measurement, Metric, Selection
 from footplate.domain.studies.parameters import (
@@ -39,6 +38,7 @@ from footplate.domain.studies.stopping import (
 )
 from footplate.domain.studies.study import Algorithm, Noise, Study, StudyConfig
 from footplate.domain.studies.trials import Trial, TrialState
+from footplate.domain.tuning.search import Search, TrialCounts
 from tests.support.plain_strategies import (
     any_text,
     counts,

@@ -6,13 +6,13 @@ from collections import defaultdict
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from footplate.domain.searches.search import Search, TrialCounts
 from footplate.domain.studies.metrics import Goal, Measurement, Metric
 from footplate.domain.studies.parameters import DoubleParameter, IntegerParameter
 from footplate.domain.studies.records import Report, StoredReport, TrialRecord
 from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.study import StudyConfig
 from footplate.domain.studies.trials import TrialState
+from footplate.domain.tuning.search import Search, TrialCounts
 from tests.support.jobs import CREATED
 
 if TYPE_CHECKING:

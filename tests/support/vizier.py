@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING
 
-from footplate.control.searches.reported import Reported
-from footplate.control.searches.stopping import EarlyStopping
-from footplate.control.suggesting import Suggester
-from footplate.control.suggesting.models import Models
+from footplate.control.suggestions import Suggester
+from footplate.control.suggestions.model_fitting import Models
+from footplate.control.tuning.early_stopping import EarlyStopping
+from footplate.control.tuning.measurement_cache import MeasurementCache
 from footplate.control.vizier import EarlyStop, Studies, StudyTrials, Suggesting, Vizier
 from footplate.domain.names import JobUid
 from tests.support.studies import MemoryStudies
@@ -37,7 +37,7 @@ def memory_vizier(clock: Clock, store: StudyStore | None = None) -> Vizier:
     """Models are fitted when a suggestion wants them, and in no thread."""
     studies = MemoryStudies() if store is None else store
     suggester = Suggester(studies, Models(studies), clock)
-    reported = Reported(studies)
+    reported = MeasurementCache(studies)
     return Vizier(
         Studies(studies, clock, CountingIds()),
         StudyTrials(studies, clock, lambda _: None),

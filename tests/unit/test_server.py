@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.domain.errors import FailedPrecondition, InvalidArgument
-from footplate.replica.archive import build_archive
+from footplate.replica.supervisor_archive import build_archive
 from footplate.server.data_dir import DataDir
 from footplate.server.listener import listen
 from footplate.server.machine import RandomIds, free_port, memory_bytes
@@ -70,8 +70,8 @@ def test_servers_are_listed_while_they_live(data_dir: DataDir) -> None:
     data_dir.enlist("one", "http://127.0.0.1:2")
     data_dir.enlist("two", "http://127.0.0.1:3")
     assert sorted(path.name for path in folder.iterdir()) == ["one.json", "two.json"]
-    data_dir.strike("one")
-    data_dir.strike("one")
+    data_dir.remove_server("one")
+    data_dir.remove_server("one")
     assert [path.name for path in folder.iterdir()] == ["two.json"]
 
 

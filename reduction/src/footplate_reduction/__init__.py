@@ -1,4 +1,4 @@
-"""All-reduce through reducers: its speed does not fall with the number of workers."""
+"""All-reduce through reduction servers. Its speed does not fall with the number of workers."""
 
 from footplate_reduction.client import Client, connect
 from footplate_reduction.errors import ReductionError

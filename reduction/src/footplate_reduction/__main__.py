@@ -22,8 +22,8 @@ from footplate_reduction.settings import (
 )
 
 _REDUCER = """\
-Adds what the workers of a job send, and gives all of them the result. It serves until it is
-told to end (SIGTERM), any number of groups of workers, one after the other or side by side.
+Adds the vectors that the workers of a job send, and sends the sum to all of them. It runs until
+SIGTERM, and serves any number of groups of workers, one after the other or side by side.
 
 Workers and reducers of a job share two variables of the environment:
   FOOTPLATE_REDUCTION_JOB     any name
@@ -32,7 +32,7 @@ Workers are told where all reducers are: FOOTPLATE_REDUCERS=host:port,host:port
 What travels is not encrypted: use a network that you trust.
 """
 _STATUS = """\
-exit status: 0 told to end; 1 it cannot listen; 2 a setting is wrong; 3 no worker answers any
+exit status: 0 stopped by a signal; 1 cannot listen; 2 invalid setting; 3 no worker answers any
 more: it was cut off from the network
 """
 
@@ -53,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_reducer(commands)
-    info = commands.add_parser("info", help="say what is installed here, and what it adds with")
+    info = commands.add_parser("info", help="print the installed version and the engine")
     info.set_defaults(run=_info)
     return parser
 

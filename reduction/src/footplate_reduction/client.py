@@ -1,4 +1,4 @@
-"""What a worker of a training program uses."""
+"""The worker's client: connects to the reducers and all-reduces vectors."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import atexit
 import os
 from typing import TYPE_CHECKING, Any, Sequence
 
+from footplate_reduction.connection_setup import join
 from footplate_reduction.engine_choice import choose_engine
 from footplate_reduction.errors import ReductionError
-from footplate_reduction.forks import keep_from_children
+from footplate_reduction.fork_safety import close_in_children
 from footplate_reduction.frames import Op, WireType
-from footplate_reduction.greeting import LARGEST_WORLD, Hello
-from footplate_reduction.joining import join
+from footplate_reduction.handshake_frames import LARGEST_WORLD, Hello
 from footplate_reduction.settings import check_job, check_token, worker_settings
 
 if TYPE_CHECKING:
@@ -66,8 +66,10 @@ class Client:
         self.start(buffer, dtype, op, wire).wait()
 
     def close(self, why: str | None = None) -> None:
-        """Leaves the group. With ``why``, or in the middle of a collective, that is a loss to all
-        others, and they are told the reason. Twice: nothing. In a forked child: nothing."""
+        """Leaves the group.
+
+        With ``why``, or during a collective, all others fail with this reason.
+        """
         atexit.unregister(self.close)
         if os.getpid() == self._process:
             self._sender.close(why)
@@ -95,7 +97,7 @@ def connect(
     limits: Limits | None = None,
     engine: Engine | str | None = None,
 ) -> Client:
-    """Blocks until all workers of the group are there. What isn't given is the environment's.
+    """Blocks until all workers of the group are connected. Defaults come from the environment.
 
     ``group``: a name that all workers of this start of the job share, and those of no other start
     have. ``reducers``: ``host:port`` of each, in the same order for all workers.
@@ -121,7 +123,7 @@ def connect(
     used = _engine(settings.engine if engine is None else engine)
     connections = join(settings.reducers, hello, token)
     try:
-        keep_from_children([each.fileno() for each in connections])
+        close_in_children([each.fileno() for each in connections])
         sender = used.sender(connections, rank, world, limits)
     except BaseException:
         for each in connections:

@@ -1,4 +1,4 @@
-"""What a reducer has done so far, for its users to see."""
+"""Counters of a reducer's work, published for its users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which engines are there, and which of them is used."""
+"""Lists the available engines and chooses one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What moves and adds the bytes of greeted connections. Two do: ``portable`` and ``native``."""
+"""The interface of an engine, which moves and adds bytes.
+
+Two exist: ``portable`` and ``native``.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ class Pending(Protocol):
 
 
 class Sender(Protocol):
-    """The worker's side, on greeted connections to all endpoints, in their order.
+    """The worker's side, on authenticated connections to all endpoints, in their order.
 
     One thread calls it; what it starts goes on by itself, in the order of the calls.
     """
@@ -59,7 +62,7 @@ class Engine(Protocol):
         counters: Counters,
         ending: int,
     ) -> None:
-        """A lane of a reducer for one group: connections in the order of ranks, greeted.
+        """A lane of a reducer for one group: connections in the order of ranks, authenticated.
 
         Blocks until all workers have left with BYE; closes the connections. Raises
         ReductionError when a loss has ended the group, after all workers were told; CutOff when

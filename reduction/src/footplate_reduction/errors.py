@@ -1,4 +1,4 @@
-"""What ends an all-reduce."""
+"""The errors that end an all-reduce."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ class ReductionError(RuntimeError):
         self.culprit = culprit
 
 
-class CutOff(ReductionError):
-    """All workers of a group fell silent at once: it is this reducer that nobody reaches."""
+class ReducerUnreachable(ReductionError):
+    """All workers stopped answering at once, so this reducer is cut off from the network."""

@@ -11,7 +11,7 @@ MAGIC = 0x31525046
 VERSION = 1
 NOBODY = 0xFFFFFFFF
 """The rank of an ERROR of which no worker is the culprit."""
-LONGEST_GREETING = 4096
+MAX_HANDSHAKE_FRAME = 4096
 LONGEST_ERROR = 1024
 LONGEST_CHUNK = 4 << 20
 """Payload of a DATA frame."""

@@ -1,4 +1,4 @@
-"""What bounds a group: its times, and how much may be under way."""
+"""Limits of a group: timeouts, and the number of bytes in flight."""
 
 from __future__ import annotations
 

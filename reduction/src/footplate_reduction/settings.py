@@ -1,4 +1,4 @@
-"""What the environment says: the only reader of it."""
+"""Reads the settings from environment variables. No other module does."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from typing import Mapping, NamedTuple, Tuple
 
 from footplate_reduction.frames import WireType
-from footplate_reduction.greeting import LONGEST_TIME_S, MOST_LANES
+from footplate_reduction.handshake_frames import LONGEST_TIME_S, MOST_LANES
 from footplate_reduction.limits import Limits
 
 DEFAULT_PORT = 7700
@@ -19,7 +19,7 @@ Address = Tuple[str, int]
 
 
 class SettingsError(ValueError):
-    """Names the variable, what it says, and what it may say."""
+    """The message names the variable, its value, and the allowed values."""
 
 
 class WorkerSettings(NamedTuple):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate_reduction import link
+from footplate_reduction import tcp_options
 from footplate_reduction.counters import Counters
 from footplate_reduction.engine_choice import engines
 from footplate_reduction.errors import ReductionError
@@ -102,10 +102,10 @@ class Lanes:
 
 
 def connected(timeout_s: float = LONG_S) -> tuple[socket.socket, socket.socket]:
-    """Two ends of a connection, as a greeting leaves them."""
+    """Two ends of a connection, as a handshake leaves them."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         one = socket.create_connection(listener.getsockname())
         other, _ = listener.accept()
     for end in (one, other):
-        link.prepare(end, timeout_s)
+        tcp_options.prepare(end, timeout_s)
     return one, other

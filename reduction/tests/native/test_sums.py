@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from footplate_reduction.frames import Op, WireType
-from footplate_reduction.portable import sums
+from footplate_reduction.portable import summation
 
 if TYPE_CHECKING:
     from footplate_reduction.native.library import Library
@@ -45,7 +45,7 @@ def test_sums_have_the_same_bits(
     nbytes = count * wire.itemsize
     held = [random.integers(0, 256, nbytes + shift, np.uint8)[shift:] for _ in range(world)]
     expected = np.empty(nbytes, np.uint8)
-    sums.add(held, wire, op, expected)
+    summation.add(held, wire, op, expected)
     addresses = (ctypes.c_void_p * world)(*(each.ctypes.data for each in held))
     into = held[0].ctypes.data  # the first part's place, as a lane has it
     library.sum(portably, wire, op is Op.AVERAGE, world, into, addresses, count)
@@ -62,7 +62,7 @@ def test_every_half_is_widened_as_numpy_does(
     halves = np.arange(1 << 16, dtype=np.uint16)
     single = np.empty(halves.size, np.float32)
     assert library.cast(portably, wire, False, halves.ctypes.data, single.ctypes.data, halves.size)
-    assert _same(single, sums.widened(halves.view(np.uint8), wire), WireType.FLOAT32)
+    assert _same(single, summation.widened(halves.view(np.uint8), wire), WireType.FLOAT32)
 
 
 @pytest.mark.parametrize("portably", [False, True])
@@ -81,7 +81,7 @@ def test_floats_are_narrowed_as_numpy_does(
     single = words.view(np.float32)
     halves, expected = np.empty((2, single.size), np.uint16)
     assert library.cast(portably, wire, True, single.ctypes.data, halves.ctypes.data, single.size)
-    sums.narrow(single, wire, expected.view(np.uint8))
+    summation.narrow(single, wire, expected.view(np.uint8))
     assert _same(halves, expected, wire)
 
 
@@ -100,5 +100,5 @@ def _same(found: Any, expected: Any, wire: WireType) -> bool:
 
 def _floats(held: Any, wire: WireType) -> Any:
     if wire is WireType.BFLOAT16:
-        return sums.widened(held.view(np.uint8), wire)
+        return summation.widened(held.view(np.uint8), wire)
     return held.copy().view(_TYPES[wire])

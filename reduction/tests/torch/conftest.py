@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 import uv
-from footplate.inventory import Environments
 from footplate.replica.environment.cache import Cache
-from footplate.replica.environment.telling import Teller
+from footplate.replica.environment.progress_output import ProgressOutput
+from footplate.runtime_cache import Environments
 from footplate.settings import load_settings
 from footplate.testing.service import outside
 
@@ -29,7 +29,7 @@ def torch_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     options = {"data_dir": str(tmp_path_factory.mktemp("data")), "cache_dir": str(cache)}
     settings = load_settings(outside(os.environ), options)
     environments = Environments(settings, Path(uv.find_uv_bin()))
-    quiet = Teller(lambda _: None)
+    quiet = ProgressOutput(lambda _: None)
     runtime, _ = environments.build(_RUNTIME, gpu=False, part="full", teller=quiet)
     locks = [piece.lock_sha256 for piece in runtime.cpu]
     built = [one for one in Cache(str(cache)).look() if one.record.get("lock_sha256") in locks]

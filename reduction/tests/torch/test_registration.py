@@ -56,7 +56,7 @@ def test_or_the_module_is_imported_in_any_order(torch_python: Path) -> None:
     text = (
         "import footplate_reduction.torch as f, torch.distributed as d\n"
         "f.register()\n"
-        "from footplate_reduction.torch import gradients\n"
+        "from footplate_reduction.torch import ddp_hook as gradients\n"
         "print(d.Backend.backend_list.count('footplate'), callable(f.hook))"
     )
     assert printed(torch_python, text) == "1 True\n"

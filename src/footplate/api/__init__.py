@@ -1,1 +1,1 @@
-"""The HTTP faces: the dialects that clients speak."""
+"""The HTTP APIs that clients use."""

@@ -1,4 +1,4 @@
-"""The shell around all faces: one ASGI app, with the same manners everywhere."""
+"""Creates the ASGI app: all APIs behind one set of middleware."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 
 from footplate.api.errors import ErrorShape, answer_router_error, answer_service_error
-from footplate.api.override import MethodOverride
+from footplate.api.method_override import MethodOverride
 from footplate.api.security import Access, SameOrigin, TokenCheck
 from footplate.domain.errors import ServiceError
 

@@ -1,4 +1,4 @@
-"""Every error as an answer in Google's shape; none of them says more than it should."""
+"""Turns every error into a response in Google's format, without leaking internals."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class UnsupportedMediaType(InvalidArgument):
 
 
 class ErrorShape:
-    """Outermost: whatever goes wrong further in becomes an answer.
+    """The outermost middleware: turns every exception into a response.
 
     An error that isn't one of ours is logged with an id, and the client is told the id alone.
     """

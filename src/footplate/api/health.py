@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def health_routes(
     version: str, registry: CollectorRegistry, probe: Callable[[], Mapping[str, JsonValue]]
 ) -> list[Route]:
-    """``probe`` says more about a healthy service; one that isn't makes it raise Unavailable."""
+    """``probe`` returns details of a healthy service, and raises Unavailable otherwise."""
 
     def health(_call: Call) -> JsonObject:
         return {"status": "ok", "version": version, **probe()}

@@ -1,4 +1,4 @@
-"""What the faces need of the service behind them."""
+"""The interface of the jobs service that the APIs call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routes whose requests and answers are JSON objects, with plain functions behind them."""
+"""Routes with JSON requests and responses, backed by plain functions."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from footplate.api.bodies import MAX_JSON_BYTES, read_body, require_json
-from footplate.api.callers import name_caller
-from footplate.api.threads import in_thread
+from footplate.api.caller_identity import name_caller
+from footplate.api.request_bodies import MAX_JSON_BYTES, read_body, require_json
+from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.wire.json_text import parse_object
 
@@ -47,7 +47,7 @@ class Call:
 
 
 def json_route(path: str, handlers: Mapping[str, Callable[[Call], JsonObject]]) -> Route:
-    """``handlers`` by method. They may block: each call runs on a thread of its own.
+    """``handlers`` by method. They may block: each call runs on a worker thread.
 
     What the parameters ``alt``, ``$alt``, ``fields``, ``key`` and ``prettyPrint`` ask for is
     ignored; enums are answered by name, which all clients take.

@@ -1,4 +1,4 @@
-"""The regions, in a shape that the clients of both faces take.
+"""Locations (regions), in a format that the clients of both APIs accept.
 
 ml v1 and aiplatform v1 share these URLs; under ``/ui``, where the answer is parsed strictly,
 there is only what google.cloud.location knows.
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from footplate.api.json_route import json_route
 from footplate.domain.errors import NotFound
+from footplate.domain.formatting import nearest, quoted
 from footplate.domain.names import check_project
-from footplate.domain.words import nearest, quoted
 from footplate.wire.training_v1.enums import AcceleratorType
 
 if TYPE_CHECKING:

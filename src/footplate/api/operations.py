@@ -93,7 +93,7 @@ class _Operations:
         return deleted(str(name), _EPOCH + int(match[4]) * _MICROSECOND, match[1])
 
     def leave(self, call: Call) -> JsonObject:
-        """What is done can't be cancelled, and what isn't kept needn't be deleted."""
+        """Completed operations cannot be cancelled, and are not stored."""
         self.get(call)
         return {}
 

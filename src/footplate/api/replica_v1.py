@@ -1,4 +1,4 @@
-"""The replica API: what supervisors ask and report. Its callers bear tokens of their own."""
+"""The replica API: supervisors fetch tasks and send reports, with tokens of their own."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, BinaryIO
 from starlette.responses import JSONResponse, PlainTextResponse, StreamingResponse
 from starlette.routing import Route
 
-from footplate.api.bodies import read_body
-from footplate.api.replica_wishes import wish_routes
-from footplate.api.threads import in_thread
+from footplate.api.control_requests import control_request_routes
+from footplate.api.request_bodies import read_body
+from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import NotFound, PermissionDenied
 from footplate.wire.replica_v1 import (
     decode_image,
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from starlette.requests import HTTPConnection, Request
     from starlette.responses import Response
 
+    from footplate.control.control_requests import ControlRequests
     from footplate.control.images import Images
-    from footplate.control.reports import Reports
-    from footplate.control.tasks import Tasks
+    from footplate.control.replica_reports import Reports
+    from footplate.control.replica_tasks import Tasks
     from footplate.control.tokens import Bearer, Tokens
-    from footplate.control.wishes import Wishes
     from footplate.wire.json_text import JsonObject
 
 MAX_REPORT_BYTES = 8 << 20
@@ -42,7 +42,11 @@ _INDEX = re.compile(r"[0-9]{1,9}")
 
 
 def replica_routes(
-    tasks: Tasks, reports: Reports, tokens: Tokens, wishes: Wishes, images: Images
+    tasks: Tasks,
+    reports: Reports,
+    tokens: Tokens,
+    control_requests: ControlRequests,
+    images: Images,
 ) -> list[Route]:
     api = _ReplicaApi(tasks, reports, tokens, images)
     return [
@@ -52,7 +56,7 @@ def replica_routes(
         Route("/replica/v1/locks/{sha256}", api.lock, methods=["GET"]),
         Route("/replica/v1/reports", api.report, methods=["POST"]),
         Route("/replica/v1/images", api.image, methods=["POST"]),
-        *wish_routes(wishes, api._bearer),
+        *control_request_routes(control_requests, api._bearer),
     ]
 
 
@@ -92,7 +96,7 @@ class _ReplicaApi:
         return await in_thread(self._accept, bearer, body, ended=ended)
 
     async def image(self, request: Request) -> Response:
-        """The first replica that has an image says which it is; all others are told that."""
+        """The first replica that reports an image decides; all others receive that one."""
         bearer = self._bearer(request)
         name, reference = decode_image(await read_body(request, MAX_REPORT_BYTES))
         pinned, first = await in_thread(self._images.pin, bearer, name, reference)
@@ -107,10 +111,10 @@ class _ReplicaApi:
 
 
 def given_token(connection: HTTPConnection) -> str:
-    """What whoever calls the replica API bears. Raises PermissionDenied: nothing."""
+    """The caller's token. Raises PermissionDenied if there is none."""
     scheme, _, token = connection.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer":
-        raise PermissionDenied("the replica API wants `Authorization: Bearer TOKEN`")
+        raise PermissionDenied("the replica API requires `Authorization: Bearer TOKEN`")
     return token.strip()
 
 

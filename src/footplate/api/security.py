@@ -1,4 +1,4 @@
-"""Who may call: this service runs the code that it is sent, so it looks twice.
+"""Access control: checks host, origin and token of every request.
 
 Nothing but a loopback name, or one that the operator allows, may stand in ``Host`` (a rebound DNS
 name is refused), no web page of another origin may call, and where a token is set every call
@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, QueryParams
 
-from footplate.api.threads import in_thread
+from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import PermissionDenied, ServiceError
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class TokenCheck:
             given = _given_token(scope)
             if given is None:
                 raise PermissionDenied(
-                    "this server wants a token: `footplate` commands take it from "
+                    "this server requires a token: `footplate` commands take it from "
                     "FOOTPLATE_TOKEN, others send `Authorization: Bearer TOKEN`, "
                     "`x-goog-api-key: TOKEN` or `?key=TOKEN`"
                 )

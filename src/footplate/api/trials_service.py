@@ -1,4 +1,4 @@
-"""What the faces need to tell of the trials of tuning jobs."""
+"""The interface of the trials service that the APIs call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class TrialsService(Protocol):
-    """Trials as clients see them; ``footplate.control.searches.trials.Trials`` is it."""
+    """Trials as clients see them; ``footplate.control.tuning.trials.Trials`` is it."""
 
     def study(self, uid: JobUid) -> StudyRecord | None:
         """What a tuning job knows beside its trials; None: it isn't one, or is only just made."""

@@ -1,4 +1,4 @@
-"""What both faces tell of jobs, of tuning jobs by what their trials do."""
+"""Jobs as both APIs show them; the state of a tuning job follows from its trials."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from footplate.api.web_access import web_access_uris
-from footplate.domain.studies.curves import measurements
+from footplate.domain.studies.learning_curves import measurements
 from footplate.wire.vertex_v1.trials import MOST_MEASUREMENTS, evenly
 
 if TYPE_CHECKING:

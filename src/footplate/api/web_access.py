@@ -1,4 +1,4 @@
-"""The addresses of a job's shells, as both faces give them."""
+"""URLs of a job's web shells, in the format of both APIs."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Where the replicas of a region run."""
+"""Backends: where the replicas of a region run."""

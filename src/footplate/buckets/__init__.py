@@ -1,1 +1,1 @@
-"""gs:// buckets and what backs them."""
+"""Storage for gs:// buckets."""

@@ -1,4 +1,4 @@
-"""What the disk refuses, as a client may be told."""
+"""Turns disk errors into errors that clients may see."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REFUSED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
 
 @contextmanager
-def told_to_clients() -> Iterator[None]:
+def disk_errors_as_service_errors() -> Iterator[None]:
     """Around calls of the operating system only, never around what yields a client's bytes."""
     try:
         yield

@@ -1,4 +1,4 @@
-"""One state of a file: after any change to it, it is in another."""
+"""Identifies one state of a file. It changes with every change of the file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from footplate.buckets import beneath
+from footplate.buckets import safe_path
 from footplate.buckets.names import parse_object_name
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def look_at(folder: Path, names: Sequence[str]) -> Iterator[tuple[str, FileState
     paths = [(name, parse_object_name(name)) for name in names]
     for parents, group in itertools.groupby(paths, key=lambda item: item[1].parents):
         try:
-            with beneath.directory(folder, parents) as parent:
+            with safe_path.directory(folder, parents) as parent:
                 for name, path in group:
                     status = _status(folder, path.parts, parent)
                     wanted = stat.S_ISDIR if path.directory else stat.S_ISREG
@@ -62,7 +62,7 @@ def _status(folder: Path, parts: tuple[str, ...], parent: int) -> os.stat_result
         status = os.lstat(parts[-1], dir_fd=parent)
         if not stat.S_ISLNK(status.st_mode):
             return status
-        descriptor = beneath.open_file(folder, parts)
+        descriptor = safe_path.open_file(folder, parts)
     except (FileNotFoundError, NotADirectoryError):
         return None
     try:

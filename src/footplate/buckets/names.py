@@ -1,4 +1,4 @@
-"""Names of buckets and objects: GCS's rules, and what folders can't hold besides."""
+"""Rules for bucket and object names: those of GCS, and those of file systems."""
 
 from __future__ import annotations
 

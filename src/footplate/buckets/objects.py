@@ -1,4 +1,4 @@
-"""Objects as files in a bucket's folder: look, put into place, describe, remove."""
+"""Objects as files in a bucket's folder: get, replace, list, remove."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, BinaryIO
 
-from footplate.buckets import beneath
-from footplate.buckets.digest import checksum_file
-from footplate.buckets.disk_errors import told_to_clients
+from footplate.buckets import safe_path
+from footplate.buckets.atomic_rename import move_into, refusing_clashes, remove_empty_directories
+from footplate.buckets.checksums import checksum_file
+from footplate.buckets.disk_errors import disk_errors_as_service_errors
 from footplate.buckets.file_state import FileState, look_at
 from footplate.buckets.names import check_bucket_name, parse_object_name
-from footplate.buckets.placing import move_into, refusing_clashes, remove_empty_directories
-from footplate.buckets.records import Record
+from footplate.buckets.object_metadata import Record
 from footplate.domain.errors import Aborted, FailedPrecondition, NotFound
 from footplate.ports.buckets import ObjectInfo
 from footplate.ports.object_storage import Conditions, Draft
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from footplate.buckets.digest import Digest
-    from footplate.buckets.records import Records
+    from footplate.buckets.checksums import Digest
+    from footplate.buckets.object_metadata import Records
     from footplate.file_lock import FileLock
     from footplate.ports.clock import Clock
 
@@ -64,11 +64,11 @@ class Objects:
         )
 
     def open(self, bucket: str, name: str) -> tuple[ObjectInfo, BinaryIO]:
-        """As the port says."""
+        """See the port."""
         for _ in range(_ATTEMPTS):
             state, record, file = self._open(bucket, name)
             try:
-                with told_to_clients():
+                with disk_errors_as_service_errors():
                     summed, lasting = self._with_checksum(state, record, file)
                     if lasting and record.crc32c is None:
                         self._records.add_checksums(bucket, {name: summed})
@@ -89,7 +89,7 @@ class Objects:
         """Make the object of a file with its bytes, on the same file system, which moves away."""
         path = parse_object_name(draft.name)
         draft.checksums.check(digest.crc32c, digest.md5)
-        with told_to_clients(), self._lock.held():
+        with disk_errors_as_service_errors(), self._lock.held():
             folder = self.folder(draft.bucket)
             self._require(draft)
             state = FileState.of(source.stat())
@@ -103,12 +103,12 @@ class Objects:
         """Make an object whose name ends in a slash: the directory itself."""
         path = parse_object_name(draft.name)
         draft.checksums.check(digest.crc32c, digest.md5)
-        with told_to_clients(), self._lock.held():
+        with disk_errors_as_service_errors(), self._lock.held():
             folder = self.folder(draft.bucket)
             self._require(draft)
             with (
                 refusing_clashes(draft.name),
-                beneath.directory(folder, path.parts, create=True) as made,
+                safe_path.directory(folder, path.parts, create=True) as made,
             ):
                 state = FileState.of(os.fstat(made))
             record = self._prepare(draft, state, digest)
@@ -116,8 +116,8 @@ class Objects:
         return _info(draft.bucket, draft.name, state, record)
 
     def update(self, draft: Draft) -> ObjectInfo:
-        """As the port says."""
-        with told_to_clients(), self._lock.held():
+        """See the port."""
+        with disk_errors_as_service_errors(), self._lock.held():
             state, record, file = self._open_locked(draft.bucket, draft.name)
             file.close()
             _check(draft.conditions, _info(draft.bucket, draft.name, state, record))
@@ -133,13 +133,13 @@ class Objects:
         return self.stat(draft.bucket, draft.name)
 
     def remove(self, bucket: str, name: str, conditions: Conditions) -> None:
-        """As the port says. Directories that hold no object any more go with their last one."""
+        """See the port. Removes directories without objects as well."""
         path = parse_object_name(name)
-        with told_to_clients(), self._lock.held():
+        with disk_errors_as_service_errors(), self._lock.held():
             state, record, file = self._open_locked(bucket, name)
             file.close()
             _check(conditions, _info(bucket, name, state, record))
-            with beneath.directory(self.folder(bucket), path.parents) as parent:
+            with safe_path.directory(self.folder(bucket), path.parents) as parent:
                 if not path.directory:
                     os.unlink(path.last, dir_fd=parent)
                     os.fsync(parent)
@@ -173,7 +173,7 @@ class Objects:
         self, bucket: str, name: str, state: FileState, record: Record, new: dict[str, Record]
     ) -> Record:
         """With its checksum, if the file is still in that state; ``new`` gets what will last."""
-        with told_to_clients():
+        with disk_errors_as_service_errors():
             try:
                 now, file = self._file(bucket, name)
             except NotFound:
@@ -188,7 +188,7 @@ class Objects:
 
     def _find(self, bucket: str, names: Sequence[str]) -> dict[str, tuple[FileState, Record]]:
         folder = self.folder(bucket)
-        with told_to_clients():
+        with disk_errors_as_service_errors():
             states = dict(look_at(folder, names))
             records = self._records.find_all(bucket, states)
             unknown = [n for n in states if n not in records and not n.endswith("/")]
@@ -200,7 +200,7 @@ class Objects:
         return {n: (states[n], records[n]) for n in states if n in records}
 
     def _open(self, bucket: str, name: str) -> tuple[FileState, Record, BinaryIO]:
-        with told_to_clients():
+        with disk_errors_as_service_errors():
             state, file = self._file(bucket, name)
             record = self._records.find(bucket, name, state.identity)
             if record is not None:
@@ -223,9 +223,9 @@ class Objects:
         missing = NotFound(f"object {name!r} is not there in bucket {bucket!r}")
         try:
             if not path.directory:
-                file = os.fdopen(beneath.open_file(folder, path.parts), "rb")
+                file = os.fdopen(safe_path.open_file(folder, path.parts), "rb")
                 return FileState.of(os.fstat(file.fileno())), file
-            with beneath.directory(folder, path.parts) as found:
+            with safe_path.directory(folder, path.parts) as found:
                 state = FileState.of(os.fstat(found))
         except (FileNotFoundError, NotADirectoryError):
             raise missing from None

@@ -1,4 +1,4 @@
-"""Files that become objects once all of their bytes are there."""
+"""Temporary files that become objects once they are complete."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from footplate.buckets.digest import Digest
-from footplate.buckets.disk_errors import told_to_clients
+from footplate.buckets.checksums import Digest
+from footplate.buckets.disk_errors import disk_errors_as_service_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ def staged(path: Path, chunks: Iterable[bytes]) -> Iterator[Digest]:
     Raises:
         Unavailable: the disk is full.
     """
-    with told_to_clients():
+    with disk_errors_as_service_errors():
         descriptor = _open(path)
     try:
         yield _fill(descriptor, chunks)
@@ -34,9 +34,9 @@ def staged(path: Path, chunks: Iterable[bytes]) -> Iterator[Digest]:
 
 
 def sweep(directory: Path) -> None:
-    """Remove what nobody is at."""
+    """Remove files that no process uses."""
     for path in directory.iterdir():
-        with suppress(OSError):  # a program put a directory there: it is in nobody's way
+        with suppress(OSError):  # a program put a directory there: harmless
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -66,9 +66,9 @@ def write_all(descriptor: int, chunk: bytes) -> None:
 def _fill(descriptor: int, chunks: Iterable[bytes]) -> Digest:
     digest = Digest()
     for chunk in chunks:
-        with told_to_clients():
+        with disk_errors_as_service_errors():
             write_all(descriptor, chunk)
         digest.add(chunk)
-    with told_to_clients():
+    with disk_errors_as_service_errors():
         os.fsync(descriptor)
     return digest

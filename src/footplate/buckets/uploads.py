@@ -1,4 +1,4 @@
-"""Resumable uploads: bytes gathered over many requests, kept over restarts.
+"""Resumable uploads, stored on disk between requests and across restarts.
 
 An upload is two files: its description, and the bytes that are there so far, whose number
 is the size of that file. Programs may be able to write there: what they put in place of one of
@@ -20,8 +20,8 @@ from datetime import UTC, datetime, timedelta
 from io import FileIO
 from typing import TYPE_CHECKING, Any
 
-from footplate.buckets.digest import Digest, digest_file
-from footplate.buckets.disk_errors import told_to_clients
+from footplate.buckets.checksums import Digest, digest_file
+from footplate.buckets.disk_errors import disk_errors_as_service_errors
 from footplate.buckets.staging import write_all
 from footplate.domain.errors import Aborted, NotFound, OutOfRange
 from footplate.ports.object_storage import Checksums, Conditions, Draft
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 KEPT = timedelta(days=7)
 """How long an upload that nobody goes on with is kept; GCS's own limit."""
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_CAREFULLY = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+_SAFE_OPEN_FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _MODES = {os.O_RDONLY: "r", os.O_WRONLY: "w", os.O_RDWR: "r+"}
 
 
@@ -48,7 +48,7 @@ class Uploads:
         self._digests: dict[str, Digest] = {}
 
     def sweep(self, now: datetime) -> None:
-        """Forget the uploads that nobody goes on with."""
+        """Delete abandoned uploads."""
         for path in self._directory.iterdir():
             with suppress(OSError, ValueError, OverflowError):  # what a program put there
                 if now - datetime.fromtimestamp(path.lstat().st_mtime, UTC) > KEPT:
@@ -56,17 +56,20 @@ class Uploads:
 
     def begin(self, draft: Draft) -> str:
         upload_id = self._new_id()
-        with told_to_clients():
+        with disk_errors_as_service_errors():
             self.data(upload_id).touch()
             self._write(upload_id, {"draft": _encode(draft), "done": False})
         return upload_id
 
     def read(self, upload_id: str) -> tuple[Draft, bool]:
-        """What was said at its beginning, and whether it has become an object."""
+        """The upload's parameters, and whether it has become an object."""
         if not _ID.fullmatch(upload_id):
             raise NotFound("there is no such upload")
         try:
-            with told_to_clients(), _opened(self._description(upload_id), os.O_RDONLY) as file:
+            with (
+                disk_errors_as_service_errors(),
+                _opened(self._description(upload_id), os.O_RDONLY) as file,
+            ):
                 document = json.loads(file.read())
             draft = _decode(document["draft"])
         except FileNotFoundError:
@@ -80,7 +83,7 @@ class Uploads:
             return os.fstat(file.fileno()).st_size
 
     def append(self, upload_id: str, offset: int, chunks: Iterable[bytes]) -> int:
-        """As the port says; the upload is claimed by the caller."""
+        """See the port; the caller has claimed the upload."""
         with _opened(self.data(upload_id), os.O_RDWR) as file:
             digest, there = self._digests.pop(upload_id, None), file.seek(0, os.SEEK_END)
             if offset > there:
@@ -92,7 +95,7 @@ class Uploads:
             for chunk in chunks:
                 new = chunk[skip:]
                 skip = max(0, skip - len(chunk))
-                with told_to_clients(), _whole(file.fileno(), digest.size_bytes):
+                with disk_errors_as_service_errors(), _whole(file.fileno(), digest.size_bytes):
                     write_all(file.fileno(), new)
                 digest.add(new)
                 self._digests[upload_id] = digest
@@ -100,7 +103,7 @@ class Uploads:
 
     def digest(self, upload_id: str) -> Digest:
         """Of all bytes, which are on the disk for good afterwards."""
-        with told_to_clients(), _opened(self.data(upload_id), os.O_RDWR) as file:
+        with disk_errors_as_service_errors(), _opened(self.data(upload_id), os.O_RDWR) as file:
             os.fsync(file.fileno())
             digest = self._digests.pop(upload_id, None)
             if digest is None or digest.size_bytes != os.fstat(file.fileno()).st_size:
@@ -141,7 +144,7 @@ class Uploads:
         if not _ID.fullmatch(upload_id):
             return True
         try:
-            descriptor = os.open(self.data(upload_id), os.O_RDONLY | _CAREFULLY)
+            descriptor = os.open(self.data(upload_id), os.O_RDONLY | _SAFE_OPEN_FLAGS)
             claim.callback(os.close, descriptor)
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -167,7 +170,7 @@ class Uploads:
 def _opened(path: Path, flags: int) -> FileIO:
     """Raises OSError; NotFound where it is no file of ours."""
     try:
-        file = FileIO(os.open(path, flags | _CAREFULLY, 0o600), _MODES[flags & os.O_ACCMODE])
+        file = FileIO(os.open(path, flags | _SAFE_OPEN_FLAGS, 0o600), _MODES[flags & os.O_ACCMODE])
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
             raise NotFound(f"{path.name} is no file of an upload; begin again") from None

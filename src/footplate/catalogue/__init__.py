@@ -1,4 +1,4 @@
-"""The built-in data: what jobs can ask for, and what they run in.
+"""The built-in catalogue: machine types, accelerators, regions and runtimes.
 
 Machine types, accelerators, regions and scale tiers are tables of TOML, which a file of the
 operator's may add to or replace; runtimes come with their locked requirements.

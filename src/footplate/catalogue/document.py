@@ -1,4 +1,4 @@
-"""A file of the catalogue, and all that is wrong in it."""
+"""A TOML file of the catalogue, and all errors found in it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path as File
 from typing import TYPE_CHECKING, Any
 
-from footplate.catalogue.positions import Path, lines_of
+from footplate.catalogue.toml_lines import Path, lines_of
 from footplate.domain.errors import InvalidArgument, Violation
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]{1,80}")
 
 
 class Document:
-    """What a TOML file says; collects what is wrong with it, to be told all at once."""
+    """A TOML file. Collects all faults in it, to report them together."""
 
     def __init__(self, name: str, text: str, folder: File = File()) -> None:
         """``name`` is what errors call the file, ``folder`` where it lies.
@@ -51,7 +51,7 @@ class Document:
             raise _refusal(name, "is not UTF-8 text") from None
 
     def fault(self, path: Path, description: str) -> None:
-        """Something is wrong at ``path``; the same fault is told once."""
+        """Report an error at ``path``, once."""
         origin = self._origin(path)
         line = self._line(origin)
         place = f"{self.name}:{line}" if line else self.name

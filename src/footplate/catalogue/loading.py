@@ -1,4 +1,4 @@
-"""The catalogue: the built-in one, or with a file of the operator's laid over it."""
+"""Loads the catalogue: the built-in one, with the operator's file merged into it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from footplate.catalogue import runtimes
 from footplate.catalogue.document import Document
+from footplate.catalogue.draft import Parts
 from footplate.catalogue.merging import lay_over, sized
-from footplate.catalogue.own_runtimes import with_own
-from footplate.catalogue.parts import Parts
-from footplate.catalogue.reading import read_draft
+from footplate.catalogue.operator_runtimes import with_own
+from footplate.catalogue.parser import read_draft
 from footplate.domain.catalogue import Catalogue
 from footplate.domain.catalogue.consistency import inconsistencies
 

@@ -1,4 +1,4 @@
-"""Machine types in a document: series of them, single ones, and what they have attached."""
+"""Reads machine types: series, single types, and their attached accelerators."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from footplate.catalogue import names
 from footplate.catalogue.document import shown
-from footplate.catalogue.parts import Attachment
-from footplate.catalogue.table import MAX_VCPUS
+from footplate.catalogue.draft import Attachment
+from footplate.catalogue.toml_table import MAX_VCPUS
 from footplate.domain.catalogue import Family, MachineType
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from footplate.catalogue.table import Table
+    from footplate.catalogue.toml_table import Table
 
 
 def read_machine_types(root: Table) -> Mapping[str, MachineType]:

@@ -1,4 +1,4 @@
-"""Drafts laid over each other, and the catalogue that comes of them."""
+"""Merges drafts of a catalogue, and builds the catalogue from the result."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from footplate.catalogue.document import shown
-from footplate.catalogue.parts import Parts
-from footplate.domain.words import nearest
+from footplate.catalogue.draft import Parts
+from footplate.domain.formatting import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from footplate.catalogue.document import Document
-    from footplate.catalogue.parts import Draft, Removals
+    from footplate.catalogue.draft import Draft, Removals
     from footplate.domain.catalogue import MachineType, Region
 
 _T = TypeVar("_T")

@@ -1,4 +1,4 @@
-"""What the things of a catalogue may be called."""
+"""Rules for the names of catalogue entries."""
 
 from __future__ import annotations
 

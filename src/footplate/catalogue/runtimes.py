@@ -1,4 +1,4 @@
-"""The runtimes of the catalogue, with the texts of their locks."""
+"""Loads the built-in runtimes with the texts of their lock files."""
 
 from __future__ import annotations
 

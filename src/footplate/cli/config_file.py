@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from footplate.wire.json_text import JsonObject
 
 _MOST_VALUES = 100_000
-_TELLTALE = {
+_RECOGNISED_KEYS = {
     "trainingInput": "ai-platform jobs submit training",
     "workerPoolSpecs": "ai custom-jobs create",
     "studySpec": "ai hp-tuning-jobs create",
@@ -77,7 +77,7 @@ def read_config(path: Path, command: str) -> JsonObject:
             for another command.
     """
     content = _read(path)
-    for field, other in _TELLTALE.items():
+    for field, other in _RECOGNISED_KEYS.items():
         if field in content and other != command:
             raise InvalidArgument(f"--config: {path} has {field}, which is for `footplate {other}`")
     return content

@@ -1,4 +1,4 @@
-"""What commands take where nothing was said."""
+"""Defaults of command options."""
 
 from __future__ import annotations
 

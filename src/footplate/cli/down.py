@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli.interruption import at_interrupt
+from footplate.cli.keyboard_interrupt import at_interrupt
 from footplate.cli.session_options import with_session
 from footplate.domain.errors import DeadlineExceeded, FailedPrecondition, Unavailable
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from footplate.cli.session import Session
     from footplate.client.service import Service
 
-PAUSE_S = 0.1
+INTERVAL_S = 0.1
 
 
 @click.command("down")
@@ -35,7 +35,7 @@ PAUSE_S = 0.1
 def command(session: Session, timeout_s: float) -> None:
     """Cancel all jobs, wait for their end, and stop the service, with all of its servers.
 
-    Where no server runs, its jobs that go on without it are ended.
+    Where no server runs, the jobs that run without it are ended.
     """
     try:
         with session.connect() as service:
@@ -72,7 +72,7 @@ def _wait(service: Service, timeout_s: float) -> None:
             service.health()
         except (Unavailable, FailedPrecondition):
             return
-        time.sleep(PAUSE_S)
+        time.sleep(INTERVAL_S)
     raise DeadlineExceeded(
         f"the service still waits for its jobs after {timeout_s:g} s; "
         "it stops by itself when they have ended"

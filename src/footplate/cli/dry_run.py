@@ -1,4 +1,4 @@
-"""``--dry-run``: show what submitting a job would lead to, and make nothing."""
+"""``--dry-run``: prints the plan of a job and creates nothing."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, NoReturn, ParamSpec, TypeVar
 import click
 from click.core import ParameterSource
 
-from footplate.cli.show import render
-from footplate.cli.terminal import disarm
-from footplate.cli.verdict_report import UNLIMITED, headline, report, report_packages
+from footplate.cli.dry_run_report import UNLIMITED, headline, report, report_packages
+from footplate.cli.output_format import render
+from footplate.cli.terminal_text import disarm
 from footplate.wire.footplate_v1 import package_checks_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from footplate.cli.formats.layout import Layout
+    from footplate.cli.formats.format_spec import Layout
     from footplate.client.validation import Checked
     from footplate.domain.preview.package_check import PackageCheck
     from footplate.domain.preview.verdict import Verdict
@@ -32,7 +32,7 @@ def dry_run_option(function: Callable[P, R]) -> Callable[P, R]:
     return click.option(
         "--dry-run",
         is_flag=True,
-        help="Make nothing: say what is wrong with the job, or else what would run where. "
+        help="Create nothing: print what is wrong with the job, or what would run where. "
         "Exits with 1 if it would be refused. --format=json has all of it.",
     )(function)
 

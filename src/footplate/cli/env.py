@@ -65,7 +65,13 @@ def command(session: Session, /, region: str, shell: str, *, unset: bool) -> Non
     own, so that a forgotten one fails instead of costing money.
     """
     # Imported here: the help text needs no keys.
-    from footplate.cli.variables import LOOPBACK, google_variables, has_proxy, no_proxy, stand_in
+    from footplate.cli.environment_variables import (
+        LOOPBACK,
+        google_variables,
+        has_proxy,
+        no_proxy,
+        stand_in,
+    )
 
     target = session.target()
     account = stand_in(target.url, session.project, os.environ)

@@ -1,4 +1,4 @@
-"""Follow a job to its end, through restarts of the server."""
+"""Follows a job to its end, across restarts of the server."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from footplate.cli.terminal import disarm
-from footplate.client.resources import Event, LogLine
+from footplate.cli.terminal_text import disarm
+from footplate.client.records import Event, LogLine
 from footplate.domain.errors import ServiceError, Unavailable
-from footplate.domain.states import State
+from footplate.domain.job_states import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from footplate.cli.screen import Screen
-    from footplate.client.resources import Job
+    from footplate.cli.follow_output import FollowOutput
+    from footplate.client.records import Job
     from footplate.client.service import Service
     from footplate.domain.names import JobName
 
-PATIENCE_S = 120.0
+TIMEOUT_S = 120.0
 """How long a server may be away before the follower gives up."""
 
 RETRY_S = 1.0
 
-LOOKS = 4
-LOOK_S = 0.05
+POLLS = 4
+POLL_INTERVAL_S = 0.05
 """How often, and how long after one another, a program's first line is held back for its start.
 
 The report that brings both has its lines stored first.
@@ -41,7 +41,7 @@ class Follower:
     """Two readers, lines and events, feed one queue; ``run`` prints it in the order of arrival."""
 
     def __init__(
-        self, connect: Callable[[], Service], name: JobName, screen: Screen, replica: str = ""
+        self, connect: Callable[[], Service], name: JobName, screen: FollowOutput, replica: str = ""
     ) -> None:
         self._connect = connect
         self._name = name
@@ -104,7 +104,7 @@ class Follower:
                 if not away_since:
                     away_since = time.monotonic()
                     self._queue.put("The server is away; the job goes on. Waiting for it...")
-                elif time.monotonic() - away_since > PATIENCE_S:
+                elif time.monotonic() - away_since > TIMEOUT_S:
                     self._queue.put(error)
                     return
             except Exception as error:  # else the reader of the queue would wait for ever
@@ -113,7 +113,7 @@ class Follower:
             self._stop.wait(RETRY_S)
 
     def _read_rest(self, service: Service, cursor: int) -> None:
-        """Lines that came between the end of the stream and the look at the job."""
+        """Read the lines written between the end of the stream and the job's end."""
         for line in self._lines(service, cursor):
             self._queue.put(line)
 
@@ -126,12 +126,12 @@ class Follower:
         Programs speak once they run: as long as that wasn't told it is looked for at once, though
         but once after each event, for it may be an earlier attempt that speaks.
         """
-        for _ in range(LOOKS):
+        for _ in range(POLLS):
             look = not self._running and self._looked_in_vain_after != self._event_number
             self._put_events(service, now=look)
             if not look or self._running or not self._with_events:
                 return
-            self._stop.wait(LOOK_S)
+            self._stop.wait(POLL_INTERVAL_S)
         self._looked_in_vain_after = self._event_number
 
     def _put_events(self, service: Service, *, now: bool = False) -> None:

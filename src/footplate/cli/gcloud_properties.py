@@ -1,4 +1,4 @@
-"""gcloud's properties, as far as Footplate's commands take defaults from them."""
+"""gcloud's properties, as far as Footplate takes defaults from them."""
 
 from __future__ import annotations
 

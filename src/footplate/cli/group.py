@@ -1,4 +1,4 @@
-"""Groups whose commands are imported when they are used."""
+"""Command groups that import a command only when it runs."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from footplate.cli.interruption import INTERRUPTED, told
-from footplate.cli.terminal import colourless, disarm
-from footplate.cli.wide_flags import pushed_down, with_wide_flags
+from footplate.cli.global_flags import pushed_down, with_wide_flags
+from footplate.cli.keyboard_interrupt import INTERRUPTED, told
+from footplate.cli.terminal_text import colourless, disarm
 from footplate.domain.errors import ServiceError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """``help``, as with gcloud, is ``--help``, too. What isn't there gets a hint."""
+        """``help`` is the same as ``--help``, as with gcloud. Unknown commands get a hint."""
         if not ctx.resilient_parsing and self.get_command(ctx, args[0]) is None:
             if args[0] == "help":
                 return self._resolve_help(ctx, args[1:])
@@ -86,11 +86,13 @@ class Group(click.Group):
 
 
 class Failure(click.ClickException):
-    """An error that was said and explained; the process ends with 1."""
+    """An error that was already printed; the process exits with 1."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
-        self._colour = False if colourless() else None  # whoever shows it can't tell any more
+        self._colour = (
+            False if colourless() else None
+        )  # the caller that shows it cannot know it any more
 
     def show(self, file: object = None) -> None:  # noqa: ARG002 - click's signature
         click.secho("Error: ", nl=False, err=True, fg="red", color=self._colour)
@@ -98,7 +100,7 @@ class Failure(click.ClickException):
 
 
 class Root(Group):
-    """Turns the errors of the domain into messages, and colours off where none are wanted."""
+    """Prints domain errors as messages, and disables colours where they are not wanted."""
 
     def make_context(
         self,
@@ -108,13 +110,13 @@ class Root(Group):
         **extra: Any,
     ) -> click.Context:
         """``--help`` and ``--version`` print already here."""
-        with _telling_what_the_system_says():
+        with _reporting_os_errors():
             return super().make_context(info_name, args, parent, **extra)
 
     def invoke(self, ctx: click.Context) -> object:
         if colourless():
             ctx.color = False
-        with _telling_what_the_system_says():
+        with _reporting_os_errors():
             return self._invoke(ctx)
 
     def _invoke(self, ctx: click.Context) -> object:
@@ -124,21 +126,21 @@ class Root(Group):
             click.echo(told(ctx), err=True)
             sys.exit(INTERRUPTED)
         except ServiceError as error:
-            # Imported here: who finds what was looked for needs no way out.
-            from footplate.cli.missing_job import way_out
+            # Imported here: needed only if the job was not found.
+            from footplate.cli.job_not_found import way_out
 
             raise Failure(_explained(error) + way_out(error, ctx)) from error
 
 
 @contextmanager
-def _telling_what_the_system_says() -> Iterator[None]:
+def _reporting_os_errors() -> Iterator[None]:
     try:
         yield
     except OSError as error:
         if error.errno == errno.EPIPE:  # who read the output is gone: click ends quietly
             raise
         _let_output_go()
-        raise Failure(_told_by_the_system(error)) from error
+        raise Failure(_describe_os_error(error)) from error
 
 
 def _let_output_go() -> None:
@@ -151,9 +153,9 @@ def _let_output_go() -> None:
         os.close(nowhere)
 
 
-def _told_by_the_system(error: OSError) -> str:
+def _describe_os_error(error: OSError) -> str:
     reason = error.strerror or str(error)
-    return f"{error.filename}: {reason}" if error.filename else f"the system says: {reason}"
+    return f"{error.filename}: {reason}" if error.filename else f"system error: {reason}"
 
 
 def _explained(error: ServiceError) -> str:

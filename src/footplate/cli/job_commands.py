@@ -1,4 +1,4 @@
-"""What the commands of both faces do alike with one job."""
+"""Commands on one job that both APIs share."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from footplate.cli.happenings import Narrator, restarts, timetable
-from footplate.cli.hints import job_commands
-from footplate.cli.interruption import INTERRUPTED
-from footplate.cli.show import cell, render, render_list
-from footplate.cli.terminal import disarm, spell_json
+from footplate.cli.job_events import EventFormatter, restarts, timetable
+from footplate.cli.keyboard_interrupt import INTERRUPTED
+from footplate.cli.next_commands import job_commands
+from footplate.cli.output_format import cell, render, render_list
+from footplate.cli.terminal_text import disarm, spell_json
 from footplate.domain.errors import NotFound
+from footplate.domain.job_states import State
 from footplate.domain.names import trial_run_name
-from footplate.domain.states import State
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from footplate.cli.formats.layout import Layout
+    from footplate.cli.formats.format_spec import Layout
     from footplate.cli.session import Session
-    from footplate.client.resources import Event, Job
+    from footplate.client.records import Event, Job
     from footplate.client.service import Service
     from footplate.domain.names import JobName
 
@@ -54,7 +54,7 @@ def describe(
         job = service.job(name)
         _show_job(service, job, layout, columns)
         happened = list(service.events(name))
-    tell_warnings(happened)
+    print_warnings(happened)
     if tell_wait(job):
         return
     if again := restarts(happened):
@@ -62,15 +62,15 @@ def describe(
         click.secho(f"  {job_commands(name, session.flags)['events']}", err=True, dim=True)
     if not job.state.terminal:
         for event in happened[-1:]:
-            click.secho(disarm(Narrator().tell(event)), err=True, dim=True)
+            click.secho(disarm(EventFormatter().tell(event)), err=True, dim=True)
     elif job.state is not State.SUCCEEDED:
         click.secho(verdict(job), err=True, fg="red")
     elif job.resource.get("endExplanation"):
         click.secho(verdict(job), err=True, fg="yellow")
 
 
-def tell_warnings(happened: Sequence[Event]) -> None:
-    """On stderr, what a job was told when it came in, and what its search went on from."""
+def print_warnings(happened: Sequence[Event]) -> None:
+    """Print a job's warnings and what its search resumed, on stderr."""
     for event in happened:
         if event.kind == "WARNING":
             click.secho(f"Warning: {disarm(event.message)}", err=True, fg="yellow")
@@ -146,13 +146,13 @@ def stream_logs(
     """
     # Imported here, like all that pulls in httpx: start-up time.
     from footplate.cli.follow import Follower
-    from footplate.cli.screen import Screen
+    from footplate.cli.follow_output import FollowOutput
 
     with session.connect() as service:
         if trial is not None:
             name = _run_of(service, name, trial, session.flags)
         job = service.job(name)
-    screen = Screen()
+    screen = FollowOutput()
     follower = Follower(session.connect, name, screen, replica)
     try:
         job = follower.run(events=not job.state.terminal)

@@ -37,6 +37,6 @@ def kms_key_name(options: Mapping[str, object], project: str) -> str | None:
     if key.startswith("projects/"):
         return key
     if not (keyring and location):
-        raise click.UsageError("--kms-key wants --kms-keyring and --kms-location beside it")
+        raise click.UsageError("--kms-key requires --kms-keyring and --kms-location")
     place = f"projects/{key_project or project}/locations/{location}"
     return f"{place}/keyRings/{keyring}/cryptoKeys/{key}"

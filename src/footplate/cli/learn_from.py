@@ -1,4 +1,4 @@
-"""``--learn-from``: the trials of an earlier search as a first idea for a new one."""
+"""``--learn-from``: starts a search with the trials of an earlier one."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
-from footplate.cli.offering import offered
+from footplate.cli.parameter_completion import offered
 from footplate.domain.errors import InvalidArgument
-from footplate.wire.learning import LABEL
+from footplate.wire.learn_from_label import LABEL
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,7 +17,7 @@ main = Root(
         Entry("env", "footplate.cli.env", "Print variables that point gcloud at the service."),
         Entry("ai", "footplate.cli.ai", "Vertex AI: custom jobs and tuning jobs."),
         Entry("ai-platform", "footplate.cli.ai_platform", "AI Platform: training and tuning jobs."),
-        Entry("storage", "footplate.cli.storage", "Buckets and what lies in them."),
+        Entry("storage", "footplate.cli.storage", "Manage buckets and their objects."),
         Entry("quotas", "footplate.cli.quotas", "What projects may hold at once."),
         Entry("catalogue", "footplate.cli.catalogue", "What jobs can ask for."),
         Entry("runtimes", "footplate.cli.runtimes", "Environments of runtimes on this machine."),

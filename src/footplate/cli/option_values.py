@@ -1,4 +1,4 @@
-"""gcloud's ways to write lists, dictionaries and names on a command line."""
+"""gcloud's syntax for lists, dictionaries and names in options."""
 
 from __future__ import annotations
 

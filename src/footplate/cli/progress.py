@@ -1,4 +1,4 @@
-"""Progress of work that takes a while: a line that moves on terminals, plain lines elsewhere."""
+"""Progress output: a progress line on terminals, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli.terminal import clip, colourless, disarm
+from footplate.cli.terminal_text import clip, colourless, disarm
 
 if TYPE_CHECKING:
     from types import TracebackType

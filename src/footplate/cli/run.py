@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.group import Failure
-from footplate.cli.offering import offered
+from footplate.cli.parameter_completion import offered
 from footplate.cli.session_options import region_option, with_session
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def command(session: Session, /, region: str, words: tuple[str, ...]) -> None:
     """
     _check_python(words)
     # Imported here: the help text needs no keys.
-    from footplate.cli.variables import launch_variables, stand_in
+    from footplate.cli.environment_variables import launch_variables, stand_in
 
     with session.connect() as service:
         service.health()
@@ -81,7 +81,7 @@ def command(session: Session, /, region: str, words: tuple[str, ...]) -> None:
 def _become(words: tuple[str, ...], environment: dict[str, str]) -> None:
     if os.name == "posix":
         os.execvpe(words[0], words, environment)  # noqa: S606 - that is what run is for
-    # Elsewhere a program can't be replaced without its parent going on meanwhile.
+    # Elsewhere the parent would continue while the program is replaced.
     program = shutil.which(words[0])
     if program is None:
         raise FileNotFoundError(words[0])

@@ -1,4 +1,4 @@
-"""Which server a command talks to, for which project."""
+"""The server and project that a command uses."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from footplate.cli.hints import GROUPS
-from footplate.cli.whereabouts import Target, find_server
+from footplate.cli.next_commands import GROUPS
+from footplate.cli.server_address import Target, find_server
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.names import CustomJobName, TrainingJobName, TuningJobName, parse_job_name
 
@@ -85,7 +85,7 @@ class Session:
         return self._looking_for(_of_kind(TuningJobName, text))
 
     def _looking_for(self, name: N) -> N:
-        """Remembered, for the way out where there is no such job."""
+        """Remembers the name, for hints if the job is not found."""
         ctx = click.get_current_context(silent=True)
         if ctx is not None:
             ctx.meta[LOOKED_FOR] = (self, name)

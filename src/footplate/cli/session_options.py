@@ -1,4 +1,4 @@
-"""Options that most commands have: which server, which project, which region."""
+"""Options that most commands have: server, project, region."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from footplate.cli.defaults import DEFAULT_PROJECT, DEFAULT_REGION, PROJECT_VARIABLES
 from footplate.cli.gcloud_properties import default_region
-from footplate.cli.offering import offered
+from footplate.cli.parameter_completion import offered
 from footplate.cli.session import Session
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def with_session(function: Callable[Concatenate[Session, P], R]) -> Callable[P, 
         default=DEFAULT_PROJECT,
         show_default=True,
         metavar="PROJECT",
-        help="Project; any name will do.",
+        help="Project; any name works.",
     )
     @click.option(
         "--url",

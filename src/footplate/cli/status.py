@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from footplate.cli.output_format import format_option, render
 from footplate.cli.session_options import with_session
-from footplate.cli.show import format_option, render
 from footplate.domain.errors import FailedPrecondition, Unavailable
 
 if TYPE_CHECKING:
-    from footplate.cli.formats.layout import Layout
+    from footplate.cli.formats.format_spec import Layout
     from footplate.cli.session import Session
-    from footplate.client.resources import Status
+    from footplate.client.records import Status
     from footplate.wire.json_text import JsonObject
 
 
@@ -25,7 +25,7 @@ def command(session: Session, layout: Layout) -> None:
 
     A tuning job counts as one, and so does each trial that runs or waits.
 
-    Where no server runs, show the jobs that go on without it.
+    Where no server runs, show the jobs that run without it.
     """
     document = _ask(session)
     if layout.is_plain_table:

@@ -1,11 +1,11 @@
-"""Tables: columns as wide as their widest cell, two blanks apart."""
+"""Formats tables: columns as wide as their widest cell, two spaces apart."""
 
 from __future__ import annotations
 
 import textwrap
 from typing import TYPE_CHECKING
 
-from footplate.cli.terminal import pad, width_of
+from footplate.cli.terminal_text import pad, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What may have been meant by a command that there isn't."""
+"""Suggests a command for an unknown one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST = 3
 _GCLOUD = "leave it out: `footplate` takes gcloud's words from the next one on"
 _STORAGE = "buckets are in `footplate storage`"
 _TRAINING_ONLY = "Footplate trains models; it neither keeps nor serves them"
-ABSENT: Mapping[str, Mapping[str, str]] = {
+UNSUPPORTED_COMMANDS: Mapping[str, Mapping[str, str]] = {
     "footplate": {"gcloud": _GCLOUD, "gsutil": _STORAGE, "logs": "see `stream-logs` of the jobs"},
     "ai": dict.fromkeys(("models", "endpoints", "model-garden", "indexes"), _TRAINING_ONLY),
     "ai-platform": dict.fromkeys(("models", "versions", "predict", "explain"), _TRAINING_ONLY),
@@ -25,7 +25,7 @@ ABSENT: Mapping[str, Mapping[str, str]] = {
 
 def hint(group: click.Group, ctx: click.Context, word: str) -> str:
     """A sentence, with a space before it; or nothing."""
-    absent = ABSENT.get(group.name or "", {}).get(word)
+    absent = UNSUPPORTED_COMMANDS.get(group.name or "", {}).get(word)
     if absent is not None:
         return f" {absent[0].upper()}{absent[1:]}."
     names = group.list_commands(ctx)

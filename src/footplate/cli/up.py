@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     "--data-dir",
     type=click.Path(),
     metavar="DIR",
-    help="Where everything is kept.  [env: FOOTPLATE_DATA_DIR; default: ~/.local/share/footplate]",
+    help="Directory for all data.  [env: FOOTPLATE_DATA_DIR; default: ~/.local/share/footplate]",
 )
 @click.option(
     "--host",
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def command(port: int | None, data_dir: str | None, host: str | None) -> None:
     """Start the service on this machine, in the foreground.
 
-    Ctrl-C stops the service only: its jobs go on, and the next `footplate up` takes them up
+    Ctrl-C stops the service only: its jobs keep running, and the next `footplate up` resumes them
     again. `footplate down` ends them, too.
 
     \b

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
-from footplate.cli.offering import offered
+from footplate.cli.parameter_completion import offered
 
 if TYPE_CHECKING:
     from collections.abc import Callable

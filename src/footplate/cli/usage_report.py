@@ -1,4 +1,4 @@
-"""The utilisation of a job's replicas as a table, with a small chart."""
+"""Prints the resource usage of a job's replicas as a table with a small chart."""
 
 from __future__ import annotations
 

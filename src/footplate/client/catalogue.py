@@ -1,4 +1,4 @@
-"""What the service offers: its catalogue, and the locations of ml v1."""
+"""Client of the catalogue and of ml v1's locations."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 if TYPE_CHECKING:
-    from footplate.client.connection import Connection
+    from footplate.client.http_client import Connection
     from footplate.wire.json_text import JsonObject
 
 

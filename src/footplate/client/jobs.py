@@ -1,4 +1,4 @@
-"""The jobs of both faces: create, look at, end."""
+"""Client of jobs in both APIs: create, get, list, cancel."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Generic
 from urllib.parse import quote
 
-from footplate.client.resources import LocatedJob, N, TrainingJob
+from footplate.client.records import LocatedJob, N, TrainingJob
 from footplate.domain.errors import Aborted
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from footplate.client.connection import Connection
+    from footplate.client.http_client import Connection
     from footplate.domain.names import JobName, TrainingJobName
     from footplate.wire.json_text import JsonObject
 

@@ -1,4 +1,4 @@
-"""Quotas, by Footplate's own API."""
+"""Client of quotas."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from footplate.client.connection import Connection
+    from footplate.client.http_client import Connection
 
 
 @dataclass(frozen=True)
 class ResourceQuota:
-    """What a quota says of one resource.
+    """The quota of one resource.
 
     ``limit`` None: there is none. ``used`` None: each project, or region, counts by itself.
     ``project`` and ``region`` are those of the quota that sets the limit, ``source`` says whether

@@ -1,14 +1,14 @@
-"""Everything that the service offers over HTTP, in one object."""
+"""The client: everything that the service offers over HTTP."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from footplate.client.catalogue import Offers
-from footplate.client.connection import Connection
+from footplate.client.http_client import Connection
 from footplate.client.jobs import LocatedJobs, TrainingJobs, job_path
 from footplate.client.quotas import Quotas
-from footplate.client.resources import Ending, Event, Job, LogLine, Status
+from footplate.client.records import Ending, Event, Job, LogLine, Status
 from footplate.client.storage import Storage
 from footplate.client.studies import Studies
 from footplate.client.trials import Trials
@@ -21,7 +21,7 @@ from footplate.domain.names import (
     TuningJobName,
     backing_job_name,
 )
-from footplate.wire.restarts import MOST_NAMES
+from footplate.wire.restart_counts import MOST_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -78,7 +78,7 @@ class Service:
         self._connection.close()
 
     def health(self) -> JsonObject:
-        """What ``/healthz`` says. Raises NoServer."""
+        """The response of ``/healthz``. Raises NoServer."""
         return self._connection.call("GET", "/healthz")
 
     def status(self) -> Status:

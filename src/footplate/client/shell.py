@@ -1,4 +1,4 @@
-"""A shell in a running replica, over WebSocket."""
+"""Client of a shell in a running replica, over WebSocket."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
 from websockets.sync.client import connect
 
-from footplate.client.connection import LOOPBACK, leader
-from footplate.client.failures import ConnectionBroke, NoServer, read_failure
+from footplate.client.error_mapping import ConnectionBroke, NoServer, read_failure
+from footplate.client.http_client import LOOPBACK, leader
 from footplate.domain.errors import InvalidArgument
 from footplate.wire.shell_v1 import (
     MAX_MESSAGE_BYTES,
@@ -59,7 +59,7 @@ class RemoteShell:
             raise ConnectionBroke(self._server, str(error)) from None
         except OSError:
             raise NoServer(self._server) from None
-        self._tell(opening)
+        self._notify(opening)
 
     def __iter__(self) -> Iterator[bytes | Answer]:
         """What comes from the shell, to the end of the connection. Raises ConnectionBroke."""
@@ -76,21 +76,21 @@ class RemoteShell:
         return self._say(data)
 
     def resize(self, size: Size) -> None:
-        self._tell(Resize(size))
+        self._notify(Resize(size))
 
     def end_input(self) -> None:
-        self._tell(EndOfInput())
+        self._notify(EndOfInput())
 
     def close(self) -> None:
         self._exit.close()
 
-    def _tell(self, request: Request) -> None:
+    def _notify(self, request: Request) -> None:
         self._say(encode_message(request))
 
     def _say(self, message: bytes | str) -> bool:
         try:
             self._socket.send(message)
-        except ConnectionClosed:  # whoever reads hears why
+        except ConnectionClosed:  # the reader raises the reason
             return False
         return True
 

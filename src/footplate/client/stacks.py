@@ -1,4 +1,4 @@
-"""Where the processes of a running job stand."""
+"""Client of stack traces of running jobs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from footplate.wire.stacks import read_report
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from footplate.client.connection import Connection
+    from footplate.client.http_client import Connection
     from footplate.domain.names import JobName
     from footplate.domain.stacks import Report
     from footplate.wire.json_text import JsonObject

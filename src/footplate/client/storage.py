@@ -1,4 +1,4 @@
-"""Buckets and objects, by the GCS JSON API."""
+"""Client of buckets and objects, by the GCS JSON API."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from urllib.parse import quote
 
 import google_crc32c
 
-from footplate.client.resources import Bucket, StoredObject
+from footplate.client.records import Bucket, StoredObject
 from footplate.domain.errors import DataLoss
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from footplate.client.connection import Connection
+    from footplate.client.http_client import Connection
     from footplate.domain.names import GcsUri
     from footplate.wire.json_text import JsonObject
 

@@ -1,4 +1,4 @@
-"""Studies of Vizier, as far as the command line makes any."""
+"""Client of Vizier studies."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import quote
 from footplate.domain.names import StudyName, parse_study_name
 
 if TYPE_CHECKING:
-    from footplate.client.connection import Connection
+    from footplate.client.http_client import Connection
     from footplate.wire.json_text import JsonObject
 
 

@@ -1,4 +1,4 @@
-"""The trials of a tuning job, by Footplate's own API."""
+"""Client of the trials of tuning jobs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from footplate.client.connection import Connection
+    from footplate.client.http_client import Connection
     from footplate.domain.names import JobName
 
 STATES = ("REQUESTED", "ACTIVE", "STOPPING", "SUCCEEDED", "INFEASIBLE")
@@ -165,7 +165,7 @@ def _training_state(resource: Mapping[str, JsonValue]) -> str:
 
 
 @dataclass(frozen=True)
-class EarlierView:
+class PriorStudyView:
     """What a search went on from, or learned from."""
 
     source: str
@@ -178,7 +178,7 @@ class EarlierView:
     best_parameters: Mapping[str, JsonValue]
 
     @classmethod
-    def read(cls, resource: Mapping[str, JsonValue]) -> EarlierView:
+    def read(cls, resource: Mapping[str, JsonValue]) -> PriorStudyView:
         best = _object(resource, "best")
         return cls(
             source=_text(resource, "source"),
@@ -205,7 +205,7 @@ class TrialsView:
     tie: str
     """Why the best one, and not another that is as good; empty: none is."""
     trials: tuple[TrialView, ...]
-    earlier: EarlierView | None
+    earlier: PriorStudyView | None
     """None: the search learned from no other."""
     resource: Mapping[str, JsonValue]
 
@@ -231,7 +231,7 @@ class TrialsView:
             most=int(_number(_object(resource, "counts"), "trials")),
             tie=_text(resource, "tie"),
             trials=tuple(TrialView.read(each, seen, of_training=training) for each in trials),
-            earlier=EarlierView.read(earlier) if earlier else None,
+            earlier=PriorStudyView.read(earlier) if earlier else None,
             resource=resource,
         )
 

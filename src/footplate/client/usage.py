@@ -1,4 +1,4 @@
-"""The utilisation of a job's replicas, by Footplate's own API."""
+"""Client of resource usage."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from footplate.client.connection import Connection
+    from footplate.client.http_client import Connection
     from footplate.domain.names import JobName
 
 

@@ -1,4 +1,4 @@
-"""What submitting a job would lead to, without submitting it."""
+"""Client of job validation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from footplate.wire.footplate_v1 import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from footplate.client.connection import Connection
+    from footplate.client.http_client import Connection
     from footplate.domain.names import GcsUri
     from footplate.domain.preview.package_check import PackageCheck
     from footplate.domain.preview.verdict import Verdict

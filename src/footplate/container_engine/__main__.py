@@ -1,4 +1,4 @@
-"""``python -m footplate.container_engine pull``: heavy work in a process that can be killed."""
+"""``python -m footplate.container_engine pull``: runs a pull in a process that can be killed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 
 from footplate.container_engine.engine_client import EngineFailure
-from footplate.container_engine.pull import SILENCE_LIMIT_S, pull
-from footplate.container_engine.reporting import Reporter
+from footplate.container_engine.progress_output import Reporter
+from footplate.container_engine.pull import STALL_TIMEOUT_S, pull
 from footplate.domain.image_reference import MalformedReference, parse_reference
 
 
@@ -18,7 +18,7 @@ def main() -> None:
     pulling.add_argument("--socket", required=True)
     pulling.add_argument("--image", required=True)
     pulling.add_argument("--lock-dir", type=Path, required=True)
-    pulling.add_argument("--silence-limit", type=float, default=SILENCE_LIMIT_S)
+    pulling.add_argument("--silence-limit", type=float, default=STALL_TIMEOUT_S)
     given = parser.parse_args()
     report = Reporter()
     try:

@@ -1,4 +1,4 @@
-"""Finds the engine that answers on this machine; the answer is kept for a few seconds."""
+"""Finds the engine of this machine, and caches the answer for a few seconds."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 PROBE_TIMEOUT_S = 2.0
-KEPT_S = 5.0
+CACHE_TTL_S = 5.0
 
 
 @dataclass(frozen=True)
 class FoundEngine:
-    """``socket``: the path that it answers on; None: ``problem`` says what to install or start."""
+    """``socket`` is the engine's path; None: ``problem`` describes what to install or start."""
 
     socket: str | None
     problem: str = ""
@@ -52,7 +52,7 @@ def probe(path: str) -> str | None:
     except (OSError, ValueError) as error:
         return getattr(error, "strerror", None) or str(error)
     if not answer.startswith(b"HTTP/1.") or b" 200 " not in answer:
-        return "what answers there is no container engine"
+        return "the server at this socket is not a container engine"
     return None
 
 
@@ -90,7 +90,7 @@ class EngineFinder:
         """One that was found a few seconds ago counts; one that was missing is looked for again."""
         with self._lock:
             now = self._clock()
-            if self._found is None or now - self._found[0] >= KEPT_S:
+            if self._found is None or now - self._found[0] >= CACHE_TTL_S:
                 found = self._find(self._setting, self._environ)
                 self._found = (now, found) if found.socket else None
                 self._last = found.socket or self._last

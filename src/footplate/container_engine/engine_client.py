@@ -1,4 +1,4 @@
-"""A connection to an engine by the docker package, and what its failures mean."""
+"""Connects to an engine with the docker package, and classifies its failures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import requests
 import urllib3
 from docker.errors import APIError, DockerException
 
-from footplate.container_engine.refusals import Credentials
+from footplate.container_engine.error_messages import Credentials
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ def engine_client(socket: str) -> Iterator[docker.APIClient]:
     try:
         yield client
     except APIError as error:
-        raise EngineFailure(f"the container engine says: {error.explanation or error}") from error
+        raise EngineFailure(f"the container engine failed: {error.explanation or error}") from error
     except _GONE as error:
         raise EngineFailure(gone(socket)) from error
     finally:

@@ -1,4 +1,4 @@
-"""How far a pull is, from what the engine says of each layer. Pure.
+"""Computes the progress of a pull from the engine's messages. Pure.
 
 Docker and Podman's Docker API send one JSON object for each change of a layer. Podman's own API,
 used for registries that speak plain http, names layers without sizes.

@@ -1,4 +1,4 @@
-"""Pulls one image, once on this machine at a time, and says how far it is."""
+"""Pulls one image, one pull at a time on this machine, and reports progress."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from footplate.container_engine.engine_client import (
     registry_headers,
     stream,
 )
-from footplate.container_engine.progress import PullProgress
-from footplate.container_engine.refusals import (
+from footplate.container_engine.error_messages import (
     PLAIN_HTTP,
     Credentials,
     explain,
     wrong_architecture,
 )
+from footplate.container_engine.progress import PullProgress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import docker
 
-    from footplate.container_engine.reporting import Reporter
+    from footplate.container_engine.progress_output import Reporter
     from footplate.domain.image_reference import ImageReference
 
-SILENCE_LIMIT_S = 120.0
+STALL_TIMEOUT_S = 120.0
 """Without a byte of a registry: the pull fails."""
 
 UNPACKING_LIMIT_S = 3600.0
 """Without a sign of the engine that unpacks what has arrived, which takes long and is silent."""
 
-TELL_SILENCE_S = 10.0
+STALL_NOTICE_S = 10.0
 LIBPOD = "/v4.0.0/libpod/images/pull"
 EMULATORS = Path("/proc/sys/fs/binfmt_misc")
 _KERNEL_NAMES = {"amd64": "x86_64", "arm64": "aarch64", "386": "i386"}
@@ -54,9 +54,9 @@ def pull(
     reference: ImageReference,
     lock_dir: Path,
     report: Reporter,
-    silence_limit_s: float = SILENCE_LIMIT_S,
+    silence_limit_s: float = STALL_TIMEOUT_S,
 ) -> None:
-    """Raises EngineFailure: the sentence says why there is no such image."""
+    """Raises EngineFailure with the reason in one sentence."""
     with _alone(reference, lock_dir, report) as waited, engine_client(socket) as client:
         if waited and _inspect(client, reference) is not None:
             return
@@ -81,7 +81,7 @@ def _pull(
     path = f"/v{client.api_version}/images/create"
     error = _follow(stream(client, path, params, headers), watch.take)
     if error and PLAIN_HTTP in error and reference.on_loopback and is_podman(client):
-        # Podman's Docker API can't be told to speak plain http; its own can.
+        # Podman's Docker API has no option for plain http; its own API has.
         params = {"reference": _pulled(reference), "policy": "always", "tlsVerify": "false"}
         error = _follow(stream(client, LIBPOD, params, headers), watch.take)
     if error:
@@ -133,8 +133,8 @@ class _Watch:
                 self._report.fail(
                     f"the pull of {self._reference} failed: {who} sent nothing for {limit_s:g} s"
                 )
-            if silent_s >= min(TELL_SILENCE_S, self._limit_s / 2):
-                seconds = int(silent_s // TELL_SILENCE_S * TELL_SILENCE_S)
+            if silent_s >= min(STALL_NOTICE_S, self._limit_s / 2):
+                seconds = int(silent_s // STALL_NOTICE_S * STALL_NOTICE_S)
                 since = f"for {seconds} s" if seconds else "yet"
                 self._report.say(f"{message}; waits for {who}, which sent nothing {since}")
 

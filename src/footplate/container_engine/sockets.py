@@ -1,4 +1,4 @@
-"""Which sockets an engine may answer on, by the settings and the environment. Pure."""
+"""Lists the engine sockets to try, by settings and environment. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 NONE = "none"
 """The setting that says: there is no engine, whatever answers."""
 
-WAY_OUT = (
+REMEDY = (
     "install Podman (Debian: apt-get install podman; then podman system service, or systemctl "
     "--user start podman.socket) or Docker, or name its socket in the setting container_engine"
 )
@@ -68,7 +68,7 @@ def usual_sockets(environ: Mapping[str, str], uid: int) -> tuple[str, ...]:
 
 
 def choose(found: Candidates, probe: Callable[[str], str | None]) -> tuple[str | None, str]:
-    """The first socket that answers, or None; and a sentence that says why there is none.
+    """The first socket that answers, or None with the reason.
 
     ``probe``: None where an engine answers, else why not.
     """
@@ -90,8 +90,8 @@ def _none_of(reasons: Mapping[str, str]) -> str:
     """Sockets that exist and don't answer say more than those that don't exist."""
     told = [f"{path}: {reason}" for path, reason in reasons.items() if reason != MISSING]
     if told:
-        return f"no container engine answers on this machine ({'; '.join(told)}); {WAY_OUT}"
-    return f"no container engine found on this machine; {WAY_OUT}"
+        return f"no container engine answers on this machine ({'; '.join(told)}); {REMEDY}"
+    return f"no container engine found on this machine; {REMEDY}"
 
 
 MISSING = "there is no such socket"

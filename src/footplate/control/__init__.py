@@ -1,1 +1,1 @@
-"""Load, decide, apply: the service's own business over the ports."""
+"""The service's logic over the ports: load, decide, apply."""

@@ -1,29 +1,29 @@
-"""Let queued jobs start as far as there is room, and tell the others why they wait."""
+"""Starts queued jobs as capacity allows, and tells the other jobs why they wait."""
 
 from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING
 
-from footplate.control.decisions import apply
+from footplate.control.job_updates import apply
 from footplate.domain.errors import DataLoss, NotFound
+from footplate.domain.job_states import State
 from footplate.domain.jobs import JobEvent
 from footplate.domain.lifecycle import Admitted, StartRefused, WaitExpired
 from footplate.domain.sites import unlimited_here
-from footplate.domain.sites.devices import done_without
-from footplate.domain.states import State
+from footplate.domain.sites.gpu_assignment import done_without
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from footplate.control.queue import Queue
+    from footplate.control.active_jobs import Queue
     from footplate.control.regions import Regions
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.names import JobUid
     from footplate.ports.clock import Clock
     from footplate.ports.store import Store
 
-TELL_AT_ONCE = 20
+MAX_NOTIFIED_AT_ONCE = 20
 """Jobs that are told why they wait in one pass: what starts doesn't wait long for that."""
 _FIRST_EVENTS = 50
 """Among which the reason is, if the job was told."""
@@ -48,8 +48,8 @@ class Admission:
         """
         self._each(self._queue.take_expired(), self._expire)
         started = self._each(self._queue.admit(), self._start)
-        for uid in self._queue.untold(TELL_AT_ONCE):
-            self._unless_lost(uid, self._tell)
+        for uid in self._queue.untold(MAX_NOTIFIED_AT_ONCE):
+            self._unless_lost(uid, self._notify)
             self._queue.told(uid)
         return any(started)
 
@@ -58,7 +58,8 @@ class Admission:
         return 0.0 if self._queue.untold(1) else self._queue.seconds_to_due()
 
     def _each(self, uids: tuple[JobUid, ...], do: Callable[[JobUid], bool]) -> list[bool]:
-        """Of which of the jobs ``do`` said yes; one that is gone or unreadable stops no other.
+        """The jobs for which ``do`` returned True; a missing or unreadable job does not stop the
+        others.
 
         Whatever happens, the queue looks again at each of them: what it believes of them was not
         true yet, or isn't any more.
@@ -96,8 +97,8 @@ class Admission:
         apply(self._store, uid, Admitted(self._clock.now(), devices, notes))
         return True
 
-    def _tell(self, uid: JobUid) -> bool:
-        """Once: whoever takes over from a dead service finds most jobs told already.
+    def _notify(self, uid: JobUid) -> bool:
+        """Records the reason once. A new leader finds most jobs informed already.
 
         Most jobs have started by now: nobody asks the store what they were told.
         """

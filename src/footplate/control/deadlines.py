@@ -1,4 +1,4 @@
-"""Which of many moments comes next."""
+"""A priority queue of deadlines."""
 
 from __future__ import annotations
 

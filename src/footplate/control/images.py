@@ -1,4 +1,4 @@
-"""Container images of jobs: whether any can be run, and which one a name stands for."""
+"""Container images of jobs: whether they can run, and the digest behind a name."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from footplate.control.attempts import current
-from footplate.control.decisions import TRIES
+from footplate.control.current_attempts import current
+from footplate.control.job_updates import TRIES
 from footplate.domain.errors import (
     Aborted,
     FailedPrecondition,
@@ -52,7 +52,7 @@ class Images:
         self._store = store
 
     def pinned(self, job: Job, name: str) -> str:
-        """The image by its digest, or its id; empty: nobody has found it yet."""
+        """The image's digest or id; empty: not reported yet."""
         return dict(self._owner(job).images).get(name, "")
 
     def pin(self, bearer: Bearer, name: str, reference: str) -> tuple[str, bool]:

@@ -1,12 +1,13 @@
-"""Jobs as clients see them: submit, look, cancel, delete."""
+"""Jobs as clients see them: submit, get, list, cancel, delete."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from footplate.control.decisions import apply
+from footplate.control.job_updates import apply
 from footplate.domain.errors import Aborted, FailedPrecondition, NotFound
+from footplate.domain.job_states import State
 from footplate.domain.jobs import Job, JobEvent
 from footplate.domain.lifecycle import CancelRequested
 from footplate.domain.names import (
@@ -19,16 +20,15 @@ from footplate.domain.names import (
     backing_uid,
     pipeline_uid,
 )
-from footplate.domain.preparing import explain_preparing
-from footplate.domain.states import State
+from footplate.domain.preparation_status import explain_preparing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from footplate.control.gate import Gate
-    from footplate.control.queue import Queue
-    from footplate.control.searches.trials import Trials
+    from footplate.control.active_jobs import Queue
+    from footplate.control.submission_checks import SubmissionChecks
+    from footplate.control.tuning.trials import Trials
     from footplate.domain.admission import Explanation
     from footplate.domain.filters import Filter
     from footplate.domain.submission import Submission
@@ -60,7 +60,7 @@ class Jobs:
         store: Store,
         logs: Logs,
         usage: UsageHistory,
-        gate: Gate,
+        submission_checks: SubmissionChecks,
         queue: Queue,
         trials: Trials,
         clock: Clock,
@@ -73,7 +73,7 @@ class Jobs:
         self._store = store
         self._logs = logs
         self._usage = usage
-        self._gate = gate
+        self._submission_checks = submission_checks
         self._queue = queue
         self._trials = trials
         self._clock = clock
@@ -91,7 +91,7 @@ class Jobs:
             AlreadyExists: the project has a job of this name; nothing was changed.
             Unavailable: the disk is full.
         """
-        refusal = self._gate.refusal(submission)
+        refusal = self._submission_checks.refusal(submission)
         if refusal is not None:
             raise refusal
         self._check_room()
@@ -100,13 +100,13 @@ class Jobs:
             uid=self._ids.uid(),
             name=self._name(submission),
             display_name=submission.display_name,
-            spec=self._gate.spec(submission),
+            spec=self._submission_checks.spec(submission),
             request=submission.request,
             create_time=now,
             update_time=now,
             labels=submission.labels,
         )
-        self._store.create(job, _first_events(self._gate.remarks(submission), now))
+        self._store.create(job, _first_events(self._submission_checks.remarks(submission), now))
         if not job.spec.runs_itself:
             self._begin(job.uid)
         self._wake()

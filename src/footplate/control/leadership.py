@@ -1,4 +1,4 @@
-"""Take the lead when it is free, keep it, and give it up in time when it can't be kept."""
+"""Leader election: acquires the lease, renews it, and gives up in time when renewal fails."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 
 class Leadership:
-    """``step`` is for one thread; whether this server ``leads`` anybody may ask at any time.
+    """``step`` is for one thread; any thread may read ``leads``.
 
     By the monotonic clock it leads no longer than its lease lasts, whether or not there was time
     to notice: a life is counted from before the question that was answered with it.
@@ -103,12 +103,12 @@ class Leadership:
         asked_at = self._monotonic()
         lease = self._leases.take(self._server, self._url, self._life_s, self._unrenewed())
         if lease is None:
-            return self._watch(self._leases.look())
+            return self._watch(self._leases.inspect())
         self._seen = None
         self._lease, self._until = lease, asked_at + self._life_s
         try:
             self._begin(lease)
-        except BaseException:  # whatever it is: perhaps another server can
+        except BaseException:  # any error: perhaps another server succeeds
             self._lease = None
             self._leases.release(lease)
             raise
@@ -125,7 +125,7 @@ class Leadership:
         return min(max(left_s, self._life_s / _AGAIN), self._life_s / _RENEWALS)
 
     def _unrenewed(self) -> Lease | None:
-        """What was seen a whole life ago, and may be so still although nobody holds on to it."""
+        """A lease not renewed for its whole life."""
         aged = self._monotonic() - self._seen_at > self._life_s
         return self._seen if self._seen is not None and aged else None
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, BinaryIO
 from footplate.domain.jobs import PythonProgram
 from footplate.domain.names import GcsUri
 from footplate.domain.preview.package_check import PackageCheck, assign_errors
-from footplate.domain.sites import devices
+from footplate.domain.sites import gpu_assignment
 from footplate.ports.package_resolver import EnvironmentRequest
 from footplate.wire.replica_v1 import SLICE_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from footplate.control.gate import Gate
     from footplate.control.preflight import Staging
+    from footplate.control.submission_checks import SubmissionChecks
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import JobSpec, WorkerPool
     from footplate.domain.sites import Site
@@ -39,13 +39,13 @@ class PackageChecks:
 
     def __init__(
         self,
-        gate: Gate,
+        submission_checks: SubmissionChecks,
         buckets: Buckets,
         catalogue: Catalogue,
         site: Callable[[str], Site],
         resolver: PackageResolver,
     ) -> None:
-        self._gate = gate
+        self._submission_checks = submission_checks
         self._buckets = buckets
         self._catalogue = catalogue
         self._site = site
@@ -56,11 +56,11 @@ class PackageChecks:
 
         Raises: what a submit of the job would.
         """
-        refusal = self._gate.refusal(submission, staging)
+        refusal = self._submission_checks.refusal(submission, staging)
         if refusal is not None:
             raise refusal
         roles: dict[EnvironmentRequest, list[str]] = {}
-        spec = self._gate.spec(submission)
+        spec = self._submission_checks.spec(submission)
         for pool in spec.pools:
             program = pool.program
             if pool.replica_count and isinstance(program, PythonProgram) and program.package_uris:
@@ -105,11 +105,13 @@ class PackageChecks:
     def _finds_gpus(self, spec: JobSpec, pool: WorkerPool) -> bool:
         """As if nothing else ran."""
         site = self._site(spec.region)
-        held = (devices.assign(spec, self._catalogue, site, ()) or {}).get(
+        held = (gpu_assignment.assign(spec, self._catalogue, site, ()) or {}).get(
             pool.replica_names()[0], ()
         )
-        wanted = dict(pool.environment).get(devices.VISIBLE)
-        return site.shows_gpus and devices.are_real(devices.visible(held, wanted), site)
+        wanted = dict(pool.environment).get(gpu_assignment.VISIBLE)
+        return site.shows_gpus and gpu_assignment.are_real(
+            gpu_assignment.visible(held, wanted), site
+        )
 
     def _open(self, text: str) -> BinaryIO:
         uri = GcsUri.parse(text, "packageUris")

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from footplate.control.decisions import apply
+from footplate.control.job_updates import apply
 from footplate.domain.errors import AlreadyExists, Code, NotFound, ServiceError, Unavailable
+from footplate.domain.job_states import State
 from footplate.domain.jobs import Ending, Job, JobEvent
 from footplate.domain.lifecycle import CancelRequested, SearchEnds, TrialsBegin, TrialsGone
 from footplate.domain.model_registry import Upload
 from footplate.domain.names import backing_job_name, backing_uid, pipeline_model_name
-from footplate.domain.states import State
 from footplate.wire.vertex_v1.model_requests import version_of
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class PipelineAdvance:
         self._clock = clock
         self._wake = wake
 
-    def look(self, job: Job, pipeline: Pipeline) -> Job:
+    def inspect(self, job: Job, pipeline: Pipeline) -> Job:
         """The pipeline as it is afterwards.
 
         Raises:

@@ -1,15 +1,15 @@
-"""What a job names must be there before it is accepted."""
+"""Checks that the files and images that a job names exist."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from footplate.domain import algorithms, package_kinds
+from footplate.domain import algorithms, package_formats
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
+from footplate.domain.formatting import shortened
 from footplate.domain.jobs import Directory, JobSpec, PythonProgram
 from footplate.domain.names import GcsUri
-from footplate.domain.words import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -43,7 +43,7 @@ NOTHING = Staging()
 
 
 def no_paths(_path: str) -> str | None:
-    """What a server says that has no directories outside its buckets."""
+    """The message of a server without host directories."""
     return "allowed: gs://BUCKET/PATH"
 
 
@@ -54,7 +54,7 @@ def violations(
     staging: Staging = NOTHING,
     path_fault: Callable[[str], str | None] = no_paths,
 ) -> tuple[Violation, ...]:
-    """Every bucket, package and runtime that the job names and that isn't there.
+    """Every bucket, package and runtime that the job names and that does not exist.
 
     One for each field. The spec may be that of a job with violations of its own: what can't be
     looked for is told as wrong in itself, at the same field. ``path_fault`` says why a job can't
@@ -158,15 +158,15 @@ class _Preflight:
             if not self._staging.has(uri):
                 self._require_object(uri)
                 yield from self._package_kind(uri, field)
-            elif fault := package_kinds.refusal(uri.path):
+            elif fault := package_formats.refusal(uri.path):
                 yield Violation(field, f"{shortened(str(uri))} {fault}")
         except (InvalidArgument, NotFound) as error:
             yield _wrong(field, error)
 
     def _package_kind(self, uri: GcsUri, field: str) -> Iterator[Violation]:
         with self._buckets.read(uri.bucket, uri.path) as content:
-            head = content.read(package_kinds.HEAD_BYTES)
-        fault = package_kinds.refusal(uri.path, head)
+            head = content.read(package_formats.HEAD_BYTES)
+        fault = package_formats.refusal(uri.path, head)
         if fault is not None:
             yield Violation(field, f"{shortened(str(uri))} {fault}")
 

@@ -1,10 +1,10 @@
-"""The buckets for programs that ask Cloud Storage for ``gs://`` by themselves."""
+"""The storage API that programs of jobs use for ``gs://``."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.control.attempts import current
+from footplate.control.current_attempts import current
 from footplate.control.tokens import Tokens, derive
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ UNREACHABLE = (
 
 
 class ProgramStorage:
-    """Gives each start of a replica an address of the storage API, and lets in who comes by it.
+    """Creates a storage URL for each start of a replica, and authorises requests to it.
 
     The address is a key, to nothing but the buckets, which programs can open as files anyway. It
     is good as long as that start of the replica is the current one.

@@ -1,4 +1,4 @@
-"""The quotas in force: those of the settings, and over them those set since."""
+"""The quotas in force: those from the settings, overridden by those set at run time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Source(Enum):
 
 @dataclass(frozen=True)
 class LimitInForce:
-    """``project`` and ``region`` are those of the quota that says so; either may be ``*``."""
+    """``project`` and ``region`` are those of the quota that sets it; either may be ``*``."""
 
     amount: int
     project: str

@@ -1,20 +1,20 @@
-"""Make the backends do what the records say, and the records know what the backends see."""
+"""Reconciles the backends with the records of jobs, and the records with the backends."""
 
 from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING, assert_never
 
-from footplate.control import observation
-from footplate.control.agenda import SWEEP_S, Agenda
-from footplate.control.decisions import apply
-from footplate.control.lapses import as_of, seconds_since, steadied
+from footplate.control import backend_observation
+from footplate.control.elapsed_time import as_of, seconds_since, steadied
+from footplate.control.job_updates import apply
 from footplate.control.tokens import Bearer
+from footplate.control.work_queue import SWEEP_S, WorkQueue
 from footplate.domain.errors import DataLoss, FailedPrecondition, NotFound, Unavailable
+from footplate.domain.job_states import Phase, State
 from footplate.domain.jobs import JobEvent
 from footplate.domain.lifecycle import Start, StartRefused, Stop, commands, to_stop
 from footplate.domain.names import parse_attempt_id
-from footplate.domain.states import Phase, State
 from footplate.ports.backend import AttemptStart, Ticket
 from footplate.ports.store import ACTIVE
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
     from datetime import datetime
 
-    from footplate.control.hangs import HangWatch
+    from footplate.control.hang_detection import HangWatch
     from footplate.control.regions import Regions
     from footplate.control.tokens import Tokens
     from footplate.domain.jobs import Job
     from footplate.domain.lifecycle import Command
     from footplate.domain.names import AttemptId, JobUid
-    from footplate.ports.backend import Backend, Sighting
+    from footplate.ports.backend import Backend, ReplicaObservation
     from footplate.ports.clock import SteadyClock
     from footplate.ports.store import Store
 
@@ -41,7 +41,7 @@ RETRY_S = 5.0
 """How long to wait before a backend that had no time is asked again."""
 
 
-HEARING_S = 10.0
+REPORT_GRACE_S = 10.0
 """How long a new server listens before it counts limits as exceeded of what still lives.
 
 While there was no server a program may have begun, or ended, in time. Its supervisor looks for
@@ -54,9 +54,9 @@ def earliest(delays: Iterable[float | None]) -> float | None:
 
 
 class Reconciler:
-    """Remembers nothing that it couldn't find again: what is to be done follows from the store and
-    the backends' lists. Only which jobs a pass looks at follows from what it hears, and that is
-    made up for by a look at all of them every ``SWEEP_S``.
+    """Stores nothing that it could not recompute: all decisions follow from the store and the
+    backends' lists. Only the choice of jobs in a cycle depends on notifications, and every
+    ``SWEEP_S`` a cycle processes all jobs.
     """
 
     def __init__(
@@ -80,14 +80,14 @@ class Reconciler:
         self._grace_s = grace_s
         self._hangs = hangs
         self._began: datetime | None = None
-        self._agenda = Agenda(sweep_s)
+        self._work_queue = WorkQueue(sweep_s)
 
     def changed(self, uid: JobUid) -> None:
-        """The job's record may be another now, or something was heard of it.
+        """The job's record may have changed, or a report has arrived.
 
         May be called on any thread, and never blocks for long; the next pass looks at the job.
         """
-        self._agenda.note(uid)
+        self._work_queue.note(uid)
 
     def seen(self, attempt_id: AttemptId) -> None:
         """What its backend sees of an attempt has changed; as ``changed``."""
@@ -95,14 +95,14 @@ class Reconciler:
             uid, _ = parse_attempt_id(attempt_id)
         except NotFound:  # none of ours: it is cleared away with the next look at everything
             return
-        self._agenda.note(uid)
+        self._work_queue.note(uid)
 
     def refresh(self) -> None:
         """Anything may have changed unheard; as ``changed``."""
-        self._agenda.note_all()
+        self._work_queue.note_all()
 
     def reconcile(self) -> float:
-        """One pass over the jobs of which there is news, or whose time has come.
+        """Process all jobs that changed or are due.
 
         The first one, and another every ``SWEEP_S``, is over all admitted jobs and all attempts
         that any backend knows. What waits in the queue is the business of admission.
@@ -111,16 +111,16 @@ class Reconciler:
             In how many seconds another pass is due for its own sake.
         """
         self._began = self._began or self._clock.now()
-        uids = self._agenda.take(self._moment())
+        uids = self._work_queue.take(self._moment())
         try:
             if uids is None:
                 self._sweep()
             else:
                 self._visit(uids)
         except BaseException:
-            self._agenda.note_all()
+            self._work_queue.note_all()
             raise
-        return max(0.0, self._agenda.next() - self._moment())
+        return max(0.0, self._work_queue.next() - self._moment())
 
     def _moment(self) -> float:
         """Now, in seconds on a scale that doesn't jump."""
@@ -128,9 +128,9 @@ class Reconciler:
 
     def _sweep(self) -> None:
         """Look at everything."""
-        self._agenda.sweep(self._moment())
+        self._work_queue.sweep(self._moment())
         seen = {
-            id(backend): observation.by_attempt(backend.list())
+            id(backend): backend_observation.by_attempt(backend.list())
             for backend in self._regions.backends()
         }
         jobs = [job for job in self._store.active(_ADMITTED) if _runs_itself(job)]
@@ -151,7 +151,7 @@ class Reconciler:
                 self._drop(uid)
                 continue
             backend = self._regions.backend(job.spec.region)
-            attempts = observation.by_attempt(backend.look(job.attempt_id))
+            attempts = backend_observation.by_attempt(backend.inspect(job.attempt_id))
             if job.state.terminal:
                 self._drop(uid)
             else:
@@ -171,41 +171,43 @@ class Reconciler:
 
     def _drop(self, uid: JobUid) -> None:
         """Nothing of the job runs (any more)."""
-        self._agenda.drop(uid)
+        self._work_queue.drop(uid)
         if self._hangs is not None:
             self._hangs.forget(uid)
 
-    def _job(self, job: Job, seen: dict[int, observation.Attempts]) -> None:
+    def _job(self, job: Job, seen: dict[int, backend_observation.AttemptDirectories]) -> None:
         """Bring one job forward as far as it goes now, and its current attempt with it."""
         backend = self._regions.backend(job.spec.region)
         attempts = seen[id(backend)]
-        sightings = attempts.pop(job.attempt_id, {})
+        observations = attempts.pop(job.attempt_id, {})
         try:
-            after = self._observe(job, sightings)
+            after = self._observe(job, observations)
         except NotFound:
             self._drop(job.uid)
             return
         if after.attempt != job.attempt or after.state.terminal:
-            attempts[job.attempt_id] = sightings
-            sightings = {}
+            attempts[job.attempt_id] = observations
+            observations = {}
         if after.state.terminal:
             self._drop(job.uid)
             return
-        due = earliest((self._command(after, backend, sightings), self._look(after, sightings)))
-        self._agenda.put(job.uid, None if due is None else self._moment() + due)
+        due = earliest(
+            (self._command(after, backend, observations), self._inspect(after, observations))
+        )
+        self._work_queue.put(job.uid, None if due is None else self._moment() + due)
 
-    def _look(self, job: Job, sightings: Mapping[str, Sighting]) -> float | None:
+    def _inspect(self, job: Job, observations: Mapping[str, ReplicaObservation]) -> float | None:
         try:
-            return self._hangs.look(job, sightings) if self._hangs is not None else None
+            return self._hangs.inspect(job, observations) if self._hangs is not None else None
         except NotFound:  # it was deleted just now
             return None
 
-    def _observe(self, job: Job, sightings: Mapping[str, Sighting]) -> Job:
+    def _observe(self, job: Job, observations: Mapping[str, ReplicaObservation]) -> Job:
         now = self._clock.now()
-        patience_s = self._patience_s(sightings, now)
-        events = observation.happened(
+        patience_s = self._patience_s(observations, now)
+        events = backend_observation.happened(
             as_of(now, job, self._clock),
-            sightings,
+            observations,
             now,
             grace_s=self._grace_s,
             patience_s=patience_s,
@@ -214,30 +216,40 @@ class Reconciler:
             job = apply(self._store, job.uid, steadied(event, self._clock)).job
         return job
 
-    def _patience_s(self, sightings: Mapping[str, Sighting], now: datetime) -> float:
+    def _patience_s(self, observations: Mapping[str, ReplicaObservation], now: datetime) -> float:
         """How long supervisors of an attempt may still need to find this server."""
-        if self._began is None or observation.all_gone(sightings):
+        if self._began is None or backend_observation.all_gone(observations):
             return 0.0
         since_s = seconds_since(self._began, now, self._clock)
-        return HEARING_S - since_s if 0.0 <= since_s < HEARING_S else 0.0
+        return REPORT_GRACE_S - since_s if 0.0 <= since_s < REPORT_GRACE_S else 0.0
 
     def _command(
-        self, job: Job, backend: Backend, sightings: Mapping[str, Sighting]
+        self, job: Job, backend: Backend, observations: Mapping[str, ReplicaObservation]
     ) -> float | None:
         now = self._clock.now()
-        patience_s = self._patience_s(sightings, now)
+        patience_s = self._patience_s(observations, now)
         known = as_of(now, job, self._clock)
-        due = observation.seconds_to_due(known, now, grace_s=self._grace_s, patience_s=patience_s)
-        delays = [self._perform(command, job, backend, sightings) for command in commands(job)]
+        due = backend_observation.seconds_to_due(
+            known, now, grace_s=self._grace_s, patience_s=patience_s
+        )
+        delays = [self._perform(command, job, backend, observations) for command in commands(job)]
         return earliest((due, *delays))
 
     def _perform(
-        self, command: Command, job: Job, backend: Backend, sightings: Mapping[str, Sighting]
+        self,
+        command: Command,
+        job: Job,
+        backend: Backend,
+        observations: Mapping[str, ReplicaObservation],
     ) -> float | None:
         """Returns in how many seconds to come back to it, if at all."""
         match command:
             case Start():
-                return self._start(job, backend) if observation.is_behind(job, sightings) else None
+                return (
+                    self._start(job, backend)
+                    if backend_observation.is_behind(job, observations)
+                    else None
+                )
             case Stop(replicas):
                 if not _end_by_themselves(job, replicas):
                     backend.stop(job.attempt_id, _meant(job, replicas))
@@ -255,23 +267,23 @@ class Reconciler:
         try:
             backend.start(AttemptStart(job.attempt_id, tickets))
         except Unavailable as error:
-            self._tell(job.uid, "START_DELAYED", error.message, job.attempt)
+            self._notify(job.uid, "START_DELAYED", error.message, job.attempt)
             return RETRY_S
         except FailedPrecondition as error:
             apply(self._store, job.uid, StartRefused(self._clock.now(), error.message))
             return 0.0
         return None
 
-    def _tell(self, uid: JobUid, kind: str, message: str, attempt: int) -> None:
+    def _notify(self, uid: JobUid, kind: str, message: str, attempt: int) -> None:
         """Note a delay once for each attempt and reason."""
         key = f"{kind}/{attempt}/{message}"
         event = JobEvent(self._clock.now(), kind, message, attempt, key=key)
         self._store.append(uid, (event,))
 
-    def _clear(self, backend: Backend, attempts: observation.Attempts) -> None:
+    def _clear(self, backend: Backend, attempts: backend_observation.AttemptDirectories) -> None:
         """Attempts that no active job is in: end what runs of them, then forget them."""
-        for attempt_id, sightings in attempts.items():
-            if observation.all_gone(sightings):
+        for attempt_id, observations in attempts.items():
+            if backend_observation.all_gone(observations):
                 backend.forget(attempt_id)
             else:
                 backend.stop(attempt_id)

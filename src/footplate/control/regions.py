@@ -1,4 +1,4 @@
-"""What the regions are bound to: the backend that runs their jobs, and how much of it there is."""
+"""The backend and the capacity of each region."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies a job's events that give reasons into its log."""
+"""Copies a job's explanatory events into its log."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import NotFound, ServiceError
-from footplate.domain.service_lines import SERVICE, service_line
+from footplate.domain.service_log_lines import SERVICE, service_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

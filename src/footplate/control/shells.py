@@ -1,4 +1,4 @@
-"""Shells in running replicas: who may open one, how many there are, when they are over."""
+"""Shells in running replicas: permissions, limits, lifetimes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from footplate.control.wishes import WishKind, running
+from footplate.control.control_requests import ControlRequestKind, running
 from footplate.domain.errors import (
     FailedPrecondition,
     NotFound,
@@ -17,13 +17,13 @@ from footplate.domain.errors import (
 )
 from footplate.domain.jobs import JobEvent
 from footplate.domain.web_access import closed_because, open_replicas
-from footplate.wire.wishes import WishAnswer
+from footplate.wire.control_requests import ControlResponse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from footplate.control.control_requests import ControlRequest, ControlRequests
     from footplate.control.tokens import Bearer, ShellTokens
-    from footplate.control.wishes import Wish, Wishes
     from footplate.domain.jobs import Job
     from footplate.domain.names import JobUid
     from footplate.ports.clock import Clock
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 MOST_OF_A_REPLICA = 8
 """Shells in the same replica at the same time."""
-PATIENCE_S = 30.0
+TIMEOUT_S = 30.0
 """How long a replica has to open one."""
-_IS_THERE = WishAnswer(text="there")
+_IS_THERE = ControlResponse(text="there")
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,17 @@ class Shell:
     replica: str
     who: str
     what: str
-    wish: Wish
+    control_request: ControlRequest
 
 
 class Shells:
     """Nothing of it is kept: a server that ends takes its shells with it."""
 
-    def __init__(self, store: Store, wishes: Wishes, tokens: ShellTokens, clock: Clock) -> None:
+    def __init__(
+        self, store: Store, control_requests: ControlRequests, tokens: ShellTokens, clock: Clock
+    ) -> None:
         self._store = store
-        self._wishes = wishes
+        self._control_requests = control_requests
         self._tokens = tokens
         self._clock = clock
         self._lock = Lock()
@@ -83,7 +85,8 @@ class Shells:
         return job, replica
 
     def ask(self, token: str, who: str, what: str) -> Shell:
-        """Have a shell opened; ``answered`` of its wish says when it is, or why not.
+        """Request a shell; ``answered`` of its control request is set when it is open or has
+        failed.
 
         Whoever asks calls ``end`` afterwards, whatever comes of it.
 
@@ -100,11 +103,11 @@ class Shells:
                 )
             self._open[asked] += 1
         try:
-            wish = self._wishes.ask(job, replica, WishKind.SHELL)
+            control_request = self._control_requests.ask(job, replica, ControlRequestKind.SHELL)
         except BaseException:
             self._forget(asked)
             raise
-        return Shell(job.uid, job.attempt, replica, who, what, wish)
+        return Shell(job.uid, job.attempt, replica, who, what, control_request)
 
     def arrive(self, shell_id: str, asked: Bearer) -> None:
         """The replica that was asked has come, to open the shell.
@@ -112,20 +115,20 @@ class Shells:
         Raises:
             NotFound: nobody waits for this shell (any more).
         """
-        self._wishes.answer(shell_id, asked, _IS_THERE)
+        self._control_requests.answer(shell_id, asked, _IS_THERE)
 
     def begin(self, shell: Shell) -> None:
-        self._tell(shell, "SHELL_OPENED", f"{shell.what}, from {shell.who}")
+        self._notify(shell, "SHELL_OPENED", f"{shell.what}, from {shell.who}")
 
     def end(self, shell: Shell, how: str) -> None:
         """``how`` it ended, for its job's events; empty: it never began."""
-        self._wishes.wait((shell.wish,), 0)
-        self._forget(shell.wish.asked)
+        self._control_requests.wait((shell.control_request,), 0)
+        self._forget(shell.control_request.asked)
         if how:
-            self._tell(shell, "SHELL_CLOSED", f"{shell.what}, from {shell.who}: {how}")
+            self._notify(shell, "SHELL_CLOSED", f"{shell.what}, from {shell.who}: {how}")
 
     def over_because(self, shell: Shell) -> str:
-        """Why the shell must end; empty: it may go on."""
+        """Why the shell must end; empty: it may continue."""
         try:
             job = self._store.get_by_uid(shell.uid)
         except NotFound:
@@ -134,7 +137,7 @@ class Shells:
             return f"the job has ended: {job.state.value}"
         if reason := closed_because(job, shell.replica):
             return reason
-        if running(job, shell.replica) != shell.wish.asked:
+        if running(job, shell.replica) != shell.control_request.asked:
             return f"replica {shell.replica} was started again"
         return ""
 
@@ -144,7 +147,7 @@ class Shells:
             if not self._open[asked]:
                 del self._open[asked]
 
-    def _tell(self, shell: Shell, kind: str, message: str) -> None:
+    def _notify(self, shell: Shell, kind: str, message: str) -> None:
         event = JobEvent(self._clock.now(), kind, message, shell.attempt, shell.replica)
         with suppress(NotFound):  # it was deleted meanwhile
             self._store.append(shell.uid, (event,))

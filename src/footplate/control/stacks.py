@@ -1,4 +1,4 @@
-"""Ask all replicas of a job where they stand, and compare what they say."""
+"""Collects stack traces from all replicas of a job, and compares them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from threading import Semaphore
 from typing import TYPE_CHECKING
 
-from footplate.control.wishes import WishKind, running
+from footplate.control.control_requests import ControlRequestKind, running
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, ResourceExhausted
 from footplate.domain.replica_names import choose_replica
 from footplate.domain.stacks import Missing, Report, compare, describe
@@ -15,7 +15,7 @@ from footplate.wire.stacks import decode_dump
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from footplate.control.wishes import Wish, Wishes
+    from footplate.control.control_requests import ControlRequest, ControlRequests
     from footplate.domain.jobs import Job
     from footplate.domain.stacks import Dump
 
@@ -26,8 +26,8 @@ MOST_AT_ONCE = 8
 
 
 class Stacks:
-    def __init__(self, wishes: Wishes) -> None:
-        self._wishes = wishes
+    def __init__(self, control_requests: ControlRequests) -> None:
+        self._control_requests = control_requests
         self._room = Semaphore(MOST_AT_ONCE)
 
     def collect(self, job: Job, replicas: Sequence[str] = (), limit_s: float = LIMIT_S) -> Report:
@@ -44,35 +44,43 @@ class Stacks:
         names = tuple(dict.fromkeys(choose_replica(name, known) for name in replicas)) or known
         with self._taken():
             asked = self._ask(job, names)
-            wishes = [each for each in asked.values() if not isinstance(each, str)]
-            answers = dict(zip(wishes, self._wishes.wait(wishes, limit_s), strict=True))
+            control_requests = [each for each in asked.values() if not isinstance(each, str)]
+            answers = dict(
+                zip(
+                    control_requests,
+                    self._control_requests.wait(control_requests, limit_s),
+                    strict=True,
+                )
+            )
         dumps: dict[str, Dump] = {}
         missing: list[Missing] = []
-        for name, wish in asked.items():
-            if isinstance(wish, str):
-                missing.append(Missing(name, wish))
-            elif answers[wish].error:
-                missing.append(Missing(name, answers[wish].error))
+        for name, control_request in asked.items():
+            if isinstance(control_request, str):
+                missing.append(Missing(name, control_request))
+            elif answers[control_request].error:
+                missing.append(Missing(name, answers[control_request].error))
             else:
-                _read(name, answers[wish].text, dumps, missing)
+                _read(name, answers[control_request].text, dumps, missing)
         return Report(compare(dumps, missing), dumps)
 
     def tell(self, job: Job, limit_s: float = LIMIT_S) -> str:
-        """The stacks of a job as a text for its events, whatever comes of asking."""
+        """The stack traces of a job as a text for its events. Never raises."""
         try:
             return describe(self.collect(job, limit_s=limit_s).comparison)
         except (FailedPrecondition, ResourceExhausted) as error:
             return f"no stacks: {error.message}"
 
-    def _ask(self, job: Job, names: Sequence[str]) -> dict[str, Wish | str]:
-        """The wish for each replica, or why it isn't asked."""
+    def _ask(self, job: Job, names: Sequence[str]) -> dict[str, ControlRequest | str]:
+        """A control request for each replica, or why there is none."""
         refusals = {name: _refusal(job, name) for name in names}
         if all(refusals.values()):
             raise FailedPrecondition(next(iter(refusals.values())))
-        asked: dict[str, Wish | str] = {}
+        asked: dict[str, ControlRequest | str] = {}
         for name, refusal in refusals.items():
             try:
-                asked[name] = refusal or self._wishes.ask(job, name, WishKind.STACKS)
+                asked[name] = refusal or self._control_requests.ask(
+                    job, name, ControlRequestKind.STACKS
+                )
             except ResourceExhausted as error:
                 asked[name] = error.message
         return asked

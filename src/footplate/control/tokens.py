@@ -1,4 +1,4 @@
-"""Tokens of replicas and of those who open shells in them: derived, kept nowhere."""
+"""Tokens of replicas and shells: derived from a key, stored nowhere."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class ShellTokens:
         return f"{uid}.{replica}.{self._mac(f'{uid}.{replica}')}"
 
     def check(self, token: str) -> tuple[JobUid, str]:
-        """The job and the replica that ``token`` lets its bearer into.
+        """The job and replica that ``token`` grants access to.
 
         Raises:
             PermissionDenied: it isn't one of ours.

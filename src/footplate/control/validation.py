@@ -1,11 +1,11 @@
-"""What submitting a job would lead to, found out without making anything."""
+"""Validates a job without creating anything."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.control.paths import local_path
 from footplate.control.preflight import NOTHING
+from footplate.control.uri_paths import local_path
 from footplate.domain.errors import NotFound, ServiceError, name_taken
 from footplate.domain.names import TrainingJobName
 from footplate.domain.preview.advice import shortcomings
@@ -17,8 +17,8 @@ from footplate.wire.json_model import THE_REST
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from footplate.control.gate import Gate
     from footplate.control.preflight import Staging
+    from footplate.control.submission_checks import SubmissionChecks
     from footplate.domain.admission import Explanation
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import JobSpec
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Validation:
-    """``site`` is what a region is bound to; ``outlook`` says why a job of a project would wait.
+    """``site`` is the capacity of a region; ``outlook`` explains why a job would wait.
 
     ``outlook`` is None for a job that would start at once.
     """
@@ -38,7 +38,7 @@ class Validation:
     def __init__(
         self,
         store: Store,
-        gate: Gate,
+        submission_checks: SubmissionChecks,
         buckets: Buckets,
         catalogue: Catalogue,
         site: Callable[[str], Site],
@@ -47,7 +47,7 @@ class Validation:
     ) -> None:
         """``check_room`` raises Unavailable where the disk is full."""
         self._store = store
-        self._gate = gate
+        self._submission_checks = submission_checks
         self._buckets = buckets
         self._catalogue = catalogue
         self._site = site
@@ -56,7 +56,7 @@ class Validation:
 
     def validate(self, submission: Submission, staging: Staging = NOTHING) -> Verdict:
         """All that submitting it would say; ``staging``: what will be uploaded before that."""
-        violations = self._gate.violations(submission, staging)
+        violations = self._submission_checks.violations(submission, staging)
         wrong = {violation.field for violation in submission.violations} | {THE_REST}
         absent = [violation for violation in violations if violation.field not in wrong]
         refusal = None if violations else self._refusal(submission, staging)
@@ -72,7 +72,7 @@ class Validation:
 
     def _refusal(self, submission: Submission, staging: Staging) -> ServiceError | None:
         """The first error that a submit would return, in the order in which it checks."""
-        refusal = self._gate.refusal(submission, staging) or self._no_room()
+        refusal = self._submission_checks.refusal(submission, staging) or self._no_room()
         name = submission.name
         if refusal is not None or not isinstance(name, TrainingJobName):
             return refusal
@@ -93,10 +93,10 @@ class Validation:
         """A refused job may have more replicas than could ever be looked at."""
         spec, site = submission.spec, self._site(submission.spec.region)
         here = shortcomings(spec, self._catalogue, site) if accepted else ()
-        return (*self._gate.warnings(submission), *here)
+        return (*self._submission_checks.warnings(submission), *here)
 
     def _plan(self, submission: Submission) -> Plan:
-        spec, name = self._gate.spec(submission), submission.name
+        spec, name = self._submission_checks.spec(submission), submission.name
         job_id = name.job_id if isinstance(name, TrainingJobName) else JOB_ID
         site = self._site(spec.region)
         search = submission.search

@@ -1,4 +1,4 @@
-"""Packages of the service's own that programs of jobs need."""
+"""Wheels of the service's own packages that programs of jobs need."""
 
 from __future__ import annotations
 

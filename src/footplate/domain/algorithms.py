@@ -1,4 +1,4 @@
-"""The built-in algorithms: by which images jobs ask for them, and how their programs are started.
+"""The built-in algorithms: their images and arguments.
 
 Source: the pages on the built-in algorithms of AI Platform Training. The programs are those of the
 package footplate_algorithms.

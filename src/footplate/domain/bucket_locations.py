@@ -1,4 +1,4 @@
-"""Where buckets lie, and which regions that is near. Pure.
+"""Bucket locations, and the regions that they cover. Pure.
 
 Source: cloud.google.com/storage/docs/locations.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.domain.words import quoted
+from footplate.domain.formatting import quoted
 
 DEFAULT_LOCATION = "US"
 _MULTI_REGIONS = {"ASIA": "asia-", "EU": "europe-", "US": "us-"}

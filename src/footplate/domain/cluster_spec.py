@@ -1,4 +1,4 @@
-"""The description of the cluster that programs find in TF_CONFIG and CLUSTER_SPEC.
+"""The cluster description that programs read from TF_CONFIG and CLUSTER_SPEC.
 
 Source: the training services' pages on distributed training ("CLUSTER_SPEC", "TF_CONFIG").
 """

@@ -1,4 +1,4 @@
-"""Prebuilt images that run as they are, in the container engine, in place of a runtime."""
+"""Prebuilt images that run in the container engine instead of a runtime."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One exception class per google.rpc code, each with what a client may be told.
+"""One exception class for each google.rpc code, with a message that clients may see.
 
 The tree::
 
@@ -53,7 +53,7 @@ class Violation:
 
 
 class ServiceError(Exception):
-    """An error that a client may see; ``http_status`` is what HTTP says for its code."""
+    """An error that a client may see; ``http_status`` is the HTTP status of its code."""
 
     code: ClassVar[Code] = Code.UNKNOWN
     http_status: ClassVar[int] = 500

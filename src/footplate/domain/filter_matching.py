@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, assert_never
 
 from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or
-from footplate.domain.states import State
+from footplate.domain.job_states import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable

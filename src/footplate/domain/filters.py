@@ -1,4 +1,4 @@
-"""What a list may be filtered by: a small expression tree over a job's fields."""
+"""Filter expressions over a job's fields."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from footplate.domain.states import State
+    from footplate.domain.job_states import State
 
 
 class Field(Enum):

@@ -1,4 +1,4 @@
-"""What a search over hyperparameters may be asked for, in either dialect.
+"""Rules for hyperparameter searches that both APIs share.
 
 Source: the API reference of HyperparameterSpec and ParameterSpec, and the service's pages on
 hyperparameter tuning.
@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Violation
-from footplate.domain.words import quoted
+from footplate.domain.formatting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Names of container images, by the grammar of the distribution project.
+"""Parses names of container images.
 
 ``[REGISTRY[:PORT]/]REPOSITORY[:TAG][@ALGORITHM:HEX]``, where the first part is a registry only if
 it looks like a host: it has a dot, a colon, a capital, or is ``localhost``.
@@ -27,7 +27,7 @@ _IDENTIFIER = re.compile(r"[0-9a-f]{64}")
 
 
 class MalformedReference(ValueError):
-    """The text says what is wrong and what is allowed."""
+    """The message describes the error and the allowed form."""
 
 
 @dataclass(frozen=True)

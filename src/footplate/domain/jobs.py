@@ -1,4 +1,4 @@
-"""A job and what it is made of: worker pools of replicas that run one program each."""
+"""A job, its specification, and its replicas."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from footplate.domain import names
 from footplate.domain.errors import Code
-from footplate.domain.states import Phase, State
+from footplate.domain.job_states import Phase, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
     from footplate.domain.pipelines import Pipeline
-    from footplate.domain.searches.search import Search
+    from footplate.domain.tuning.search import Search
 
 DEFAULT_RUNNING_TIME_S = 604_800.0
 """Seven days: the default of both faces for the running time of a job."""
@@ -229,7 +229,7 @@ class Exit:
 
 @dataclass(frozen=True)
 class Address:
-    """``port`` is the program's own; ``open_ports`` are others that nobody uses there."""
+    """``port`` is the program's own; ``open_ports`` are other free ports."""
 
     host: str
     port: int
@@ -276,7 +276,7 @@ class Replica:
 
 @dataclass(frozen=True)
 class Ending:
-    """The decided end of a job, held until nothing of it is left running."""
+    """The decided end of a job, stored until no process of it runs."""
 
     state: State
     code: Code = Code.OK

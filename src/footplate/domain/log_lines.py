@@ -1,4 +1,4 @@
-"""A line that a program printed, as it is reported, kept and read."""
+"""A log line, as reported, stored and read."""
 
 from __future__ import annotations
 

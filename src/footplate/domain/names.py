@@ -1,4 +1,4 @@
-"""Every resource name of the service: parsed and formatted here and nowhere else."""
+"""Parses and formats every resource name of the service."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NewType
 
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
-from footplate.domain.words import quoted
+from footplate.domain.formatting import quoted
 
 JobUid = NewType("JobUid", str)
 """The service's own id of a job, unique for ever, in no URL of the faces."""

@@ -1,4 +1,4 @@
-"""Reduction servers: by which image a pool runs them, and what they and the workers are told.
+"""Reduction servers: their image, and the variables of servers and workers.
 
 Source: the training service's page on Reduction Server (the image in the third worker pool). The
 variables are those of the distribution footplate-reduction.
@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from footplate.domain.cluster_roles import REDUCER_RUNTIME, ClusterRole, role_of
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import ContainerProgram, PythonProgram
-from footplate.domain.parts import REDUCER_RUNTIME, Part, part_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,12 +23,12 @@ POOL = 2
 """The place of the worker pool that may run them."""
 IMAGE = "footplate/reductionserver"
 """Our own name for it."""
-LEAST_PYTHON = (3, 8)
+MIN_PYTHON = (3, 8)
 _IMAGE = re.compile(
     r"(?:(?:us|europe|asia)-docker\.pkg\.dev/vertex-ai-restricted/training|footplate)/"
     r"reductionserver(?::[\w][\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?"
 )
-_SENDERS = (Part.PRIMARY, Part.WORKER)
+_SENDERS = (ClusterRole.PRIMARY, ClusterRole.WORKER)
 
 
 def is_image(uri: str) -> bool:
@@ -42,12 +42,12 @@ def program(image_uri: str) -> PythonProgram:
 
 
 def has_reducers(spec: JobSpec) -> bool:
-    return any(pool.replica_count and part_of(pool) is Part.REDUCER for pool in spec.pools)
+    return any(pool.replica_count and role_of(pool) is ClusterRole.REDUCER for pool in spec.pools)
 
 
 def takes_part(pool: WorkerPool) -> bool:
     """Whether its replicas reduce, or send what is reduced, in a job that has reducers."""
-    return part_of(pool) in (Part.REDUCER, *_SENDERS)
+    return role_of(pool) in (ClusterRole.REDUCER, *_SENDERS)
 
 
 def is_served(spec: JobSpec, runtimes: Runtimes) -> bool:
@@ -55,14 +55,14 @@ def is_served(spec: JobSpec, runtimes: Runtimes) -> bool:
 
     Workers that can't use them run without them: they all-reduce among themselves.
     """
-    senders = (pool for pool in spec.pools if part_of(pool) in _SENDERS)
+    senders = (pool for pool in spec.pools if role_of(pool) in _SENDERS)
     return has_reducers(spec) and not any(is_too_old(pool, runtimes) for pool in senders)
 
 
 def is_too_old(pool: WorkerPool, runtimes: Runtimes) -> bool:
     """Whether the Python of the pool is older than the client of the reduction servers needs."""
     python = python_of(pool, runtimes)
-    return python is not None and python < LEAST_PYTHON
+    return python is not None and python < MIN_PYTHON
 
 
 def python_of(pool: WorkerPool, runtimes: Runtimes) -> tuple[int, ...] | None:
@@ -95,7 +95,7 @@ def variables(
     if not has_reducers(spec) or not takes_part(pools[replica]):
         return {}
     given = {"FOOTPLATE_REDUCTION_JOB": job, "FOOTPLATE_REDUCTION_TOKEN": token}
-    if part_of(pools[replica]) is Part.REDUCER:
+    if role_of(pools[replica]) is ClusterRole.REDUCER:
         own = addresses[replica]
         place = {
             "FOOTPLATE_REDUCTION_HOST": own.host,
@@ -105,5 +105,7 @@ def variables(
         return given | place
     if not is_served(spec, runtimes):
         return {}
-    reducers = [str(addresses[n]) for n, pool in pools.items() if part_of(pool) is Part.REDUCER]
+    reducers = [
+        str(addresses[n]) for n, pool in pools.items() if role_of(pool) is ClusterRole.REDUCER
+    ]
     return given | {"FOOTPLATE_REDUCERS": ",".join(reducers)}

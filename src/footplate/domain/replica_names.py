@@ -1,4 +1,4 @@
-"""The replica that a user means."""
+"""Finds the replica that a user names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import NotFound
-from footplate.domain.words import joined, listed, quoted
+from footplate.domain.formatting import joined, listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

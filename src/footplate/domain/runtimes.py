@@ -1,4 +1,4 @@
-"""What a program can run in: Python versions with locked packages, under the names jobs use."""
+"""Runtimes: Python versions with locked packages, under the names that jobs use."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
-from footplate.domain.words import quoted
+from footplate.domain.formatting import quoted
 from footplate_algorithms.algorithms import ALGORITHMS
 
 if TYPE_CHECKING:

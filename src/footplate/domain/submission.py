@@ -1,4 +1,4 @@
-"""What a face makes of a create request."""
+"""A request to create a job, as an API parses it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from footplate.domain.jobs import JobSpec
     from footplate.domain.names import TrainingJobName
     from footplate.domain.pipelines import Pipeline
-    from footplate.domain.searches.search import SearchRequest
+    from footplate.domain.tuning.search import SearchRequest
 
 
 @dataclass(frozen=True)

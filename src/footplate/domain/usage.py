@@ -1,4 +1,4 @@
-"""What a replica uses of its machine: samples of counters, and points of a chart made of them."""
+"""Resource usage of a replica: samples of counters, and points of a chart."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ AWAITED = "awaitingWorkers"
 
 @dataclass(frozen=True)
 class GpuUse:
-    """None: the GPU doesn't tell."""
+    """None: the GPU does not report it."""
 
     id: str
     percent: float | None
@@ -49,7 +49,7 @@ class Counters:
 
 @dataclass(frozen=True)
 class Sample:
-    """One look at a replica's program.
+    """One sample of a replica's program.
 
     ``quiet_s``: seconds since it last printed, reported or, once that is long ago, wrote anything.
     ``stopped``: all its processes are stopped by a signal.

@@ -1,10 +1,10 @@
-"""Which replicas of a job its user may open a shell in."""
+"""Which replicas of a job a user may open a shell in."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.domain.states import Phase, State
+from footplate.domain.job_states import Phase, State
 
 if TYPE_CHECKING:
     from footplate.domain.jobs import Job
@@ -24,5 +24,5 @@ def closed_because(job: Job, replica: str) -> str:
     if not job.spec.web_access:
         return "the job doesn't set enableWebAccess"
     if job.state is not State.RUNNING:
-        return f"the job is {job.state.value}; shells are there while it is RUNNING"
+        return f"the job is {job.state.value}; a shell needs a RUNNING job"
     return f"the program of replica {replica} isn't running"

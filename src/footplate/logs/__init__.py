@@ -1,1 +1,1 @@
-"""The lines that programs print, and what programs use: append, read, follow."""
+"""Storage of log lines and usage: append, read, follow."""

@@ -1,4 +1,4 @@
-"""Log lines in files: one per job, appended to and never changed.
+"""Log storage: an append-only file for each job.
 
 What survives. An append is one ``write`` to the file, and returns after it: from then on the
 lines are the kernel's, and outlive this process, whatever kills it. They aren't forced to the
@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument, Unavailable
 from footplate.domain.log_lines import Reading
-from footplate.logs.growth import Growth
-from footplate.logs.journal import Journal
-from footplate.logs.records import Writer
+from footplate.logs.file_watcher import FileWatcher
+from footplate.logs.job_log_file import Journal
+from footplate.logs.log_records import Writer
 from footplate.logs.watchers import Watchers
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class FileLogs:
         self._lock = threading.Lock()
         self._slots: OrderedDict[JobUid, _Slot] = OrderedDict()
         self._watchers = Watchers()
-        self._growth = None if elsewhere is None else Growth(self._size, self.wake, elsewhere)
+        self._growth = None if elsewhere is None else FileWatcher(self._size, self.wake, elsewhere)
         self._closed = False
 
     def append(
@@ -197,7 +197,7 @@ class FileLogs:
     def _opened(self, uid: JobUid, slot: _Slot, *, create: bool) -> Journal:
         """The slot's journal, opened where it isn't. Its lock is held."""
         if slot.journal is None:
-            if create:  # somebody may have removed the directory to make room
+            if create:  # the directory may have been deleted to free space
                 self._make_directory()
             slot.journal = Journal(self._path(uid), create=create)
         return slot.journal

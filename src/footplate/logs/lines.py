@@ -1,4 +1,4 @@
-"""Lines of a file that is only appended to, forwards and backwards, by offset."""
+"""Reads lines of an append-only file, forwards and backwards, by offset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Points of utilisation in files: one for each replica of a job, of bounded size.
+"""Usage storage: a file of bounded size for each replica of a job.
 
 What survives: an append is one ``write``, as with log lines; a torn end is cut off when the file
 is used first. A file of ``MOST`` points is replaced, in one rename, by one of half as many that

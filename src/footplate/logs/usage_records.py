@@ -1,4 +1,4 @@
-"""What a file of utilisation is made of: a line of JSON for each point.
+"""The records of a usage file: a JSON line for each point.
 
 A line is a list: attempt, sequence, time, the seconds that the point is of, its figures (mean and
 peak by name), those of its GPUs, and the counters from which the next point goes on.

@@ -1,4 +1,4 @@
-"""Whom to tell that something of a job has changed."""
+"""Notifies watchers of changes of a job."""
 
 from __future__ import annotations
 

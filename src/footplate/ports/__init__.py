@@ -1,1 +1,1 @@
-"""Narrow protocols between the decisions and the world."""
+"""Ports: narrow interfaces between the logic and the world."""

@@ -1,4 +1,4 @@
-"""Where the replicas of a region run: start, stop and list their supervisors."""
+"""The backend port: starts, stops and lists the supervisors of replicas."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Presence(Enum):
 
 
 @dataclass(frozen=True)
-class Sighting:
+class ReplicaObservation:
     """What the backend knows of one replica of an attempt."""
 
     attempt_id: AttemptId
@@ -82,11 +82,11 @@ class Backend(Protocol):
         """
         ...
 
-    def list(self) -> tuple[Sighting, ...]:
-        """One sighting for each replica of each attempt that was started and not forgotten."""
+    def list(self) -> tuple[ReplicaObservation, ...]:
+        """One observation for each replica of each attempt that was started and not forgotten."""
         ...
 
-    def look(self, attempt_id: AttemptId) -> tuple[Sighting, ...]:
+    def inspect(self, attempt_id: AttemptId) -> tuple[ReplicaObservation, ...]:
         """Those of one attempt, as ``list`` has them, at a cost that others don't add to."""
         ...
 
@@ -95,9 +95,9 @@ class Backend(Protocol):
         ...
 
     def watch(self, changed: Callable[[AttemptId], None]) -> None:
-        """From now on call ``changed``, on any thread, soon after a sighting has changed."""
+        """From now on call ``changed``, on any thread, soon after an observation has changed."""
         ...
 
     def close(self) -> None:
-        """Stop watching. What was started goes on."""
+        """Stop watching. Started replicas keep running."""
         ...

@@ -1,4 +1,4 @@
-"""gs:// buckets, whatever backs them."""
+"""The buckets port."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Time, as an argument."""
+"""The clock port."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who leads among the servers of one database, and until when."""
+"""The lease port: which server leads, and until when."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Lease:
 class Leases(Protocol):
     """Every method is one transaction. All may raise Unavailable."""
 
-    def look(self) -> Lease | None:
-        """The lease as it is; None: nobody has ever had it."""
+    def inspect(self) -> Lease | None:
+        """The current lease; None: there never was one."""
         ...
 
     def take(
         self, holder: str, url: str, life_s: float, unrenewed: Lease | None = None
     ) -> Lease | None:
-        """The lease, with an epoch of its own, if it is free or over; else None.
+        """A lease with a new epoch if it is free or expired; else None.
 
         Also if it is still ``unrenewed``: as it was when whoever asks saw it, a whole life ago by
         a clock that nobody sets.
@@ -39,7 +39,7 @@ class Leases(Protocol):
         ...
 
     def renew(self, lease: Lease, life_s: float) -> Lease | None:
-        """The lease for another life; None: it is over, or somebody else's."""
+        """Renew the lease; None: it is expired or held by another server."""
         ...
 
     def release(self, lease: Lease) -> None:

@@ -1,4 +1,4 @@
-"""The lines that programs print, kept in the order of their arrival.
+"""The logs port: stores log lines in order of arrival.
 
 The lines of all trials of a tuning job are in one log, that of the tuning job. Who writes there is
 a replica in an attempt of a trial's run; in all other logs the trial is empty.

@@ -1,4 +1,4 @@
-"""What the storage face asks of buckets, beyond what the rest of the service needs."""
+"""What the storage API needs of buckets, beyond the buckets port."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Checksums:
-    """What a client says that its bytes add up to; None: it didn't say."""
+    """Checksums that a client sent; None: not sent."""
 
     crc32c: int | None = None
     md5: bytes | None = None
@@ -28,7 +28,7 @@ class Checksums:
 
 @dataclass(frozen=True)
 class Conditions:
-    """What must hold of the object that is there now; generation 0 stands for none."""
+    """Preconditions on the existing object; generation 0 means that no object exists."""
 
     generation: int | None = None
     generation_not: int | None = None
@@ -48,7 +48,7 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Draft:
-    """An object as its writer describes it, before its bytes are there."""
+    """An object's metadata before its content is uploaded."""
 
     bucket: str
     name: str

@@ -1,4 +1,4 @@
-"""Where quotas are kept that were set while the service ran."""
+"""The quota port: quotas set at run time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The servers that share a database."""
+"""The servers port: the servers that share a database."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Servers(Protocol):
         """
         ...
 
-    def beat(self, member: Member, silent_s: float) -> bool:
+    def heartbeat(self, member: Member, silent_s: float) -> bool:
         """Give a sign of life, and forget the dead; False: this one was taken for dead."""
         ...
 

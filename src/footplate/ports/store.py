@@ -1,11 +1,11 @@
-"""Where jobs and their events are kept."""
+"""The store port: jobs and their events."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from footplate.domain.states import State
+from footplate.domain.job_states import State
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

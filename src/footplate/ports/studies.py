@@ -1,4 +1,4 @@
-"""Where studies, their trials and what trials report are kept."""
+"""The studies port: studies, trials and their reports."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_REPORTS = 100_000
 
 
 @dataclass(frozen=True)
-class KeptStudy:
+class StudyWithTrials:
     """A study with all of its trials, in the order of their numbers."""
 
     study: StudyRecord
@@ -48,11 +48,11 @@ class StudyStore(Protocol):
         """
         ...
 
-    def load(self, uid: StudyUid) -> KeptStudy:
+    def load(self, uid: StudyUid) -> StudyWithTrials:
         """Raises NotFound."""
         ...
 
-    def find(self, name: StudyName) -> KeptStudy:
+    def find(self, name: StudyName) -> StudyWithTrials:
         """Raises NotFound, naming the study."""
         ...
 

@@ -1,4 +1,4 @@
-"""What replicas use of their machines, kept for charts."""
+"""The usage port: resource usage over time."""
 
 from __future__ import annotations
 

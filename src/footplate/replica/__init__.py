@@ -1,1 +1,1 @@
-"""The supervisor beside each replica: standard library only, Python 3.8 and later."""
+"""The supervisor of a replica. Uses only the standard library, Python 3.8 and later."""

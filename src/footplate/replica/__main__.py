@@ -1,5 +1,5 @@
 """``python -I -S supervisor.pyz {run|environment|check-packages|image|sweep} HOME``,
-``probe ISOLATION``, ``probe-network NETWORK``, ``{stacks|shell} HOME WISH``, or ``nursery``.
+``probe ISOLATION``, ``probe-network NETWORK``, ``{stacks|shell} HOME REQUEST``, or ``fork-server``.
 """
 
 from __future__ import annotations
@@ -8,17 +8,17 @@ import sys
 
 _USAGE = (
     "usage: supervisor.pyz {run|environment|check-packages|image|sweep} HOME, probe ISOLATION, "
-    "probe-network NETWORK, {stacks|shell} HOME WISH, or nursery"
+    "probe-network NETWORK, {stacks|shell} HOME REQUEST, or fork-server"
 )
 _USAGE_CODE = 2
 
 
 def main(arguments: list[str]) -> int:
     """Each command imports only what it needs itself: the long-lived one must stay small."""
-    if arguments[:1] == ["nursery"]:
-        from footplate.replica import nursery
+    if arguments[:1] == ["fork-server"]:
+        from footplate.replica import fork_server
 
-        return nursery.main()
+        return fork_server.main()
     if len(arguments) == 2:
         return _run(*arguments)
     if len(arguments) == 3:
@@ -32,9 +32,9 @@ def _run(command: str, subject: str) -> int:
 
         return run.main(subject)
     if command == "sweep":
-        from footplate.replica import sweep
+        from footplate.replica import cleanup
 
-        return sweep.main(subject)
+        return cleanup.main(subject)
     if command == "environment":
         from footplate.replica import environment
 
@@ -58,15 +58,15 @@ def _run(command: str, subject: str) -> int:
     return _refuse()
 
 
-def _grant(kind: str, home: str, wish: str) -> int:
+def _grant(kind: str, home: str, control_request: str) -> int:
     if kind == "stacks":
         from footplate.replica import stacks
 
-        return stacks.main(home, wish)
+        return stacks.main(home, control_request)
     if kind == "shell":
         from footplate.replica import shell
 
-        return shell.main(home, wish)
+        return shell.main(home, control_request)
     return _refuse()
 
 

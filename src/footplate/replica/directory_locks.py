@@ -1,6 +1,6 @@
-"""Locks on the directories that a program was given, held as long as its supervisor lives.
+"""Locks on the directories of a program, held while its supervisor lives.
 
-Buckets remove directories in which no object is left (``footplate.buckets.beneath``); not those
+Buckets remove directories in which no object is left (``footplate.buckets.safe_path``); not those
 into which a running program is about to write.
 """
 
@@ -21,7 +21,7 @@ class DirectoryLocks:
         self._held: list[int] = []
 
     def make(self, path: str) -> None:
-        """Make the directory, if it isn't there, and share its lock.
+        """Create the directory if needed, and take a shared lock on it.
 
         Who can't get the lock goes on without it: programs can lock their directories, too.
 

@@ -1,4 +1,4 @@
-"""Settings with which a program's ``gsutil`` and ``gcloud`` go where the service leads them.
+"""Settings that point a program's ``gsutil`` and ``gcloud`` to Footplate.
 
 ``gsutil`` knows no variable for the address of Cloud Storage. Its file of settings says that
 ``gcloud storage``, which knows one, does its work. Neither sees the settings and the credentials of
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from footplate.replica.small_files import write_text
+from footplate.replica.file_io import write_text
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""HTTP/1.1 as bytes, without a socket: what a request looks like, and how a response is read.
+"""Formats HTTP/1.1 requests and parses responses, without a socket.
 
 Only what the replica API needs; http.client would cost 6 MB and 20 ms in every supervisor.
 """

@@ -1,4 +1,4 @@
-"""What a replica reports: states, events, lines, metrics, what it uses, at last its exit."""
+"""The records that a replica reports: states, events, lines, metrics, usage, exit."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Journal:
             )
         elif self._spool.full:
             self._closed = True
-            self._tell(
+            self._notify(
                 "bound",
                 f"{self._spool.size_bytes} bytes of records wait for the server, which is the "
                 "bound: the program's output is held back until half of them is delivered",
@@ -110,7 +110,7 @@ class Journal:
         try:
             self._append(bodies)
         except OSError as error:
-            self._tell(
+            self._notify(
                 "disk",
                 f"records can't be kept on disk ({error.strerror}): "
                 "the program's output is held back until they can",
@@ -126,7 +126,7 @@ class Journal:
                 raise
             self._spool.append(bodies)
 
-    def _tell(self, reason: str, message: str) -> None:
+    def _notify(self, reason: str, message: str) -> None:
         """Report that output is held back, once for each reason."""
         if reason not in self._told:
             event = self._body({"k": "event", "kind": "OUTPUT_HELD", "m": message})

@@ -6,18 +6,18 @@ import os
 
 from footplate.replica.isolation import users
 from footplate.replica.isolation.access_lists import grant
+from footplate.replica.isolation.hidden_paths import find_closed
 from footplate.replica.isolation.spawn import SpawnFailed, spawn
 from footplate.replica.isolation.users import User
-from footplate.replica.isolation.veil import find_closed
-from footplate.replica.program import TaskError
-from footplate.replica.real_paths import find_real
+from footplate.replica.program_spec import TaskError
+from footplate.replica.realpath import find_real
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any, Mapping, Sequence
 
-    from footplate.replica.desk import Desk
-    from footplate.replica.home import Home
+    from footplate.replica.context import Context
+    from footplate.replica.workdir import Home
 
 BUILD_TMP = os.path.join("build", "tmp")
 """Below the directory of packages: where builds of another user write temporary files."""
@@ -28,30 +28,30 @@ _EVERY_PROJECT = "*"
 _HOME_DIRECTORY = "home"
 
 
-def choose(desk: Desk) -> str:
+def choose(context: Context) -> str:
     """Give the desk its user; returns what is to be said, empty where the service isn't root.
 
     The ticket has ``program_users``: ``[first, last]``, or ``[uid, gid, name]``.
 
     Raises TaskError: no user is free.
     """
-    told = desk.ticket.get("program_users")
+    told = context.ticket.get("program_users")
     if not told or os.geteuid() != 0:
         return ""
-    project = str(desk.task.get("job") or "").split("/")[1:2]
-    if set(desk.ticket.get("allow_root") or ()) & {*project, _EVERY_PROJECT}:
+    project = str(context.task.get("job") or "").split("/")[1:2]
+    if set(context.ticket.get("allow_root") or ()) & {*project, _EVERY_PROJECT}:
         return "the program runs as root, as the setting allow_root says"
     try:
         user = _take(told)
     except users.NoUser as error:
         raise TaskError(str(error)) from error
-    fault = "" if _CHANGES in desk.proofs else find_fault(user)
+    fault = "" if _CHANGES in context.capability_cache else find_fault(user)
     if fault:
         return f"the program runs as root, which can't be changed here: {fault}"
-    desk.proofs.add(_CHANGES)
-    desk.user = user
-    own_directories(desk.home, user)
-    desk.home.write(USER_FILE, {"user": user.tell()})
+    context.capability_cache.add(_CHANGES)
+    context.user = user
+    own_directories(context.home, user)
+    context.home.write(USER_FILE, {"user": user.tell()})
     return f"the program runs as user {user.uid}, without capabilities"
 
 
@@ -117,29 +117,29 @@ def take_for_builds(ticket: Mapping[str, Any]) -> User | None:
     return None if find_fault(user) else user
 
 
-def open_directories(desk: Desk, directories: Sequence[str], fault: str) -> None:
+def open_directories(context: Context, directories: Sequence[str], fault: str) -> None:
     """Let the user write ``directories`` where their owners can't be mapped; says so."""
-    if desk.user is None:
+    if context.user is None:
         return
     words = f"the owners of files in buckets can't be mapped ({fault})"
     try:
         for directory in directories:
-            grant(directory, desk.user.gid)
+            grant(directory, context.user.gid)
     except OSError as error:
-        _fall_back(desk, f"{words}, and access lists can't be set: {error}")
+        _fall_back(context, f"{words}, and access lists can't be set: {error}")
         return
     message = f"{words}: access lists open these directories to the programs of all jobs"
-    desk.journal.event("ISOLATION", message)
+    context.journal.event("ISOLATION", message)
 
 
-def require_reach(desk: Desk, paths: Sequence[str]) -> None:
+def require_reach(context: Context, paths: Sequence[str]) -> None:
     """Without a view of its own a user must reach all ``paths``; else the program is root."""
     closed = find_closed([find_real(path) for path in paths])
-    if desk.user is not None and closed:
-        _fall_back(desk, f"no other user can pass {closed[0]}")
+    if context.user is not None and closed:
+        _fall_back(context, f"no other user can pass {closed[0]}")
 
 
-def _fall_back(desk: Desk, reason: str) -> None:
-    desk.user = None
-    desk.home.write(USER_FILE, {"user": None})
-    desk.journal.event("ISOLATION", f"the program runs as root after all: {reason}")
+def _fall_back(context: Context, reason: str) -> None:
+    context.user = None
+    context.home.write(USER_FILE, {"user": None})
+    context.journal.event("ISOLATION", f"the program runs as root after all: {reason}")

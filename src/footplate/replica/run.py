@@ -1,4 +1,4 @@
-"""The command ``run``: supervise the replica whose home this is."""
+"""The command ``run``: supervises the replica of this home directory."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ import os
 import sys
 import time
 
-from footplate.replica.courier import Courier
-from footplate.replica.desk import Desk
-from footplate.replica.errands import Errands
-from footplate.replica.exchange import Exchange
-from footplate.replica.home import DEFAULT_SPOOL_LIMIT_BYTES, Home, Locked
-from footplate.replica.isolation import inits
+from footplate.replica.background_tasks import BackgroundTasks
+from footplate.replica.context import Context
+from footplate.replica.control_requests import ControlRequests
+from footplate.replica.file_io import write_text
+from footplate.replica.isolation import init
 from footplate.replica.journal import Journal
-from footplate.replica.small_files import write_text
+from footplate.replica.nonblocking_http import NonblockingRequest
+from footplate.replica.report_client import ReportClient
 from footplate.replica.spool import Spool
 from footplate.replica.supervisor import Signals, Supervisor
-from footplate.replica.wishes import Wishes
+from footplate.replica.workdir import DEFAULT_SPOOL_LIMIT_BYTES, Home, Locked
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any, Mapping
 
-    from footplate.replica.isolation.inits import Init
+    from footplate.replica.isolation.init import Init
 
 RESTART_SPAN = 1 << 40
 """Records after the replica's restart number N in its attempt are numbered above N times this.
@@ -64,7 +64,7 @@ def supervise(path: str, host: Mapping[str, str]) -> int:
         home.make_directories()
         signals = Signals()
         _write_pid(home)
-        # Whoever wants a stop leaves this mark first, then signals the pid if there is one.
+        # A stop request writes this mark first, then signals the pid if there is one.
         signals.stop = signals.stop or os.path.exists(home / "stop")
     except (OSError, ValueError, KeyError) as error:
         return _refuse(f"{home.path} can't be used: {error!r}", UNUSABLE)
@@ -77,7 +77,7 @@ def supervise(path: str, host: Mapping[str, str]) -> int:
 def _make_init() -> Init | None:
     """First of all, while it is cheap: it waits until it is known what it is to keep."""
     try:
-        return inits.make()
+        return init.make()
     except OSError:  # later, when one must be had, there may be room for one
         return None
 
@@ -105,30 +105,32 @@ def _supervise(
 ) -> str | None:
     limit_bytes = int(ticket.get("spool_limit_bytes") or DEFAULT_SPOOL_LIMIT_BYTES)
     command = [sys.executable, "-I", "-S", os.path.abspath(sys.argv[0])]
-    desk = Desk(home, ticket, os.urandom(16).hex(), command, host, time.monotonic, init)
+    context = Context(home, ticket, os.urandom(16).hex(), command, host, time.monotonic, init)
     spool = Spool(home.spool, limit_bytes)
     spool.resume_after(int(ticket.get("restart") or 0) * RESTART_SPAN)
-    desk.journal = Journal(spool, limit_bytes, time.time)
-    exchange = Exchange(ticket["server_file"], ticket["token"])
-    desk.courier = Courier(exchange, spool, vary)
-    errands = Errands(home.path, command, host)
-    desk.wishes = Wishes(Exchange(ticket["server_file"], ticket["token"]), errands, vary)
-    desk.journal.state("PREPARING")
+    context.journal = Journal(spool, limit_bytes, time.time)
+    exchange = NonblockingRequest(ticket["server_file"], ticket["token"])
+    context.report_client = ReportClient(exchange, spool, jitter)
+    background_tasks = BackgroundTasks(home.path, command, host)
+    context.control_requests = ControlRequests(
+        NonblockingRequest(ticket["server_file"], ticket["token"]), background_tasks, jitter
+    )
+    context.journal.state("PREPARING")
     try:
-        outcome = Supervisor(desk, signals).run()
+        outcome = Supervisor(context, signals).run()
     except BaseException:
-        desk.end_child()
+        context.end_child()
         raise
-    desk.courier.close()
+    context.report_client.close()
     if outcome is None:
         spool.close()
     else:
         spool.clear()
-    desk.clear_up()
+    context.clear_up()
     return outcome
 
 
-def vary() -> float:
+def jitter() -> float:
     """A random number from 0 to 1; the module random would cost memory."""
     return os.urandom(1)[0] / 255
 

@@ -1,4 +1,4 @@
-"""Records on disk until the server has them."""
+"""Stores records on disk until the server has acknowledged them."""
 
 from __future__ import annotations
 

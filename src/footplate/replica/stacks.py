@@ -1,4 +1,4 @@
-"""The command ``stacks``: where the Python processes of this replica's program stand.
+"""The command ``stacks``: collects stack traces of the program's Python processes.
 
 py-spy reads that out of their memory while they go on. It could hold them for that, but if it
 died in that moment (it may take too long, and is killed then) they would stay stopped. Reading what
@@ -14,15 +14,15 @@ import subprocess
 import time
 from contextlib import suppress
 
-from footplate.replica.answering import answer, begin
-from footplate.replica.home import Home
-from footplate.replica.isolation.members import find_members
+from footplate.replica.isolation.process_tree import find_members
+from footplate.replica.responses import answer, begin
+from footplate.replica.workdir import Home
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any
 
-    from footplate.replica.isolation.processes import Process
+    from footplate.replica.isolation.procfs import Process
 
 MOST_PROCESSES = 32
 BOUNDS = ((64, 100), (8, 60), (1, 30))
@@ -46,14 +46,14 @@ class Unreadable(Exception):
     """Says why the stacks can't be had, and what to do."""
 
 
-def main(path: str, wish: str) -> int:
+def main(path: str, control_request: str) -> int:
     begin()
     home = Home(path)
     try:
         value: dict[str, Any] = {"text": fit(_collect(home))}
     except Unreadable as error:
         value = {"error": str(error)}
-    return answer(home, wish, value)
+    return answer(home, control_request, value)
 
 
 def _collect(home: Home) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def _collect(home: Home) -> dict[str, Any]:
             "py-spy, which reads stacks, is not installed with the service: "
             "`pip install py-spy` there, and start the job again"
         )
-    members = find_members(home.read("isolation.json") or {"rung": ""})
+    members = find_members(home.read("isolation.json") or {"containment_mode": ""})
     found = [process for process in members if is_python(process.pid)]
     if not found:
         raise Unreadable(_NO_PYTHON)
@@ -164,7 +164,7 @@ def _dump_once(tool: str, pid: int, end: float) -> list[Any]:
     except (OSError, ValueError, RecursionError) as error:
         raise Unreadable(f"py-spy failed: {error}") from error
     if not isinstance(value, list):
-        raise Unreadable("py-spy told something else than threads")
+        raise Unreadable("py-spy returned something other than threads")
     return value
 
 

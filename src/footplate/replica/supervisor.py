@@ -8,15 +8,15 @@ import select
 import signal
 import sys
 
-from footplate.replica.preparing import Fetching
-from footplate.replica.stage import NEVER, Delivering
+from footplate.replica.phase import NEVER, Delivering
+from footplate.replica.preparation_phases import Fetching
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Callable
 
-    from footplate.replica.desk import Desk
-    from footplate.replica.stage import Stage
+    from footplate.replica.context import Context
+    from footplate.replica.phase import Phase
 
 _LONGEST_POLL_S = 3600.0
 LEAVE_S = 5.0
@@ -24,7 +24,7 @@ LEAVE_S = 5.0
 
 
 class Signals:
-    """SIGTERM asks for a stop; every signal, a child's end too, wakes whoever polls."""
+    """SIGTERM requests a stop; every signal wakes the poll."""
 
     def __init__(self) -> None:
         self.stop = False
@@ -51,12 +51,12 @@ class Signals:
 
 
 class Supervisor:
-    """Turns until a stage says that nothing is left to do."""
+    """Runs until a phase returns None."""
 
-    def __init__(self, desk: Desk, signals: Signals) -> None:
-        self._desk = desk
+    def __init__(self, context: Context, signals: Signals) -> None:
+        self._desk = context
         self._signals = signals
-        self._stage: Stage = Fetching(desk)
+        self._stage: Phase = Fetching(context)
         self._leaving_since: float | None = None
         self._reasons: set[str] = set()
 
@@ -69,9 +69,9 @@ class Supervisor:
         while True:
             now = self._desk.monotonic()
             self._desk.journal.retry(now)
-            if self._desk.courier.refused:
+            if self._desk.report_client.refused:
                 return self._abandon()
-            if self._signals.stop or self._desk.courier.stop_wanted:
+            if self._signals.stop or self._desk.report_client.stop_wanted:
                 self._stage = self._stage.stop()
             following = self._stage.advance()
             if following is None:
@@ -81,8 +81,8 @@ class Supervisor:
                 continue
             if now >= self._leave_at() and self._may_leave():
                 return None
-            self._desk.courier.tick(now)
-            self._desk.wishes.tick(now)
+            self._desk.report_client.tick(now)
+            self._desk.control_requests.tick(now)
             self._wait(now)
 
     def _leave_at(self) -> float:
@@ -91,8 +91,8 @@ class Supervisor:
             return NEVER
         if self._leaving_since is None:
             self._leaving_since = self._desk.monotonic()
-            self._desk.courier.retry_soon()
-        return max(self._leaving_since, self._desk.courier.answered_at) + LEAVE_S
+            self._desk.report_client.retry_soon()
+        return max(self._leaving_since, self._desk.report_client.answered_at) + LEAVE_S
 
     def _may_leave(self) -> bool:
         if not self._desk.clean:
@@ -110,7 +110,7 @@ class Supervisor:
         return False
 
     def _abandon(self) -> str:
-        """The attempt is over for the server: nobody wants to hear of it any more."""
+        """The attempt is over for the server: no more reports are needed."""
         self._desk.end_child()
         while not self._desk.clean:
             if self._signals.stop:
@@ -121,7 +121,7 @@ class Supervisor:
 
     def _wait(self, now: float) -> None:
         """Until something happens, or is due; then handle what can be read or written."""
-        desk = self._desk
+        context = self._desk
         poller = select.poll()
         handlers: dict[int, Callable[[], object]] = {}
 
@@ -131,24 +131,32 @@ class Supervisor:
                 handlers[descriptor] = handler
 
         watch(self._signals.fileno(), select.POLLIN, self._signals.clear)
-        watch(desk.courier.fileno(), desk.courier.events(), self._step)
-        watch(desk.wishes.fileno(), desk.wishes.events(), self._step_wishes)
-        if desk.journal.accepts():
+        watch(context.report_client.fileno(), context.report_client.events(), self._step)
+        watch(
+            context.control_requests.fileno(),
+            context.control_requests.events(),
+            self._step_control_requests,
+        )
+        if context.journal.accepts():
             for stream in self._stage.streams:
                 watch(stream.fileno(), select.POLLIN, stream.read)
-        dues = (desk.courier.deadline(), desk.wishes.deadline(), desk.journal.deadline())
+        dues = (
+            context.report_client.deadline(),
+            context.control_requests.deadline(),
+            context.journal.deadline(),
+        )
         due = min(*dues, self._stage.deadline())
         if not self._reasons:  # one that stays looks again whenever something happens
             due = min(due, self._leave_at())
         wait_s = min(max(0.0, due - now), _LONGEST_POLL_S)
         for descriptor, _ in poller.poll(math.ceil(wait_s * 1000)):
             handlers[descriptor]()
-        desk.wishes.tidy()
-        if desk.cage is not None:
-            desk.cage.tidy()
+        context.control_requests.reap_finished()
+        if context.containment is not None:
+            context.containment.reap_finished()
 
     def _step(self) -> None:
-        self._desk.courier.step(self._desk.monotonic())
+        self._desk.report_client.step(self._desk.monotonic())
 
-    def _step_wishes(self) -> None:
-        self._desk.wishes.step(self._desk.monotonic())
+    def _step_control_requests(self) -> None:
+        self._desk.control_requests.step(self._desk.monotonic())

@@ -1,4 +1,4 @@
-"""The clock of this machine, and what is remembered of how it was set."""
+"""This machine's clock, with its history of jumps."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from footplate.domain.timeline import Stretch, Timeline
-from footplate.replica.isolation.processes import boot_id
+from footplate.domain.clock_history import ClockHistory, ClockSegment
+from footplate.replica.isolation.procfs import boot_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,20 +76,20 @@ class SystemClock:
     def _begin_stretch(self) -> None:
         """The first one stays, for it gives the scale."""
         first, *later = self._timeline.stretches
-        self._timeline = Timeline((first, *later[-_MOST_STRETCHES:]))
+        self._timeline = ClockHistory((first, *later[-_MOST_STRETCHES:]))
         self._save()
 
-    def _load(self) -> Timeline:
+    def _load(self) -> ClockHistory:
         """Nothing, if there is no file, or it is of another start of the machine, or spoilt."""
         if self._file is None or not self._boot:
-            return Timeline()
+            return ClockHistory()
         try:
             kept = json.loads(self._file.read_bytes())
             if kept["boot"] != self._boot:
-                return Timeline()
-            return Timeline(tuple(_parse(each) for each in kept["stretches"]))
+                return ClockHistory()
+            return ClockHistory(tuple(_parse(each) for each in kept["stretches"]))
         except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
-            return Timeline()
+            return ClockHistory()
 
     def _save(self) -> None:
         """Without it the next server knows of no jump; that is no reason to serve nobody."""
@@ -107,6 +107,6 @@ class SystemClock:
             return
 
 
-def _parse(stretch: list[float]) -> Stretch:
+def _parse(stretch: list[float]) -> ClockSegment:
     begin, end, zero = (datetime.fromtimestamp(each, UTC) for each in stretch)
-    return Stretch(begin, end, zero)
+    return ClockSegment(begin, end, zero)

@@ -1,4 +1,4 @@
-"""The container engine, as the settings name it."""
+"""The container engine that the settings name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from footplate.container_engine.discovery import EngineFinder
-from footplate.server.container_leftovers import ContainerLeftovers
+from footplate.server.orphaned_containers import OrphanedContainers
 
 if TYPE_CHECKING:
     from footplate.server.data_dir import DataDir
@@ -31,6 +31,6 @@ class ServiceEngine:
     def expected_socket(self) -> str:
         return self._finder.expected_socket()
 
-    def leftovers(self) -> ContainerLeftovers:
+    def leftovers(self) -> OrphanedContainers:
         """For one term."""
-        return ContainerLeftovers(self._finder, self._service, self._used)
+        return OrphanedContainers(self._finder, self._service, self._used)

@@ -1,4 +1,4 @@
-"""The data directory: who owns it, where its servers are, and where everything lies in it."""
+"""The data directory: its lock, its servers, and its layout."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from footplate import __version__
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, Violation
-from footplate.replica.isolation.processes import is_there
-from footplate.server.reserve import Reserve
+from footplate.replica.isolation.procfs import is_there
+from footplate.server.disk_reserve import DiskReserve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +55,7 @@ class DataDir:
         self.usage = root / "usage"
         self.replicas = root / "replicas"
         self.server_file = root / "server.json"
-        self.reserve = Reserve(root / "reserve", reserve_bytes)
+        self.reserve = DiskReserve(root / "reserve", reserve_bytes)
         self.clock_file = root / "clock.json"
         self._servers = root / "servers"
         self._identity_file = root / "identity.json"
@@ -183,13 +183,13 @@ class DataDir:
             return None
 
     def enlist(self, server: str, url: str) -> None:
-        """Tell clients of this machine that there is this server; forget those that are dead."""
+        """Register this server for clients of this machine; remove dead servers."""
         for path in self._servers.glob("*.json"):
             if not _lives(path):
                 path.unlink(missing_ok=True)
         self._replace(self._servers / f"{server}.json", _announcement(url))
 
-    def strike(self, server: str) -> None:
+    def remove_server(self, server: str) -> None:
         (self._servers / f"{server}.json").unlink(missing_ok=True)
 
     def _replace(self, path: Path, content: bytes) -> None:

@@ -1,4 +1,4 @@
-"""What the drivers call GPUs, and what the cloud's APIs call them.
+"""Maps the drivers' GPU names to the cloud APIs' names.
 
 Source: the names that NVML gives, as in the driver's list of supported products.
 """

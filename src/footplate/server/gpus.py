@@ -1,4 +1,4 @@
-"""The GPUs of this machine that jobs get: those of NVML, pretended ones, or none."""
+"""The GPUs that jobs may use: from NVML, simulated, or none."""
 
 from __future__ import annotations
 
@@ -67,8 +67,9 @@ def load_nvml() -> Nvml | None:
 
 
 class Gpus:
-    """Finds the GPUs that a setting means. ``visible`` is the CUDA_VISIBLE_DEVICES of the
-    service itself: whoever started it may have left it only some.
+    """Finds the GPUs of a setting.
+
+    ``visible`` is the service's own CUDA_VISIBLE_DEVICES, which may limit them.
     """
 
     def __init__(
@@ -132,7 +133,7 @@ class Gpus:
             note = f"no NVIDIA driver answers (NVML: {error})"
             return Inventory(hidden=self._has_device_files(), notes=(note,))
         try:
-            return Census(nvml, self._visible, gpu_type).take()
+            return GpuCount(nvml, self._visible, gpu_type).take()
         except nvml.NVMLError as error:
             return Inventory(hidden=True, notes=(f"its GPUs can't be told: NVML: {error}",))
         finally:
@@ -140,7 +141,7 @@ class Gpus:
                 nvml.nvmlShutdown()
 
 
-class Census:
+class GpuCount:
     """Asks an initialised NVML for each GPU. Ids are NVML's numbers: the order of the bus."""
 
     def __init__(self, nvml: Nvml, visible: str | None, gpu_type: str | None) -> None:

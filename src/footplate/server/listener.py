@@ -1,4 +1,4 @@
-"""The socket at which a server answers."""
+"""The server's listening socket."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""This machine: its randomness, its memory, its CPUs, its ports and files."""
+"""This machine: random ids, memory, CPUs, ports."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from footplate.domain.names import JobUid
-from footplate.replica.isolation.hierarchies import find_hierarchies
-from footplate.replica.isolation.processes import boot_id
+from footplate.replica.isolation.cgroup_hierarchies import find_hierarchies
+from footplate.replica.isolation.procfs import boot_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""This server's place among those that share its database."""
+"""This server's registration among those that share its database."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from footplate.ports.servers import Member, Servers
     from footplate.server.data_dir import DataDir
 
-SILENT_LIVES = 3
+MISSED_LEASES = 3
 """A server counts as dead that gave no sign of life for so many lives of a lease."""
 _SIGNS = 3
 """Of life, in the life of a lease."""
@@ -33,12 +33,12 @@ class Membership:
         self._servers = servers
         self._member = member
         self._data_dir = data_dir
-        self._silent_s = SILENT_LIVES * lease_s
+        self._silent_s = MISSED_LEASES * lease_s
         self._pause_s = lease_s / _SIGNS
         self._put_out = put_out
 
     def join(self) -> None:
-        """Raises FailedPrecondition: it may not, with the way out."""
+        """Raises FailedPrecondition with the reason and what to do."""
         identity = self._data_dir.identity()
         database = self._servers.join(self._member, self._silent_s, identity.database)
         self._data_dir.settle(identity, database)
@@ -46,7 +46,7 @@ class Membership:
     def step(self) -> float:
         """Give a sign of life; returns in how many seconds the next is due."""
         try:
-            if not self._servers.beat(self._member, self._silent_s):
+            if not self._servers.heartbeat(self._member, self._silent_s):
                 self.join()  # it slept for so long that it was taken for dead
         except Unavailable as error:
             _log.warning("no sign of life to the other servers: %s", error.message)
@@ -63,4 +63,6 @@ class Membership:
         try:
             self._servers.leave(self._member.id)
         except Unavailable as error:
-            _log.warning("the other servers can't be told of this one's end: %s", error.message)
+            _log.warning(
+                "the other servers cannot be notified of this server's shutdown: %s", error.message
+            )

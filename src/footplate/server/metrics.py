@@ -1,4 +1,4 @@
-"""What /metrics shows."""
+"""The metrics at /metrics."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from prometheus_client import CollectorRegistry, Gauge, ProcessCollector
 from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
-from footplate.domain.states import State
+from footplate.domain.job_states import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from prometheus_client import Metric
 
-    from footplate.control.reduced import ReducedTotals
+    from footplate.control.reduction_stats import ReductionTotals
     from footplate.control.status import Status
 
 
-def make_registry(status: Status, reduced: ReducedTotals) -> CollectorRegistry:
+def make_registry(status: Status, reduced: ReductionTotals) -> CollectorRegistry:
     """This process, the active jobs and trials by state, and what reduction servers did."""
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
@@ -43,7 +43,7 @@ def _count(counts: Callable[[], Mapping[State, int]], state: State) -> float:
 class _Reduction(Collector):
     """Asked for at each scrape."""
 
-    def __init__(self, reduced: ReducedTotals) -> None:
+    def __init__(self, reduced: ReductionTotals) -> None:
         self._reduced = reduced
 
     def collect(self) -> Iterator[Metric]:

@@ -19,9 +19,9 @@ import uv
 
 from footplate.domain.errors import DeadlineExceeded, Unavailable
 from footplate.ports.package_resolver import Resolution
-from footplate.replica.isolation.processes import MARK_VARIABLE
+from footplate.replica.isolation.procfs import MARK_VARIABLE
 from footplate.replica.isolation.subreaper import sweep_marked
-from footplate.replica.program import compose_build_environment
+from footplate.replica.program_spec import compose_build_environment
 from footplate.server.program_users import resolve
 from footplate.wire.replica_v1 import encode_preparation
 

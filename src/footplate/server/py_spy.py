@@ -1,4 +1,4 @@
-"""Where py-spy is, which reads the stacks of Python processes."""
+"""Finds py-spy, which reads stacks of Python processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One running service: every part made and joined, from the settings alone."""
+"""One running service: wires every component from the settings."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from starlette.middleware import Middleware
 from footplate import __version__
 from footplate.api.app import create_app
 from footplate.api.footplate_v1 import About, ServerView
-from footplate.api.led_elsewhere import LedElsewhere
+from footplate.api.leader_only import LeaderOnly
 from footplate.api.logging_v2 import EndOfStream, Followers
 from footplate.api.security import Access
 from footplate.catalogue import load_catalogue
 from footplate.control.admission import Admission
+from footplate.control.cycle import Cycle
 from footplate.control.exports import Exports
-from footplate.control.hangs import HangLimits, HangWatch
+from footplate.control.hang_detection import HangLimits, HangWatch
 from footplate.control.models import ModelRegistry
-from footplate.control.reconciler import HEARING_S, Reconciler
+from footplate.control.reconciler import REPORT_GRACE_S, Reconciler
 from footplate.control.regions import Binding, Regions
-from footplate.control.round import Round
 from footplate.domain.errors import Unavailable
 from footplate.ports.servers import Member
-from footplate.replica.archive import build_archive
-from footplate.server.company import Company
+from footplate.replica.supervisor_archive import build_archive
+from footplate.server.cluster_member import ClusterMember
 from footplate.server.container_engine import ServiceEngine
-from footplate.server.draining import Draining
-from footplate.server.faces import make_routes
-from footplate.server.jobs import JobParts
-from footplate.server.kept import Kept, open_database
+from footplate.server.drain import Drain
+from footplate.server.job_services import JobServices
+from footplate.server.leader_services import LeaderServices
+from footplate.server.leadership import LeadershipServices
+from footplate.server.local_backend import local_backend
+from footplate.server.local_site import local_site
 from footplate.server.machine import RandomIds, machine_id
-from footplate.server.news import News
-from footplate.server.no_backend import NoBackend
+from footplate.server.notifications import Notifications
 from footplate.server.package_resolver import ProcessResolver
-from footplate.server.replicas import ReplicaParts
-from footplate.server.site import local_site
-from footplate.server.supervision import local_backend
-from footplate.server.term import Term
-from footplate.server.terms import Terms
-from footplate.server.tuning import TuningParts
+from footplate.server.persistence import Persistence, open_database
+from footplate.server.replica_services import ReplicaServices
+from footplate.server.routes import make_routes
+from footplate.server.standby_backend import StandbyBackend
+from footplate.server.tuning_services import TuningServices
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,32 +62,60 @@ class Service:
         self.site = local_site(settings, catalogue)
         me = _member(data_dir, url)
         database = open_database(settings, data_dir, me.id)
-        self.company = Company(database, me, data_dir, settings.lease_s)
-        self.company.join()
-        self._kept = kept = Kept(
-            settings, data_dir, database, lambda: self.company.leads, lambda uid: news.see(uid)
+        self.cluster_member = ClusterMember(database, me, data_dir, settings.lease_s)
+        self.cluster_member.join()
+        self._kept = kept = Persistence(
+            settings,
+            data_dir,
+            database,
+            lambda: self.cluster_member.leads,
+            lambda uid: notifications.see(uid),
         )
         self._archive = build_archive(settings.cache)
-        self._terms = terms = Terms(self._make_term, data_dir, lambda: self.wishes.dismiss())
-        self._news = news = News(terms, kept.logs, lambda: self._parts.queue)
-        self._tuning = tuning = TuningParts(kept.store, database.studies, kept.clock, terms.changed)
-        regions = Regions(Binding(NoBackend(), self.site))
-        self._engine = engine = ServiceEngine(settings, data_dir)
-        self._replicas = replicas = ReplicaParts(
-            kept, tuning, terms, catalogue, regions.site, settings, data_dir.secret(), url, engine
+        self._leadership_services = leadership_services = LeadershipServices(
+            self._make_term, data_dir, lambda: self.control_requests.dismiss()
         )
-        self.wishes = replicas.wishes
+        self._notifications = notifications = Notifications(
+            leadership_services, kept.logs, lambda: self._parts.queue
+        )
+        self._tuning = tuning = TuningServices(
+            kept.store, database.studies, kept.clock, leadership_services.changed
+        )
+        regions = Regions(Binding(StandbyBackend(), self.site))
+        self._engine = engine = ServiceEngine(settings, data_dir)
+        self._replicas = replicas = ReplicaServices(
+            kept,
+            tuning,
+            leadership_services,
+            catalogue,
+            regions.site,
+            settings,
+            data_dir.secret(),
+            url,
+            engine,
+        )
+        self.control_requests = replicas.control_requests
         reduction = replicas.reduction.complete
         resolver = ProcessResolver(settings, data_dir, catalogue.runtimes, self._archive)
-        self._parts = parts = JobParts(
-            *(kept, tuning, terms, news, catalogue, regions, settings, engine, resolver),
+        self._parts = parts = JobServices(
+            *(
+                kept,
+                tuning,
+                leadership_services,
+                notifications,
+                catalogue,
+                regions,
+                settings,
+                engine,
+                resolver,
+            ),
             reduction=reduction,
         )
         self._registry = ModelRegistry(
-            database.models, kept.buckets, kept.clock, RandomIds(), terms.wake_exports
+            database.models, kept.buckets, kept.clock, RandomIds(), leadership_services.wake_exports
         )
         self.jobs, self.status = parts.jobs, parts.status
-        self._draining = Draining(lambda: self.status.active() or self.status.trials())
+        self._draining = Drain(lambda: self.status.active() or self.status.trials())
         self.app = self._make_app(url)
 
     def _make_app(self, url: str) -> EndOfStream:
@@ -101,18 +129,20 @@ class Service:
             self._replicas,
             self._tuning,
             self._registry,
-            self._news.watchers,
+            self._notifications.watchers,
             followers,
             self._draining.begin,
             self._servers,
         )
         access = Access.at(url, self._settings.token, self._settings.allowed_hosts)
         access = replace(access, check_key=self._replicas.programs.check)
-        company = self.company
-        led = Middleware(LedElsewhere, leads=lambda: company.leads, url=lambda: company.leader_url)
+        cluster_member = self.cluster_member
+        led = Middleware(
+            LeaderOnly, leads=lambda: cluster_member.leads, url=lambda: cluster_member.leader_url
+        )
         return EndOfStream(create_app(routes, access, inner=[led]), followers)
 
-    def _make_term(self, lease: Lease) -> Term:
+    def _make_term(self, lease: Lease) -> LeaderServices:
         """All that leads, made anew: what it writes is written only under this lease."""
         queue, replicas = self._parts.queue, self._replicas
         queue.refresh()
@@ -121,38 +151,49 @@ class Service:
         store = self._kept.telling(fenced)
         backend = local_backend(settings, self._data_dir, self._archive)
         regions = Regions(Binding(backend, self.site))
-        term = Term(backend, lambda: self.company.leads, self._engine.leftovers())
+        leader_services = LeaderServices(
+            backend, lambda: self.cluster_member.leads, self._engine.leftovers()
+        )
         limits = HangLimits(
             settings.usage_s, settings.heartbeat_s, settings.hang_s, settings.hang_limit_s
         )
-        hangs = HangWatch(store, clock, limits, HEARING_S, replicas.stacks.tell, term.look_at)
+        hangs = HangWatch(
+            store, clock, limits, REPORT_GRACE_S, replicas.stacks.tell, leader_services.look_at
+        )
         grace_s = settings.evaluator_grace_s
         reconciler = Reconciler(store, regions, clock, replicas.tokens, grace_s, hangs)
-        control = Round(Admission(store, queue, regions, catalogue, clock), reconciler)
+        control = Cycle(Admission(store, queue, regions, catalogue, clock), reconciler)
         buckets = self._kept.buckets
         registry = ModelRegistry(fenced.models, buckets, clock, RandomIds())
-        tuner = self._tuning.make_tuner(store, fenced.studies, registry, term.wake, term.wake_tuner)
+        tuner = self._tuning.make_tuner(
+            store, fenced.studies, registry, leader_services.wake, leader_services.wake_tuner
+        )
         exports = Exports(fenced.models, buckets, clock)
-        term.join(control, reconciler, hangs, tuner, exports)
-        return term
+        leader_services.join(control, reconciler, hangs, tuner, exports)
+        return leader_services
 
     def start(self) -> None:
-        """Take up what is there if this server leads, then follow every change."""
+        """Load existing jobs if this server leads, then follow every change."""
         self._kept.disk.start()
-        self.company.start(self._terms.begin, self._terms.end, self._news.hear, self._news.miss)
+        self.cluster_member.start(
+            self._leadership_services.begin,
+            self._leadership_services.end,
+            self._notifications.receive,
+            self._notifications.miss,
+        )
 
-    def has_company(self) -> bool:
-        """Whether other servers go on when this one ends, as far as is known."""
+    def shares_database(self) -> bool:
+        """Whether other servers keep running when this one ends, as far as known."""
         try:
-            return len(self.company.members()) > 1
+            return len(self.cluster_member.members()) > 1
         except Unavailable:
             return False
 
     def _servers(self) -> tuple[ServerView, ...]:
-        leader = self.company.leader_url
+        leader = self.cluster_member.leader_url
         return tuple(
             ServerView(m.url, m.pid, m.version, leads=m.url == leader)
-            for m in self.company.members()
+            for m in self.cluster_member.members()
         )
 
     def on_drained(self, drained: Callable[[], None]) -> None:
@@ -160,12 +201,12 @@ class Service:
         server may not go on.
         """
         self._draining.drained = drained
-        self.company.put_out = drained
+        self.cluster_member.put_out = drained
 
     def close(self) -> None:
-        """Stop following. Jobs go on."""
+        """Stop following. Jobs keep running."""
         self._tuning.models.close()  # what waits for one of them doesn't hold up the end
-        self.company.close()
+        self.cluster_member.close()
         self._kept.close()
 
 

@@ -1,4 +1,4 @@
-"""Serve until asked to stop: the lock, the socket, uvicorn, and a clean end."""
+"""Runs the server: lock, socket, uvicorn, clean shutdown."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from footplate.domain.errors import FailedPrecondition
+from footplate.server.bounded_http import BoundedRequests
+from footplate.server.bounded_websocket import BoundedWebSocket
 from footplate.server.data_dir import DataDir
 from footplate.server.listener import listen, url_of
-from footplate.server.requests import BoundedRequests
 from footplate.server.service import Service
-from footplate.server.web_sockets import BoundedWebSocket
 from footplate.wire.shell_v1 import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def serve(settings: Settings, on_ready: Ready) -> int:
                 _Server(service, url, on_ready).serve_on(listener)
             finally:
                 data_dir.withdraw()
-            return 0 if service.has_company() else sum(service.status.active().values())
+            return 0 if service.shares_database() else sum(service.status.active().values())
 
 
 def _make_service(settings: Settings, data_dir: DataDir, url: str) -> Service:
@@ -84,7 +84,7 @@ def _make_service(settings: Settings, data_dir: DataDir, url: str) -> Service:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, which says when it is ready and can be asked to stop from another thread."""
+    """uvicorn, with a callback when it is ready and a stop method for other threads."""
 
     def __init__(self, service: Service, url: str, on_ready: Ready) -> None:
         config = uvicorn.Config(
@@ -114,7 +114,7 @@ class _Server(uvicorn.Server):
         log.setLevel(logging.WARNING)
         log.addFilter(_is_news)
         self._service.on_drained(self._stop)
-        # uvicorn ends in order on these two, and then raises them again for whoever called it.
+        # uvicorn shuts down on these two signals, and then raises them again for its caller.
         handlers = {number: signal.signal(number, _interrupt) for number in _ENDINGS}
         with suppress(KeyboardInterrupt):
             self.run(sockets=[listener])
@@ -124,11 +124,11 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)
         self._service.start()
-        leader = self._service.company.leader_url
+        leader = self._service.cluster_member.leader_url
         self._on_ready(self._url, self._service.site, None if leader == self._url else leader)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._service.wishes.close()  # or its open questions would hold up the end
+        self._service.control_requests.close()  # or its open questions would hold up the end
         await super().shutdown(sockets=sockets)
 
     def _stop(self) -> None:

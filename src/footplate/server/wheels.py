@@ -1,4 +1,4 @@
-"""Wheels of packages that are installed where the service runs, made in memory.
+"""Builds wheels of the installed packages, in memory.
 
 The same files make the same bytes. Source: the binary distribution format (PEP 427).
 """

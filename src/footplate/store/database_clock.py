@@ -1,4 +1,4 @@
-"""The time as PostgreSQL has it: one clock for all servers, which none of them can set."""
+"""PostgreSQL's clock, shared by all servers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The events of a job: appended in the transaction of whoever holds the job's row."""
+"""Appends and reads the events of a job."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import bindparam, func, insert, select
 
-from footplate.store import codec
+from footplate.store import row_codec
 from footplate.store.tables import job_events
 
 if TYPE_CHECKING:
@@ -43,7 +43,9 @@ def append_events(
         return last
     if last is None:
         last = connection.scalar(_LAST, {"uid": uid}) or 0
-    rows = [codec.event_values(uid, last + index, event) for index, event in enumerate(fresh, 1)]
+    rows = [
+        row_codec.event_values(uid, last + index, event) for index, event in enumerate(fresh, 1)
+    ]
     connection.execute(_INSERT, rows)
     return last + len(rows)
 
@@ -53,7 +55,7 @@ def select_events(
 ) -> tuple[StoredEvent, ...]:
     query = select(job_events).where(job_events.c.job_uid == uid, job_events.c.number > after)
     rows = connection.execute(query.order_by(job_events.c.number).limit(limit))
-    return tuple(codec.event_of(row) for row in rows)
+    return tuple(row_codec.event_of(row) for row in rows)
 
 
 def _fresh(connection: Connection, uid: JobUid, events: Sequence[JobEvent]) -> Iterator[JobEvent]:

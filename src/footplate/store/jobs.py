@@ -11,24 +11,24 @@ from sqlalchemy import String, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from footplate.domain.errors import Aborted, DataLoss, NotFound, Unavailable, name_taken
-from footplate.domain.states import State
-from footplate.domain.texts import storable
-from footplate.ports.notices import NoticeKind
+from footplate.domain.job_states import State
+from footplate.domain.text_validation import storable
+from footplate.ports.notifications import NoticeKind
 from footplate.ports.store import ACTIVE, Page
-from footplate.store import codec
-from footplate.store.checks import check_filter
-from footplate.store.documents import write_labels
+from footplate.store import row_codec
 from footplate.store.events import append_events, select_events
-from footplate.store.leases import SoleLeases, SqlLeases, fence
-from footplate.store.listening import Listener
-from footplate.store.lists import find_newest
-from footplate.store.memory import Memory
+from footplate.store.input_checks import check_filter
+from footplate.store.job_cache import JobCache
+from footplate.store.job_documents import write_labels
+from footplate.store.leases import SingleServerLeases, SqlLeases, fence
+from footplate.store.list_query import find_newest
 from footplate.store.models import SqlModels
+from footplate.store.name_index import enter, leave
 from footplate.store.paging import Position
+from footplate.store.postgres_listen import Listener
+from footplate.store.preallocation import keep_room, kept_log
 from footplate.store.quotas import SqlQuotas
-from footplate.store.room import keep_room, kept_log
-from footplate.store.servers import SoleServer, SqlServers
-from footplate.store.spans import enter, leave
+from footplate.store.servers import SingleServer, SqlServers
 from footplate.store.studies.studies import SqlStudies
 from footplate.store.tables import job_labels, jobs, studies
 from footplate.store.transactions import Transactions
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from footplate.domain.jobs import Job, JobEvent
     from footplate.domain.names import JobName, JobUid
     from footplate.ports.leases import Lease, Leases
-    from footplate.ports.notices import Notice
+    from footplate.ports.notifications import Notice
     from footplate.ports.servers import Servers
     from footplate.ports.store import StoredEvent
-    from footplate.store.codec import Record
-    from footplate.store.memory import Remembered
+    from footplate.store.job_cache import Remembered
+    from footplate.store.row_codec import Record
 
 _ACTIVE = [state.value for state in ACTIVE]
 _log = logging.getLogger(__name__)
@@ -88,7 +88,7 @@ class SqlStore:
         self._server = server
         self._sole = sole and engine.dialect.name == "sqlite"
         self._use(Transactions(engine, server))
-        self._memory = Memory() if self._sole else None
+        self._memory = JobCache() if self._sole else None
 
     def _use(self, transactions: Transactions) -> None:
         self._transactions = transactions
@@ -102,10 +102,10 @@ class SqlStore:
         return self._transactions.several
 
     def leases(self) -> Leases:
-        return SqlLeases(self._transactions) if self.several else SoleLeases()
+        return SqlLeases(self._transactions) if self.several else SingleServerLeases()
 
     def servers(self) -> Servers:
-        return SqlServers(self._transactions) if self.several else SoleServer()
+        return SqlServers(self._transactions) if self.several else SingleServer()
 
     def fenced(self, lease: Lease) -> SqlStore:
         """The same store, which writes nothing any more once another lease was taken.
@@ -118,15 +118,17 @@ class SqlStore:
         store._use(self._transactions.guarded(fence(lease)))
         return store
 
-    def listen(self, hear: Callable[[Notice], None], missed: Callable[[], None]) -> Listener | None:
+    def listen(
+        self, receive: Callable[[Notice], None], missed: Callable[[], None]
+    ) -> Listener | None:
         """Hear what other servers write; None: there are none.
 
         ``missed`` is called when anything may have been written unheard.
         """
-        return Listener(self._engine, self._server, hear, missed) if self.several else None
+        return Listener(self._engine, self._server, receive, missed) if self.several else None
 
     def create(self, job: Job, events: Sequence[JobEvent]) -> None:
-        values = codec.job_values(job)
+        values = row_codec.job_values(job)
         with self._transactions.writing() as connection:
             if job.tuning_job is not None:
                 _lock_tuning_job(connection, job.tuning_job)
@@ -154,17 +156,17 @@ class SqlStore:
             if known is None:
                 stored = _lock(connection, _LOCK_BY_UID, job.uid)
                 _, version, *indexed = stored
-                values = codec.job_values(job)
+                values = row_codec.job_values(job)
             else:
                 version, indexed = known.job.version, _indexed(known.job)
-                values = codec.changed_values(known.job, job)
+                values = row_codec.changed_values(known.job, job)
             _guard(job.uid, version, job.version - 1)
             self._forget(job.uid)
             connection.execute(_UPDATE, {**values, _WANTED.key: job.uid})
             if indexed != _indexed(job):
                 connection.execute(delete(job_labels).where(job_labels.c.job_uid == job.uid))
                 _index_labels(connection, job)
-                enter(connection, codec.listed_values(job))
+                enter(connection, row_codec.listed_values(job))
             last = append_events(connection, job.uid, events, None if known is None else known.last)
             self._remember(job, last)
             self._transactions.tell(connection, NoticeKind.JOB, job.uid)
@@ -200,7 +202,7 @@ class SqlStore:
             return Page((), None)
         with self._transactions.reading() as connection:
             rows = find_newest(connection, collection, where, position, limit + 1)
-        found = tuple(codec.job_of(row) for row in rows[:limit])
+        found = tuple(row_codec.job_of(row) for row in rows[:limit])
         return Page(found, Position.of(found[-1]).key() if len(rows) > limit else None)
 
     def active(self, states: Collection[State] = ACTIVE) -> tuple[Job, ...]:
@@ -229,7 +231,7 @@ class SqlStore:
         order = (jobs.c.create_time, func.length(jobs.c.job_id), jobs.c.job_id, jobs.c.uid)
         with self._transactions.reading() as connection:
             rows = connection.execute(query.order_by(*order)).all()
-        return tuple(codec.job_of(row) for row in rows)
+        return tuple(row_codec.job_of(row) for row in rows)
 
     def events(self, uid: JobUid, after: int = 0, limit: int = 1000) -> tuple[StoredEvent, ...]:
         if not storable(uid):
@@ -272,12 +274,12 @@ class SqlStore:
             row = connection.execute(query, {_WANTED.key: value}).one_or_none()
         if row is None:
             raise _unknown(value)
-        return codec.job_of(row)
+        return row_codec.job_of(row)
 
 
 def _readable(row: Record) -> Job | None:
     try:
-        return codec.job_of(row)
+        return row_codec.job_of(row)
     except DataLoss as error:
         _log.error("%s; it is left alone", error.message)
         return None
@@ -306,11 +308,11 @@ def _guard(uid: JobUid, stored: int, version: int) -> None:
 
 def _indexed(job: Job) -> list[Any]:
     """Its values of ``_INDEXED``: what labels and spans have of it. Any, as in a row."""
-    return [write_labels(job.labels), *codec.listed_values(job).values()]
+    return [write_labels(job.labels), *row_codec.listed_values(job).values()]
 
 
 def _index_labels(connection: Connection, job: Job) -> None:
-    if rows := codec.label_values(job):
+    if rows := row_codec.label_values(job):
         connection.execute(insert(job_labels), rows)
 
 

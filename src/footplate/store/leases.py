@@ -1,4 +1,4 @@
-"""The lease of the leader, in PostgreSQL; and what stands for it where there is one server."""
+"""The leader's lease in PostgreSQL, and its substitute for a single server."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sqlalchemy import func, insert, select, update
 
 from footplate.domain.errors import NotLeading
 from footplate.ports.leases import Lease
-from footplate.ports.notices import NoticeKind
+from footplate.ports.notifications import NoticeKind
 from footplate.store.database_clock import MICROS, now_micros
 from footplate.store.tables import leases
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection
 
-    from footplate.store.codec import Record
+    from footplate.store.row_codec import Record
     from footplate.store.transactions import Transactions
 
 _NAME = "control"
@@ -31,7 +31,7 @@ class SqlLeases:
     def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions
 
-    def look(self) -> Lease | None:
+    def inspect(self) -> Lease | None:
         with self._transactions.reading() as connection:
             row = connection.execute(select(leases).where(_HERE)).one_or_none()
             return None if row is None else _lease(row, now_micros(connection))
@@ -72,13 +72,13 @@ class SqlLeases:
                 self._transactions.tell(connection, NoticeKind.LEASE)
 
 
-class SoleLeases:
+class SingleServerLeases:
     """For the one server of a SQLite database, whose data directory is its alone: it leads."""
 
     def __init__(self) -> None:
         self._lease: Lease | None = None
 
-    def look(self) -> Lease | None:
+    def inspect(self) -> Lease | None:
         return self._lease
 
     def take(

@@ -11,13 +11,18 @@ from footplate.domain.errors import Aborted, AlreadyExists, Code, DataLoss, NotF
 from footplate.domain.filter_matching import matches
 from footplate.domain.model_registry import Export, Model, ModelVersion
 from footplate.domain.names import parse_model_name
-from footplate.domain.texts import storable
+from footplate.domain.text_validation import storable
 from footplate.ports.models import ModelPage
-from footplate.ports.notices import NoticeKind
-from footplate.store.document import read, write
+from footplate.ports.notifications import NoticeKind
+from footplate.store.json_column import read, write
 from footplate.store.paging import Position
 from footplate.store.tables import models
-from footplate.store.times import from_micros, from_micros_or_none, to_micros, to_micros_or_none
+from footplate.store.timestamps import (
+    from_micros,
+    from_micros_or_none,
+    to_micros,
+    to_micros_or_none,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,8 +31,8 @@ if TYPE_CHECKING:
 
     from footplate.domain.filters import Filter
     from footplate.domain.names import ModelName
-    from footplate.store.codec import Record, Values
-    from footplate.store.document import Json
+    from footplate.store.json_column import Json
+    from footplate.store.row_codec import Record, Values
     from footplate.store.transactions import Transactions
 
 _PLACE = tuple_(models.c.create_time, models.c.name)
@@ -46,7 +51,7 @@ class SqlModels:
                 connection.execute(insert(models).values(_values(model)))
             except IntegrityError as error:
                 raise AlreadyExists(f"{model.name} already exists") from error
-            self._tell(connection, model.name)
+            self._notify(connection, model.name)
 
     def get(self, name: ModelName) -> Model:
         query = select(models).where(models.c.name == str(name))
@@ -68,7 +73,7 @@ class SqlModels:
             if stored != model.version - 1:
                 raise Aborted(f"{model.name} is at version {stored}, not {model.version - 1}")
             connection.execute(update(models).where(here).values(_values(model)))
-            self._tell(connection, model.name)
+            self._notify(connection, model.name)
 
     def delete(self, name: ModelName) -> None:
         if not storable(str(name)):
@@ -100,7 +105,7 @@ class SqlModels:
             rows = connection.execute(query.order_by(models.c.create_time, models.c.name)).all()
         return tuple(_model(row) for row in rows)
 
-    def _tell(self, connection: Connection, name: ModelName) -> None:
+    def _notify(self, connection: Connection, name: ModelName) -> None:
         self._transactions.tell(connection, NoticeKind.MODEL, str(name))
 
 

@@ -1,4 +1,4 @@
-"""Keys that continue a list after a record: the values it is sorted by, spelled opaquely."""
+"""Opaque page tokens with the sort key of the last record."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.domain.texts import storable
-from footplate.store.times import to_micros
+from footplate.domain.text_validation import storable
+from footplate.store.timestamps import to_micros
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -18,7 +18,7 @@ _LARGEST = 2**63
 
 
 class Listed(Protocol):
-    """A job or a study: whatever lists show newest first."""
+    """A job or a study: records that lists show newest first."""
 
     @property
     def uid(self) -> str: ...

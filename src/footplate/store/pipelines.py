@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from footplate.domain.pipelines import ModelUpload, Pipeline
 
 if TYPE_CHECKING:
-    from footplate.store.document import Json
+    from footplate.store.json_column import Json
 
 
 def pipeline_document(pipeline: Pipeline | None) -> Json:

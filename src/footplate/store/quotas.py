@@ -1,4 +1,4 @@
-"""The quota port over SQL: a row for each limit."""
+"""The quota port over SQL."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from sqlalchemy import delete, select
 
 from footplate.domain.quotas import Quota
-from footplate.domain.texts import storable
-from footplate.ports.notices import NoticeKind
-from footplate.store.checks import check_quota_texts
+from footplate.domain.text_validation import storable
+from footplate.ports.notifications import NoticeKind
+from footplate.store.input_checks import check_quota_texts
 from footplate.store.tables import quotas
-from footplate.store.upserting import upsert
+from footplate.store.upsert import upsert
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

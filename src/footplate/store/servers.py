@@ -1,4 +1,4 @@
-"""The register of servers, in PostgreSQL; and what stands for it where there is one server."""
+"""The register of servers in PostgreSQL, and its substitute for a single server."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlalchemy import delete, func, insert, select, update
 from footplate.domain.errors import FailedPrecondition
 from footplate.ports.servers import Member
 from footplate.store.database_clock import MICROS, now_micros
-from footplate.store.document import read, write
+from footplate.store.json_column import read, write
 from footplate.store.tables import home, servers
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class SqlServers:
             _register(connection, member, now)
         return found
 
-    def beat(self, member: Member, silent_s: float) -> bool:
+    def heartbeat(self, member: Member, silent_s: float) -> bool:
         with self._transactions.writing() as connection:
             now = now_micros(connection)
             here = update(servers).where(servers.c.id == member.id).values(seen=now)
@@ -60,7 +60,7 @@ class SqlServers:
             return _living(connection, oldest)
 
 
-class SoleServer:
+class SingleServer:
     """For SQLite, whose data directory is locked by the one server."""
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ class SoleServer:
         self._member = member
         return SQLITE
 
-    def beat(self, member: Member, silent_s: float) -> bool:  # noqa: ARG002
+    def heartbeat(self, member: Member, silent_s: float) -> bool:  # noqa: ARG002
         return self._member is not None
 
     def leave(self, server: str) -> None:  # noqa: ARG002

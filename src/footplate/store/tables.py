@@ -1,4 +1,4 @@
-"""The tables, as the newest migration leaves them."""
+"""The tables of the newest migration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transactions on one database, for all that keeps something in it."""
+"""Transactions of one database."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from footplate.store.engines import NO_TRANSACTION, TO_WRITE
-from footplate.store.faults import translated
-from footplate.store.notifying import notify
+from footplate.store.errors import translated
+from footplate.store.postgres_notify import notify
+from footplate.store.sql_engines import NO_TRANSACTION, TO_WRITE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from sqlalchemy import Connection, Engine
 
-    from footplate.ports.notices import NoticeKind
+    from footplate.ports.notifications import NoticeKind
 
 
 class Transactions:
@@ -77,7 +77,7 @@ class Transactions:
         self._following.append(follow)
 
     def tell(self, connection: Connection, kind: NoticeKind, *keys: str) -> None:
-        """Have the other servers hear of it once the transaction is committed."""
+        """Notify the other servers once the transaction is committed."""
         if self.several:
             notify(connection, self._server, kind, keys or ("",))
 

@@ -74,11 +74,11 @@ class RunningService:
         self.url = self._wait_for_url()
 
     def stop(self) -> None:
-        """End the server in order, as Ctrl-C does. Its jobs go on."""
+        """Stop the server as Ctrl-C does. Its jobs keep running."""
         self._end(signal.SIGINT)
 
     def kill(self) -> None:
-        """End the server in the middle of whatever it does. Its jobs go on."""
+        """Kill the server. Its jobs keep running."""
         self._end(signal.SIGKILL)
 
     def down(self) -> None:

@@ -1,1 +1,1 @@
-"""Which point to try next, and which trial to stop. Pure: no clock, no I/O, no own randomness."""
+"""The tuner: suggests points and stops trials early. Pure: no clock, no I/O, seeded randomness."""

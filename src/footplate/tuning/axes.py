@@ -1,4 +1,4 @@
-"""Parameters as axes from 0 to 1, and back.
+"""Maps parameters to axes from 0 to 1, and back.
 
 Source of the scales: ScaleType of both APIs. On a reverse log axis, x stands where low + high - x
 stands on the log axis, seen from the other end.

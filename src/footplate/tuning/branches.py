@@ -19,6 +19,7 @@ from itertools import groupby, product
 from math import prod
 from typing import TYPE_CHECKING, TypeGuard
 
+from footplate.domain.formatting import shortened
 from footplate.domain.studies.parameters import (
     Branch,
     CategoricalParameter,
@@ -26,8 +27,7 @@ from footplate.domain.studies.parameters import (
     IntegerParameter,
 )
 from footplate.domain.studies.space import SearchSpace
-from footplate.domain.words import shortened
-from footplate.tuning.tried import Tried
+from footplate.tuning.seen_points import SeenPoints
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -65,8 +65,8 @@ class SpaceBranch:
                 found[place] = left[slot.parameter.name]
                 yield place, found[place]
 
-    def inside(self, points: Iterable[Point]) -> Tried:
-        return Tried((point for point in points if self.has(point)), self.space.size)
+    def inside(self, points: Iterable[Point]) -> SeenPoints:
+        return SeenPoints((point for point in points if self.has(point)), self.space.size)
 
     def __str__(self) -> str:
         first, *others = self.chosen

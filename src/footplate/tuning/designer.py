@@ -1,4 +1,4 @@
-"""What every search method looks like from outside."""
+"""The interface of all search methods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Points of a space as rows of numbers, and rows as the features that distances are taken of.
+"""Encodes points as rows of numbers, and rows as features for distances.
 
 A row has the position of each slot on its axis, NaN where the slot isn't active. Features are laid
 out so that plain Euclidean distances between them mean something, and kernels over them are valid:

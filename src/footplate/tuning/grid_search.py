@@ -1,4 +1,4 @@
-"""Every point, one after the other."""
+"""Grid search: every point in order."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from math import log10
 from typing import TYPE_CHECKING
 
 from footplate.tuning.designer import Batch, Explanation, Reason, Suggestion
-from footplate.tuning.tried import all_tried, tried
+from footplate.tuning.seen_points import all_tried, tried
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from footplate.domain.studies.space import Point, SearchSpace
     from footplate.domain.studies.study import Study
-    from footplate.tuning.tried import Tried
+    from footplate.tuning.seen_points import SeenPoints
 
 
 _UNCOUNTABLE = 10**15
@@ -44,7 +44,7 @@ def _counted(size: int) -> str:
     return str(size) if size < _UNCOUNTABLE else f"about 10^{log10(size):.0f}"
 
 
-def _new_points(space: SearchSpace, size: int, known: Tried) -> Iterator[tuple[int, Point]]:
+def _new_points(space: SearchSpace, size: int, known: SeenPoints) -> Iterator[tuple[int, Point]]:
     for index in range(size):
         point = space.point_at(index)
         if point not in known:

@@ -1,12 +1,12 @@
-"""Points drawn evenly along the axes."""
+"""Random search: uniform along the axes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from footplate.tuning.designer import Batch, Explanation, Reason, Suggestion
-from footplate.tuning.drawing import draw_new, generator
-from footplate.tuning.tried import all_tried, repeats, tried
+from footplate.tuning.sampling import draw_new, generator
+from footplate.tuning.seen_points import all_tried, repeats, tried
 
 if TYPE_CHECKING:
     from footplate.domain.studies.study import Study

@@ -1,1 +1,1 @@
-"""JSON on one side, domain values on the other."""
+"""Converts JSON to domain values and back."""

@@ -1,4 +1,4 @@
-"""The boot disks of machines, the same on both faces but for their types."""
+"""Rules for boot disks that both APIs share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Doubles in answers, as proto3 JSON has them: JSON itself has no words for some."""
+"""Doubles in responses, as proto3 JSON writes them, with NaN and infinities."""
 
 from __future__ import annotations
 

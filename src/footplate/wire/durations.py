@@ -1,4 +1,4 @@
-"""Durations as proto3 JSON writes them: ``"3.5s"``, always a string."""
+"""Durations in proto3 JSON: ``"3.5s"``, always a string."""
 
 from __future__ import annotations
 

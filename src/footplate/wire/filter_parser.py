@@ -1,4 +1,4 @@
-"""The grammar that list filters (AIP-160) and log queries (Cloud Logging) have in common.
+"""A parser for the grammar shared by list filters (AIP-160) and log queries (Cloud Logging).
 
 filter      = sequence {"AND" sequence}
 sequence    = factor {factor}                   side by side is AND
@@ -27,7 +27,7 @@ MAX_DEPTH = 50
 
 
 @dataclass(frozen=True)
-class Joints(Generic[T]):
+class LogicalOperators(Generic[T]):
     """What joins expressions to an expression of the same kind."""
 
     all_of: Callable[[tuple[T, ...]], T]
@@ -63,7 +63,7 @@ class Restriction:
 def parse_expression(
     text: str,
     compare: Callable[[Restriction], T],
-    joints: Joints[T],
+    operators_of_logic: LogicalOperators[T],
     max_comparisons: int,
     *,
     gcloud: bool = False,
@@ -75,7 +75,7 @@ def parse_expression(
     Raises:
         InvalidArgument: naming the place, what is wrong there and what is allowed.
     """
-    return _Parser(text, compare, joints, max_comparisons, gcloud=gcloud).parse()
+    return _Parser(text, compare, operators_of_logic, max_comparisons, gcloud=gcloud).parse()
 
 
 class _Parser(Generic[T]):
@@ -85,14 +85,14 @@ class _Parser(Generic[T]):
         self,
         text: str,
         compare: Callable[[Restriction], T],
-        joints: Joints[T],
+        operators_of_logic: LogicalOperators[T],
         max_comparisons: int,
         *,
         gcloud: bool,
     ) -> None:
         self._text = text
         self._compare = compare
-        self._joints = joints
+        self._joints = operators_of_logic
         self._left = self._max_comparisons = max_comparisons
         self._gcloud = gcloud
         self._tokens = tokenize(text, gcloud=gcloud)

@@ -1,4 +1,4 @@
-"""The words of a filter, each with its place."""
+"""Splits a filter into tokens with positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The filters of lists, in the syntax of AIP-160, which gcloud's and ml v1's are part of."""
+"""List filters in AIP-160 syntax, a superset of gcloud's and ml v1's."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or
-from footplate.domain.states import State
-from footplate.wire.filter_parser import Joints, Restriction, parse_expression
+from footplate.domain.job_states import State
+from footplate.wire.filter_parser import LogicalOperators, Restriction, parse_expression
 from footplate.wire.timestamps import parse_time
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MAX_COMPARISONS = 100
 LONGEST_PART = 1_000
 """Characters of what a name is looked through for. Both are what the stores take."""
-_JOINTS: Joints[Filter] = Joints(And, Or, Not)
+_OPERATORS_OF_LOGIC: LogicalOperators[Filter] = LogicalOperators(And, Or, Not)
 
 _EQUALITIES = (Comparator.EQUAL, Comparator.NOT_EQUAL, Comparator.MATCHES)
 _ORDERS = (
@@ -59,7 +59,7 @@ def parse_filter(text: str | None, vocabulary: Vocabulary) -> Filter | None:
     if text is None or not text.strip():
         return None
     reader = _Reader(vocabulary)
-    return parse_expression(text, reader.read, _JOINTS, MAX_COMPARISONS)
+    return parse_expression(text, reader.read, _OPERATORS_OF_LOGIC, MAX_COMPARISONS)
 
 
 class _Reader:

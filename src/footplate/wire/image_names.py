@@ -1,4 +1,4 @@
-"""Whether a field names a container image, the same for both faces."""
+"""Checks names of container images."""
 
 from __future__ import annotations
 

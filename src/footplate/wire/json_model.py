@@ -1,4 +1,4 @@
-"""The base of the models of requests: proto3 JSON in, all violations at once out."""
+"""The base class of request models: proto3 JSON in, all violations reported at once."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class JsonModel(BaseModel):
     OUTPUT_ONLY: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
-    def understand(cls, value: JsonObject, *, strict: bool = False) -> Understood[Self]:
+    def understand(cls, value: JsonObject, *, strict: bool = False) -> ParseResult[Self]:
         """As much of a message as ``value`` is, and all that the schema doesn't allow.
 
         ``strict``: an unknown field is a violation, too. Never raises.
@@ -59,10 +59,10 @@ class JsonModel(BaseModel):
         canonical, wrong = _Canonical().read(cls, value)
         for stand_in in _STAND_INS:
             try:
-                return Understood(cls.model_validate(canonical), unknown, tuple(wrong.values()))
+                return ParseResult(cls.model_validate(canonical), unknown, tuple(wrong.values()))
             except ValidationError as error:
                 _leave_all_out(canonical, error, stand_in, wrong)
-        return Understood(cls.model_validate(canonical), unknown, tuple(wrong.values()))
+        return ParseResult(cls.model_validate(canonical), unknown, tuple(wrong.values()))
 
     @classmethod
     def decode(cls, value: JsonObject, *, strict: bool = False) -> Self:
@@ -81,7 +81,7 @@ class JsonModel(BaseModel):
 
 
 @dataclass(frozen=True)
-class Understood(Generic[Message]):
+class ParseResult(Generic[Message]):
     """A message without the values that the schema doesn't allow (``wrong``).
 
     They count as not given; an item of a list is replaced, so that those behind it keep their
@@ -128,7 +128,7 @@ class Understood(Generic[Message]):
         return _Clouded(wrong, wrong.union(*map(ancestors, wrong)))
 
 
-def understood_items(
+def parsed_items(
     items: Sequence[Item], field: str, clouded: Callable[[str], bool]
 ) -> Sequence[Item | None]:
     """The items of a list; None in place of those that were wrong."""

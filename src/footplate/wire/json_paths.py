@@ -1,4 +1,4 @@
-"""Paths of fields in a request, as errors name them: ``a.b[0].c``."""
+"""Field paths in error messages: ``a.b[0].c``."""
 
 from __future__ import annotations
 

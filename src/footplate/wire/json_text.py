@@ -1,4 +1,4 @@
-"""JSON text to values and back, with everything refused that would hurt further in."""
+"""Parses JSON text strictly, rejecting what later layers cannot handle."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from math import isinf
 from typing import TYPE_CHECKING, NoReturn
 
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.domain.texts import STORABLE, storable
+from footplate.domain.text_validation import STORABLE, storable
 
 if TYPE_CHECKING:
     from pydantic import JsonValue

@@ -1,4 +1,4 @@
-"""The rules of labels, the same for both faces."""
+"""Rules for labels that both APIs share."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Violation
-from footplate.domain.words import listed
+from footplate.domain.formatting import listed
 from footplate.wire.json_text import describe
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Log lines of Footplate's own API: one JSON object per line of text."""
+"""Log lines of Footplate's own API: one JSON object a line."""
 
 from __future__ import annotations
 

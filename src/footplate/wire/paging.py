@@ -1,4 +1,4 @@
-"""Pages of lists: their size, and the opaque tokens that continue them."""
+"""Page sizes and page tokens."""
 
 from __future__ import annotations
 

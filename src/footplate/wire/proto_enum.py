@@ -1,4 +1,4 @@
-"""Enums that travel as a name or as a number (proto3 JSON)."""
+"""Enums in proto3 JSON, as a name or a number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The forms of names that refer to what lies elsewhere, the same for both faces."""
+"""Patterns of resource names that both APIs share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scalars of proto3 JSON: liberal where the clients differ, never guessing."""
+"""Scalars of proto3 JSON, tolerant where clients differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said beside the bytes of a shell: text frames, each of them a JSON object.
+"""Control messages of a shell's WebSocket: JSON text frames.
 
 To the shell: ``{"open": {"size": [COLUMNS, ROWS], "term": NAME, "command": TEXT}}``, all of whose
 fields may be missing, is the first; then ``{"resize": [COLUMNS, ROWS]}``, and ``{"eof": true}`` at
@@ -66,7 +66,7 @@ class Stream:
 
 
 @dataclass(frozen=True)
-class Taken:
+class WindowUpdate:
     """The shell has read so many bytes more; for the server, and not for the user."""
 
     count: int
@@ -74,7 +74,7 @@ class Taken:
 
 @dataclass(frozen=True)
 class Exit:
-    """As shells tell of the end of a command: 128 and the signal's number, if one ended it."""
+    """A command's exit code as shells report it: 128 plus the signal's number for a signal."""
 
     code: int
 
@@ -92,7 +92,7 @@ class LifeSign:
 
 
 Request = Opening | Resize | EndOfInput | LifeSign
-Answer = Stream | Taken | Exit | Failure | LifeSign
+Answer = Stream | WindowUpdate | Exit | Failure | LifeSign
 
 
 def encode_message(message: Request | Answer) -> str:
@@ -109,7 +109,7 @@ def _object(message: Request | Answer) -> JsonObject:
             return {"eof": True}
         case Stream(name):
             return {"stream": name}
-        case Taken(count):
+        case WindowUpdate(count):
             return {"taken": count}
         case Exit(code):
             return {"exit": code}
@@ -141,7 +141,7 @@ def decode_answer(text: str) -> Answer:
         case ("stream", str() as name) if name in _STREAMS:
             return Stream(name)
         case ("taken", int() as count) if not isinstance(count, bool) and count > 0:
-            return Taken(count)
+            return WindowUpdate(count)
         case ("exit", int() as code) if not isinstance(code, bool) and 0 <= code <= _MAX_CODE:
             return Exit(code)
         case ("error", str() as reason):

@@ -1,4 +1,4 @@
-"""Stacks as JSON: what a replica tells of its processes, and what all of them come to.
+"""The JSON of stack traces and their comparison.
 
 A replica's own words are hostile until checked: a program may have got hold of its token.
 """
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 def decode_dump(text: str) -> Dump:
-    """What one replica told, cut where it is too much.
+    """The stack traces of one replica, truncated if too large.
 
     Each part is checked by itself, so that the first wrong one is the last that is looked at: a
     list of a million wrong ones would cost gigabytes in errors.

@@ -1,4 +1,4 @@
-"""Errors as Google's services answer them (google.rpc.Status and its HTTP form)."""
+"""Errors in Google's format (google.rpc.Status over HTTP)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Times as RFC 3339 writes them, always with a zone."""
+"""RFC 3339 timestamps, always with a zone."""
 
 from __future__ import annotations
 

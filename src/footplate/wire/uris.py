@@ -1,4 +1,4 @@
-"""Where a request's files and directories may lie."""
+"""Rules for URIs of files and directories."""
 
 from __future__ import annotations
 

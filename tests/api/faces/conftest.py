@@ -19,7 +19,7 @@ from footplate.api.training_v1 import training_routes
 from footplate.api.vertex_v1 import model_routes, vertex_routes, vizier_routes
 from footplate.catalogue import load_catalogue
 from footplate.control.models import ModelRegistry
-from footplate.domain.states import State
+from footplate.domain.job_states import State
 from tests.support.http_server import serve
 from tests.support.jobs_service import MemoryJobs
 from tests.support.models import MemoryFiles, MemoryModels

@@ -9,9 +9,9 @@ from googleapiclient import discovery
 from googleapiclient.errors import HttpError
 
 from footplate.domain.errors import Code
+from footplate.domain.job_states import State
 from footplate.domain.jobs import Ending
 from footplate.domain.names import TrainingJobName
-from footplate.domain.states import State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -156,4 +156,4 @@ def test_a_developer_key_is_the_token(guarded: httpx.Client, anonymous: Any) -> 
     with pytest.raises(HttpError) as refusal:
         listing(None)
     assert refusal.value.status_code == 403
-    assert "wants a token" in refusal.value.reason
+    assert "requires a token" in refusal.value.reason

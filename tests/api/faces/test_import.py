@@ -13,7 +13,7 @@ from footplate.cli.main import main
 if TYPE_CHECKING:
     import httpx
 
-STUDIES = Path(__file__).parents[2] / "cli" / "prior" / "studies"
+STUDIES = Path(__file__).parents[2] / "cli" / "study_import" / "studies"
 
 
 @pytest.mark.parametrize(

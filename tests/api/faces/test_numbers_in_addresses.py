@@ -11,16 +11,16 @@ from footplate.api.app import create_app
 from footplate.api.footplate_v1 import About, footplate_routes
 from footplate.api.replica_v1 import replica_routes
 from footplate.api.security import Access
-from footplate.buckets.folders import FolderBuckets
+from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.catalogue import load_catalogue
+from footplate.control.control_requests import ControlRequests
 from footplate.control.images import Images
-from footplate.control.reduction import ReductionKit
-from footplate.control.reports import Reports
+from footplate.control.reduction_setup import ReductionKit
+from footplate.control.replica_reports import Reports
+from footplate.control.replica_tasks import Limits, Tasks
 from footplate.control.status import Status
-from footplate.control.tasks import Limits, Tasks
 from footplate.control.tokens import Bearer, Tokens
 from footplate.control.wheels import Wheel
-from footplate.control.wishes import Wishes
 from footplate.domain.lifecycle import Admitted, react
 from footplate.domain.sites import Mode, Site
 from footplate.store import open_store
@@ -66,7 +66,7 @@ def http(tmp_path: Path) -> Iterator[httpx.Client]:
     reports = Reports(store, MemoryLogs(clock.now), MemoryUsage(), clock, lambda: None)
     status = Status(store, clock, lambda: None)
     routes = [
-        *replica_routes(tasks, reports, TOKENS, Wishes(lambda: "w", 1), images),
+        *replica_routes(tasks, reports, TOKENS, ControlRequests(lambda: "w", 1), images),
         *footplate_routes(status, store, About("1", "", 1, ""), lambda: None),
     ]
     with serve(create_app(routes, Access())) as url, httpx.Client(base_url=url) as client:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from footplate.api.bodies import MAX_JSON_BYTES
+from footplate.api.request_bodies import MAX_JSON_BYTES
 
 if TYPE_CHECKING:
     import httpx

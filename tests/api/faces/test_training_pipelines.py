@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from footplate.domain.errors import Code
+from footplate.domain.job_states import State
 from footplate.domain.jobs import Ending
 from footplate.domain.names import parse_job_name
 from footplate.domain.pipelines import ModelUpload
-from footplate.domain.states import State
 
 if TYPE_CHECKING:
     import httpx

@@ -10,9 +10,9 @@ import pytest
 from googleapiclient import discovery
 
 from footplate.domain.admission import Explanation
+from footplate.domain.job_states import State
 from footplate.domain.jobs import Ending
 from footplate.domain.names import TrainingJobName
-from footplate.domain.states import State
 from footplate.domain.studies.metrics import Measurement
 from footplate.domain.studies.records import TrialRecord
 from footplate.domain.studies.trials import TrialState

@@ -8,9 +8,9 @@ import pytest
 
 from footplate.domain.admission import Explanation
 from footplate.domain.errors import Code
+from footplate.domain.job_states import State
 from footplate.domain.jobs import Ending
 from footplate.domain.names import TrainingJobName
-from footplate.domain.states import State
 
 if TYPE_CHECKING:
     import httpx

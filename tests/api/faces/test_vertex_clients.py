@@ -11,9 +11,9 @@ from google.cloud.aiplatform_v1.types import job_state
 from google.oauth2.credentials import Credentials
 
 from footplate.domain.errors import Code
+from footplate.domain.job_states import State
 from footplate.domain.jobs import Ending
 from footplate.domain.names import parse_job_name
-from footplate.domain.states import State
 from footplate.domain.submission import Tuning
 
 if TYPE_CHECKING:

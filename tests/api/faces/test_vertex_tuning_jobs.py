@@ -11,9 +11,9 @@ from google.cloud import aiplatform, aiplatform_v1
 
 from footplate.domain.admission import Explanation
 from footplate.domain.errors import Code
+from footplate.domain.job_states import State
 from footplate.domain.jobs import Ending
 from footplate.domain.names import parse_job_name
-from footplate.domain.states import State
 from footplate.domain.studies.metrics import Selection
 from footplate.domain.studies.records import TrialRecord
 from footplate.domain.studies.trials import TrialState

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.domain.admission import Explanation
+from footplate.domain.job_states import State
 from footplate.domain.jobs import Ending
 from footplate.domain.names import parse_job_name
-from footplate.domain.states import State
 from footplate.domain.submission import Tuning
 
 if TYPE_CHECKING:

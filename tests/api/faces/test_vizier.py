@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from footplate.control.suggesting import engine
+from footplate.control.suggestions import tuner_loader
 
 if TYPE_CHECKING:
     import httpx
@@ -28,7 +28,7 @@ TYPES = "type.googleapis.com/google.cloud.aiplatform"
 @pytest.fixture(scope="module", autouse=True)
 def tuner() -> None:
     """Its libraries are imported at the first suggestion; on a busy machine that takes long."""
-    engine.load()
+    tuner_loader.load()
 
 
 def make(http: httpx.Client, display_name: str = "s", query: str = "", **more: Any) -> str:

@@ -13,11 +13,11 @@ import pytest
 from footplate.api.app import create_app
 from footplate.api.footplate_v1.package_checks import package_check_routes
 from footplate.api.security import Access
-from footplate.buckets.folders import FolderBuckets
-from footplate.control.gate import Gate
+from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.control.package_checks import PackageChecks
-from footplate.control.searches.earlier import EarlierStudies
-from footplate.control.searches.resolving import SearchResolver
+from footplate.control.submission_checks import SubmissionChecks
+from footplate.control.tuning.prior_studies import PriorStudies
+from footplate.control.tuning.search_resolution import SearchResolver
 from footplate.domain.errors import DeadlineExceeded
 from footplate.domain.jobs import RestartBounds
 from footplate.domain.quotas import Quotas
@@ -89,8 +89,8 @@ def http(tmp_path: Path, resolver: FakeResolver) -> Iterator[httpx.Client]:
     buckets, store, regions = FolderBuckets(tmp_path, FakeClock()), MemoryStore(), make_regions()
     buckets.create_bucket("stage")
     buckets.write("stage", "t.tar.gz", [b"..."])
-    searches = SearchResolver(store, EarlierStudies(store, store.studies))
-    gate = Gate(
+    searches = SearchResolver(store, PriorStudies(store, store.studies))
+    gate = SubmissionChecks(
         *(buckets, built_in(), regions, Quotas, RestartBounds(), searches),
         FakeContainerEngine(),
         reduction=True,

@@ -14,7 +14,7 @@ from footplate.api.security import Access
 from footplate.client.service import Service
 from footplate.control.status import Status
 from footplate.domain.jobs import Replica
-from footplate.wire.restarts import MOST_NAMES
+from footplate.wire.restart_counts import MOST_NAMES
 from tests.support.clock import FakeClock
 from tests.support.http_server import serve
 from tests.support.jobs import make_job

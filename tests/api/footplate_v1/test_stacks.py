@@ -14,14 +14,14 @@ from footplate.api.app import create_app
 from footplate.api.footplate_v1.stacks import stacks_routes
 from footplate.api.security import Access
 from footplate.client.service import Service
+from footplate.control.control_requests import ControlRequests
 from footplate.control.stacks import Stacks
 from footplate.control.tokens import Bearer
-from footplate.control.wishes import Wishes
 from footplate.domain.errors import NotFound
+from footplate.domain.job_states import Phase, State
 from footplate.domain.jobs import Replica
 from footplate.domain.names import parse_job_name
-from footplate.domain.states import Phase, State
-from footplate.wire.wishes import WishAnswer
+from footplate.wire.control_requests import ControlResponse
 from tests.support.http_server import serve
 from tests.support.jobs import make_custom_name, make_job, make_spec
 from tests.support.store import MemoryStore
@@ -45,26 +45,26 @@ def told(line: int) -> str:
 def url() -> Iterator[str]:
     """Of a service with one job, whose first replica answers and whose second one can't."""
     numbers = count()
-    wishes = Wishes(lambda: f"w{next(numbers)}", 10)
+    control_requests = ControlRequests(lambda: f"w{next(numbers)}", 10)
     spec = make_spec(NAME, workers=1)
     replicas = tuple(Replica(name, Phase.RUNNING) for name in spec.replica_names())
     job = make_job(NAME, spec=spec)
     store = MemoryStore()
     store.create(replace(job, state=State.RUNNING, attempt=1, replicas=replicas), ())
-    answers = {FIRST: WishAnswer(told(3)), SECOND: WishAnswer(error="not permitted")}
+    answers = {FIRST: ControlResponse(told(3)), SECOND: ControlResponse(error="not permitted")}
 
     def let_answer(replica: str) -> None:
         asked = Bearer(store.get(NAME).attempt_id, replica)
 
         def wake() -> None:
-            for wish in wishes.pending(asked, "")[0]:
-                wishes.answer(wish.id, asked, answers[replica])
+            for control_request in control_requests.pending(asked, "")[0]:
+                control_requests.answer(control_request.id, asked, answers[replica])
 
-        wishes.hold(asked, wake)
+        control_requests.hold(asked, wake)
 
     for replica in answers:
         let_answer(replica)
-    with serve(create_app(stacks_routes(Stacks(wishes), store.get), Access())) as url:
+    with serve(create_app(stacks_routes(Stacks(control_requests), store.get), Access())) as url:
         yield url
 
 

@@ -14,8 +14,8 @@ from footplate.api.app import create_app
 from footplate.api.footplate_v1.trials import trials_routes
 from footplate.api.security import Access
 from footplate.domain.admission import Explanation
+from footplate.domain.job_states import State
 from footplate.domain.names import CustomJobName, StudyUid
-from footplate.domain.states import State
 from footplate.domain.studies.metrics import Goal, Measurement, Metric
 from footplate.domain.studies.records import (
     PredictionRecord,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from footplate.domain.jobs import Job
-    from footplate.domain.searches.search import Search
+    from footplate.domain.tuning.search import Search
 
 NAME = "projects/demo/locations/us-central1/hyperparameterTuningJobs/9"
 PLAIN = "projects/demo/jobs/plain"

@@ -14,8 +14,8 @@ from footplate.api.security import Access
 from footplate.client.service import Service
 from footplate.client.usage import Figure
 from footplate.domain.errors import NotFound
+from footplate.domain.job_states import State
 from footplate.domain.names import TrainingJobName
-from footplate.domain.states import State
 from footplate.domain.usage import Counters, GpuUse, Sample
 from tests.support.http_server import serve
 from tests.support.jobs import make_job, make_spec

@@ -10,10 +10,10 @@ import pytest
 from footplate.api.app import create_app
 from footplate.api.footplate_v1.validation import validation_routes
 from footplate.api.security import Access
-from footplate.buckets.folders import FolderBuckets
-from footplate.control.gate import Gate
-from footplate.control.searches.earlier import EarlierStudies
-from footplate.control.searches.resolving import SearchResolver
+from footplate.buckets.folder_buckets import FolderBuckets
+from footplate.control.submission_checks import SubmissionChecks
+from footplate.control.tuning.prior_studies import PriorStudies
+from footplate.control.tuning.search_resolution import SearchResolver
 from footplate.control.validation import Validation
 from footplate.domain.jobs import RestartBounds
 from footplate.domain.quotas import Quotas
@@ -54,8 +54,8 @@ def http(tmp_path: Path, store: MemoryStore) -> Iterator[httpx.Client]:
     buckets, regions = FolderBuckets(tmp_path / "buckets", FakeClock()), make_regions()
     buckets.create_bucket("stage")
     buckets.write("stage", "t.tar.gz", [b"..."])
-    searches = SearchResolver(store, EarlierStudies(store, store.studies))
-    gate = Gate(
+    searches = SearchResolver(store, PriorStudies(store, store.studies))
+    gate = SubmissionChecks(
         buckets,
         built_in(),
         regions,

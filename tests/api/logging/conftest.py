@@ -16,13 +16,13 @@ from footplate.api.security import Access
 from footplate.api.training_v1 import training_routes
 from footplate.api.vertex_v1 import vertex_routes
 from footplate.catalogue import load_catalogue
+from footplate.domain.job_states import State
 from footplate.domain.jobs import Ending
 from footplate.domain.log_lines import Line
 from footplate.domain.names import CustomJobName, TrainingJobName, trial_run_name
-from footplate.domain.states import State
 from footplate.domain.submission import Location, Submission
 from footplate.logs.files import FileLogs
-from footplate.wire.severity import read_line
+from footplate.wire.log_severity import read_line
 from tests.support.http_server import serve
 from tests.support.jobs import make_job, make_search, make_spec
 from tests.support.jobs_service import MemoryJobs

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tests.api.logging.conftest import World
 
-_PATIENCE_S = 90.0
+_TIMEOUT_S = 90.0
 TEXTS = (
     "plain",
     "ünïcode \u4f60\u597d \U0001f600",
@@ -63,7 +63,7 @@ class Server:
         """Return right after it was answered ``times`` times more."""
         with self._asked:
             wanted = self._count + times
-            assert self._asked.wait_for(lambda: self._count >= wanted, _PATIENCE_S)
+            assert self._asked.wait_for(lambda: self._count >= wanted, _TIMEOUT_S)
 
 
 class Gcloud:
@@ -99,7 +99,7 @@ class Gcloud:
 
     def finish(self) -> list[str]:
         """Severity and message of all lines that are left, when it has ended by itself."""
-        output, errors = self._process.communicate(timeout=_PATIENCE_S)
+        output, errors = self._process.communicate(timeout=_TIMEOUT_S)
         assert self._process.returncode == 0, errors
         rows = [line.split("\t", 3) for line in output.split("\n")[:-1]]
         return [f"{row[0]} {row[3].removeprefix(chr(9))}" for row in rows]

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 
 from footplate.api.errors import answer_router_error, answer_service_error
 from footplate.api.storage_v1 import program_routes, storage_routes
-from footplate.buckets.folders import FolderBuckets
+from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.domain.errors import PermissionDenied, ServiceError
 from footplate.server.clock import SystemClock
 from tests.support.http_server import serve

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from footplate.buckets.folders import FolderBuckets
+from footplate.buckets.folder_buckets import FolderBuckets
 from tests.support.gcloud import find_gcloud
 
 MEBIBYTE = 1 << 20

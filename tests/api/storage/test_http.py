@@ -15,7 +15,7 @@ from starlette.applications import Starlette
 
 from footplate.api.storage_v1 import storage_routes
 from footplate.api.storage_v1.body import SMALL_BYTES
-from footplate.buckets.folders import FolderBuckets
+from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.server.clock import SystemClock
 from tests.support.http_server import serve
 

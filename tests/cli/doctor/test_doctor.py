@@ -7,8 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from footplate.cli.doctor.findings import Finding, Verdict, conclusion, jobs_can_run
-from footplate.cli.doctor.judging import (
+from footplate.cli.doctor.assessment import (
     judge_database,
     judge_disk,
     judge_engine,
@@ -17,7 +16,8 @@ from footplate.cli.doctor.judging import (
     judge_port,
     judge_pythons,
 )
-from footplate.container_engine.sockets import WAY_OUT
+from footplate.cli.doctor.findings import Finding, Verdict, conclusion, jobs_can_run
+from footplate.container_engine.sockets import REMEDY
 from footplate.testing.engines import private_podman
 from tests.support.engines import require_engine
 
@@ -47,7 +47,7 @@ def shown(findings: list[Finding]) -> str:
 def test_a_machine_that_has_everything() -> None:
     findings = [
         judge_disk("/srv/footplate", 400 * 10**9, 500 * 10**9, ""),
-        judge_isolation({"rung": "cgroup", "reasons": []}, "auto"),
+        judge_isolation({"containment_mode": "cgroup", "reasons": []}, "auto"),
         judge_engine("", DOCKER_INFO, {"Components": [{"Name": "Engine"}]}),
         judge_gpus(["NVIDIA L4", "NVIDIA L4"], (), hidden=False),
         judge_pythons({"3.11": "/usr/bin/python3.11", "3.7": "/opt/py37"}, ""),
@@ -73,8 +73,8 @@ def test_a_machine_that_lacks_things_names_each_way_out() -> None:
     rootless = {**PODMAN_INFO, "CgroupVersion": "1", "CgroupDriver": "cgroupfs"}
     findings = [
         judge_disk("/home/ada/fp", 2 * 10**9, 20 * 10**9, ""),
-        judge_isolation({"rung": "subreaper", "reasons": ["no unshare"]}, "auto"),
-        judge_engine(f"no container engine found on this machine; {WAY_OUT}", {}, {}),
+        judge_isolation({"containment_mode": "subreaper", "reasons": ["no unshare"]}, "auto"),
+        judge_engine(f"no container engine found on this machine; {REMEDY}", {}, {}),
         judge_engine("", rootless, PODMAN),
         judge_engine("", {**PODMAN_INFO, "Driver": "vfs"}, PODMAN),
         judge_gpus([], ["its GPUs can't be told"], hidden=True),
@@ -89,7 +89,7 @@ LIMITED  disk          2.0 of 20.0 GB free for /home/ada/fp: a runtime with PyTo
 LIMITED  isolation     subreaper: processes that a program leaves behind are looked for by their \
 parent (no unshare); install util-linux, or run as root
 LIMITED  containers    container images can't run: no container engine found on this machine; \
-{WAY_OUT}
+{REMEDY}
 LIMITED  containers    Podman 4.3.1, rootless, cgroups v1 (cgroupfs), storage overlay in \
 /home/ada/.local/share/containers: processors and memory can't be limited; start the machine with \
 cgroups v2 (systemd.unified_cgroup_hierarchy=1)
@@ -111,7 +111,7 @@ def test_what_no_job_can_run_without_fails() -> None:
     findings = [
         judge_disk("/data", 10, 100, "/data may not be written to by this user"),
         judge_disk("/data", 10**6, 10**9, ""),
-        judge_isolation({"rung": "", "reasons": ["no cgroup here"]}, "cgroup"),
+        judge_isolation({"containment_mode": "", "reasons": ["no cgroup here"]}, "cgroup"),
         judge_port("127.0.0.1", 80, None, "port: 80 given: you have no right to it"),
         judge_database("postgresql://db/fp", "", "connection refused"),
     ]

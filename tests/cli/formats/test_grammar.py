@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from footplate.cli.formats.format_spec import AllItems, Argument, Call, Column, Layout
 from footplate.cli.formats.grammar import read_format, read_path
-from footplate.cli.formats.layout import Argument, Call, Column, Layout, Whole
 from footplate.domain.errors import InvalidArgument
 
 
@@ -24,7 +24,7 @@ def test_all_of_the_grammar() -> None:
                 (Call("date", (Argument("%d, %H", "format"), Argument("LOCAL", "tz"))),),
                 align="right",
             ),
-            Column(("pools", Whole.ITEMS, "m")),
+            Column(("pools", AllItems.ITEMS, "m")),
             Column((), (Call("uri"),)),
         ),
     )
@@ -42,8 +42,8 @@ def test_kinds_and_other_names_of_them(text: str, kind: str) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("value", "value wants fields, such as value(name,state); they are missing at its end"),
-        ("value()", "value wants fields, such as value(name,state); they are missing at its end"),
+        ("value", "value requires fields, such as value(name,state) at its end"),
+        ("value()", "value requires fields, such as value(name,state) at its end"),
         ("value(", "the name of a field is missing at its end"),
         ("table(jobId", "')' is missing at its end"),
         ("table[box", "']' is missing at its end"),
@@ -52,7 +52,7 @@ def test_kinds_and_other_names_of_them(text: str, kind: str) -> None:
         ("value(a.dat())", ("there is no transform dat(); did you mean date? "
          "at character 9, near 'dat())'")),
         ("value(a.date().b)", "a field can't follow a transform; at character 16, near 'b)'"),
-        ("table(a:label)", "label wants a value: label=NAME at character 9, near 'label)'"),
+        ("table(a:label)", "label requires a value: label=NAME at character 9, near 'label)'"),
         ("table(a:align=up)", ("align='up' given; allowed: left, right, center; at character 9, "
          "near 'align=up)'")),
         ("table(a:sort=x)", ("sort='x' given; allowed: a number, from 1; at character 9, "
@@ -68,6 +68,6 @@ def test_what_is_wrong_is_named_with_its_place(text: str, problem: str) -> None:
 
 
 def test_a_path_has_no_transforms() -> None:
-    assert read_path("a.b[]") == ("a", "b", Whole.ITEMS)
+    assert read_path("a.b[]") == ("a", "b", AllItems.ITEMS)
     with pytest.raises(InvalidArgument, match="allowed: the path of a field, without transforms"):
         read_path("a.date()")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.cli.formats.grammar import read_format
-from footplate.cli.show import render, render_list
+from footplate.cli.output_format import render, render_list
 
 if TYPE_CHECKING:
     from pydantic import JsonValue

@@ -20,7 +20,7 @@ from tests.support.quotas import CATALOGUE, MemoryQuotas
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from footplate.domain.amounts import Amounts
+    from footplate.domain.resources import Amounts
 
 
 @dataclass

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.replica.leases import Leases, open_lock, try_alone
+from footplate.replica.cache_locks import Leases, open_lock, try_alone
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from footplate.cli.shell.ssh import find_uri
-from footplate.client.resources import Job, LocatedJob, TrainingJob
+from footplate.client.records import Job, LocatedJob, TrainingJob
 from footplate.domain.errors import FailedPrecondition, NotFound
 from footplate.domain.names import CustomJobName
 
@@ -49,7 +49,7 @@ def test_a_tuning_job_names_the_jobs_that_have_shells() -> None:
 @pytest.mark.parametrize(
     ("job", "message"),
     [
-        (custom("PENDING"), "job 7 is PREPARING; shells are there while it is RUNNING"),
+        (custom("PENDING"), "job 7 is PREPARING; a shell needs a RUNNING job"),
         (custom("SUCCEEDED"), "job 7 is SUCCEEDED"),
         (training("QUEUED"), "job j is QUEUED"),
         (custom("RUNNING"), "none of its programs runs just now"),

@@ -62,7 +62,7 @@ def test_what_is_not_there_is_told(invoke: Callable[..., Result], fake: FakeServ
     nothing = invoke("storage", "ls", "gs://one/x")
     assert (nothing.exit_code, nothing.stderr) == (
         1,
-        "Error: nothing lies at gs://one/x; `footplate storage ls gs://one` lists all\n",
+        "Error: nothing exists at gs://one/x; `footplate storage ls gs://one` lists all\n",
     )
     assert invoke("storage", "ls", "gs://none").stderr == "Error: the bucket none isn't there\n"
 

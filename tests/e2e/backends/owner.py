@@ -8,7 +8,7 @@ input. For each it forks a child that starts a gang below ``FOLDER/NAME`` and is
 ``step`` at that step of the start, kind ``after`` so many milliseconds from its beginning. It
 answers ``killed``, or ``done`` if the child came to its end before.
 
-With ``start-forked`` and ``crash-forked`` supervisors come from a nursery, which is ready.
+With ``start-forked`` and ``crash-forked`` supervisors come from a fork server, which is ready.
 """
 
 import os
@@ -22,7 +22,7 @@ from pathlib import Path
 from footplate.backends.local import LocalBackend
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import AttemptStart, Ticket
-from tests.support.local_backend import make_ready_nursery
+from tests.support.local_backend import make_ready_fork_server
 
 TOKEN = "attempt-1.master-replica-0.0123456789abcdef"
 
@@ -36,7 +36,7 @@ def make_backend(folder: Path, archive: Path, *, forked: bool) -> LocalBackend:
         cache=folder / "cache",
         buckets=folder / "buckets",
         uv=Path("/usr/bin/uv"),
-        nursery=make_ready_nursery(archive) if forked else None,
+        fork_server=make_ready_fork_server(archive) if forked else None,
     )
 
 

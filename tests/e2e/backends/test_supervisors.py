@@ -13,13 +13,13 @@ import pytest
 from footplate.backends.local import LocalBackend
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import AttemptStart, Presence, Ticket
-from footplate.replica.archive import build_archive
-from footplate.replica.isolation.processes import find
+from footplate.replica.isolation.procfs import find
+from footplate.replica.supervisor_archive import build_archive
 from tests.support import ROOT
 from tests.support.backend_rig import see
-from tests.support.local_backend import find_processes, make_ready_nursery, wait_until
+from tests.support.local_backend import find_processes, make_ready_fork_server, wait_until
 from tests.support.replica_api import TOKEN, ReplicaApi
-from tests.support.supervised import Supervised, command_task, python_task
+from tests.support.supervisor_process import Supervised, command_task, python_task
 
 OWNER = "tests.e2e.backends.owner"
 ATTEMPT = AttemptId("u-1")
@@ -43,7 +43,7 @@ class World:
     """A server that answers supervisors, and the backend of whoever is alive just now."""
 
     def __init__(self, folder: Path, archive: Path, *, forked: bool) -> None:
-        """``forked``: supervisors come from a nursery."""
+        """``forked``: supervisors come from a fork server."""
         self.folder = folder
         self.archive = archive
         self.forked = forked
@@ -64,15 +64,15 @@ class World:
             cache=self.folder / "cache",
             buckets=self.folder / "buckets",
             uv=Path("/usr/bin/uv"),
-            nursery=make_ready_nursery(self.archive) if self.forked else None,
+            fork_server=make_ready_fork_server(self.archive) if self.forked else None,
         )
 
     def watch(self) -> None:
         self.backend.watch(lambda _: self.changed.set())
 
     def presence(self) -> Presence:
-        (sighting,) = see(self.backend, REQUEST)
-        return sighting.presence
+        (observation,) = see(self.backend, REQUEST)
+        return observation.presence
 
     def await_presence(self, presence: Presence) -> str:
         wait_until(lambda: self.presence() is presence)

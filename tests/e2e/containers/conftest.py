@@ -8,7 +8,7 @@ import pytest
 
 from footplate.testing.engines import make_python_image, private_dockerd, private_podman
 from footplate.testing.service import running_service
-from tests.e2e.containers.container_desk import IMAGE, ContainerDesk, Engine
+from tests.e2e.containers.container_context import IMAGE, ContainerDesk, Engine
 from tests.e2e.service.conftest import CACHE
 from tests.support.engines import require_engine
 
@@ -34,7 +34,7 @@ def dockerd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 
 @pytest.fixture
-def desk(podman: Engine, tmp_path: Path) -> Iterator[ContainerDesk]:
+def context(podman: Engine, tmp_path: Path) -> Iterator[ContainerDesk]:
     """A service of the test's own."""
     settings = {"stop_grace_s": 1, "container_engine": podman.socket}
     with running_service(tmp_path / "data", CACHE, **settings) as service:

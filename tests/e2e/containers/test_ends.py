@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.domain.states import State
+from footplate.domain.job_states import State
 from footplate.testing.service import running_service
-from tests.e2e.containers.container_desk import ContainerDesk
+from tests.e2e.containers.container_context import ContainerDesk
 from tests.e2e.service.conftest import CACHE
 from tests.e2e.service.test_ends import FAMILY, check_silence
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.e2e.containers.container_desk import Engine
+    from tests.e2e.containers.container_context import Engine
 
 
 def test_exit_codes_and_signals(each: ContainerDesk) -> None:
@@ -79,10 +79,10 @@ def test_more_memory_than_the_machine_type_has(podman: Engine, tmp_path: Path) -
     with running_service(
         tmp_path / "data", CACHE, container_engine=podman.socket, **settings
     ) as service:
-        desk = ContainerDesk(service, podman)
-        name = desk.submit("x = bytearray(2_000_000_000)", masterType="own-small")
-        message = desk.wait_for(name, State.FAILED).error_message
-        assert desk.told(name, "LIMITS") == [
+        context = ContainerDesk(service, podman)
+        name = context.submit("x = bytearray(2_000_000_000)", masterType="own-small")
+        message = context.wait_for(name, State.FAILED).error_message
+        assert context.told(name, "LIMITS") == [
             "at most 0.5 GB of memory and 1 vCPU, as own-small has"
         ]
     assert message == (
@@ -90,4 +90,4 @@ def test_more_memory_than_the_machine_type_has(podman: Engine, tmp_path: Path) -
         "memory; its machine own-small has 0.5 GB. Smaller batches, less data at once, or a "
         "machine type with more memory are ways out"
     )
-    desk.check_nothing_is_left()
+    context.check_nothing_is_left()

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.domain.job_states import State
 from footplate.domain.stacks import describe
-from footplate.domain.states import State
 from footplate.testing.engines import private_registry, push_image
 from footplate.testing.faults.processes import find_supervisor
 from tests.e2e.engines.test_pull import MB, Silent, silent
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from footplate.domain.names import CustomJobName, TrainingJobName
-    from tests.e2e.containers.container_desk import ContainerDesk
+    from tests.e2e.containers.container_context import ContainerDesk
 
 __all__ = ["silent"]
 
@@ -41,9 +41,9 @@ wait_for_end(os.path.join("/gcs/stage/out", os.environ["CLOUD_ML_JOB_ID"], "end"
 """
 
 
-def running(desk: ContainerDesk, **training_input: bool) -> TrainingJobName:
-    name = desk.submit(WAIT, setup=None, **training_input)
-    desk.until(lambda: desk.messages(name) == ["up 0"])
+def running(context: ContainerDesk, **training_input: bool) -> TrainingJobName:
+    name = context.submit(WAIT, setup=None, **training_input)
+    context.until(lambda: context.messages(name) == ["up 0"])
     return name
 
 
@@ -60,15 +60,15 @@ def test_a_replica_whose_engine_is_killed_starts_again_with_it(shared: Container
     shared.wait_for(name, State.SUCCEEDED)
 
 
-def lost(desk: ContainerDesk, name: TrainingJobName) -> bool:
-    return any("the container engine was lost" in event.message for event in desk.events(name))
+def lost(context: ContainerDesk, name: TrainingJobName) -> bool:
+    return any("the container engine was lost" in event.message for event in context.events(name))
 
 
-def pulling(desk: ContainerDesk, silent: Silent) -> CustomJobName:
+def pulling(context: ContainerDesk, silent: Silent) -> CustomJobName:
     """A job whose registry takes the request for its image, and never answers."""
-    name = desk.run_custom("true", image=f"{silent.host}/team/x:1")
-    desk.until(lambda: any("pulls" in text for text in desk.told(name, "PREPARING")))
-    desk.until(silent.asked.is_set)
+    name = context.run_custom("true", image=f"{silent.host}/team/x:1")
+    context.until(lambda: any("pulls" in text for text in context.told(name, "PREPARING")))
+    context.until(silent.asked.is_set)
     return name
 
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from footplate.replica.container.api import Engine as EngineApi
-from footplate.replica.container.api import EngineError
-from tests.e2e.containers.container_desk import IMAGE
+from footplate.replica.container.engine_api import Engine as EngineApi
+from footplate.replica.container.engine_api import EngineError
+from tests.e2e.containers.container_context import IMAGE
 
 if TYPE_CHECKING:
-    from tests.e2e.containers.container_desk import Engine
+    from tests.e2e.containers.container_context import Engine
 
 
 def test_podman_looks_for_the_requested_gpu(podman: Engine) -> None:

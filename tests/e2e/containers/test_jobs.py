@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.domain.states import State
-from tests.e2e.service.searching import search, trials
+from footplate.domain.job_states import State
+from tests.e2e.service.tuning_helpers import search, trials
 from tests.unit.replica_metrics import event_writer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from footplate.domain.names import JobName
-    from tests.e2e.containers.container_desk import ContainerDesk
+    from tests.e2e.containers.container_context import ContainerDesk
 
 MEET = """
 import json, os, socket, time
@@ -55,9 +55,9 @@ print(json.dumps(shown), flush=True)
 """
 
 
-def met(desk: ContainerDesk, name: JobName) -> dict[str, dict[str, object]]:
+def met(context: ContainerDesk, name: JobName) -> dict[str, dict[str, object]]:
     """What each replica of a job has printed, which is one line of JSON."""
-    return {line.replica: json.loads(line.message) for line in desk.lines(name)}
+    return {line.replica: json.loads(line.message) for line in context.lines(name)}
 
 
 def test_a_gang_of_three_meets_over_sockets(each: ContainerDesk) -> None:

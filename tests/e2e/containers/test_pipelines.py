@@ -15,7 +15,7 @@ from tests.e2e.service.conftest import BUCKET
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.e2e.containers.container_desk import ContainerDesk
+    from tests.e2e.containers.container_context import ContainerDesk
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("engines")]
 

@@ -10,8 +10,8 @@ import pytest
 from footplate.cli.packaging.image_build import make_context
 from footplate.cli.packaging.local_code import LocalCode
 from footplate.container_engine.build import build
+from footplate.domain.job_states import State
 from footplate.domain.names import GcsUri
-from footplate.domain.states import State
 from footplate.testing.engines import private_registry
 from footplate.testing.faults import FaultInjector
 from tests.support.engines import require_registry
@@ -20,7 +20,7 @@ from tests.support.trainers import pack
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.e2e.containers.container_desk import ContainerDesk
+    from tests.e2e.containers.container_context import ContainerDesk
 
 SHOW = "import json, sys; print(json.dumps(sys.argv[1:]))"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from footplate.container_engine.discovery import FoundEngine
-from footplate.container_engine.leftovers import remove_leftovers
-from footplate.server.container_leftovers import ContainerLeftovers
+from footplate.container_engine.orphaned_containers import remove_leftovers
+from footplate.server.orphaned_containers import OrphanedContainers
 from footplate.testing.engines import (
     PrivateEngine,
     make_python_image,
@@ -69,10 +69,10 @@ def test_an_engine_that_is_away_is_asked_again_later(tmp_path: Path) -> None:
         return FoundEngine(str(tmp_path / "no.sock"))
 
     marker = tmp_path / "marker"
-    leftovers = ContainerLeftovers(find, "mine", marker)
-    leftovers.tend()
+    leftovers = OrphanedContainers(find, "mine", marker)
+    leftovers.maintain()
     assert not asked
     marker.touch()
-    leftovers.tend()
-    leftovers.tend()
+    leftovers.maintain()
+    leftovers.maintain()
     assert len(asked) == 2

@@ -13,12 +13,12 @@ import yaml
 
 from footplate.domain.names import CustomJobName, parse_job_name
 from footplate.testing.service import running_service
-from tests.e2e.service.conftest import CACHE, Desk
+from tests.e2e.service.conftest import CACHE, Context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from footplate.client.resources import CustomJob, Event
+    from footplate.client.records import CustomJob, Event
     from footplate.domain.names import JobName, TrainingJobName
 
 ROOT = Path(__file__).parents[3]
@@ -27,7 +27,7 @@ _FOOTPLATE = (sys.executable, "-c", "from footplate.cli.main import main; main()
 _SUBMIT_S = 120.0
 
 
-class Clusters(Desk):
+class Clusters(Context):
     """Sends examples by their folders' names."""
 
     patience_s = 900.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.domain.states import State
+from footplate.domain.job_states import State
 from tests.e2e.frameworks.conftest import read_report
 
 if TYPE_CHECKING:

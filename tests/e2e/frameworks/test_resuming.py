@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.domain.states import State
+from footplate.domain.job_states import State
 from footplate.testing.faults import FaultInjector
 from tests.e2e.frameworks.conftest import read_report
 

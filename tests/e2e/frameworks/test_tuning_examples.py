@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.domain.states import State
-from tests.e2e.service.searching import curve, told, trials
+from footplate.domain.job_states import State
+from tests.e2e.service.tuning_helpers import curve, told, trials
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

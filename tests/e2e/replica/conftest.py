@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.replica.archive import build_archive
-from footplate.replica.isolation import ladder
-from tests.support.supervised import Supervised, command_task
+from footplate.replica.isolation import mode_selection
+from footplate.replica.supervisor_archive import build_archive
+from tests.support.supervisor_process import Supervised, command_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -39,15 +39,15 @@ def make_replica(tmp_path: Path, archive: Path) -> Iterator[Callable[..., Superv
         replica.close()
 
 
-@pytest.fixture(scope="session", params=ladder.RUNGS)
-def rung(
+@pytest.fixture(scope="session", params=mode_selection.CONTAINMENT_MODES)
+def containment_mode(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, archive: Path
 ) -> str:
-    """Each rung that works here; under CI as root all of them must."""
+    """Each containment mode that works here; under CI as root all of them must."""
     name: str = request.param
     task = command_task(["true"])
     replica = Supervised(
-        tmp_path_factory.mktemp("rung") / "r", task, archive=archive, isolation=name
+        tmp_path_factory.mktemp("containment_mode") / "r", task, archive=archive, isolation=name
     )
     try:
         end = replica.supervise()

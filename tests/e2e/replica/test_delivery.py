@@ -18,7 +18,7 @@ import pytest
 
 from tests.support.disks import small_disk
 from tests.support.replica_api import TOKEN, Reply
-from tests.support.supervised import Supervised, python_task, wait_until
+from tests.support.supervisor_process import Supervised, python_task, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -355,7 +355,7 @@ def test_on_a_full_disk_no_program_is_begun(make_replica: Make) -> None:
         assert replica.finish()["code"] == 0
     assert replica.api.lines() == ["hello"]
     told = replica.api.events("DISK_FULL")
-    assert told[0] == "the disk is full: the program is begun when there is room"
+    assert told[0] == "the disk is full: the program starts when there is space"
 
 
 def test_endless_output_without_a_newline_comes_in_pieces(make_replica: Make) -> None:

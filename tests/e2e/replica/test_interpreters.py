@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.interpreters import find_interpreters
-from tests.support.supervised import Supervised, python_task
+from tests.support.supervisor_process import Supervised, python_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,11 +23,13 @@ HEAVY = {"argparse", "ctypes", "dataclasses", "http", "inspect", "logging", "ran
 
 
 @pytest.mark.parametrize("python", find_interpreters())
-def test_a_replica_under_each_python(make_replica: Make, python: str, rung: str) -> None:
+def test_a_replica_under_each_python(
+    make_replica: Make, python: str, containment_mode: str
+) -> None:
     code = "for i in range(1000): print(i)\nraise ValueError('bad')"
     task = python_task(code, usage_s=0.01, hang_s=0.01)
     task["program"]["argv"][0] = python
-    replica = make_replica(task, python=python, isolation=rung)
+    replica = make_replica(task, python=python, isolation=containment_mode)
     end = replica.supervise()
     if end["kind"] == "UNPREPARED":
         assert "ctypes" in end["cause"], "only a Python built without it has an excuse"
@@ -49,12 +51,12 @@ def test_a_replica_of_a_gang_under_each_python(make_replica: Make, python: str) 
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-def test_memory_while_a_program_prints(make_replica: Make, rung: str) -> None:
+def test_memory_while_a_program_prints(make_replica: Make, containment_mode: str) -> None:
     """Resident at most, with a busy pipe and delivery; says how much."""
     code = "for i in range(100_000): print('a line of the usual length, number', i)"
     waiting = "import os, time\nwhile not os.path.exists('go'): time.sleep(0.01)"
     task = python_task(f"{code}\n{waiting}", usage_s=0.1, hang_s=0.1)
-    replica = make_replica(task, isolation=rung)
+    replica = make_replica(task, isolation=containment_mode)
     replica.api.start()
     replica.run()
     replica.api.wait_for(lambda: len(replica.api.lines()) == 100_000)
@@ -67,13 +69,13 @@ def test_memory_while_a_program_prints(make_replica: Make, rung: str) -> None:
         for line in status.splitlines()
         if line.startswith(name)
     )
-    print(f"{rung}: resident {resident_kb} kB, at most {highest_kb} kB")
+    print(f"{containment_mode}: resident {resident_kb} kB, at most {highest_kb} kB")
     assert highest_kb < MEMORY_LIMIT_KB
 
 
 def test_the_long_lived_process_imports_nothing_heavy(archive: Path) -> None:
     code = "import sys; sys.path.insert(0, sys.argv[1]); import footplate.replica.run"
-    code += "; import footplate.replica.gathering"
+    code += "; import footplate.replica.rendezvous"
     command = [sys.executable, "-I", "-S", "-c", f"{code}; print(*sys.modules)", str(archive)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert not HEAVY & set(done.stdout.split())

@@ -1,4 +1,4 @@
-"""Nothing of a program survives its end, on every rung that claims so."""
+"""Nothing of a program survives its end, on every containment mode that claims so."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.supervised import Supervised, find_living, python_task, wait_until
+from tests.support.supervisor_process import Supervised, find_living, python_task, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,31 +65,31 @@ def word() -> str:
 @pytest.mark.parametrize("how", ["marked", "clean"])
 @pytest.mark.parametrize("end", ["0", "3"])
 def test_the_end_of_the_program_ends_all_it_started(
-    make_replica: Make, rung: str, word: str, how: str, end: str
+    make_replica: Make, containment_mode: str, word: str, how: str, end: str
 ) -> None:
-    replica = make_replica(python_task(FAMILY, word, how, end), isolation=rung)
+    replica = make_replica(python_task(FAMILY, word, how, end), isolation=containment_mode)
     assert replica.supervise()["code"] == int(end)
     assert replica.api.lines() == ["all there"]
-    check_and_clear(rung, word)
+    check_and_clear(containment_mode, word)
 
 
-def test_a_stop_ends_all(make_replica: Make, rung: str, word: str) -> None:
+def test_a_stop_ends_all(make_replica: Make, containment_mode: str, word: str) -> None:
     task = python_task(FAMILY, word, "clean", "wait", stop_grace_s=0.1)
-    replica = make_replica(task, isolation=rung)
+    replica = make_replica(task, isolation=containment_mode)
     replica.api.start()
     replica.run()
     replica.api.wait_for(lambda: replica.api.lines() == ["all there"])
     replica.process.send_signal(signal.SIGTERM)
     assert replica.finish()["kind"] == "STOPPED"
-    check_and_clear(rung, word)
+    check_and_clear(containment_mode, word)
 
 
 def test_a_sweep_ends_all_after_the_supervisors_death(
-    make_replica: Make, rung: str, word: str
+    make_replica: Make, containment_mode: str, word: str
 ) -> None:
-    """On the rung subreaper those with the mark, which is what it claims then."""
-    how = "marked" if rung in ("subreaper", "best-effort") else "clean"
-    replica = make_replica(python_task(FAMILY, word, how, "wait"), isolation=rung)
+    """On the containment mode subreaper those with the mark, which is what it claims then."""
+    how = "marked" if containment_mode in ("subreaper", "best-effort") else "clean"
+    replica = make_replica(python_task(FAMILY, word, how, "wait"), isolation=containment_mode)
     replica.api.start()
     replica.run()
     replica.api.wait_for(lambda: replica.api.lines() == ["all there"])
@@ -104,11 +104,11 @@ def test_a_sweep_ends_all_after_the_supervisors_death(
 
 
 def test_a_supervisor_in_a_namespace_takes_the_program_along(
-    make_replica: Make, rung: str, word: str
+    make_replica: Make, containment_mode: str, word: str
 ) -> None:
-    if rung != "namespace":
+    if containment_mode != "namespace":
         return
-    replica = make_replica(python_task(FAMILY, word, "clean", "wait"), isolation=rung)
+    replica = make_replica(python_task(FAMILY, word, "clean", "wait"), isolation=containment_mode)
     replica.api.start()
     replica.run()
     replica.api.wait_for(lambda: replica.api.lines() == ["all there"])
@@ -116,16 +116,16 @@ def test_a_supervisor_in_a_namespace_takes_the_program_along(
     wait_until(lambda: not find_living(word), "the kernel")
 
 
-def test_a_refused_attempt_is_ended(make_replica: Make, rung: str, word: str) -> None:
+def test_a_refused_attempt_is_ended(make_replica: Make, containment_mode: str, word: str) -> None:
     task = python_task(FAMILY, word, "clean", "wait", heartbeat_s=0.05)
-    replica = make_replica(task, isolation=rung)
+    replica = make_replica(task, isolation=containment_mode)
     replica.api.start()
     replica.run()
     replica.api.wait_for(lambda: replica.api.lines() == ["all there"])
     replica.api.token = "another attempt's"
     assert replica.process.wait(30) == 0
     assert "knows nothing" in (replica.gone or {})["reason"]
-    check_and_clear(rung, word)
+    check_and_clear(containment_mode, word)
 
 
 BOMB = """
@@ -141,11 +141,11 @@ for _ in range(200):
 
 
 def test_children_that_fork_all_the_time_are_caught(
-    make_replica: Make, rung: str, word: str
+    make_replica: Make, containment_mode: str, word: str
 ) -> None:
-    if rung not in CLAIMING:
+    if containment_mode not in CLAIMING:
         return
-    replica = make_replica(python_task(BOMB, word), isolation=rung)
+    replica = make_replica(python_task(BOMB, word), isolation=containment_mode)
     assert replica.supervise()["code"] == 0
     wait_until(lambda: not find_living(word), "the end of all of them", 1.0)
 
@@ -163,16 +163,16 @@ print("the program's last line", flush=True)
 
 
 def test_a_grandchild_that_holds_the_output_open_delays_nothing_for_long(
-    make_replica: Make, rung: str, word: str
+    make_replica: Make, containment_mode: str, word: str
 ) -> None:
-    replica = make_replica(python_task(HOLDER, word), isolation=rung)
+    replica = make_replica(python_task(HOLDER, word), isolation=containment_mode)
     assert replica.supervise()["code"] == 0
     assert replica.api.lines() == ["the program's last line"]
-    assert bool(replica.api.events("LEFTOVERS")) == (rung not in CLAIMING)
-    check_and_clear(rung, word)
+    assert bool(replica.api.events("LEFTOVERS")) == (containment_mode not in CLAIMING)
+    check_and_clear(containment_mode, word)
 
 
-def test_nothing_is_left_of_the_rung_itself(make_replica: Make) -> None:
+def test_nothing_is_left_of_the_containment_mode_itself(make_replica: Make) -> None:
     replica = make_replica(python_task(""), isolation="auto")
     replica.supervise()
     record = json.loads((replica.home / "isolation.json").read_text())
@@ -194,8 +194,8 @@ def test_a_sweep_after_a_restart_of_the_machine_kills_nobody(make_replica: Make,
     clear(word)
 
 
-def check_and_clear(rung: str, word: str) -> None:
-    if rung in CLAIMING:
+def check_and_clear(containment_mode: str, word: str) -> None:
+    if containment_mode in CLAIMING:
         assert not find_living(word)
     clear(word)
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.supervised import python_task
+from tests.support.supervisor_process import python_task
 from tests.unit.replica_metrics.event_writer import event, simple, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.support.supervised import Supervised
+    from tests.support.supervisor_process import Supervised
 
 HYPERTUNE = """
 import json, os, time
@@ -48,9 +48,11 @@ def metrics(replica: Supervised) -> list[tuple[str, str, int, object]]:
     ]
 
 
-def test_hypertune_on_every_rung(make_replica: Callable[..., Supervised], rung: str) -> None:
+def test_hypertune_on_every_containment_mode(
+    make_replica: Callable[..., Supervised], containment_mode: str
+) -> None:
     """Also what it reported last, before its end."""
-    replica = make_replica(python_task(HYPERTUNE, metrics=["val acc"]), isolation=rung)
+    replica = make_replica(python_task(HYPERTUNE, metrics=["val acc"]), isolation=containment_mode)
     assert replica.supervise()["code"] == 0
     values = [0.5, "NaN", "Infinity"]
     found = [("val acc", "hypertune", step, value) for step, value in enumerate(values)]
@@ -59,7 +61,7 @@ def test_hypertune_on_every_rung(make_replica: Callable[..., Supervised], rung: 
 
 
 def test_event_files_where_a_program_writes_them(
-    make_replica: Callable[..., Supervised], rung: str, tmp_path: Path
+    make_replica: Callable[..., Supervised], containment_mode: str, tmp_path: Path
 ) -> None:
     written = write(tmp_path / "tfevents", event(simple("loss", 0.5), step=3)).read_bytes()
     job_dir = tmp_path / "job-dir"
@@ -72,7 +74,7 @@ for folder in ("logs/scalars", sys.argv[1] + "/eval"):
 os._exit(3)
 """
     task = python_task(code, str(job_dir), directories=[str(job_dir)], metrics=["loss"])
-    replica = make_replica(task, isolation=rung)
+    replica = make_replica(task, isolation=containment_mode)
     assert replica.supervise()["code"] == 3
     assert metrics(replica) == [("loss", "eval", 3, 0.5), ("loss", "logs/scalars", 3, 0.5)]
 

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from footplate.replica.isolation import kernel, processes
-from footplate.replica.network.place import Place, Unconnected, clear
+from footplate.replica.isolation import procfs, syscalls
+from footplate.replica.network.replica_network import NetworkUnavailable, ReplicaNetwork, clear
 from tests.e2e.replica.conftest import STRICT
-from tests.support.supervised import python_task, wait_until
+from tests.support.supervisor_process import python_task, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.support.supervised import Supervised
+    from tests.support.supervisor_process import Supervised
 
     Make = Callable[..., Supervised]
 
@@ -53,9 +53,9 @@ def links() -> set[str]:
     return {link["ifname"] for link in json.loads(ip("-j", "link"))}
 
 
-def find_in(namespace: int) -> list[processes.Process]:
+def find_in(namespace: int) -> list[procfs.Process]:
     """The processes in a network namespace, by its inode, which is used again when it is gone."""
-    return [p for p in processes.find_all() if _namespace(p.pid) == namespace]
+    return [p for p in procfs.find_all() if _namespace(p.pid) == namespace]
 
 
 def _namespace(pid: int) -> int:
@@ -74,7 +74,7 @@ def machine() -> Iterator[None]:
         pytest.skip("needs Linux, root, and the command ip")
     own = os.open(OWN, os.O_RDONLY)
     try:
-        kernel.unshare(kernel.CLONE_NEWNET)
+        syscalls.unshare(syscalls.CLONE_NEWNET)
     except OSError as error:
         os.close(own)
         if STRICT:
@@ -82,7 +82,7 @@ def machine() -> Iterator[None]:
         pytest.skip(f"no network namespaces here: {error}")
     ip("link", "set", "lo", "up")
     yield
-    kernel.enter_network(own)
+    syscalls.enter_network(own)
     os.close(own)
 
 
@@ -113,9 +113,11 @@ def go(replica: Supervised, *called: str, wait: bool = False) -> None:
     replica.api.wait_for(lambda: len(replica.api.lines()) == lines or replica.api.exit is not None)
 
 
-def test_all_have_the_same_ports_at_addresses_of_their_own(make_replica: Make, rung: str) -> None:
-    first, host = gather(make_replica, isolation=rung)
-    second, other = gather(make_replica, isolation=rung)
+def test_all_have_the_same_ports_at_addresses_of_their_own(
+    make_replica: Make, containment_mode: str
+) -> None:
+    first, host = gather(make_replica, isolation=containment_mode)
+    second, other = gather(make_replica, isolation=containment_mode)
     assert host != other
     assert links() == {"lo", "footplate0", *(f"fp-{h[7:]}" for h in (host, other))}
 
@@ -153,8 +155,10 @@ def test_a_replica_that_is_alone_stays_where_it_is(make_replica: Make) -> None:
     assert links() == {"lo"}
 
 
-def test_a_supervisor_that_is_killed_leaves_nothing(make_replica: Make, rung: str) -> None:
-    replica, host = gather(make_replica, isolation=rung)
+def test_a_supervisor_that_is_killed_leaves_nothing(
+    make_replica: Make, containment_mode: str
+) -> None:
+    replica, host = gather(make_replica, isolation=containment_mode)
     go(replica, wait=True)
     namespace = int(replica.api.lines()[0].split()[0])
     inside = find_in(namespace)
@@ -162,11 +166,11 @@ def test_a_supervisor_that_is_killed_leaves_nothing(make_replica: Make, rung: st
     replica.process.kill()
     replica.process.wait()
     assert replica.sweep() == 0
-    assert not any(map(processes.is_alive, inside))
+    assert not any(map(procfs.is_alive, inside))
     assert links() == {"lo"}
     clear(json.loads((replica.home / "isolation.json").read_text())["network"])  # as a sweep again
 
-    again = Place.open(host)
+    again = ReplicaNetwork.open(host)
     assert again.host == host
     again.close()
     assert links() == {"lo"}
@@ -178,7 +182,7 @@ def test_one_that_is_killed_before_its_program_runs_needs_no_sweep(make_replica:
     replica.process.kill()
     replica.process.wait()
     wait_until(lambda: links() == {"lo", "footplate0"}, "the end of its device")
-    Place.open(host).close()
+    ReplicaNetwork.open(host).close()
     assert links() == {"lo"}
     assert replica.sweep() == 0
 
@@ -208,7 +212,7 @@ def test_a_sweep_leaves_alone_who_has_the_address_now(make_replica: Make) -> Non
     replica, host = gather(make_replica)
     replica.process.kill()
     replica.process.wait()
-    heir = Place.open(host)
+    heir = ReplicaNetwork.open(host)
     assert replica.sweep() == 0
     assert links() == {"lo", "footplate0", f"fp-{host[7:]}"}
     heir.close()
@@ -218,7 +222,7 @@ def test_a_sweep_leaves_alone_who_has_the_address_now(make_replica: Make) -> Non
 @pytest.mark.parametrize("link", ["up0", "footplate0"])
 def test_a_record_that_was_spoilt_harms_no_device_of_others(link: str) -> None:
     """The program may write to it."""
-    place = Place.open()
+    place = ReplicaNetwork.open()
     ip("link", "add", "up0", "type", "bridge")
     index = json.loads(ip("-j", "link", "show", link))[0]["ifindex"]
     clear({**place.record(), "link": link, "index": index})
@@ -228,19 +232,19 @@ def test_a_record_that_was_spoilt_harms_no_device_of_others(link: str) -> None:
 
 
 def test_a_wanted_address_that_is_taken_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("footplate.replica.network.wiring._PATIENCE_S", 0.0)
-    place = Place.open("198.18.3.17")
-    with pytest.raises(Unconnected, match=r"198\.18\.3\.17 is taken on this machine"):
-        Place.open("198.18.3.17")
+    monkeypatch.setattr("footplate.replica.network.veth._TIMEOUT_S", 0.0)
+    place = ReplicaNetwork.open("198.18.3.17")
+    with pytest.raises(NetworkUnavailable, match=r"198\.18\.3\.17 is taken on this machine"):
+        ReplicaNetwork.open("198.18.3.17")
     place.close()
 
 
 def test_a_wanted_address_is_waited_for() -> None:
     """What had it before may be about to go."""
-    place = Place.open("198.18.3.17")
+    place = ReplicaNetwork.open("198.18.3.17")
     link = place.record()["link"]
     soon = subprocess.Popen(["sh", "-c", f"sleep 0.3; ip link delete {link}"])
-    Place.open("198.18.3.17").close()
+    ReplicaNetwork.open("198.18.3.17").close()
     assert soon.wait() == 0
     place.close()
 
@@ -273,18 +277,18 @@ def world() -> Iterator[int]:
         assert not STRICT, "there is neither nft (package nftables) nor iptables"
         pytest.skip("needs nft or iptables")
     machine = os.open(OWN, os.O_RDONLY)
-    kernel.unshare(kernel.CLONE_NEWNET)
+    syscalls.unshare(syscalls.CLONE_NEWNET)
     beyond = os.open(OWN, os.O_RDONLY)
     path = f"/proc/{os.getpid()}/fd/{machine}"
     ip("link", "add", "eth0", "type", "veth", "peer", "name", "up0", "netns", path)
     ip("addr", "add", "203.0.113.1/24", "dev", "eth0")
     ip("link", "set", "eth0", "up")
-    kernel.enter_network(machine)
+    syscalls.enter_network(machine)
     ip("addr", "add", "203.0.113.2/24", "dev", "up0")
     ip("link", "set", "up0", "up")
     ip("route", "add", "default", "via", "203.0.113.1")
     yield beyond
-    kernel.enter_network(machine)
+    syscalls.enter_network(machine)
     os.close(beyond)
     os.close(machine)
 
@@ -296,19 +300,19 @@ def test_the_outside_is_reached_as_the_machine_and_cannot_call(
     told = f"{host} in a network namespace of its own; the outside is reached"
     assert [event.startswith(told) for event in replica.api.events("NETWORK")] == [True]
     machine = os.open(OWN, os.O_RDONLY)
-    kernel.enter_network(world)
+    syscalls.enter_network(world)
     with socket.create_server(("", 80)) as server:
         ip("route", "add", "198.18.0.0/16", "via", "203.0.113.2")
-        kernel.enter_network(machine)
+        syscalls.enter_network(machine)
         go(replica, "203.0.113.1:80", wait=True)
         assert replica.api.lines()[1:] == ["203.0.113.1:80 answers"]
         peer, seen = server.accept()
         peer.close()
         assert seen[0] == "203.0.113.2"
-    kernel.enter_network(world)
+    syscalls.enter_network(world)
     with pytest.raises(TimeoutError):
         socket.create_connection((host, 2222), 1.0)
-    kernel.enter_network(machine)
+    syscalls.enter_network(machine)
     os.close(machine)
 
 

@@ -1,4 +1,6 @@
-"""A shell beside a real program, on every rung, with a server of the library ``websockets``."""
+"""A shell beside a real program, on every containment mode, with a server of the library
+``websockets``.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import serve
 
-from tests.support.supervised import Supervised, find_living, python_task, wait_until
+from tests.support.supervisor_process import Supervised, find_living, python_task, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -69,7 +71,9 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 
 @pytest.fixture
-def errand(server: Server, tmp_path: Path, archive: Path) -> Iterator[Callable[[Supervised], None]]:
+def background_task(
+    server: Server, tmp_path: Path, archive: Path
+) -> Iterator[Callable[[Supervised], None]]:
     """Starts a shell's process as supervisors do, with a home that leads to another server."""
     started: list[subprocess.Popen[bytes]] = []
 
@@ -108,10 +112,10 @@ def read(connection: ServerConnection) -> tuple[dict[str, str], dict[str, Any]]:
 
 
 @pytest.fixture
-def replica(make_replica: Callable[..., Supervised], rung: str) -> Supervised:
-    """One whose program runs, on each rung."""
+def replica(make_replica: Callable[..., Supervised], containment_mode: str) -> Supervised:
+    """One whose program runs, on each containment mode."""
     task = python_task(PROGRAM, web_access=True, environment=[["OWN", "value"]])
-    made = make_replica(task, isolation=rung)
+    made = make_replica(task, isolation=containment_mode)
     made.api.start()
     made.run()
     made.api.wait_for(lambda: bool(made.api.lines()))
@@ -119,9 +123,9 @@ def replica(make_replica: Callable[..., Supervised], rung: str) -> Supervised:
 
 
 def test_a_command_runs_where_the_program_does(
-    replica: Supervised, server: Server, errand: Callable[[Supervised], None]
+    replica: Supervised, server: Server, background_task: Callable[[Supervised], None]
 ) -> None:
-    errand(replica)
+    background_task(replica)
     said, last = read(server.open(command=f"{WHERE}; exit 3"))
 
     assert last == {"exit": 3}
@@ -137,9 +141,9 @@ def test_a_command_runs_where_the_program_does(
 
 
 def test_a_terminal_has_a_size_and_control_characters(
-    replica: Supervised, server: Server, errand: Callable[[Supervised], None]
+    replica: Supervised, server: Server, background_task: Callable[[Supervised], None]
 ) -> None:
-    errand(replica)
+    background_task(replica)
     connection = server.open(size=[97, 31], term="vt100")
     connection.send(b"PS1=; stty -echo; bind 'set enable-bracketed-paste off' 2>/dev/null\n")
     connection.send(b"sh -c 'stty size; echo $TERM; exec sleep 600'\n")
@@ -158,9 +162,9 @@ def test_a_terminal_has_a_size_and_control_characters(
 
 
 def test_what_a_command_does_not_read_is_not_sent_for_ever(
-    replica: Supervised, server: Server, errand: Callable[[Supervised], None]
+    replica: Supervised, server: Server, background_task: Callable[[Supervised], None]
 ) -> None:
-    errand(replica)
+    background_task(replica)
     connection = server.open(command="read -r line; echo $line; exec <&-; read -r x; echo $?")
     connection.send(b"first\n" + bytes(200_000))
     connection.send(json.dumps({"eof": True}))
@@ -171,10 +175,10 @@ def test_what_a_command_does_not_read_is_not_sent_for_ever(
 
 
 def test_a_shell_ends_with_its_program_whatever_it_ignores(
-    replica: Supervised, server: Server, errand: Callable[[Supervised], None]
+    replica: Supervised, server: Server, background_task: Callable[[Supervised], None]
 ) -> None:
     word = f"footplate-test-{uuid.uuid4().hex}"
-    errand(replica)
+    background_task(replica)
     connection = server.open(command=f"trap '' HUP TERM INT; echo in; : {word}; read -r forever")
     assert connection.recv(IN_TIME_S) == b"in\n"
     assert find_living(word)
@@ -205,13 +209,13 @@ def test_a_shell_ends_with_its_supervisor_whatever_it_ignores(
 def test_without_web_access_there_is_no_shell(
     make_replica: Callable[..., Supervised],
     server: Server,
-    errand: Callable[[Supervised], None],
+    background_task: Callable[[Supervised], None],
 ) -> None:
     replica = make_replica(python_task(PROGRAM))
     replica.api.start()
     replica.run()
     replica.api.wait_for(lambda: bool(replica.api.lines()))
-    errand(replica)
+    background_task(replica)
     _, last = read(server.open())
     assert "enableWebAccess" in last["error"]
     assert not (replica.home / "program.json").exists()
@@ -220,10 +224,10 @@ def test_without_web_access_there_is_no_shell(
 def test_where_no_program_runs_there_is_no_shell(
     make_replica: Callable[..., Supervised],
     server: Server,
-    errand: Callable[[Supervised], None],
+    background_task: Callable[[Supervised], None],
 ) -> None:
     replica = make_replica(python_task("pass", web_access=True))
     replica.supervise()
-    errand(replica)
+    background_task(replica)
     _, last = read(server.open())
     assert "its program doesn't run" in last["error"]

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 from footplate.replica.stacks import explain
 from footplate.server.py_spy import find_py_spy
 from footplate.wire.stacks import decode_dump
-from tests.support.supervised import command_task, python_task
+from tests.support.supervisor_process import command_task, python_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from footplate.domain.stacks import Process
-    from tests.support.supervised import Supervised
+    from tests.support.supervisor_process import Supervised
 
     Make = Callable[..., Supervised]
 
@@ -48,7 +48,7 @@ def start(make_replica: Make, task: dict[str, Any], lines: int = 1, **ticket: An
 
 
 def ask(replica: Supervised, name: str = "a1") -> dict[str, str]:
-    replica.api.wish({"id": name, "kind": "stacks"})
+    replica.api.control_request({"id": name, "kind": "stacks"})
     replica.api.wait_for(lambda: name in replica.api.answers)
     answer: dict[str, str] = replica.api.answers[name]
     return answer
@@ -77,8 +77,10 @@ def test_py_spy_takes_only_so_much_memory(make_replica: Make, tmp_path: Path) ->
     assert ask(replica)["error"].startswith("py-spy failed")
 
 
-def test_the_program_and_its_children_on_every_rung(make_replica: Make, rung: str) -> None:
-    replica = start(make_replica, python_task(PROGRAM), isolation=rung)
+def test_the_program_and_its_children_on_every_containment_mode(
+    make_replica: Make, containment_mode: str
+) -> None:
+    replica = start(make_replica, python_task(PROGRAM), isolation=containment_mode)
     program, child = read_settled(replica)
 
     assert (program.program, child.program) == (True, False)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from footplate.replica.isolation import ladder
-from tests.e2e.replica.children import BEAR
-from tests.support.supervised import Supervised, find_living, python_task, wait_until
+from footplate.replica.isolation import mode_selection
+from tests.e2e.replica.child_processes import BEAR
+from tests.support.supervisor_process import Supervised, find_living, python_task, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,8 +59,8 @@ print(sorted(set(map(read, paths))))
 """
 
 
-@pytest.mark.parametrize("isolation", ["auto", *ladder.RUNGS])
-def test_no_way_leads_behind_the_veil(ordinary: dict[str, Any], isolation: str) -> None:
+@pytest.mark.parametrize("isolation", ["auto", *mode_selection.CONTAINMENT_MODES])
+def test_no_way_leads_behind_the_path_mask(ordinary: dict[str, Any], isolation: str) -> None:
     """Neither the path itself nor /proc, where the service and the supervisor have it open."""
     secret = ordinary["directory"] / "secret"
     task = python_task(PEEK, str(secret))
@@ -84,8 +84,8 @@ def test_no_way_leads_behind_the_veil(ordinary: dict[str, Any], isolation: str) 
 
 
 @pytest.mark.parametrize("loaded", [False, True])
-@pytest.mark.parametrize("isolation", ["auto", *ladder.RUNGS])
-def test_each_rung_keeps_its_word_or_says_why_it_cannot(
+@pytest.mark.parametrize("isolation", ["auto", *mode_selection.CONTAINMENT_MODES])
+def test_each_containment_mode_keeps_its_word_or_says_why_it_cannot(
     ordinary: dict[str, Any], isolation: str, *, loaded: bool
 ) -> None:
     word = f"footplate-test-{uuid.uuid4().hex}"

@@ -8,13 +8,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.support.supervised import python_task, wait_until
+from tests.support.supervisor_process import python_task, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.support.replica_api import Record
-    from tests.support.supervised import Supervised
+    from tests.support.supervisor_process import Supervised
 
 BURN = """
 import os, sys, subprocess
@@ -33,9 +33,9 @@ def samples(replica: Supervised) -> list[Record]:
 
 
 def test_all_that_a_program_used_is_told_at_its_end(
-    make_replica: Callable[..., Supervised], rung: str
+    make_replica: Callable[..., Supervised], containment_mode: str
 ) -> None:
-    replica = make_replica(python_task(BURN, usage_s=0.2), isolation=rung)
+    replica = make_replica(python_task(BURN, usage_s=0.2), isolation=containment_mode)
     end = replica.supervise()
     assert end["code"] == 0
     found = samples(replica)
@@ -59,10 +59,10 @@ def test_without_the_setting_there_are_none(make_replica: Callable[..., Supervis
 
 
 def test_a_program_that_a_signal_has_stopped(
-    make_replica: Callable[..., Supervised], rung: str
+    make_replica: Callable[..., Supervised], containment_mode: str
 ) -> None:
     code = "import time; time.sleep(600)"
-    replica = make_replica(python_task(code, usage_s=0.05, hang_s=0.2), isolation=rung)
+    replica = make_replica(python_task(code, usage_s=0.05, hang_s=0.2), isolation=containment_mode)
     replica.api.start()
     replica.run()
     wait_until(lambda: bool(samples(replica)), "a sample")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.runtimes import Runtime
 from footplate.replica.journal import Journal
-from footplate.replica.metrics.findings import Findings
-from footplate.replica.metrics.looks import Looks
+from footplate.replica.metrics.metric_records import MetricRecords
+from footplate.replica.metrics.scanner import Scanner
 from footplate.replica.spool import Spool
 from footplate.wire.replica_v1 import MetricRecord, Record, decode_reports
 from tests.e2e.runtimes.test_runtimes import prepare, run
@@ -56,8 +56,8 @@ writer.close()
 def find(folder: Path, *tags: str) -> tuple[Record, ...]:
     """What the server would get of all that lies in ``folder``."""
     spool = Spool(str(folder.with_name("spool")), 1 << 26)
-    findings = Findings(Journal(spool, 1 << 26, lambda: 1.0), tags)
-    for _ in Looks([str(folder)], findings).look(math.inf):
+    findings = MetricRecords(Journal(spool, 1 << 26, lambda: 1.0), tags)
+    for _ in Scanner([str(folder)], findings).look(math.inf):
         pass
     findings.conclude()
     body = spool.read(1 << 26).body

@@ -16,9 +16,9 @@ from tests.support.trainers import pack_trainer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from footplate.client.resources import Job, LogLine
+    from footplate.client.records import Job, LogLine
+    from footplate.domain.job_states import State
     from footplate.domain.names import JobName
-    from footplate.domain.states import State
     from footplate.testing.service import RunningService
 
 CACHE = Path(__file__).parents[3] / ".cache" / "footplate"
@@ -26,7 +26,7 @@ CACHE = Path(__file__).parents[3] / ".cache" / "footplate"
 BUCKET = "stage"
 
 
-class Desk:
+class Context:
     """A running service with a bucket, and one user at it."""
 
     patience_s = 240.0
@@ -106,6 +106,6 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def context(tmp_path: Path) -> Iterator[Context]:
     with running_service(tmp_path / "data", CACHE, stop_grace_s=1) as service:
-        yield Desk(service)
+        yield Context(service)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import yaml
 
+from footplate.domain.job_states import State
 from footplate.domain.names import GcsUri, TrainingJobName
-from footplate.domain.states import State
 from tests.e2e.service.conftest import BUCKET
 from tests.support.algorithm_data import write_census, write_numbers
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.e2e.service.conftest import Desk
+    from tests.e2e.service.conftest import Context
 
 IMAGES = "gcr.io/cloud-ml-algos"
 TREES = ("--preprocess", "--objective=binary:logistic")
@@ -24,13 +24,13 @@ DATA = f"gs://{BUCKET}/data/census.csv"
 TRAINING = f"--training_data_path={DATA}"
 
 
-def upload(desk: Desk, name: str, file: Path) -> None:
-    with desk.client() as client:
+def upload(context: Context, name: str, file: Path) -> None:
+    with context.client() as client:
         client.storage.upload(GcsUri(BUCKET, f"data/{name}"), file.read_bytes())
 
 
 def send(
-    desk: Desk, algorithm: str, *args: str, job_id: str = "built_in", **training_input: object
+    context: Context, algorithm: str, *args: str, job_id: str = "built_in", **training_input: object
 ) -> TrainingJobName:
     """Through ml v1; its job directory is OUT/ID."""
     job = {
@@ -44,25 +44,25 @@ def send(
             **training_input,
         },
     }
-    with desk.client() as client:
+    with context.client() as client:
         client.training_jobs.create("demo", job)  # type: ignore[arg-type]  # JSON by hand
     return TrainingJobName("demo", job_id)
 
 
-def output(desk: Desk, name: TrainingJobName) -> dict[str, Any]:
-    answer = httpx.get(f"{desk.service.url}/v1/projects/demo/jobs/{name.job_id}").json()
+def output(context: Context, name: TrainingJobName) -> dict[str, Any]:
+    answer = httpx.get(f"{context.service.url}/v1/projects/demo/jobs/{name.job_id}").json()
     found: dict[str, Any] = answer["trainingOutput"]
     return found
 
 
-def test_boosted_trees(desk: Desk, tmp_path: Path) -> None:
-    upload(desk, "census.csv", write_census(tmp_path / "census.csv", 2000))
+def test_boosted_trees(context: Context, tmp_path: Path) -> None:
+    upload(context, "census.csv", write_census(tmp_path / "census.csv", 2000))
 
-    name = send(desk, "boosted_trees", *TREES, TRAINING)
-    job = desk.wait_for(name)
+    name = send(context, "boosted_trees", *TREES, TRAINING)
+    job = context.wait_for(name)
 
-    assert job.state is State.SUCCEEDED, desk.messages(name)
-    out = desk.out(name)
+    assert job.state is State.SUCCEEDED, context.messages(name)
+    out = context.out(name)
     assert (out / "model" / "model.bst").stat().st_size > 0
     parts = {path.name for path in (out / "processed_data").iterdir()}
     assert parts == {"training.csv", "validation.csv", "test.csv"}
@@ -70,7 +70,7 @@ def test_boosted_trees(desk: Desk, tmp_path: Path) -> None:
     config = yaml.safe_load((out / "model" / "deployment_config.yaml").read_text())
     assert config["deploymentUri"] == f"gs://{BUCKET}/out/built_in/model/"
     assert int(config["labels"]["accuracy"]) > 75
-    assert output(desk, name) == {
+    assert output(context, name) == {
         "isBuiltInAlgorithmJob": True,
         "builtInAlgorithmOutput": {
             "framework": "XGBOOST",
@@ -81,22 +81,22 @@ def test_boosted_trees(desk: Desk, tmp_path: Path) -> None:
     }
 
 
-def test_a_wrong_row_is_the_cause_of_the_failure(desk: Desk, tmp_path: Path) -> None:
+def test_a_wrong_row_is_the_cause_of_the_failure(context: Context, tmp_path: Path) -> None:
     file = write_census(tmp_path / "census.csv", 50)
     file.write_text(file.read_text() + "<=50K,1\n")
-    upload(desk, "census.csv", file)
+    upload(context, "census.csv", file)
 
-    name = send(desk, "boosted_trees", *TREES, TRAINING)
-    job = desk.wait_for(name)
+    name = send(context, "boosted_trees", *TREES, TRAINING)
+    job = context.wait_for(name)
 
     assert job.state is State.FAILED
     assert f"{DATA}, row 51 has 2 columns, and the first row has 5" in (job.error_message or "")
-    assert "modelPath" not in output(desk, name)["builtInAlgorithmOutput"]
+    assert "modelPath" not in output(context, name)["builtInAlgorithmOutput"]
 
 
-def test_a_tuning_job_over_an_algorithm(desk: Desk, tmp_path: Path) -> None:
+def test_a_tuning_job_over_an_algorithm(context: Context, tmp_path: Path) -> None:
     """Neither code of the user's nor hypertune in it."""
-    upload(desk, "census.csv", write_census(tmp_path / "census.csv", 2000))
+    upload(context, "census.csv", write_census(tmp_path / "census.csv", 2000))
     search = {
         "goal": "MAXIMIZE",
         "hyperparameterMetricTag": "accuracy",
@@ -108,27 +108,27 @@ def test_a_tuning_job_over_an_algorithm(desk: Desk, tmp_path: Path) -> None:
         ],
     }
 
-    name = send(desk, "boosted_trees", *TREES, TRAINING, hyperparameters=search)
-    job = desk.wait_for(name)
+    name = send(context, "boosted_trees", *TREES, TRAINING, hyperparameters=search)
+    job = context.wait_for(name)
 
     assert job.state is State.SUCCEEDED, job.error_message
-    told = output(desk, name)
+    told = output(context, name)
     assert told["completedTrialCount"] == "3"
     for trial in told["trials"]:
         assert 0.7 < trial["finalMetric"]["objectiveValue"] <= 1
         model = f"gs://{BUCKET}/out/built_in/{trial['trialId']}/model/"
         assert trial["builtInAlgorithmOutput"]["modelPath"] == model
-        assert (desk.out(name) / trial["trialId"] / "model" / "model.bst").exists()
+        assert (context.out(name) / trial["trialId"] / "model" / "model.bst").exists()
     assert "modelPath" not in told["builtInAlgorithmOutput"]
 
 
-def test_xgboost_on_three_replicas(desk: Desk, tmp_path: Path) -> None:
+def test_xgboost_on_three_replicas(context: Context, tmp_path: Path) -> None:
     for index in range(3):
         file = write_numbers(tmp_path / f"{index}.csv", 600, seed=index)
-        upload(desk, f"part-{index}.csv", file)
+        upload(context, f"part-{index}.csv", file)
 
     name = send(
-        desk,
+        context,
         "xgboost_dist",
         f"--training_data_path=gs://{BUCKET}/data/part-*.csv",
         "--objective=binary:logistic",
@@ -137,11 +137,11 @@ def test_xgboost_on_three_replicas(desk: Desk, tmp_path: Path) -> None:
         workerType="n1-standard-4",
         workerCount="2",
     )
-    job = desk.wait_for(name)
+    job = context.wait_for(name)
 
-    assert job.state is State.SUCCEEDED, desk.messages(name)
-    said = desk.messages(name)
+    assert job.state is State.SUCCEEDED, context.messages(name)
+    said = context.messages(name)
     for index in range(3):
         assert f"Replica {index} of 3 reads 600 rows of training_data_path" in said
-    metrics = json.loads((desk.out(name) / "artifacts" / "metrics.json").read_text())
+    metrics = json.loads((context.out(name) / "artifacts" / "metrics.json").read_text())
     assert metrics["training"]["accuracy"] > 0.85

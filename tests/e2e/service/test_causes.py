@@ -9,7 +9,7 @@ import pytest
 
 from footplate.domain.names import GcsUri, TrainingJobName
 from footplate.testing.service import running_service
-from tests.e2e.service.conftest import BUCKET, CACHE, Desk
+from tests.e2e.service.conftest import BUCKET, CACHE, Context
 from tests.support.trainers import pack
 
 if TYPE_CHECKING:
@@ -103,15 +103,15 @@ SETUP = REQUIRING.format(requires=[])
 class Broken:
     """All programs are modules of one package, and were sent at once."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
+    def __init__(self, context: Context) -> None:
+        self.context = context
         modules = {f"trainer/{name}.py": source for name, (source, _) in PROGRAMS.items()}
         self.send("trainer", {"setup.py": SETUP, "trainer/__init__.py": "", **modules})
         self.names = {name: self.start(name, "trainer") for name in PROGRAMS}
 
     def send(self, package: str, members: dict[str, str]) -> None:
         packed = pack({f"{package}-0.1.0/{path}": text for path, text in members.items()})
-        with self.desk.client() as client:
+        with self.context.client() as client:
             client.storage.upload(GcsUri(BUCKET, f"{package}.tar.gz"), packed)
 
     def start(self, job_id: str, package: str, module: str = "", **fields: object) -> JobName:
@@ -123,14 +123,14 @@ class Broken:
             "pythonModule": module or f"trainer.{job_id}",
             **fields,
         }
-        with self.desk.client() as client:
+        with self.context.client() as client:
             job = {"jobId": job_id, "trainingInput": body}
             client.training_jobs.create("demo", job)  # type: ignore[arg-type]  # JSON by hand
         return TrainingJobName("demo", job_id)
 
     def message(self, name: JobName) -> str:
         """What all machines and runtimes say alike of how it ended."""
-        text = self.desk.wait_for(name).error_message
+        text = self.context.wait_for(name).error_message
         for pattern, word in _VARIED:
             text = re.sub(pattern, word, text)
         return text
@@ -140,7 +140,7 @@ class Broken:
 def broken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broken]:
     data = tmp_path_factory.mktemp("causes") / "data"
     with running_service(data, CACHE, stop_grace_s=1, max_replicas=3) as service:
-        yield Broken(Desk(service))
+        yield Broken(Context(service))
 
 
 @pytest.mark.parametrize("name", list(PROGRAMS))
@@ -169,8 +169,8 @@ def test_who_cancelled_a_job_is_told_and_what_it_was_prepared_for(broken: Broken
     slow = "import time\nprint('building', flush=True)\ntime.sleep(60)\n"
     broken.send("slow", {"setup.py": slow})
     name = broken.start("slow", "slow", "slow.task")
-    with broken.desk.client() as client:
-        broken.desk.until(
+    with broken.context.client() as client:
+        broken.context.until(
             lambda: (
                 "building slow.tar.gz" in str(client.job(name).resource.get("pendingExplanation"))
             )

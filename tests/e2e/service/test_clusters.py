@@ -5,13 +5,13 @@ from __future__ import annotations
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
+from footplate.domain.job_states import Phase, State
 from footplate.domain.names import GcsUri
-from footplate.domain.states import Phase, State
 from footplate.store import open_store
 from footplate.testing.faults import FaultInjector
 from footplate.testing.service import running_service
-from tests.e2e.service.conftest import BUCKET, CACHE, Desk
-from tests.support.supervised import find_living
+from tests.e2e.service.conftest import BUCKET, CACHE, Context
+from tests.support.supervisor_process import find_living
 from tests.support.trainers import SETUP, pack_trainer
 
 if TYPE_CHECKING:
@@ -87,24 +87,24 @@ def greetings(*members: str) -> list[str]:
 class Gang:
     """A job whose replicas prepare until ``build``, and whose programs run until ``finish``."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
-        self._gate, self._end = desk.bucket / "gate", desk.bucket / "end"
-        self.name: TrainingJobName = desk.submit(
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self._submission_checks, self._end = context.bucket / "gate", context.bucket / "end"
+        self.name: TrainingJobName = context.submit(
             TRAINER,
             str(self._end),
-            setup=SLOW.format(gate=str(self._gate)) + SETUP.format(requires=[]),
+            setup=SLOW.format(gate=str(self._submission_checks)) + SETUP.format(requires=[]),
             **CLUSTER,
         )
-        desk.until(lambda: len(self.supervisors()) == len(MEMBERS))
+        context.until(lambda: len(self.supervisors()) == len(MEMBERS))
 
     def build(self) -> None:
-        self._gate.touch()
+        self._submission_checks.touch()
 
     def meet(self) -> None:
         """All do, and from now on none waits for the others when it comes back."""
         self.build()
-        self.desk.until(self.all_met)
+        self.context.until(self.all_met)
         self._end.with_name("met").touch()
 
     def finish(self) -> None:
@@ -112,13 +112,13 @@ class Gang:
 
     def supervisors(self, attempt: int = 1) -> dict[str, int]:
         """The process of each replica's supervisor."""
-        found = self.desk.service.data_dir.glob(f"replicas/*-{attempt}/*/pid")
+        found = self.context.service.data_dir.glob(f"replicas/*-{attempt}/*/pid")
         pids = {path.parent.name: path.read_text() for path in sorted(found)}
         return {name.partition("~")[0]: int(pid) for name, pid in pids.items() if pid}
 
     def record(self) -> Job:
         """As the server keeps it."""
-        url = f"sqlite:///{self.desk.service.data_dir / 'footplate.db'}"
+        url = f"sqlite:///{self.context.service.data_dir / 'footplate.db'}"
         with closing(open_store(url)) as store:
             return store.get(self.name)
 
@@ -135,135 +135,135 @@ class Gang:
         Unless it is told to end there, which lets it go on.
         """
         others = self.supervisors().keys() - {late}
-        with FaultInjector(self.desk.service) as faults:
+        with FaultInjector(self.context.service) as faults:
             faults.freeze_machine(late, job=str(self.name)).wait()
             self.build()
-            self.desk.until(lambda: self.ready() == others)
+            self.context.until(lambda: self.ready() == others)
             yield
 
     def lose(self, replica: str) -> None:
         """Its supervisor and its program, as when its machine is lost."""
-        with FaultInjector(self.desk.service) as faults:
+        with FaultInjector(self.context.service) as faults:
             faults.stop_machine(replica, job=str(self.name)).wait()
 
     def printed(self, attempt: int = 1) -> list[str]:
-        lines = self.desk.lines(self.name)
+        lines = self.context.lines(self.name)
         return sorted(each.message for each in lines if each.attempt == attempt)
 
     def all_met(self, attempt: int = 1) -> bool:
         return len(self.printed(attempt)) == len(MEMBERS)
 
     def wait_for_line(self, line: str) -> None:
-        self.desk.until(lambda: line in self.printed())
+        self.context.until(lambda: line in self.printed())
 
     def living(self) -> list[int]:
         return find_living(str(self._end))
 
 
-def kinds(desk: Desk, name: JobName) -> list[str]:
-    with desk.client() as client:
+def kinds(context: Context, name: JobName) -> list[str]:
+    with context.client() as client:
         return [event.kind for event in client.events(name)]
 
 
 def check(gang: Gang, attempt: int = 1) -> None:
     """All have met once, the job succeeds, and nothing of it is left."""
-    gang.desk.until(lambda: gang.all_met(attempt))
+    gang.context.until(lambda: gang.all_met(attempt))
     gang.finish()
-    gang.desk.wait_for(gang.name, State.SUCCEEDED)
+    gang.context.wait_for(gang.name, State.SUCCEEDED)
     assert gang.printed(attempt) == greetings(*MEMBERS)
     assert gang.living() == []
 
 
-def test_no_program_starts_before_the_last_replica_is_ready(desk: Desk) -> None:
+def test_no_program_starts_before_the_last_replica_is_ready(context: Context) -> None:
     """And the job ends with its primary, though a parameter server joins for ever."""
-    gang = Gang(desk)
+    gang = Gang(context)
     with gang.all_ready_but(LATE):
         assert gang.printed() == []
         assert gang.living() == []
         places = [str(r.address) for r in gang.record().replicas if r.address is not None]
         assert len(set(places)) == len(MEMBERS) - 1
-        assert desk.job(gang.name).state is State.PREPARING
+        assert context.job(gang.name).state is State.PREPARING
     check(gang)
-    assert kinds(desk, gang.name).count("RUNNING") == 1
+    assert kinds(context, gang.name).count("RUNNING") == 1
 
 
-def test_a_server_that_dies_while_they_gather(desk: Desk) -> None:
-    gang = Gang(desk)
+def test_a_server_that_dies_while_they_gather(context: Context) -> None:
+    gang = Gang(context)
     with gang.all_ready_but(LATE):
-        desk.service.kill()
-    desk.service.start()
+        context.service.kill()
+    context.service.start()
     check(gang)
-    assert "RETRY" not in kinds(desk, gang.name)
+    assert "RETRY" not in kinds(context, gang.name)
 
 
-def test_a_machine_that_is_lost_while_they_gather(desk: Desk) -> None:
-    gang = Gang(desk)
+def test_a_machine_that_is_lost_while_they_gather(context: Context) -> None:
+    gang = Gang(context)
     with gang.all_ready_but(LATE):
         gang.lose("ps-replica-0")
     check(gang)
-    told = kinds(desk, gang.name)
+    told = kinds(context, gang.name)
     assert (told.count("RESTART"), told.count("RETRY")) == (1, 0)
 
 
-def test_a_lost_replica_comes_back_to_its_address(desk: Desk) -> None:
+def test_a_lost_replica_comes_back_to_its_address(context: Context) -> None:
     """Beside the others, which go on; its lines are kept apart from those before."""
-    gang = Gang(desk)
+    gang = Gang(context)
     gang.meet()
     place = gang.find("worker-replica-0").address
     for restart in (1, 2):
         gang.lose("worker-replica-0")
         gang.wait_for_line(f"worker-0 is back at {place} as 1 {restart}")
     gang.finish()
-    desk.wait_for(gang.name, State.SUCCEEDED)
+    context.wait_for(gang.name, State.SUCCEEDED)
 
-    mine = [line for line in desk.lines(gang.name) if line.replica == "worker-replica-0"]
+    mine = [line for line in context.lines(gang.name) if line.replica == "worker-replica-0"]
     assert [(line.attempt, line.restart) for line in mine] == [(1, 0), (1, 1), (1, 2)]
-    told = kinds(desk, gang.name)
+    told = kinds(context, gang.name)
     assert (told.count("RESTART"), told.count("RUNNING"), told.count("RETRY")) == (2, 1, 0)
     assert gang.living() == []
 
 
-def test_a_server_that_dies_while_a_replica_comes_back(desk: Desk) -> None:
-    gang = Gang(desk)
+def test_a_server_that_dies_while_a_replica_comes_back(context: Context) -> None:
+    gang = Gang(context)
     gang.meet()
-    desk.service.kill()
+    context.service.kill()
     gang.lose("ps-replica-0")
-    desk.service.start()
-    desk.until(lambda: gang.find("ps-replica-0").restart == 1)
-    desk.service.kill()
-    desk.service.start()
+    context.service.start()
+    context.until(lambda: gang.find("ps-replica-0").restart == 1)
+    context.service.kill()
+    context.service.start()
     place = gang.find("ps-replica-0").address
     gang.wait_for_line(f"ps-0 is back at {place} as 1 1")
     gang.finish()
-    desk.wait_for(gang.name, State.SUCCEEDED)
+    context.wait_for(gang.name, State.SUCCEEDED)
     assert gang.living() == []
 
 
-def test_cancel_while_they_gather(desk: Desk) -> None:
-    gang = Gang(desk)
-    with gang.all_ready_but(LATE), desk.client() as client:
+def test_cancel_while_they_gather(context: Context) -> None:
+    gang = Gang(context)
+    with gang.all_ready_but(LATE), context.client() as client:
         client.cancel(gang.name)
-    assert desk.wait_for(gang.name).state is State.CANCELLED
+    assert context.wait_for(gang.name).state is State.CANCELLED
     assert gang.printed() == []
     assert gang.living() == []
 
 
 def test_who_does_not_get_ready_in_time_is_named(tmp_path: Path) -> None:
     with running_service(tmp_path / "data", CACHE, stop_grace_s=1, gathering_s=2) as service:
-        gang = Gang(Desk(service))
+        gang = Gang(Context(service))
         with gang.all_ready_but(LATE):
-            gang.desk.until(lambda: gang.record().ending is not None)
-        job = gang.desk.wait_for(gang.name, State.FAILED)
+            gang.context.until(lambda: gang.record().ending is not None)
+        job = gang.context.wait_for(gang.name, State.FAILED)
         assert job.error_message.endswith(
             f"-replica-0 could not be prepared: waited 2 s for {LATE} to be ready"
         )
         assert gang.printed() == []
 
 
-def submit_pools(desk: Desk, *pools: tuple[int, str | None]) -> CustomJobName:
+def submit_pools(context: Context, *pools: tuple[int, str | None]) -> CustomJobName:
     """A custom job of pools with so many replicas, and a ``setup.py`` of their own."""
     specs: list[dict[str, Any]] = []
-    with desk.client() as client:
+    with context.client() as client:
         for number, (count, setup) in enumerate(pools):
             package = GcsUri(BUCKET, f"pool{number}/trainer.tar.gz")
             client.storage.upload(package, pack_trainer(TRAINER, setup))
@@ -271,7 +271,7 @@ def submit_pools(desk: Desk, *pools: tuple[int, str | None]) -> CustomJobName:
                 "executorImageUri": EXECUTOR,
                 "packageUris": [str(package)],
                 "pythonModule": "trainer.task",
-                "args": [str(desk.bucket / "end")],
+                "args": [str(context.bucket / "end")],
             }
             machine = {"machineType": "n1-standard-4"}
             specs.append(
@@ -281,20 +281,20 @@ def submit_pools(desk: Desk, *pools: tuple[int, str | None]) -> CustomJobName:
         return client.custom_jobs.create("demo", "us-central1", job).name
 
 
-def test_pools_of_a_custom_job_meet(desk: Desk) -> None:
-    name = submit_pools(desk, (1, None), (2, None))
-    desk.until(lambda: len(desk.lines(name)) == 3)
-    (desk.bucket / "end").touch()
+def test_pools_of_a_custom_job_meet(context: Context) -> None:
+    name = submit_pools(context, (1, None), (2, None))
+    context.until(lambda: len(context.lines(name)) == 3)
+    (context.bucket / "end").touch()
 
-    desk.wait_for(name, State.SUCCEEDED)
+    context.wait_for(name, State.SUCCEEDED)
     members = ("workerpool0-0", "workerpool1-0", "workerpool1-1")
-    assert sorted(desk.messages(name)) == greetings(*members)
+    assert sorted(context.messages(name)) == greetings(*members)
 
 
-def test_a_replica_that_cannot_be_prepared_fails_the_job_and_names_itself(desk: Desk) -> None:
-    name = submit_pools(desk, (1, None), (1, "raise SystemExit('no such luck')"))
+def test_a_replica_that_cannot_be_prepared_fails_the_job_and_names_itself(context: Context) -> None:
+    name = submit_pools(context, (1, None), (1, "raise SystemExit('no such luck')"))
 
-    job = desk.wait_for(name, State.FAILED)
+    job = context.wait_for(name, State.FAILED)
     assert job.error_message.startswith("replica workerpool1-0 could not be prepared: ")
     assert "no such luck" in job.error_message
-    assert desk.messages(name) == []
+    assert context.messages(name) == []

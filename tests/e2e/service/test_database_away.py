@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.domain.errors import Unavailable
-from footplate.domain.states import State
+from footplate.domain.job_states import State
 from footplate.testing.service import running_service
-from tests.e2e.service.conftest import CACHE, Desk
-from tests.e2e.service.searching import leftovers
+from tests.e2e.service.conftest import CACHE, Context
+from tests.e2e.service.tuning_helpers import leftovers
 from tests.support.postgresql import find_binaries, private_postgresql
 
 if TYPE_CHECKING:
@@ -41,31 +41,33 @@ def postgresql() -> Iterator[Postgresql]:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, postgresql: Postgresql) -> Iterator[Desk]:
+def context(tmp_path: Path, postgresql: Postgresql) -> Iterator[Context]:
     url = postgresql.create_database()
     with running_service(tmp_path / "data", CACHE, stop_grace_s=1, database_url=url) as service:
-        yield Desk(service)
+        yield Context(service)
 
 
-def test_a_program_ends_while_the_database_is_away(desk: Desk, postgresql: Postgresql) -> None:
-    name = desk.submit(TALKER)
-    desk.until(lambda: len(desk.messages(name)) > 20)
+def test_a_program_ends_while_the_database_is_away(
+    context: Context, postgresql: Postgresql
+) -> None:
+    name = context.submit(TALKER)
+    context.until(lambda: len(context.messages(name)) > 20)
     postgresql.stop()
     try:
         with pytest.raises(Unavailable):
-            desk.job(name)
+            context.job(name)
         with pytest.raises(Unavailable):
-            desk.submit("print('refused')")
-        desk.out(name).mkdir(parents=True, exist_ok=True)
-        (desk.out(name) / "enough").touch()
-        desk.until(lambda: (desk.out(name) / "ended").exists())
-        assert desk.service.alive
+            context.submit("print('refused')")
+        context.out(name).mkdir(parents=True, exist_ok=True)
+        (context.out(name) / "enough").touch()
+        context.until(lambda: (context.out(name) / "ended").exists())
+        assert context.service.alive
     finally:
         postgresql.start()
 
-    desk.wait_for(name, State.SUCCEEDED)
-    count = int((desk.out(name) / "ended").read_text())
-    assert desk.messages(name) == [f"line {number}" for number in range(count)]
-    again = desk.submit("print('taken')")
-    desk.wait_for(again, State.SUCCEEDED)
-    desk.until(lambda: leftovers(desk) == [])
+    context.wait_for(name, State.SUCCEEDED)
+    count = int((context.out(name) / "ended").read_text())
+    assert context.messages(name) == [f"line {number}" for number in range(count)]
+    again = context.submit("print('taken')")
+    context.wait_for(again, State.SUCCEEDED)
+    context.until(lambda: leftovers(context) == [])

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.domain.errors import Unavailable
-from footplate.domain.states import State
+from footplate.domain.job_states import State
 from footplate.testing.service import running_service
-from tests.e2e.service.conftest import CACHE, Desk
-from tests.e2e.service.searching import REPORTER, curve, leftovers, search, starts, trials
+from tests.e2e.service.conftest import CACHE, Context
 from tests.e2e.service.test_fault_injector import MASTER, PAIR, TALKER, WORKER
+from tests.e2e.service.tuning_helpers import REPORTER, curve, leftovers, search, starts, trials
 from tests.support.disks import fill, small_disk
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def desk(disk: Path) -> Iterator[Desk]:
+def context(disk: Path) -> Iterator[Context]:
     with running_service(disk, CACHE, stop_grace_s=1) as service:
-        yield Desk(service)
+        yield Context(service)
 
 
 def holds_back(disk: Path, replica: str) -> bool:
@@ -47,41 +47,43 @@ def holds_back(disk: Path, replica: str) -> bool:
     return any(b"OUTPUT_HELD" in segment.read_bytes() for segment in segments)
 
 
-def test_a_gang_whose_output_finds_no_room_waits_for_it(desk: Desk, disk: Path) -> None:
-    name = desk.submit(TALKER, **PAIR)
-    desk.until(lambda: {line.replica for line in desk.lines(name)} == {MASTER, WORKER})
+def test_a_gang_whose_output_finds_no_room_waits_for_it(context: Context, disk: Path) -> None:
+    name = context.submit(TALKER, **PAIR)
+    context.until(lambda: {line.replica for line in context.lines(name)} == {MASTER, WORKER})
 
     def held() -> bool:
         fill(disk)
         return all(holds_back(disk, replica) for replica in (MASTER, WORKER))
 
-    desk.until(held)
-    seen = len(desk.lines(name))
+    context.until(held)
+    seen = len(context.lines(name))
     (disk / "ballast").unlink()
-    desk.until(lambda: len(desk.lines(name)) > seen + 100)
-    (desk.out(name) / "enough").touch()
-    desk.wait_for(name, State.SUCCEEDED)
+    context.until(lambda: len(context.lines(name)) > seen + 100)
+    (context.out(name) / "enough").touch()
+    context.wait_for(name, State.SUCCEEDED)
 
-    lines = sorted(desk.lines(name), key=lambda line: line.replica)
+    lines = sorted(context.lines(name), key=lambda line: line.replica)
     for replica, printed in groupby(lines, key=lambda line: line.replica):
         messages = [line.message for line in printed]
         assert messages == [f"line {n}" for n in range(1, len(messages) + 1)], replica
-    with desk.client() as client:
+    with context.client() as client:
         told = [event for event in client.events(name) if event.kind == "OUTPUT_HELD"]
     assert {event.replica for event in told} == {MASTER, WORKER}
     assert all("No space left on device" in event.message for event in told)
 
 
-def test_a_job_that_can_not_be_kept_is_refused_and_can_come_again(desk: Desk, disk: Path) -> None:
+def test_a_job_that_can_not_be_kept_is_refused_and_can_come_again(
+    context: Context, disk: Path
+) -> None:
     fill(disk)
     with pytest.raises(Unavailable, match="full"):
-        desk.submit("print('hello')")
+        context.submit("print('hello')")
     (disk / "ballast").unlink()
 
-    desk.sent = 0
-    name = desk.submit("print('hello')")
-    desk.wait_for(name, State.SUCCEEDED)
-    assert desk.messages(name) == ["hello"]
+    context.sent = 0
+    name = context.submit("print('hello')")
+    context.wait_for(name, State.SUCCEEDED)
+    assert context.messages(name) == ["hello"]
 
 
 HASTY = """
@@ -101,59 +103,59 @@ GREEDY = HASTY.replace(
 )
 
 
-def trouble(desk: Desk) -> str:
-    with desk.client() as client:
+def trouble(context: Context) -> str:
+    with context.client() as client:
         return client.status().trouble
 
 
-def submit_again(desk: Desk, name: TrainingJobName) -> None:
+def submit_again(context: Context, name: TrainingJobName) -> None:
     """With what lies in the bucket already: only the job is to be kept."""
-    with desk.client() as client:
+    with context.client() as client:
         given = dict(client.job(name).resource)["trainingInput"]
         client.training_jobs.create("demo", {"jobId": "again", "trainingInput": given})
 
 
 def test_a_program_that_fills_the_disk_can_be_cancelled_also_after_a_crash_of_the_server(
-    desk: Desk, disk: Path
+    context: Context, disk: Path
 ) -> None:
     """What it has written stays, and it takes every byte that is freed while it lives."""
-    desk.until(lambda: (disk / "reserve").exists())
+    context.until(lambda: (disk / "reserve").exists())
     for crashed in (False, True):
-        name = desk.submit(GREEDY)
-        desk.wait_for(name, State.RUNNING)
-        (desk.out(name) / "go").touch()
-        desk.until(lambda: os.statvfs(disk).f_bavail == 0)
+        name = context.submit(GREEDY)
+        context.wait_for(name, State.RUNNING)
+        (context.out(name) / "go").touch()
+        context.until(lambda: os.statvfs(disk).f_bavail == 0)
         with pytest.raises(Unavailable, match="disk full: 0 MiB free"):
-            submit_again(desk, name)
+            submit_again(context, name)
         if crashed:
-            desk.service.kill()
-            desk.service.start()
+            context.service.kill()
+            context.service.start()
         # A server that starts takes some of the reserve, of which the program takes what is left.
-        desk.until(lambda: trouble(desk).startswith("disk full: 0 MiB free; "))
-        with desk.client() as client:
+        context.until(lambda: trouble(context).startswith("disk full: 0 MiB free; "))
+        with context.client() as client:
             assert str(client.health()["trouble"]).startswith("disk full: 0 MiB free; ")
             client.cancel(name)
-        desk.wait_for(name, State.CANCELLED)
-        with desk.client() as client:
+        context.wait_for(name, State.CANCELLED)
+        with context.client() as client:
             assert "DISK_FULL" in [event.kind for event in client.events(name)]
-        desk.until(lambda: leftovers(desk) == [])
-        assert desk.messages(name)[0] == "begun"
-        desk.until(lambda: "disk full: " in desk.service.log.read_text())
-        (desk.out(name) / "much").unlink()
-        desk.until(lambda: trouble(desk) == "")
+        context.until(lambda: leftovers(context) == [])
+        assert context.messages(name)[0] == "begun"
+        context.until(lambda: "disk full: " in context.service.log.read_text())
+        (context.out(name) / "much").unlink()
+        context.until(lambda: trouble(context) == "")
 
 
 def test_one_that_fills_it_before_its_start_was_told_can_be_cancelled_too(
-    desk: Desk, disk: Path
+    context: Context, disk: Path
 ) -> None:
-    desk.until(lambda: (disk / "reserve").exists())
-    name = desk.submit(HASTY)
-    desk.until(lambda: os.statvfs(disk).f_bavail == 0)
-    with desk.client() as client:
+    context.until(lambda: (disk / "reserve").exists())
+    name = context.submit(HASTY)
+    context.until(lambda: os.statvfs(disk).f_bavail == 0)
+    with context.client() as client:
         client.cancel(name)
-    desk.wait_for(name, State.CANCELLED)
-    desk.until(lambda: leftovers(desk) == [])
-    assert desk.messages(name)[0] == "begun"
+    context.wait_for(name, State.CANCELLED)
+    context.until(lambda: leftovers(context) == [])
+    assert context.messages(name)[0] == "begun"
 
 
 EATER = """
@@ -163,14 +165,16 @@ with open("/tmp/much", "wb", buffering=0) as file:
 """
 
 
-def test_a_program_that_fills_its_tmp_says_so_and_gives_it_back(desk: Desk, disk: Path) -> None:
-    name = desk.submit(EATER)
-    job = desk.wait_for(name, State.FAILED)
+def test_a_program_that_fills_its_tmp_says_so_and_gives_it_back(
+    context: Context, disk: Path
+) -> None:
+    name = context.submit(EATER)
+    job = context.wait_for(name, State.FAILED)
     assert "OSError: [Errno 28] No space left on device" in job.error_message
-    desk.until(lambda: leftovers(desk) == [])
+    context.until(lambda: leftovers(context) == [])
 
-    other = desk.submit("open('/tmp/much', 'wb').write(bytes(8 << 20))")
-    desk.wait_for(other, State.SUCCEEDED)
+    other = context.submit("open('/tmp/much', 'wb').write(bytes(8 << 20))")
+    context.wait_for(other, State.SUCCEEDED)
 
 
 TRIALS = 4
@@ -192,27 +196,27 @@ for step in (1, 2):
 )
 
 
-def test_a_search_waits_for_room(desk: Desk, disk: Path) -> None:
+def test_a_search_waits_for_room(context: Context, disk: Path) -> None:
     """Its programs know how to wait; what else there is of it has to."""
-    name = desk.submit(PATIENT, hyperparameters=search(TRIALS, 2))
-    desk.out(name).mkdir(parents=True, exist_ok=True)
-    desk.until(lambda: len(starts(desk, name)) == 2)
-    (desk.out(name) / "go").touch()
+    name = context.submit(PATIENT, hyperparameters=search(TRIALS, 2))
+    context.out(name).mkdir(parents=True, exist_ok=True)
+    context.until(lambda: len(starts(context, name)) == 2)
+    (context.out(name) / "go").touch()
     fill(disk)
     for _ in range(20):
         fill(disk)
-        assert not desk.job(name).state.terminal
-    assert desk.service.alive
+        assert not context.job(name).state.terminal
+    assert context.service.alive
     (disk / "ballast").unlink()
 
-    desk.wait_for(name, State.SUCCEEDED)
+    context.wait_for(name, State.SUCCEEDED)
     numbers = list(range(1, TRIALS + 1))
-    found = trials(desk, name)
+    found = trials(context, name)
     ends = [(trial.number, trial.state) for trial in found]
     assert ends == [(number, "SUCCEEDED") for number in numbers], found
-    assert {number: len(said) for number, said in starts(desk, name).items()} == {
+    assert {number: len(said) for number, said in starts(context, name).items()} == {
         str(number): 1 for number in numbers
     }
     for number in numbers:
-        assert [point.step for point in curve(desk, name, number)][-1:] == [2]
-    desk.until(lambda: leftovers(desk) == [])
+        assert [point.step for point in curve(context, name, number)][-1:] == [2]
+    context.until(lambda: leftovers(context) == [])

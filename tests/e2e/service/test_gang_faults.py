@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.domain.errors import FailedPrecondition, NotFound
-from footplate.domain.states import State
+from footplate.domain.job_states import State
 from footplate.testing.faults import FaultInjector
 from footplate.testing.service import running_service
-from tests.e2e.service.conftest import CACHE, Desk
+from tests.e2e.service.conftest import CACHE, Context
 from tests.e2e.service.test_clusters import submit_pools
-from tests.support.supervised import find_living
+from tests.support.supervisor_process import find_living
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,58 +74,58 @@ memory_gb = 0.5
 """
 
 
-def living(desk: Desk, name: TrainingJobName) -> list[int]:
+def living(context: Context, name: TrainingJobName) -> list[int]:
     """Processes of the job's programs, and their children, by their arguments."""
-    return find_living(str(desk.out(name)))
+    return find_living(str(context.out(name)))
 
 
-def test_a_port_that_somebody_takes_before_the_program_does_is_named(desk: Desk) -> None:
-    name = desk.submit(PRELUDE + THIEF, **PAIR)
+def test_a_port_that_somebody_takes_before_the_program_does_is_named(context: Context) -> None:
+    name = context.submit(PRELUDE + THIEF, **PAIR)
 
-    job = desk.wait_for(name, State.FAILED)
+    job = context.wait_for(name, State.FAILED)
     told = "exited with code 1: OSError: [Errno 98] Address already in use"
     assert job.error_message in (f"replica {one} {told}" for one in (MASTER, WORKER))
-    assert living(desk, name) == []
+    assert living(context, name) == []
 
 
-def make_stubborn(desk: Desk) -> TrainingJobName:
-    name = desk.submit(PRELUDE + STUBBORN, **PAIR)
-    desk.until(lambda: len(list(desk.out(name).glob("*-has-left"))) == 2)
-    assert len(living(desk, name)) >= 4
+def make_stubborn(context: Context) -> TrainingJobName:
+    name = context.submit(PRELUDE + STUBBORN, **PAIR)
+    context.until(lambda: len(list(context.out(name).glob("*-has-left"))) == 2)
+    assert len(living(context, name)) >= 4
     return name
 
 
-def test_cancel_ends_programs_that_will_not_end_and_those_that_left(desk: Desk) -> None:
-    name = make_stubborn(desk)
-    with desk.client() as client:
+def test_cancel_ends_programs_that_will_not_end_and_those_that_left(context: Context) -> None:
+    name = make_stubborn(context)
+    with context.client() as client:
         client.cancel(name)
 
-    desk.wait_for(name, State.CANCELLED)
-    assert living(desk, name) == []
+    context.wait_for(name, State.CANCELLED)
+    assert living(context, name) == []
 
 
-def test_the_success_of_the_primary_ends_them_too(desk: Desk) -> None:
-    name = make_stubborn(desk)
-    (desk.out(name) / "end").touch()
+def test_the_success_of_the_primary_ends_them_too(context: Context) -> None:
+    name = make_stubborn(context)
+    (context.out(name) / "end").touch()
 
-    desk.wait_for(name, State.SUCCEEDED)
-    assert living(desk, name) == []
+    context.wait_for(name, State.SUCCEEDED)
+    assert living(context, name) == []
 
 
-def test_cancel_ends_programs_that_stand_still(desk: Desk) -> None:
-    with FaultInjector(desk.service) as faults:
+def test_cancel_ends_programs_that_stand_still(context: Context) -> None:
+    with FaultInjector(context.service) as faults:
         faults.freeze(WORKER)
         frozen = faults.freeze(MASTER)
-        name = desk.submit(PRELUDE + 'wait_for("never")', **PAIR)
+        name = context.submit(PRELUDE + 'wait_for("never")', **PAIR)
         frozen.wait()
-        with desk.client() as client:
+        with context.client() as client:
             client.cancel(name)
-        desk.wait_for(name, State.CANCELLED)
-        assert living(desk, name) == []
+        context.wait_for(name, State.CANCELLED)
+        assert living(context, name) == []
 
 
 @pytest.fixture
-def enforcing(tmp_path: Path) -> Iterator[Desk]:
+def enforcing(tmp_path: Path) -> Iterator[Context]:
     """A service that limits what programs use; skipped where nothing can limit it."""
     if sys.platform != "linux" or os.geteuid() != 0:
         pytest.skip("limits need control groups, and here root")
@@ -134,10 +134,10 @@ def enforcing(tmp_path: Path) -> Iterator[Desk]:
     with running_service(tmp_path / "data", CACHE, **settings) as service:
         if "limited by control groups" not in service.log.read_text():
             pytest.skip(service.log.read_text())
-        yield Desk(service)
+        yield Context(service)
 
 
-def test_one_replica_that_is_out_of_memory_is_the_cause(enforcing: Desk) -> None:
+def test_one_replica_that_is_out_of_memory_is_the_cause(enforcing: Context) -> None:
     """And no loss: it would be out of memory again."""
     small = {**PAIR, "masterType": "own-small", "workerType": "own-small"}
     name = enforcing.submit(PRELUDE + GREEDY, **small)
@@ -149,19 +149,19 @@ def test_one_replica_that_is_out_of_memory_is_the_cause(enforcing: Desk) -> None
         assert {"RESTART", "RETRY"}.isdisjoint(event.kind for event in client.events(name))
 
 
-def test_a_job_that_gathers_is_deleted_once_it_is_cancelled(desk: Desk) -> None:
-    gate = desk.bucket / "gate"
+def test_a_job_that_gathers_is_deleted_once_it_is_cancelled(context: Context) -> None:
+    gate = context.bucket / "gate"
     slow = f"import pathlib, time\nwhile not pathlib.Path({str(gate)!r}).exists(): time.sleep(0.02)"
-    name = submit_pools(desk, (1, None), (2, slow))
-    homes = desk.service.data_dir / "replicas"
-    with desk.client() as client:
-        desk.until(lambda: len(list(homes.glob("*-1/*/task.json"))) == 3)
+    name = submit_pools(context, (1, None), (2, slow))
+    homes = context.service.data_dir / "replicas"
+    with context.client() as client:
+        context.until(lambda: len(list(homes.glob("*-1/*/task.json"))) == 3)
         with pytest.raises(FailedPrecondition, match="cancel it, and delete it when it has ended"):
             client.custom_jobs.delete(name)
         client.cancel(name)
-        desk.wait_for(name, State.CANCELLED)
+        context.wait_for(name, State.CANCELLED)
         client.custom_jobs.delete(name)
         with pytest.raises(NotFound):
             client.job(name)
     assert find_living(str(homes)) == []
-    desk.until(lambda: not list(homes.glob("*-1")))
+    context.until(lambda: not list(homes.glob("*-1")))

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.domain.states import State
+from footplate.domain.job_states import State
 from footplate.testing.service import running_service
-from tests.e2e.service.conftest import CACHE, Desk
+from tests.e2e.service.conftest import CACHE, Context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from footplate.client.resources import Event
+    from footplate.client.records import Event
     from footplate.domain.names import JobName
 
 SLEEPER = """
@@ -41,85 +41,85 @@ WATCH = {"usage_s": 0.2, "hang_s": 2, "heartbeat_s": 1, "stop_grace_s": 1}
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def context(tmp_path: Path) -> Iterator[Context]:
     with running_service(tmp_path / "data", CACHE, **WATCH) as service:
-        yield Desk(service)
+        yield Context(service)
 
 
-def events(desk: Desk, name: JobName, *kinds: str) -> list[Event]:
-    with desk.client() as client:
+def events(context: Context, name: JobName, *kinds: str) -> list[Event]:
+    with context.client() as client:
         return [event for event in client.events(name) if event.kind in kinds]
 
 
-def wait_for(desk: Desk, name: JobName, kind: str, count: int = 1) -> Event:
-    desk.until(lambda: len(events(desk, name, kind)) >= count)
-    return events(desk, name, kind)[-1]
+def wait_for(context: Context, name: JobName, kind: str, count: int = 1) -> Event:
+    context.until(lambda: len(events(context, name, kind)) >= count)
+    return events(context, name, kind)[-1]
 
 
-def programs(desk: Desk) -> list[int]:
+def programs(context: Context) -> list[int]:
     """The processes that work in a replica's directory."""
     found = []
     for directory in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             place = (directory / "cwd").readlink()
-            if place.name == "work" and place.is_relative_to(desk.service.data_dir / "replicas"):
+            if place.name == "work" and place.is_relative_to(context.service.data_dir / "replicas"):
                 found.append(int(directory.name))
     return found
 
 
-def test_a_silence_is_told_once_whoever_serves_and_again_after_a_line(desk: Desk) -> None:
-    name = desk.submit(SLEEPER, **GANG)
-    told = wait_for(desk, name, "HANG")
+def test_a_silence_is_told_once_whoever_serves_and_again_after_a_line(context: Context) -> None:
+    name = context.submit(SLEEPER, **GANG)
+    told = wait_for(context, name, "HANG")
     assert told.message.startswith("nothing was printed, reported or written for ")
     assert told.message.endswith(": all 2 replicas are idle")
 
-    desk.service.kill()
-    desk.service.start()
-    (desk.out(name) / "go").touch()
-    wait_for(desk, name, "HANG_OVER")
-    wait_for(desk, name, "HANG", 2)
-    (desk.out(name) / "enough").touch()
-    desk.wait_for(name, State.SUCCEEDED)
-    kinds = [event.kind for event in events(desk, name, "HANG", "HANG_OVER")]
+    context.service.kill()
+    context.service.start()
+    (context.out(name) / "go").touch()
+    wait_for(context, name, "HANG_OVER")
+    wait_for(context, name, "HANG", 2)
+    (context.out(name) / "enough").touch()
+    context.wait_for(name, State.SUCCEEDED)
+    kinds = [event.kind for event in events(context, name, "HANG", "HANG_OVER")]
     assert kinds[:3] == ["HANG", "HANG_OVER", "HANG"]
     assert all(before != after for before, after in pairwise(kinds))
 
 
-def test_a_stopped_program_and_a_stopped_supervisor_are_told_apart(desk: Desk) -> None:
-    name = desk.submit(SLEEPER)
-    desk.wait_for(name, State.RUNNING)
-    desk.until(lambda: desk.messages(name) == ["begins"])
-    (pid,) = programs(desk)
+def test_a_stopped_program_and_a_stopped_supervisor_are_told_apart(context: Context) -> None:
+    name = context.submit(SLEEPER)
+    context.wait_for(name, State.RUNNING)
+    context.until(lambda: context.messages(name) == ["begins"])
+    (pid,) = programs(context)
     os.kill(pid, signal.SIGSTOP)
-    told = wait_for(desk, name, "STOPPED_BY_SIGNAL")
+    told = wait_for(context, name, "STOPPED_BY_SIGNAL")
     assert told.replica == "master-replica-0"
     assert "SIGCONT" in told.message
-    hang = wait_for(desk, name, "HANG")
+    hang = wait_for(context, name, "HANG")
     assert hang.message.endswith("master-replica-0 is stopped by a signal (such as SIGSTOP)")
     os.kill(pid, signal.SIGCONT)
-    wait_for(desk, name, "CONTINUED")
+    wait_for(context, name, "CONTINUED")
 
-    (file,) = desk.service.data_dir.glob("replicas/*/*/pid")
+    (file,) = context.service.data_dir.glob("replicas/*/*/pid")
     os.kill(int(file.read_text()), signal.SIGSTOP)
-    told = wait_for(desk, name, "SILENT")
+    told = wait_for(context, name, "SILENT")
     assert told.replica == "master-replica-0"
-    assert "nothing was heard of its supervisor since" in told.message
+    assert "its supervisor has not reported since" in told.message
     os.kill(int(file.read_text()), signal.SIGCONT)
-    wait_for(desk, name, "HEARD_AGAIN")
+    wait_for(context, name, "HEARD_AGAIN")
     for mark in ("go", "enough"):
-        (desk.out(name) / mark).touch()
-    desk.wait_for(name, State.SUCCEEDED)
+        (context.out(name) / mark).touch()
+    context.wait_for(name, State.SUCCEEDED)
 
 
 def test_a_job_that_is_silent_for_too_long_is_ended_and_says_where_it_stood(
     tmp_path: Path,
 ) -> None:
     with running_service(tmp_path / "data", CACHE, hang_limit_s=4, **WATCH) as service:
-        desk = Desk(service)
-        name = desk.submit(SLEEPER, **GANG)
-        job = desk.wait_for(name, State.FAILED)
+        context = Context(service)
+        name = context.submit(SLEEPER, **GANG)
+        job = context.wait_for(name, State.FAILED)
         assert job.error_message == "nothing was printed, reported or written for 4 s"
-        assert len(events(desk, name, "HANG")) == 1
-        (stacks,) = events(desk, name, "STACKS")
+        assert len(events(context, name, "HANG")) == 1
+        (stacks,) = events(context, name, "STACKS")
         assert stacks.message
-        assert programs(desk) == []
+        assert programs(context) == []

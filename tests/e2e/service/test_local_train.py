@@ -18,7 +18,7 @@ import pytest
 
 from footplate.testing.service import outside
 from tests.e2e.service.conftest import CACHE
-from tests.support.supervised import find_living
+from tests.support.supervisor_process import find_living
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

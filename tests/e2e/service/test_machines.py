@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from footplate.domain.states import State
+from footplate.domain.job_states import State
 from footplate.testing.service import running_service
-from tests.e2e.service.conftest import CACHE, Desk
+from tests.e2e.service.conftest import CACHE, Context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ CAUSE = "out of memory; its machine own-small has 0.5 GB"
 
 
 @pytest.fixture
-def enforcing(tmp_path: Path) -> Iterator[Desk]:
+def enforcing(tmp_path: Path) -> Iterator[Context]:
     """A service that limits what programs use; skipped where nothing can limit it."""
     if sys.platform != "linux" or os.geteuid() != 0:
         pytest.skip("limits need control groups, and here root")
@@ -40,15 +40,15 @@ def enforcing(tmp_path: Path) -> Iterator[Desk]:
     with running_service(tmp_path / "data", CACHE, **settings) as service:
         if "limited by control groups" not in service.log.read_text():
             pytest.skip(service.log.read_text())
-        yield Desk(service)
+        yield Context(service)
 
 
-def events(desk: Desk, name: TrainingJobName, kind: str) -> list[str]:
-    with desk.client() as client:
+def events(context: Context, name: TrainingJobName, kind: str) -> list[str]:
+    with context.client() as client:
         return [event.message for event in client.events(name) if event.kind == kind]
 
 
-def test_more_memory_than_the_machine_type_has_fails_the_job(enforcing: Desk) -> None:
+def test_more_memory_than_the_machine_type_has_fails_the_job(enforcing: Context) -> None:
     name = enforcing.submit(GREEDY, **SMALL)
 
     job = enforcing.wait_for(name, State.FAILED)
@@ -62,7 +62,7 @@ def test_more_memory_than_the_machine_type_has_fails_the_job(enforcing: Desk) ->
     assert events(enforcing, name, "RETRY") == []
 
 
-def test_a_package_whose_build_takes_too_much_memory_is_told_of(enforcing: Desk) -> None:
+def test_a_package_whose_build_takes_too_much_memory_is_told_of(enforcing: Context) -> None:
     name = enforcing.submit("print('never')", setup=GREEDY, **SMALL)
 
     job = enforcing.wait_for(name, State.FAILED)
@@ -84,39 +84,39 @@ T4: dict[str, Any] = {
 
 
 @pytest.fixture
-def with_gpus(tmp_path: Path) -> Iterator[Desk]:
+def with_gpus(tmp_path: Path) -> Iterator[Context]:
     settings = {"stop_grace_s": 1, "max_replicas": 4, "gpus": "simulated:NVIDIA_TESLA_T4=2"}
     with running_service(tmp_path / "data", CACHE, **settings) as service:
-        yield Desk(service)
+        yield Context(service)
 
 
-def test_no_gpu_is_given_to_two_jobs(with_gpus: Desk) -> None:
-    desk = with_gpus
-    holders = [desk.submit(SHOW, "--wait", **T4) for _ in range(2)]
+def test_no_gpu_is_given_to_two_jobs(with_gpus: Context) -> None:
+    context = with_gpus
+    holders = [context.submit(SHOW, "--wait", **T4) for _ in range(2)]
     for holder in holders:
-        desk.wait_for(holder, State.RUNNING)
-    waiting = desk.submit(SHOW, **T4)
-    without = desk.submit(SHOW)
-    desk.wait_for(without, State.SUCCEEDED)
+        context.wait_for(holder, State.RUNNING)
+    waiting = context.submit(SHOW, **T4)
+    without = context.submit(SHOW)
+    context.wait_for(without, State.SUCCEEDED)
 
-    assert desk.messages(without) == [""]
-    desk.until(lambda: all(desk.messages(holder) for holder in holders))
-    assert sorted(desk.messages(holder)[0] for holder in holders) == ["0", "1"]
-    assert desk.job(waiting).state is State.QUEUED
-    [freed] = desk.messages(holders[1])
-    (desk.out(holders[1]) / "end").touch()
-    desk.wait_for(waiting, State.SUCCEEDED)
-    assert desk.messages(waiting) == [freed]
-    (desk.out(holders[0]) / "end").touch()
-    desk.wait_for(holders[0], State.SUCCEEDED)
+    assert context.messages(without) == [""]
+    context.until(lambda: all(context.messages(holder) for holder in holders))
+    assert sorted(context.messages(holder)[0] for holder in holders) == ["0", "1"]
+    assert context.job(waiting).state is State.QUEUED
+    [freed] = context.messages(holders[1])
+    (context.out(holders[1]) / "end").touch()
+    context.wait_for(waiting, State.SUCCEEDED)
+    assert context.messages(waiting) == [freed]
+    (context.out(holders[0]) / "end").touch()
+    context.wait_for(holders[0], State.SUCCEEDED)
 
 
 def test_gpus_that_do_not_exist_are_done_without(tmp_path: Path) -> None:
     settings = {"stop_grace_s": 1, "gpus": "none"}
     with running_service(tmp_path / "data", CACHE, **settings) as service:
-        desk = Desk(service)
-        name = desk.submit(SHOW, **T4)
-        desk.wait_for(name, State.SUCCEEDED)
-        assert events(desk, name, "EMULATED") == [
+        context = Context(service)
+        name = context.submit(SHOW, **T4)
+        context.wait_for(name, State.SUCCEEDED)
+        assert events(context, name, "EMULATED") == [
             "runs without its 1 NVIDIA_TESLA_T4: this machine has none"
         ]

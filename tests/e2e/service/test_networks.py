@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.domain.states import State
+from footplate.domain.job_states import State
 from footplate.testing.service import outside, running_service
-from tests.e2e.service.conftest import CACHE, Desk
+from tests.e2e.service.conftest import CACHE, Context
 from tests.e2e.service.test_clusters import LATE, Gang, check
 
 if TYPE_CHECKING:
@@ -35,16 +35,16 @@ pytestmark = [
 
 
 @contextmanager
-def desk_in(data_dir: Path) -> Iterator[Desk]:
+def desk_in(data_dir: Path) -> Iterator[Context]:
     settings = {"stop_grace_s": 1, "network": "namespaces"}
     with running_service(data_dir, CACHE, **settings) as service:
-        yield Desk(service)
+        yield Context(service)
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    with desk_in(tmp_path / "data") as desk:
-        yield desk
+def context(tmp_path: Path) -> Iterator[Context]:
+    with desk_in(tmp_path / "data") as context:
+        yield context
 
 
 def hosts(gang: Gang) -> dict[str, str]:
@@ -61,8 +61,8 @@ def links(*hosts: str) -> set[str]:
     return {f"fp-{host.removeprefix('198.18.')}" for host in hosts} & named
 
 
-def test_all_listen_on_the_same_port_and_find_each_other(desk: Desk) -> None:
-    gang = Gang(desk)
+def test_all_listen_on_the_same_port_and_find_each_other(context: Context) -> None:
+    gang = Gang(context)
     gang.meet()
     known = hosts(gang)
     assert len(set(known.values())) == len(links(*known.values())) == 4
@@ -70,45 +70,45 @@ def test_all_listen_on_the_same_port_and_find_each_other(desk: Desk) -> None:
     assert links(*known.values()) == set()
 
 
-def test_a_lost_replica_comes_back_to_its_address(desk: Desk) -> None:
+def test_a_lost_replica_comes_back_to_its_address(context: Context) -> None:
     """Also when no server runs while it is lost; and nothing of it is left in the end."""
-    gang = Gang(desk)
+    gang = Gang(context)
     gang.meet()
     known = hosts(gang)
     host = known["worker-replica-0"]
     os.kill(gang.supervisors()["worker-replica-0"], signal.SIGKILL)
     gang.wait_for_line(f"worker-0 is back at {host}:2222 as 1 1")
-    desk.service.kill()
+    context.service.kill()
     os.kill(gang.supervisors()["worker-replica-0"], signal.SIGKILL)
-    desk.service.start()
+    context.service.start()
     gang.wait_for_line(f"worker-0 is back at {host}:2222 as 1 2")
     assert hosts(gang) == known
     assert len(links(*known.values())) == 4
     gang.finish()
-    desk.wait_for(gang.name, State.SUCCEEDED)
+    context.wait_for(gang.name, State.SUCCEEDED)
     assert links(*known.values()) == set()
 
 
-def test_one_that_is_lost_while_they_gather_comes_back_to_it(desk: Desk) -> None:
-    gang = Gang(desk)
+def test_one_that_is_lost_while_they_gather_comes_back_to_it(context: Context) -> None:
+    gang = Gang(context)
     with gang.all_ready_but(LATE):
         known = hosts(gang)
-        desk.service.kill()
+        context.service.kill()
         os.kill(gang.supervisors()["ps-replica-0"], signal.SIGKILL)
-    desk.service.start()
+    context.service.start()
     check(gang)
     assert hosts(gang).items() >= known.items()
     assert links(*known.values()) == set()
 
 
-def test_two_services_do_not_disturb_each_other(desk: Desk, tmp_path: Path) -> None:
+def test_two_services_do_not_disturb_each_other(context: Context, tmp_path: Path) -> None:
     """And `down` leaves nothing."""
-    gang = Gang(desk)
+    gang = Gang(context)
     gang.build()
     with desk_in(tmp_path / "other") as other:
         second = Gang(other)
         second.meet()
-        desk.until(gang.all_met)
+        context.until(gang.all_met)
         first, others = hosts(gang), hosts(second)
         assert set(first.values()).isdisjoint(others.values())
         other.service.down()

@@ -7,9 +7,9 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from footplate.domain.states import State
+from footplate.domain.job_states import State
 from footplate.testing.service import running_service
-from tests.e2e.service.conftest import CACHE, Desk
+from tests.e2e.service.conftest import CACHE, Context
 from tests.support.environments import make_wheel
 from tests.support.trainers import SETUP
 
@@ -29,11 +29,11 @@ def test_a_check_foretells_how_the_preparation_ends(
     make_wheel(wheels, HELPER, "1.0")
     monkeypatch.setenv("UV_FIND_LINKS", str(wheels))
     with running_service(tmp_path / "data", CACHE, stop_grace_s=1) as service:
-        desk = Desk(service)
-        good = check(desk, tmp_path / "good", f"{HELPER}<2")
-        bad = check(desk, tmp_path / "bad", f"{HELPER}>=2")
-        name = desk.submit("", setup=SETUP.format(requires=[f"{HELPER}>=2"]))
-        failed = desk.wait_for(name, State.FAILED)
+        context = Context(service)
+        good = check(context, tmp_path / "good", f"{HELPER}<2")
+        bad = check(context, tmp_path / "bad", f"{HELPER}>=2")
+        name = context.submit("", setup=SETUP.format(requires=[f"{HELPER}>=2"]))
+        failed = context.wait_for(name, State.FAILED)
 
     assert good == (0, [("OK", f"{HELPER}==1.0")])
     ((result, error),) = bad[1]
@@ -43,7 +43,7 @@ def test_a_check_foretells_how_the_preparation_ends(
     assert sentence in failed.error_message
 
 
-def check(desk: Desk, folder: Path, requirement: str) -> tuple[int, list[tuple[str, str]]]:
+def check(context: Context, folder: Path, requirement: str) -> tuple[int, list[tuple[str, str]]]:
     """The exit code, and each package's result with what it adds or why it fails."""
     package = folder / "trainer"
     package.mkdir(parents=True)
@@ -61,7 +61,7 @@ def check(desk: Desk, folder: Path, requirement: str) -> tuple[int, list[tuple[s
             *command,
             "--staging-bucket=gs://stage",
         ],
-        env=desk.service.environment(),
+        env=context.service.environment(),
         text=True,
         capture_output=True,
         check=False,

@@ -12,7 +12,7 @@ from tests.e2e.service.conftest import BUCKET
 from tests.support.trainers import pack_trainer
 
 if TYPE_CHECKING:
-    from tests.e2e.service.conftest import Desk
+    from tests.e2e.service.conftest import Context
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 
@@ -49,35 +49,35 @@ def pipeline(package: GcsUri) -> dict[str, Any]:
     }
 
 
-def test_kills_in_a_pipeline(desk: Desk) -> None:
+def test_kills_in_a_pipeline(context: Context) -> None:
     package = GcsUri(BUCKET, "trainer.tar.gz")
-    with desk.client() as client:
+    with context.client() as client:
         client.storage.upload(package, pack_trainer(TRAINER, None))
         client.storage.upload(GcsUri(BUCKET, "data/training-0.csv"), b"a,b")
 
     def get(path: str) -> dict[str, Any]:
-        answer = httpx.get(f"{desk.service.url}/v1/{path}")
+        answer = httpx.get(f"{context.service.url}/v1/{path}")
         answer.raise_for_status()
         found: dict[str, Any] = answer.json()
         return found
 
     def restart() -> None:
-        desk.service.kill()
-        desk.service.start()
+        context.service.kill()
+        context.service.start()
 
-    url = f"{desk.service.url}/v1/{LOCATION}/trainingPipelines"
+    url = f"{context.service.url}/v1/{LOCATION}/trainingPipelines"
     name = httpx.post(url, json=pipeline(package), timeout=60).raise_for_status().json()["name"]
     restart()
-    desk.until(lambda: get(name)["state"] == "PIPELINE_STATE_RUNNING")
+    context.until(lambda: get(name)["state"] == "PIPELINE_STATE_RUNNING")
     restart()
     job = get(get(name)["trainingTaskMetadata"]["backingCustomJob"])
     assert job["displayName"] == "killed-custom-job"
-    refused = httpx.delete(f"{desk.service.url}/v1/{name}").json()
+    refused = httpx.delete(f"{context.service.url}/v1/{name}").json()
     assert refused["error"]["status"] == "FAILED_PRECONDITION"
-    (desk.bucket / "out" / "go").touch()
-    desk.until(lambda: get(job["name"])["state"] == "JOB_STATE_SUCCEEDED")
+    (context.bucket / "out" / "go").touch()
+    context.until(lambda: get(job["name"])["state"] == "JOB_STATE_SUCCEEDED")
     restart()
-    desk.until(lambda: get(name)["state"] == "PIPELINE_STATE_SUCCEEDED")
+    context.until(lambda: get(name)["state"] == "PIPELINE_STATE_SUCCEEDED")
     model = get(name)["modelToUpload"]
     assert get(model["name"])["artifactUri"] == f"gs://{BUCKET}/out/model/"
     assert len(get(f"{model['name']}:listVersions")["models"]) == 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.client.failures import NoServer
+from footplate.client.error_mapping import NoServer
 from footplate.client.service import Service
 from footplate.testing.workbench import ProgramFailed
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
-from footplate.domain.states import State
+from footplate.domain.job_states import State
 from footplate.testing.service import running_service
-from tests.e2e.service.conftest import BUCKET, CACHE, Desk
+from tests.e2e.service.conftest import BUCKET, CACHE, Context
 from tests.support.trainers import pack_trainer
 
 if TYPE_CHECKING:
@@ -30,38 +30,38 @@ while not (out / "end").exists():
 
 
 @pytest.fixture
-def narrow(tmp_path: Path) -> Iterator[Desk]:
+def narrow(tmp_path: Path) -> Iterator[Context]:
     """A service that runs one replica at once."""
     settings = {"stop_grace_s": 1, "max_replicas": 1}
     with running_service(tmp_path / "data", CACHE, **settings) as service:
-        yield Desk(service)
+        yield Context(service)
 
 
 @pytest.fixture
-def wide(tmp_path: Path) -> Iterator[Desk]:
+def wide(tmp_path: Path) -> Iterator[Context]:
     """A service with room for all."""
     with running_service(tmp_path / "data", CACHE, stop_grace_s=1, max_replicas=4) as service:
-        yield Desk(service)
+        yield Context(service)
 
 
-def resource(desk: Desk, name: TrainingJobName) -> dict[str, object]:
-    return dict(desk.job(name).resource)
+def resource(context: Context, name: TrainingJobName) -> dict[str, object]:
+    return dict(context.job(name).resource)
 
 
-def events(desk: Desk, name: TrainingJobName, kind: str) -> list[str]:
-    with desk.client() as client:
+def events(context: Context, name: TrainingJobName, kind: str) -> list[str]:
+    with context.client() as client:
         return [event.message for event in client.events(name) if event.kind == kind]
 
 
-def run_cli(desk: Desk, *arguments: str) -> str:
+def run_cli(context: Context, *arguments: str) -> str:
     code = "from footplate.cli.main import main; main()"
     command = (sys.executable, "-c", code, *arguments)
-    environment = desk.service.environment()
+    environment = context.service.environment()
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return done.stdout
 
 
-def test_a_waiting_job_says_why_everywhere_and_starts_when_there_is_room(narrow: Desk) -> None:
+def test_a_waiting_job_says_why_everywhere_and_starts_when_there_is_room(narrow: Context) -> None:
     first = narrow.submit(UNTIL_TOLD)
     narrow.wait_for(first, State.RUNNING)
     second = narrow.submit("print('two')")
@@ -95,7 +95,7 @@ def test_a_waiting_job_says_why_everywhere_and_starts_when_there_is_room(narrow:
     assert starts == sorted(starts)
 
 
-def test_who_only_waits_for_a_quota_starts_when_it_is_raised(wide: Desk) -> None:
+def test_who_only_waits_for_a_quota_starts_when_it_is_raised(wide: Context) -> None:
     with wide.client() as client:
         client.quotas.change("demo", "*", {"jobs": 1})
     first = wide.submit(UNTIL_TOLD)
@@ -112,7 +112,7 @@ def test_who_only_waits_for_a_quota_starts_when_it_is_raised(wide: Desk) -> None
 
 
 @pytest.mark.parametrize("killed", [False, True])
-def test_the_longest_wait_is_kept_to_the_second(narrow: Desk, killed: bool) -> None:  # noqa: FBT001
+def test_the_longest_wait_is_kept_to_the_second(narrow: Context, killed: bool) -> None:  # noqa: FBT001
     first = narrow.submit(UNTIL_TOLD)
     narrow.wait_for(first, State.RUNNING)
     name = submit_flexible(narrow, wait="4s")
@@ -130,7 +130,7 @@ def test_the_longest_wait_is_kept_to_the_second(narrow: Desk, killed: bool) -> N
 
 
 @pytest.mark.parametrize("killed", [False, True])
-def test_the_longest_run_is_kept_to_the_second(narrow: Desk, killed: bool) -> None:  # noqa: FBT001
+def test_the_longest_run_is_kept_to_the_second(narrow: Context, killed: bool) -> None:  # noqa: FBT001
     name = narrow.submit(UNTIL_TOLD, scheduling={"maxRunningTime": "4s"})
     narrow.wait_for(name, State.RUNNING)
     if killed:
@@ -144,7 +144,7 @@ def test_the_longest_run_is_kept_to_the_second(narrow: Desk, killed: bool) -> No
     assert 3.5 <= ran_s.total_seconds() < 6.0
 
 
-def submit_flexible(desk: Desk, wait: str) -> str:
+def submit_flexible(context: Context, wait: str) -> str:
     """A custom job that may wait so long; its resource name."""
     package = {
         "executorImageUri": "us-docker.pkg.dev/vertex-ai/training/tf-cpu.2-21.py311:latest",
@@ -158,15 +158,15 @@ def submit_flexible(desk: Desk, wait: str) -> str:
     }
     scheduling = {"strategy": "FLEX_START", "maxWaitDuration": wait}
     spec = {"workerPoolSpecs": [pool], "scheduling": scheduling}
-    (desk.bucket / "flexible.tar.gz").write_bytes(pack_trainer("print('flexible')"))
-    url = f"{desk.service.url}/v1/projects/demo/locations/us-central1/customJobs"
+    (context.bucket / "flexible.tar.gz").write_bytes(pack_trainer("print('flexible')"))
+    url = f"{context.service.url}/v1/projects/demo/locations/us-central1/customJobs"
     answer = httpx.post(url, json={"displayName": "flexible", "jobSpec": spec})
     assert answer.status_code == 200, answer.text
     return str(answer.json()["name"])
 
 
-def custom_job(desk: Desk, name: str) -> dict[str, Any]:
-    answer = httpx.get(f"{desk.service.url}/v1/{name}")
+def custom_job(context: Context, name: str) -> dict[str, Any]:
+    answer = httpx.get(f"{context.service.url}/v1/{name}")
     assert answer.status_code == 200
     return dict(answer.json())
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
+from footplate.domain.job_states import State
 from footplate.domain.names import GcsUri
-from footplate.domain.states import State
 from footplate.testing.faults import FaultInjector
 from footplate.testing.service import running_service
-from tests.e2e.service.conftest import BUCKET, CACHE, Desk
+from tests.e2e.service.conftest import BUCKET, CACHE, Context
 from tests.support.trainers import pack_trainer
 
 if TYPE_CHECKING:
@@ -60,13 +60,13 @@ pathlib.Path(sys.argv[1], f"done-{{rank}}").touch()
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def context(tmp_path: Path) -> Iterator[Context]:
     with running_service(tmp_path / "data", CACHE, stop_grace_s=1, usage_s=1) as service:
-        yield Desk(service)
+        yield Context(service)
 
 
 def submit(
-    desk: Desk, reducers: int = 2, executor: str = EXECUTOR, trainer: str = TRAINER
+    context: Context, reducers: int = 2, executor: str = EXECUTOR, trainer: str = TRAINER
 ) -> CustomJobName:
     """A primary, two workers and some reduction servers."""
     machine = {"machineType": "n1-standard-4"}
@@ -75,7 +75,7 @@ def submit(
         "executorImageUri": executor,
         "packageUris": [str(package)],
         "pythonModule": "trainer.task",
-        "args": [str(desk.bucket)],
+        "args": [str(context.bucket)],
     }
     pools = [
         {"machineSpec": machine, "replicaCount": 1, "pythonPackageSpec": program},
@@ -83,45 +83,45 @@ def submit(
         {"machineSpec": machine, "replicaCount": reducers, "containerSpec": {"imageUri": REDUCER}},
     ]
     job: Any = {"displayName": "reduction", "jobSpec": {"workerPoolSpecs": pools}}
-    with desk.client() as client:
+    with context.client() as client:
         client.storage.upload(package, pack_trainer(trainer))
         return client.custom_jobs.create("demo", "us-central1", job).name
 
 
-def assert_all_is_done(desk: Desk, name: CustomJobName) -> None:
+def assert_all_is_done(context: Context, name: CustomJobName) -> None:
     """Each rank has seen each sum whole, or it would have failed."""
-    desk.wait_for(name, State.SUCCEEDED)
-    assert sorted(path.name for path in desk.bucket.glob("done-*")) == [
+    context.wait_for(name, State.SUCCEEDED)
+    assert sorted(path.name for path in context.bucket.glob("done-*")) == [
         f"done-{rank}" for rank in range(3)
     ]
 
 
-def test_workers_sum_up_through_them_and_their_use_is_shown(desk: Desk) -> None:
-    name = submit(desk)
+def test_workers_sum_up_through_them_and_their_use_is_shown(context: Context) -> None:
+    name = submit(context)
 
-    assert_all_is_done(desk, name)
+    assert_all_is_done(context, name)
 
-    with desk.client() as client:
+    with context.client() as client:
         found = {usage.replica: usage for usage in client.usage(name)}
     figures = found["workerpool2-0"].overall.figures
     sent = figures["reducedBytesPerSecond"].mean * found["workerpool2-0"].overall.seconds
     assert sent == pytest.approx(ROUNDS * SIZE * 4 * 3 / 2, rel=0.01)
     assert 0 <= figures["awaitingWorkers"].mean <= 1
     assert "reducedBytesPerSecond" not in found["workerpool0-0"].overall.figures
-    metrics = httpx.get(f"{desk.service.url}/metrics").text
+    metrics = httpx.get(f"{context.service.url}/metrics").text
     (total,) = re.findall(r"^footplate_reduction_received_bytes_total (.+)$", metrics, re.MULTILINE)
     assert float(total) == ROUNDS * SIZE * 4 * 3
 
 
 @pytest.mark.parametrize("lost", ["workerpool2-1", "workerpool1-1"])
-def test_one_that_is_killed_comes_back_and_all_begin_anew(desk: Desk, lost: str) -> None:
-    with FaultInjector(desk.service) as faults:
+def test_one_that_is_killed_comes_back_and_all_begin_anew(context: Context, lost: str) -> None:
+    with FaultInjector(context.service) as faults:
         faults.kill(lost, after_lines=5)
-        name = submit(desk)
-        assert_all_is_done(desk, name)
+        name = submit(context)
+        assert_all_is_done(context, name)
 
     last = "footplate_reduction.errors.ReductionError: "
-    said = [line for line in desk.lines(name) if line.message.startswith(last)]
+    said = [line for line in context.lines(name) if line.message.startswith(last)]
     assert {line.replica for line in said} == {
         "workerpool0-0",
         "workerpool1-0",
@@ -131,10 +131,10 @@ def test_one_that_is_killed_comes_back_and_all_begin_anew(desk: Desk, lost: str)
     assert [line.message for line in said if culprit not in line.message] == []
 
 
-def test_workers_of_python_3_7_run_without_them(desk: Desk) -> None:
+def test_workers_of_python_3_7_run_without_them(context: Context) -> None:
     """The documentation has Reduction Server from PyTorch 1.4 on, whose image has Python 3.7."""
     if shutil.which("python3.7") is None and os.environ.get("CI") != "true":
         pytest.skip("needs Python 3.7")
-    name = submit(desk, executor=OLD_EXECUTOR, trainer=WITHOUT_THEM)
+    name = submit(context, executor=OLD_EXECUTOR, trainer=WITHOUT_THEM)
 
-    assert_all_is_done(desk, name)
+    assert_all_is_done(context, name)

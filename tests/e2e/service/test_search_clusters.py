@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.domain.errors import FailedPrecondition, NotFound
+from footplate.domain.job_states import State
 from footplate.domain.names import (
     CustomJobName,
     GcsUri,
@@ -16,12 +17,11 @@ from footplate.domain.names import (
     TuningJobName,
     trial_run_name,
 )
-from footplate.domain.states import State
 from footplate.testing.faults import FaultInjector
 from footplate.testing.service import running_service
-from tests.e2e.service.conftest import BUCKET, CACHE, Desk
-from tests.e2e.service.searching import REPORTER, leftovers, search, starts, told, trials
+from tests.e2e.service.conftest import BUCKET, CACHE, Context
 from tests.e2e.service.test_clusters import CLUSTER, EXECUTOR
+from tests.e2e.service.tuning_helpers import REPORTER, leftovers, search, starts, told, trials
 from tests.support.trainers import pack_trainer
 from tests.support.trees import paths_below
 
@@ -66,11 +66,11 @@ FAILING = REPORTER + "sys.exit(3)\n"
 
 
 @pytest.fixture
-def narrow(tmp_path: Path) -> Iterator[Desk]:
+def narrow(tmp_path: Path) -> Iterator[Context]:
     """A service that runs one replica at once."""
     settings = {"stop_grace_s": 1, "max_replicas": 1}
     with running_service(tmp_path / "data", CACHE, **settings) as service:
-        yield Desk(service)
+        yield Context(service)
 
 
 def run_of(name: TrainingJobName, number: int) -> TrainingJobName:
@@ -79,30 +79,30 @@ def run_of(name: TrainingJobName, number: int) -> TrainingJobName:
     return run
 
 
-def await_run(desk: Desk, run: JobName, state: State) -> None:
+def await_run(context: Context, run: JobName, state: State) -> None:
     """Which doesn't exist before its trial begins."""
 
     def there() -> bool:
         with suppress(NotFound):
-            return desk.job(run).state is state
+            return context.job(run).state is state
         return False
 
-    desk.until(there)
+    context.until(there)
 
 
-def finish(desk: Desk, name: TrainingJobName) -> None:
-    desk.out(name).mkdir(parents=True, exist_ok=True)
-    (desk.out(name) / "end").touch()
+def finish(context: Context, name: TrainingJobName) -> None:
+    context.out(name).mkdir(parents=True, exist_ok=True)
+    (context.out(name) / "end").touch()
 
 
-def submit_vertex(desk: Desk, trial_count: int, parallel: int) -> TuningJobName:
+def submit_vertex(context: Context, trial_count: int, parallel: int) -> TuningJobName:
     """One whose trials wait for a file, like WAITING."""
     package = GcsUri(BUCKET, "waiting.tar.gz")
     program = {
         "executorImageUri": EXECUTOR,
         "packageUris": [str(package)],
         "pythonModule": "trainer.task",
-        "args": ["--job-dir", str(desk.bucket / "out" / "1")],
+        "args": ["--job-dir", str(context.bucket / "out" / "1")],
     }
     pool = {"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": "1"}
     x = {"parameterId": "x", "doubleValueSpec": {"minValue": 0, "maxValue": 1}}
@@ -116,14 +116,14 @@ def submit_vertex(desk: Desk, trial_count: int, parallel: int) -> TuningJobName:
         "parallelTrialCount": parallel,
         "trialJobSpec": {"workerPoolSpecs": [{**pool, "pythonPackageSpec": program}]},
     }
-    with desk.client() as client:
+    with context.client() as client:
         client.storage.upload(package, pack_trainer(WAITING))
         return client.tuning_jobs.create("demo", "us-central1", job).name  # type: ignore[arg-type]  # JSON by hand
 
 
-def kept_of(desk: Desk) -> list[str]:
+def kept_of(context: Context) -> list[str]:
     """Tables with rows of jobs and studies, and files of logs and utilisation."""
-    data = desk.service.data_dir
+    data = context.service.data_dir
     with closing(sqlite3.connect(data / "footplate.db")) as database:
         names = database.execute("select name from sqlite_master where type = 'table'").fetchall()
         tables = [name for (name,) in names if name.startswith(("job", "stud", "trial"))]
@@ -137,17 +137,17 @@ def kept_of(desk: Desk) -> list[str]:
     return full + [str(path) for path in files if path.is_file()]
 
 
-def test_trials_are_clusters_of_their_own(desk: Desk) -> None:
+def test_trials_are_clusters_of_their_own(context: Context) -> None:
     """A lost worker comes back within its trial, and one whose program fails ends nothing else."""
-    name = desk.submit(MEMBER, **CLUSTER, hyperparameters=search(3, 2))
-    desk.until(lambda: sum(map(len, starts(desk, name).values())) == 2 * REPLICAS)
-    with FaultInjector(desk.service) as faults:
+    name = context.submit(MEMBER, **CLUSTER, hyperparameters=search(3, 2))
+    context.until(lambda: sum(map(len, starts(context, name).values())) == 2 * REPLICAS)
+    with FaultInjector(context.service) as faults:
         faults.stop_machine("worker-replica-1", job=str(run_of(name, 1))).wait()
-    desk.until(lambda: len(starts(desk, name)["1"]) == REPLICAS + 1)
-    finish(desk, name)
-    desk.wait_for(name, State.SUCCEEDED)
+    context.until(lambda: len(starts(context, name)["1"]) == REPLICAS + 1)
+    finish(context, name)
+    context.wait_for(name, State.SUCCEEDED)
 
-    ran = starts(desk, name)
+    ran = starts(context, name)
     assert ran.keys() == {"1", "2", "3"}
     for number, members in ran.items():
         assert {said["task"] for said in members} == {number}
@@ -157,20 +157,20 @@ def test_trials_are_clusters_of_their_own(desk: Desk) -> None:
     assert set(ran["1"][0]["places"]).isdisjoint(ran["2"][0]["places"])
     back = [said["me"] for said in ran["1"] if said["restart"] == "1"]
     assert back == ["worker-1"]
-    assert [t.state for t in trials(desk, name)] == ["SUCCEEDED", "INFEASIBLE", "SUCCEEDED"]
-    assert "trial 2: " in told(desk, name, "TRIAL_FAILED")[0]
-    desk.until(lambda: leftovers(desk) == [])
+    assert [t.state for t in trials(context, name)] == ["SUCCEEDED", "INFEASIBLE", "SUCCEEDED"]
+    assert "trial 2: " in told(context, name, "TRIAL_FAILED")[0]
+    context.until(lambda: leftovers(context) == [])
 
 
-def test_so_many_failed_trials_end_the_job(desk: Desk) -> None:
-    name = desk.submit(FAILING, hyperparameters=search(6, 2, maxFailedTrials=2))
-    job = desk.wait_for(name, State.FAILED)
+def test_so_many_failed_trials_end_the_job(context: Context) -> None:
+    name = context.submit(FAILING, hyperparameters=search(6, 2, maxFailedTrials=2))
+    job = context.wait_for(name, State.FAILED)
 
     assert "2 trials failed, as many as the job allows" in job.error_message
-    desk.until(lambda: leftovers(desk) == [])
+    context.until(lambda: leftovers(context) == [])
 
 
-def test_trials_that_find_no_room_wait_and_say_why_and_can_be_cancelled(narrow: Desk) -> None:
+def test_trials_that_find_no_room_wait_and_say_why_and_can_be_cancelled(narrow: Context) -> None:
     """To delete is refused before the end, and leaves nothing after it."""
     name = submit_vertex(narrow, 4, 2)
     first, second = (trial_run_name(name, number) for number in (1, 2))
@@ -193,22 +193,22 @@ def test_trials_that_find_no_room_wait_and_say_why_and_can_be_cancelled(narrow: 
     narrow.until(lambda: kept_of(narrow) == [])
 
 
-def test_one_run_is_cancelled_and_the_search_goes_on(desk: Desk) -> None:
-    name = desk.submit(WAITING, hyperparameters=search(3, 2))
-    await_run(desk, run_of(name, 2), State.RUNNING)
-    with desk.client() as client:
+def test_one_run_is_cancelled_and_the_search_goes_on(context: Context) -> None:
+    name = context.submit(WAITING, hyperparameters=search(3, 2))
+    await_run(context, run_of(name, 2), State.RUNNING)
+    with context.client() as client:
         client.cancel(run_of(name, 2))
-    desk.wait_for(run_of(name, 2), State.CANCELLED)
-    await_run(desk, run_of(name, 3), State.RUNNING)
-    finish(desk, name)
-    desk.wait_for(name, State.SUCCEEDED)
+    context.wait_for(run_of(name, 2), State.CANCELLED)
+    await_run(context, run_of(name, 3), State.RUNNING)
+    finish(context, name)
+    context.wait_for(name, State.SUCCEEDED)
 
-    found = trials(desk, name)
+    found = trials(context, name)
     assert [t.state for t in found] == ["SUCCEEDED", "INFEASIBLE", "SUCCEEDED"]
     assert found[1].infeasible_reason == "cancelled by request of footplate at 127.0.0.1"
-    assert [run.state for run in (desk.job(run_of(name, n)) for n in (1, 2, 3))] == [
+    assert [run.state for run in (context.job(run_of(name, n)) for n in (1, 2, 3))] == [
         State.SUCCEEDED,
         State.CANCELLED,
         State.SUCCEEDED,
     ]
-    desk.until(lambda: leftovers(desk) == [])
+    context.until(lambda: leftovers(context) == [])

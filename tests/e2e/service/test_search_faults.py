@@ -8,12 +8,20 @@ from collections import Counter
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from footplate.domain.states import State
-from tests.e2e.service.searching import REPORTER, curve, leftovers, search, starts, told, trials
+from footplate.domain.job_states import State
+from tests.e2e.service.tuning_helpers import (
+    REPORTER,
+    curve,
+    leftovers,
+    search,
+    starts,
+    told,
+    trials,
+)
 
 if TYPE_CHECKING:
     from footplate.domain.names import TrainingJobName
-    from tests.e2e.service.conftest import Desk
+    from tests.e2e.service.conftest import Context
 
 TRIALS = 4
 BUSY_S = 8
@@ -31,40 +39,40 @@ for step in (1, 2):
 )
 
 
-def submit(desk: Desk) -> TrainingJobName:
+def submit(context: Context) -> TrainingJobName:
     """Two trials at once; each pair waits for its gate."""
-    name = desk.submit(GATED, hyperparameters=search(TRIALS, 2))
-    desk.out(name).mkdir(parents=True, exist_ok=True)
-    desk.until(lambda: len(starts(desk, name)) == 2)
-    desk.until(lambda: [t.state for t in trials(desk, name)] == ["ACTIVE"] * 2)
+    name = context.submit(GATED, hyperparameters=search(TRIALS, 2))
+    context.out(name).mkdir(parents=True, exist_ok=True)
+    context.until(lambda: len(starts(context, name)) == 2)
+    context.until(lambda: [t.state for t in trials(context, name)] == ["ACTIVE"] * 2)
     return name
 
 
-def check(desk: Desk, name: TrainingJobName) -> None:
+def check(context: Context, name: TrainingJobName) -> None:
     """Each trial ran once, was measured once, and was told of once."""
-    desk.wait_for(name, State.SUCCEEDED)
+    context.wait_for(name, State.SUCCEEDED)
     numbers = list(range(1, TRIALS + 1))
-    found = trials(desk, name)
+    found = trials(context, name)
     assert [(t.number, t.state) for t in found] == [(n, "SUCCEEDED") for n in numbers]
-    assert {number: len(said) for number, said in starts(desk, name).items()} == {
+    assert {number: len(said) for number, said in starts(context, name).items()} == {
         str(number): 1 for number in numbers
     }
     for number in numbers:
-        assert [point.step for point in curve(desk, name, number)] == [1, 2]
-    ended = Counter(message.split(":")[0] for message in told(desk, name, "TRIAL_ENDED"))
+        assert [point.step for point in curve(context, name, number)] == [1, 2]
+    ended = Counter(message.split(":")[0] for message in told(context, name, "TRIAL_ENDED"))
     assert ended == {f"trial {number}": 1 for number in numbers}
-    desk.until(lambda: leftovers(desk) == [])
+    context.until(lambda: leftovers(context) == [])
 
 
-def test_a_database_that_is_locked_for_seconds(desk: Desk) -> None:
-    name = submit(desk)
-    path = desk.service.data_dir / "footplate.db"
+def test_a_database_that_is_locked_for_seconds(context: Context) -> None:
+    name = submit(context)
+    path = context.service.data_dir / "footplate.db"
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("begin immediate")
-        (desk.out(name) / "go-1").touch()
+        (context.out(name) / "go-1").touch()
         until = time.monotonic() + BUSY_S
-        desk.until(lambda: time.monotonic() > until)
-        assert [t.state for t in trials(desk, name)] == ["ACTIVE"] * 2, "it answers meanwhile"
+        context.until(lambda: time.monotonic() > until)
+        assert [t.state for t in trials(context, name)] == ["ACTIVE"] * 2, "it answers meanwhile"
         other.execute("rollback")
-    (desk.out(name) / "go-2").touch()
-    check(desk, name)
+    (context.out(name) / "go-2").touch()
+    check(context, name)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.domain.states import State
-from tests.e2e.service.searching import (
+from footplate.domain.job_states import State
+from tests.e2e.service.tuning_helpers import (
     REPORTER,
     curve,
     kept,
@@ -17,7 +17,7 @@ from tests.e2e.service.searching import (
 )
 
 if TYPE_CHECKING:
-    from tests.e2e.service.conftest import Desk
+    from tests.e2e.service.conftest import Context
 
 STEPS = 40
 FIRST = 6
@@ -41,17 +41,17 @@ print(json.dumps({{"trial": trial, "steps": {STEPS}}}), flush=True)
 )
 
 
-def test_what_is_clearly_worse_stops_early_and_keeps_what_it_had(desk: Desk) -> None:
+def test_what_is_clearly_worse_stops_early_and_keeps_what_it_had(context: Context) -> None:
     hyperparameters = search(FIRST + 2, 2, enableTrialEarlyStopping=True, algorithm="RANDOM_SEARCH")
 
-    name = desk.submit(CURVES, hyperparameters=hyperparameters)
-    job = desk.wait_for(name, State.SUCCEEDED)
+    name = context.submit(CURVES, hyperparameters=hyperparameters)
+    job = context.wait_for(name, State.SUCCEEDED)
 
-    found = trials(desk, name)
+    found = trials(context, name)
     assert [trial.number for trial in found] == list(range(1, FIRST + 3))
     assert {trial.state for trial in found} == {"SUCCEEDED"}
-    ran = starts(desk, name)
-    reasons = told(desk, name, "TRIAL_STOPPED")
+    ran = starts(context, name)
+    reasons = told(context, name, "TRIAL_STOPPED")
     assert len(reasons) == 2
     output = job.resource["trainingOutput"]
     assert isinstance(output, dict)
@@ -59,13 +59,13 @@ def test_what_is_clearly_worse_stops_early_and_keeps_what_it_had(desk: Desk) -> 
     assert early == {str(FIRST + 1), str(FIRST + 2)}
     for trial in found[FIRST:]:
         assert ran[str(trial.number)] == [{"trial": trial.number, "signal": "TERM"}]
-        points = curve(desk, name, trial.number)
+        points = curve(context, name, trial.number)
         assert 0 < len(points) < STEPS
         assert trial.final is not None
         assert trial.final.step == points[-1].step
         assert trial.stop_reason in " ".join(reasons)
         assert "top third" in trial.stop_reason
-    assert [len(curve(desk, name, t.number)) for t in found[:FIRST]] == [STEPS] * FIRST
-    stored = kept(desk, name).trials
+    assert [len(curve(context, name, t.number)) for t in found[:FIRST]] == [STEPS] * FIRST
+    stored = kept(context, name).trials
     assert [t.stopped_early for t in stored] == [False] * FIRST + [True] * 2
-    desk.until(lambda: leftovers(desk) == [])
+    context.until(lambda: leftovers(context) == [])

@@ -13,18 +13,18 @@ import httpx
 import pytest
 
 from footplate.client.service import Service
-from footplate.domain.states import State
+from footplate.domain.job_states import State
 from footplate.testing.service import RunningService
-from tests.e2e.service.conftest import CACHE, Desk
-from tests.e2e.service.searching import REPORTER, search, trials
+from tests.e2e.service.conftest import CACHE, Context
 from tests.e2e.service.test_fault_injector import MASTER, PAIR, WORKER
-from tests.support.supervised import find_living
+from tests.e2e.service.tuning_helpers import REPORTER, search, trials
+from tests.support.supervisor_process import find_living
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from footplate.client.resources import ServerInfo
+    from footplate.client.records import ServerInfo
     from footplate.domain.names import JobName
     from tests.support.postgresql import Postgresql
 
@@ -54,7 +54,7 @@ for step in range(1, 4):
 UP = "from footplate.cli.main import main; main()"
 
 
-class Fleet(Desk):
+class Fleet(Context):
     """Servers of one service; its clients ask whichever is alive, and try again elsewhere."""
 
     def __init__(self, data_dir: Path, database_url: str, count: int) -> None:
@@ -173,10 +173,10 @@ def test_leaders_are_killed_and_stopped_at_random_moments(
     counting = [fleet.submit(COUNTER), fleet.submit(COUNTER, **PAIR)]
     searching = fleet.submit(TUNED, hyperparameters=search(4, 2))
     names: list[JobName] = [*counting, searching]
-    for deed in ("kill", "stop"):
+    for action in ("kill", "stop"):
         fleet.go_on(names, rng.choice([1, 3, 10, 40, 90]))
         leader = fleet.leader()
-        if deed == "kill":
+        if action == "kill":
             leader.kill()
             assert fleet.leader() is not leader
             leader.start()

@@ -22,13 +22,13 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from footplate.client.failures import ConnectionBroke
+from footplate.client.error_mapping import ConnectionBroke
 from footplate.client.shell import RemoteShell
-from footplate.domain.states import State
+from footplate.domain.job_states import State
 from footplate.testing.service import running_service
 from footplate.wire.shell_v1 import Exit, Failure, Opening
-from tests.e2e.service.conftest import CACHE, Desk
-from tests.support.supervised import find_living, wait_until
+from tests.e2e.service.conftest import CACHE, Context
+from tests.support.supervisor_process import find_living, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,11 +50,11 @@ MUCH_BYTES = 200_000_000
 LITTLE_KB = 40_000
 
 
-class Sshing(Desk):
+class Sshing(Context):
     """A user with a job that runs, and wants web access."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.service, self.sent = desk.service, desk.sent
+    def __init__(self, context: Context) -> None:
+        self.service, self.sent = context.service, context.sent
         self.name = self.start()
 
     def start(self) -> TrainingJobName:
@@ -93,7 +93,7 @@ class Sshing(Desk):
 def desk_of_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshing]:
     data = tmp_path_factory.mktemp("shells") / "data"
     with running_service(data, CACHE, stop_grace_s=1) as service:
-        yield Sshing(Desk(service))
+        yield Sshing(Context(service))
 
 
 def test_a_command_runs_in_the_replica_and_ends_as_it_does(desk_of_all: Sshing) -> None:
@@ -121,12 +121,12 @@ def test_a_script_comes_through_a_pipe(desk_of_all: Sshing) -> None:
 
 
 @contextmanager
-def terminal(desk: Sshing) -> Iterator[tuple[int, int]]:
+def terminal(context: Sshing) -> Iterator[tuple[int, int]]:
     """``ssh`` in a terminal of 111 columns: its pid, and the terminal's other side."""
     pid, screen = pty.fork()
     if pid == 0:
-        argv = desk.argv()
-        os.execve(argv[0], argv, {**desk.service.environment(), "TERM": "xterm"})  # noqa: S606  no shell wanted
+        argv = context.argv()
+        os.execve(argv[0], argv, {**context.service.environment(), "TERM": "xterm"})  # noqa: S606  no shell wanted
     try:
         fcntl.ioctl(screen, termios.TIOCSWINSZ, struct.pack("HHHH", 33, 111, 0, 0))
         yield pid, screen

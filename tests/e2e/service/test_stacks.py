@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.domain.errors import FailedPrecondition
+from footplate.domain.job_states import State
 from footplate.domain.stacks import describe
-from footplate.domain.states import State
 
 if TYPE_CHECKING:
     from footplate.domain.names import JobName
     from footplate.domain.stacks import Comparison
-    from tests.e2e.service.conftest import Desk
+    from tests.e2e.service.conftest import Context
 
 TRAINER = """\
 import json, os, time
@@ -53,26 +53,26 @@ worker-replica-0 differs: it is in load_batch (trainer/task.py:4)
   (in train of trainer/task.py it is at line 11, the others are at line 12)"""
 
 
-def collect(desk: Desk, name: JobName, *replicas: str) -> Comparison:
-    with desk.client() as client:
+def collect(context: Context, name: JobName, *replicas: str) -> Comparison:
+    with context.client() as client:
         return client.stacks.collect(name, replicas).report.comparison
 
 
-def test_the_replica_that_holds_up_the_others_is_pointed_at(desk: Desk) -> None:
+def test_the_replica_that_holds_up_the_others_is_pointed_at(context: Context) -> None:
     """Also by a server that came after the job."""
-    name = desk.submit(TRAINER, **CLUSTER)
-    desk.wait_for(name, State.RUNNING)
-    desk.until(lambda: describe(collect(desk, name)) == HANG)
+    name = context.submit(TRAINER, **CLUSTER)
+    context.wait_for(name, State.RUNNING)
+    context.until(lambda: describe(collect(context, name)) == HANG)
 
-    only = collect(desk, name, "worker-replica-0")
+    only = collect(context, name, "worker-replica-0")
     assert [m.replica for p in only.places for m in p.members] == ["worker-replica-0"]
 
-    desk.service.kill()
-    desk.service.start()
-    desk.until(lambda: describe(collect(desk, name)) == HANG)
+    context.service.kill()
+    context.service.start()
+    context.until(lambda: describe(collect(context, name)) == HANG)
 
-    with desk.client() as client:
+    with context.client() as client:
         client.cancel(name)
-    desk.wait_for(name, State.CANCELLED)
+    context.wait_for(name, State.CANCELLED)
     with pytest.raises(FailedPrecondition, match="is CANCELLED: no program of it runs"):
-        collect(desk, name)
+        collect(context, name)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.domain.states import State
+from footplate.domain.job_states import State
 from footplate.testing.faults import FaultInjector
 
 if TYPE_CHECKING:
     from footplate.domain.names import TrainingJobName
-    from tests.e2e.service.conftest import Desk
+    from tests.e2e.service.conftest import Context
 
 COUNTER = """
 import pathlib, sys, time
@@ -24,83 +24,83 @@ print("the end", number, flush=True)
 """
 
 
-def check(desk: Desk, name: TrainingJobName) -> None:
+def check(context: Context, name: TrainingJobName) -> None:
     """Every line is there, once, in order."""
-    last = int((desk.out(name) / "done").read_text())
+    last = int((context.out(name) / "done").read_text())
     expected = [f"line {number}" for number in range(last + 1)]
-    assert desk.messages(name) == [*expected, f"the end {last}"]
+    assert context.messages(name) == [*expected, f"the end {last}"]
 
 
-def running(desk: Desk) -> TrainingJobName:
-    name = desk.submit(COUNTER)
-    desk.wait_for(name, State.RUNNING)
-    desk.until(lambda: len(desk.messages(name)) > 20)
+def running(context: Context) -> TrainingJobName:
+    name = context.submit(COUNTER)
+    context.wait_for(name, State.RUNNING)
+    context.until(lambda: len(context.messages(name)) > 20)
     return name
 
 
-def test_four_deaths_in_a_row(desk: Desk) -> None:
-    name = running(desk)
+def test_four_deaths_in_a_row(context: Context) -> None:
+    name = running(context)
 
     for _ in range(4):
-        seen = len(desk.messages(name))
-        desk.service.kill()
-        desk.service.start()
-        assert desk.job(name).state is State.RUNNING
-        desk.until(lambda seen=seen: len(desk.messages(name)) > seen)  # type: ignore[misc]
+        seen = len(context.messages(name))
+        context.service.kill()
+        context.service.start()
+        assert context.job(name).state is State.RUNNING
+        context.until(lambda seen=seen: len(context.messages(name)) > seen)  # type: ignore[misc]
 
-    (desk.out(name) / "enough").touch()
-    desk.wait_for(name, State.SUCCEEDED)
-    check(desk, name)
+    (context.out(name) / "enough").touch()
+    context.wait_for(name, State.SUCCEEDED)
+    check(context, name)
 
 
-def test_deaths_one_after_another_before_the_server_is_up(desk: Desk) -> None:
-    name = running(desk)
-    desk.service.kill()
+def test_deaths_one_after_another_before_the_server_is_up(context: Context) -> None:
+    name = running(context)
+    context.service.kill()
     for _ in range(3):
-        desk.service.start()
-        desk.service.kill()
-    desk.service.start()
+        context.service.start()
+        context.service.kill()
+    context.service.start()
 
-    (desk.out(name) / "enough").touch()
-    desk.wait_for(name, State.SUCCEEDED)
-    check(desk, name)
-
-
-def test_the_program_ends_while_the_server_is_away(desk: Desk) -> None:
-    name = running(desk)
-    desk.service.kill()
-    (desk.out(name) / "enough").touch()
-    desk.until((desk.out(name) / "done").exists)
-    desk.service.start()
-
-    desk.wait_for(name, State.SUCCEEDED)
-    check(desk, name)
+    (context.out(name) / "enough").touch()
+    context.wait_for(name, State.SUCCEEDED)
+    check(context, name)
 
 
-def test_jobs_that_wait_are_taken_up_too(desk: Desk) -> None:
-    names = [desk.submit("print('hello')") for _ in range(3)]
-    desk.service.kill()
-    desk.service.start()
+def test_the_program_ends_while_the_server_is_away(context: Context) -> None:
+    name = running(context)
+    context.service.kill()
+    (context.out(name) / "enough").touch()
+    context.until((context.out(name) / "done").exists)
+    context.service.start()
+
+    context.wait_for(name, State.SUCCEEDED)
+    check(context, name)
+
+
+def test_jobs_that_wait_are_taken_up_too(context: Context) -> None:
+    names = [context.submit("print('hello')") for _ in range(3)]
+    context.service.kill()
+    context.service.start()
 
     for name in names:
-        desk.wait_for(name, State.SUCCEEDED)
-        assert desk.messages(name) == ["hello"]
+        context.wait_for(name, State.SUCCEEDED)
+        assert context.messages(name) == ["hello"]
 
 
-def test_a_lost_machine_means_a_restart(desk: Desk) -> None:
-    name = running(desk)
-    with FaultInjector(desk.service) as faults:
+def test_a_lost_machine_means_a_restart(context: Context) -> None:
+    name = running(context)
+    with FaultInjector(context.service) as faults:
         faults.stop_machine("master-replica-0", job=str(name)).wait()
 
-    desk.until(lambda: desk.lines(name)[-1].restart == 1)
-    (desk.out(name) / "enough").touch()
-    desk.wait_for(name, State.SUCCEEDED)
+    context.until(lambda: context.lines(name)[-1].restart == 1)
+    (context.out(name) / "enough").touch()
+    context.wait_for(name, State.SUCCEEDED)
 
-    lines = desk.lines(name)
+    lines = context.lines(name)
     first = [line.message for line in lines if line.restart == 0]
     assert first == [f"line {number}" for number in range(len(first))]
     assert next(line.message for line in lines if line.restart == 1) == "line 0"
-    with desk.client() as client:
+    with context.client() as client:
         kinds = [event.kind for event in client.events(name)]
     assert kinds.count("SUPERVISOR_LOST") == 1
     assert kinds.count("RESTART") == 1

@@ -5,7 +5,7 @@ It runs nothing: a job stays in the state that the test gives it.
 
 from __future__ import annotations
 
-from tests.support.fake_service.exchange import TIME, Answer, Request, failure
+from tests.support.fake_service.messages import TIME, Answer, Request, failure
 from tests.support.fake_service.service import FakeService
 
 __all__ = ["TIME", "Answer", "FakeService", "Request", "failure"]

@@ -8,7 +8,7 @@ from http.server import ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
 from tests.support.fake_service import jobs, status, storage, studies
-from tests.support.fake_service.exchange import Answer, Request, failure
+from tests.support.fake_service.messages import Answer, Request, failure
 from tests.support.fake_service.wire import Handler
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import google_crc32c
 
-from tests.support.fake_service.exchange import TIME, Answer, failure
+from tests.support.fake_service.messages import TIME, Answer, failure
 
 if TYPE_CHECKING:
-    from tests.support.fake_service.exchange import Request, Route
+    from tests.support.fake_service.messages import Request, Route
     from tests.support.fake_service.service import FakeService
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.support.fake_service.exchange import TIME, Answer, failure
+from tests.support.fake_service.messages import TIME, Answer, failure
 
 if TYPE_CHECKING:
-    from tests.support.fake_service.exchange import Request, Route
+    from tests.support.fake_service.messages import Request, Route
     from tests.support.fake_service.service import FakeService
 
 _STUDIES = "projects/[^/]+/locations/[^/]+/studies"

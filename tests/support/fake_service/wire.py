@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from tests.support.fake_service.exchange import Request
+from tests.support.fake_service.messages import Request
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

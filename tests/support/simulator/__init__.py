@@ -6,7 +6,7 @@ lost. `live` lets a world live as a seed decides, brings it to rest, and returns
 looked at.
 """
 
-from tests.support.simulator.life import live
+from tests.support.simulator.random_lives import live
 from tests.support.simulator.world import World
 
 __all__ = ["World", "live"]

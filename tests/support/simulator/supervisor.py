@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from footplate.control.tokens import Bearer
+from footplate.domain.job_states import Phase
 from footplate.domain.jobs import Address, Exit, ExitKind
 from footplate.domain.log_lines import RESTART_SPAN
-from footplate.domain.states import Phase
 from footplate.ports.logs import Line
 from footplate.wire.replica_v1 import EventRecord, ExitRecord, LineRecord, Record, StateRecord
 

@@ -6,23 +6,23 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
+from footplate.control.active_jobs import Queue
 from footplate.control.admission import Admission
-from footplate.control.queue import Queue
+from footplate.control.cycle import Cycle
 from footplate.control.reconciler import Reconciler
 from footplate.control.regions import Binding, Regions
-from footplate.control.reports import Reports
-from footplate.control.round import Round
+from footplate.control.replica_reports import Reports
 from footplate.control.status import Status
 from footplate.control.tokens import Tokens
 from footplate.domain.errors import Unavailable
+from footplate.domain.job_states import State
 from footplate.domain.quotas import Quota, Quotas
 from footplate.domain.sites import Gpu, Mode, Site
-from footplate.domain.states import State
-from footplate.store import TellingStore
+from footplate.store import ObservedStore
 from tests.support.backend import FakeBackend
 from tests.support.catalogue import built_in
 from tests.support.clock import FakeClock
-from tests.support.crashes import Crash, Fenced, Fuse, be_away, mortal
+from tests.support.crashes import Crash, CrashPoint, Fenced, be_away, mortal
 from tests.support.logs import MemoryLogs
 from tests.support.sites import make_site
 from tests.support.store import MemoryStore
@@ -44,7 +44,7 @@ OTHER_SITES = (
     replace(SITE, mode=Mode.ENFORCE, gpus=(Gpu("0", "NVIDIA_TESLA_V100"), *SITE.gpus[1:])),
 )
 """What other settings may make of the same machine."""
-PATIENCE_S = 600.0
+TIMEOUT_S = 600.0
 GRACE_S = 60.0
 """Of evaluators, after the success of the primary."""
 PROJECTS = ("demo", "ads", "narrow")
@@ -59,9 +59,9 @@ def _ignore(_: JobUid) -> None: ...
 class Service:
     """One life of the service: made anew after each death, remembering nothing."""
 
-    round: Round
+    round: Cycle
     queue: Queue
-    store: TellingStore
+    store: ObservedStore
     reports: Reports
     status: Status
 
@@ -71,8 +71,8 @@ class World:
     clock: FakeClock = field(default_factory=FakeClock)
     store: MemoryStore = field(default_factory=MemoryStore)
     backend: FakeBackend = field(default_factory=FakeBackend)
-    fuse: Fuse = field(default_factory=Fuse)
-    away: Fuse = field(default_factory=lambda: Fuse(be_away))
+    crash_point: CrashPoint = field(default_factory=CrashPoint)
+    away: CrashPoint = field(default_factory=lambda: CrashPoint(be_away))
     """Where it is armed for, the database is away, and the service lives on."""
     site: Site = SITE
     """What the settings of the service's next life make of its machine."""
@@ -92,9 +92,9 @@ class World:
     def __post_init__(self) -> None:
         self.logs = MemoryLogs(self.clock.now)
         self.usage = MemoryUsage()
-        self.visit = Fuse(self._meddle)
+        self.visit = CrashPoint(self._meddle)
         """Where it is armed for, users label a job, and ask why others wait."""
-        self.takeover = Fuse(self._take_over)
+        self.takeover = CrashPoint(self._take_over)
         """Where it is armed for, the leader stands still, another server leads and works, and then
         the old leader goes on as if nothing had happened."""
         self.meanwhile: Callable[[], object] = lambda: None
@@ -113,16 +113,16 @@ class World:
 
     def _make(self) -> Service:
         self.epoch += 1
-        store = TellingStore(self._stored(self.store), self._changed, _ignore)
+        store = ObservedStore(self._stored(self.store), self._changed, _ignore)
         fenced = Fenced(self.store, self.epoch, lambda: self.epoch, *WRITES)
         kept = mortal(cast("MemoryStore", fenced), self.takeover, *WRITES, "active", "get_by_uid")
-        leads = TellingStore(self._stored(kept), self._changed, _ignore)
-        logs = mortal(self.logs, self.fuse, "append")
+        leads = ObservedStore(self._stored(kept), self._changed, _ignore)
+        logs = mortal(self.logs, self.crash_point, "append")
         effects = ("start", "stop", "forget")
-        backend = mortal(mortal(self.backend, self.fuse, *effects), self.takeover, *effects)
+        backend = mortal(mortal(self.backend, self.crash_point, *effects), self.takeover, *effects)
         regions = Regions(Binding(backend, self.site))
         queue = Queue(
-            store, regions, built_in(), PATIENCE_S, self.clock, lambda: QUOTAS, self.sweep_s
+            store, regions, built_in(), TIMEOUT_S, self.clock, lambda: QUOTAS, self.sweep_s
         )
         self.queues.append(queue)
         admission = Admission(leads, queue, regions, built_in(), self.clock)
@@ -132,7 +132,7 @@ class World:
         self.backend.crash()
         self.backend.watch(self._seen)
         return Service(
-            Round(admission, reconciler),
+            Cycle(admission, reconciler),
             queue,
             store,
             Reports(store, logs, self.usage, self.clock, lambda: None),
@@ -140,7 +140,7 @@ class World:
         )
 
     def _stored(self, store: MemoryStore) -> MemoryStore:
-        kept = mortal(mortal(store, self.fuse, *WRITES), self.visit, *WRITES)
+        kept = mortal(mortal(store, self.crash_point, *WRITES), self.visit, *WRITES)
         return mortal(kept, self.away, *WRITES, "get", "get_by_uid", "active", "events")
 
     def _changed(self, uid: JobUid) -> None:

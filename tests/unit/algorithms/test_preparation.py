@@ -56,7 +56,7 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
+def context(tmp_path: Path) -> Desk:
     return Desk(tmp_path)
 
 
@@ -69,10 +69,10 @@ def read_table(path: Path) -> list[list[str]]:
         return list(csv.reader(file, skipinitialspace=True))
 
 
-def test_types_categories_and_classes_are_found(desk: Desk) -> None:
-    path = str(write_census(desk.folder / "x.csv", 500))
+def test_types_categories_and_classes_are_found(context: Desk) -> None:
+    path = str(write_census(context.folder / "x.csv", 500))
 
-    prepared = desk.prepare(desk.request(path))
+    prepared = context.prepare(context.request(path))
 
     described = prepared.metadata["columns"]
     assert [each["type"] for each in described] == ["number", "number", "number", "category"]
@@ -84,47 +84,47 @@ def test_types_categories_and_classes_are_found(desk: Desk) -> None:
     assert prepared.validation is None
 
 
-def test_splits_are_shares_that_do_not_overlap_and_repeat(desk: Desk) -> None:
-    path = str(write_census(desk.folder / "x.csv", 3000))
-    request = replace(desk.request(path), splits=(0.2, 0.1))
+def test_splits_are_shares_that_do_not_overlap_and_repeat(context: Desk) -> None:
+    path = str(write_census(context.folder / "x.csv", 3000))
+    request = replace(context.request(path), splits=(0.2, 0.1))
 
-    prepared = desk.prepare(request)
+    prepared = context.prepare(request)
 
     assert prepared.validation is not None
     assert prepared.test is not None
     counts = [each.rows for each in (prepared.training, prepared.validation, prepared.test)]
     assert sum(counts) == 3000
     assert counts == pytest.approx([2100, 600, 300], abs=80)
-    processed = desk.folder / "processed"
+    processed = context.folder / "processed"
     parts = ("training", "validation", "test")
     written = [read_table(processed / f"{name}.csv") for name in parts]
     assert [len(each) for each in written] == counts
-    original = read_table(desk.folder / "x.csv")
+    original = read_table(context.folder / "x.csv")
     assert sorted(row for part in written for row in part) == sorted(original)
 
 
-def test_gaps_are_filled_and_rows_with_many_are_left_out(desk: Desk) -> None:
+def test_gaps_are_filled_and_rows_with_many_are_left_out(context: Desk) -> None:
     plain = ["a", *map(str, range(11))]
     gap = ["a", "", *map(str, range(1, 11))]
     two = ["b", "", "", *map(str, range(2, 11))]
     none = ["", *map(str, range(11))]
     text = rows(*plain, times=5) + rows("b", *map(str, range(2, 13))) + rows(*gap)
-    request = desk.request(desk.write(text + rows(*two) + rows(*none)))
+    request = context.request(context.write(text + rows(*two) + rows(*none)))
 
-    prepared = desk.prepare(request)
+    prepared = context.prepare(request)
 
     assert prepared.training.rows == 7
     assert prepared.training.features[6][0] == pytest.approx(2 / 6)  # the mean of 0, 5 times, and 2
-    assert "2 left out" in desk.said[-1]
-    last = (desk.folder / "processed" / "training.csv").read_text().splitlines()[-1]
+    assert "2 left out" in context.said[-1]
+    last = (context.folder / "processed" / "training.csv").read_text().splitlines()[-1]
     assert last.split(",")[1] == repr(2 / 6)
 
 
-def test_empty_categories_are_one_of_their_own_and_unknown_ones_share_a_code(desk: Desk) -> None:
+def test_empty_categories_are_one_of_their_own_and_unknown_ones_share_a_code(context: Desk) -> None:
     cells = ["1"] * 10
     text = rows("1", "x", *cells) + rows("2", "y", *cells) + rows("1", "", *cells)
 
-    metadata = desk.prepare(desk.request(desk.write(text))).metadata
+    metadata = context.prepare(context.request(context.write(text))).metadata
 
     encoder = Encoder(metadata)
     assert metadata["columns"][0]["categories"] == ["", "x", "y"]
@@ -135,26 +135,26 @@ def test_empty_categories_are_one_of_their_own_and_unknown_ones_share_a_code(des
     ]
 
 
-def test_many_categories_are_hashed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_categories_are_hashed(context: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(columns, "MAX_CATEGORIES", 10)
     text = "".join(rows("ab"[i % 2], f"text-{i}", "1") for i in range(50))
 
-    prepared = desk.prepare(desk.request(desk.write(text)))
+    prepared = context.prepare(context.request(context.write(text)))
 
     assert prepared.metadata["columns"][0]["buckets"] == 10
     codes = prepared.training.features[:, 0]
     assert set(codes) <= set(range(10))
     assert len(set(codes)) > 5
-    assert any("gs://b/x.csv, row 1, column 2: 'text-0'" in said for said in desk.said)
+    assert any("gs://b/x.csv, row 1, column 2: 'text-0'" in said for said in context.said)
 
 
-def test_the_encoder_is_a_file_of_its_own(desk: Desk) -> None:
+def test_the_encoder_is_a_file_of_its_own(context: Desk) -> None:
     """As it lies in the artifacts of a job: beside the metadata, without the package."""
-    path = str(write_census(desk.folder / "x.csv", 200))
-    prepared = desk.prepare(desk.request(path))
-    (desk.folder / "metadata.json").write_text(json.dumps(prepared.metadata))
+    path = str(write_census(context.folder / "x.csv", 200))
+    prepared = context.prepare(context.request(path))
+    (context.folder / "metadata.json").write_text(json.dumps(prepared.metadata))
 
-    encoder = Encoder.load(desk.folder)
+    encoder = Encoder.load(context.folder)
 
     encoded = encoder.encode([["50", "", "900", "Local-gov"]])
     mean = prepared.metadata["columns"][1]["mean"]
@@ -164,22 +164,22 @@ def test_the_encoder_is_a_file_of_its_own(desk: Desk) -> None:
         encoder.encode([["1", "2"]])
 
 
-def test_files_are_read_as_columns_of_numbers_without_preprocessing(desk: Desk) -> None:
-    request = desk.request(desk.write("1,2,\n0,3,4\n"), NUMBERS, preprocess=False)
+def test_files_are_read_as_columns_of_numbers_without_preprocessing(context: Desk) -> None:
+    request = context.request(context.write("1,2,\n0,3,4\n"), NUMBERS, preprocess=False)
 
-    prepared = desk.prepare(request)
+    prepared = context.prepare(request)
 
     assert prepared.training.features[0][0] == 2
     assert math.isnan(prepared.training.features[0][1])
-    assert list((desk.folder / "processed").iterdir()) == []
+    assert list((context.folder / "processed").iterdir()) == []
 
 
-def test_wildcards_take_files_in_the_order_of_their_names(desk: Desk) -> None:
-    desk.write("1,1\n2,2\n", "b.csv")
-    desk.write("3,3\n4,4\n", "a.csv")
-    request = desk.request(f"{desk.folder}/*.csv", NUMBERS, preprocess=False)
+def test_wildcards_take_files_in_the_order_of_their_names(context: Desk) -> None:
+    context.write("1,1\n2,2\n", "b.csv")
+    context.write("3,3\n4,4\n", "a.csv")
+    request = context.request(f"{context.folder}/*.csv", NUMBERS, preprocess=False)
 
-    assert desk.prepare(request).training.targets.tolist() == [3, 4, 1, 2]
+    assert context.prepare(request).training.targets.tolist() == [3, 4, 1, 2]
 
 
 @pytest.mark.parametrize(
@@ -215,52 +215,54 @@ def test_wildcards_take_files_in_the_order_of_their_names(desk: Desk) -> None:
     ],
 )
 def test_what_is_wrong_is_named_with_its_place(
-    desk: Desk,
+    context: Desk,
     text: str,
     target: Target,
     preprocess: bool,  # noqa: FBT001
     message: str,
 ) -> None:
-    request = desk.request(desk.write(text), target, preprocess=preprocess)
-    assert desk.refused(request).startswith(message)
+    request = context.request(context.write(text), target, preprocess=preprocess)
+    assert context.refused(request).startswith(message)
 
 
-def test_more_of_what_is_wrong(desk: Desk) -> None:
-    missing = desk.request(f"{desk.folder}/none.csv")
-    assert desk.refused(missing) == "gs://b/none.csv: there is no such file"
-    nothing = desk.request(f"{desk.folder}/none*.csv")
-    assert desk.refused(nothing) == "gs://b/none*.csv: no file matches"
-    assert "is a directory; allowed: a CSV file" in desk.refused(desk.request(str(desk.folder)))
-    (desk.folder / "x.csv").write_bytes(b"1,2\n3,\xff\n")
-    assert "the file isn't UTF-8" in desk.refused(desk.request(str(desk.folder / "x.csv")))
-    gaps = desk.request(desk.write("1,2\n2,\n"), NUMBERS, preprocess=False)
-    assert desk.refused(replace(gaps, gaps=False)) == (
+def test_more_of_what_is_wrong(context: Desk) -> None:
+    missing = context.request(f"{context.folder}/none.csv")
+    assert context.refused(missing) == "gs://b/none.csv: there is no such file"
+    nothing = context.request(f"{context.folder}/none*.csv")
+    assert context.refused(nothing) == "gs://b/none*.csv: no file matches"
+    assert "is a directory; allowed: a CSV file" in context.refused(
+        context.request(str(context.folder))
+    )
+    (context.folder / "x.csv").write_bytes(b"1,2\n3,\xff\n")
+    assert "the file isn't UTF-8" in context.refused(context.request(str(context.folder / "x.csv")))
+    gaps = context.request(context.write("1,2\n2,\n"), NUMBERS, preprocess=False)
+    assert context.refused(replace(gaps, gaps=False)) == (
         "gs://b/x.csv, row 2, column 2: the value is missing; --preprocess fills missing values"
     )
 
 
-def test_validation_data_has_to_be_like_the_training_data(desk: Desk) -> None:
-    request = desk.request(desk.write("a,1\nb,2\n"))
+def test_validation_data_has_to_be_like_the_training_data(context: Desk) -> None:
+    request = context.request(context.write("a,1\nb,2\n"))
     for text, message in (
         ("c,1\n", "gs://b/v.csv, row 1, column 1: the training data has no class 'c'"),
         ("a,x\n", "gs://b/v.csv, row 1, column 2: 'x' is no number, as it is in the training"),
         ("a,1,2\n", "gs://b/v.csv, row 1 has 3 columns, and the training data has 2"),
     ):
-        paths = {**request.paths, "validation": desk.write(text, "v.csv")}
-        assert desk.refused(replace(request, paths=paths)).startswith(message)
+        paths = {**request.paths, "validation": context.write(text, "v.csv")}
+        assert context.refused(replace(request, paths=paths)).startswith(message)
 
 
-def test_a_row_is_named_by_its_line_in_large_files_too(desk: Desk) -> None:
-    path = write_prices(desk.folder / "x.csv", 25_000)
+def test_a_row_is_named_by_its_line_in_large_files_too(context: Desk) -> None:
+    path = write_prices(context.folder / "x.csv", 25_000)
     with path.open("a") as file:
         file.write("1,2,3,4,5,6\n")
 
-    said = desk.refused(desk.request(str(path), NUMBERS))
+    said = context.refused(context.request(str(path), NUMBERS))
 
     assert said == "gs://b/x.csv, row 25001 has 6 columns, and the first row has 5"
 
 
-def test_replicas_share_the_rows(desk: Desk) -> None:
+def test_replicas_share_the_rows(context: Desk) -> None:
     config = {"cluster": {"master": ["h:1"], "worker": ["h:2", "h:3"]}}
 
     def cluster(role: str, index: int) -> Cluster:
@@ -270,11 +272,11 @@ def test_replicas_share_the_rows(desk: Desk) -> None:
     assert [each.index for each in own] == [0, 1, 2]
     assert {(each.size, each.host, each.port) for each in own} == {(3, "h", 1)}
     for name in "abcd":
-        desk.write("1,2\n", f"{name}.csv")
-    files = CsvFiles(f"{desk.folder}/*.csv", {})
+        context.write("1,2\n", f"{name}.csv")
+    files = CsvFiles(f"{context.folder}/*.csv", {})
     shares = [each.files(files) for each in own]
     assert [len(paths) for paths, _, _ in shares] == [2, 1, 1]
-    alone = CsvFiles(f"{desk.folder}/a.csv", {})
+    alone = CsvFiles(f"{context.folder}/a.csv", {})
     assert [each.files(alone)[1:] for each in own] == [(0, 3), (1, 3), (2, 3)]
 
 
@@ -283,8 +285,8 @@ def test_without_a_cluster_there_is_one_replica(text: str | None) -> None:
     assert read_cluster(text) == Cluster()
 
 
-def test_a_constant_column_can_be_divided_by_its_deviation(desk: Desk) -> None:
-    prepared = desk.prepare(desk.request(desk.write("1,5,0.1\n2,5,0.1\n"), NUMBERS))
+def test_a_constant_column_can_be_divided_by_its_deviation(context: Desk) -> None:
+    prepared = context.prepare(context.request(context.write("1,5,0.1\n2,5,0.1\n"), NUMBERS))
     assert [each["deviation"] for each in prepared.metadata["columns"]] == [1, 1]
     assert np.asarray(prepared.training.features).tolist() == [
         pytest.approx([5, 0.1]),

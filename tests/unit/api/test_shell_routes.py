@@ -56,15 +56,15 @@ class Connection:
         self.heard.put_nowait(message)
 
 
-class House:
+class Rig:
     def __init__(self) -> None:
-        self.desk = Counter()
-        routes = shell_routes(self.desk.shells, TOKENS, lambda _uid, _wake: lambda: None)
+        self.context = Counter()
+        routes = shell_routes(self.context.shells, TOKENS, lambda _uid, _wake: lambda: None)
         self.app: ASGIApp = create_app(routes, Access())
 
     @asynccontextmanager
     async def user(self, client: str = "127.0.0.1") -> AsyncIterator[Connection]:
-        connection = Connection(f"/shell/v1/{self.desk.token}", client=client)
+        connection = Connection(f"/shell/v1/{self.context.token}", client=client)
         connection.say({"open": {}})
         serving = asyncio.create_task(self.serve(connection))
         yield connection
@@ -73,9 +73,9 @@ class House:
 
     async def replica(self) -> Connection:
         """The one that was asked, on its way."""
-        while not (asked := self.desk.wishes.pending(self.desk.asked, "")[0]):
+        while not (asked := self.context.control_requests.pending(self.context.asked, "")[0]):
             await asyncio.sleep(0)
-        token = TOKENS.issue(self.desk.asked)
+        token = TOKENS.issue(self.context.asked)
         return Connection(f"/replica/v1/shells/{asked[0].id}", token=token)
 
     async def serve(self, connection: Connection) -> None:
@@ -84,13 +84,13 @@ class House:
 
 def test_a_replica_that_is_gone_before_it_is_let_in_leaves_nobody_waiting() -> None:
     async def meet() -> None:
-        house = House()
-        async with house.user() as user:
-            replica = await house.replica()
+        rig = Rig()
+        async with rig.user() as user:
+            replica = await rig.replica()
             replica.gone = True
-            await house.serve(replica)
+            await rig.serve(replica)
             assert await user.hear() == {"error": "the connection to the replica was lost"}
-        assert house.desk.told() == []
+        assert rig.context.told() == []
 
     asyncio.run(asyncio.wait_for(meet(), 20))
 
@@ -106,15 +106,15 @@ def test_a_replica_that_is_gone_before_it_is_let_in_leaves_nobody_waiting() -> N
 )
 def test_an_event_tells_an_address_or_none(client: str, told: str) -> None:
     async def meet() -> None:
-        house = House()
-        async with house.user(client) as user:
-            replica = await house.replica()
-            serving = asyncio.create_task(house.serve(replica))
+        rig = Rig()
+        async with rig.user(client) as user:
+            replica = await rig.replica()
+            serving = asyncio.create_task(rig.serve(replica))
             assert "open" in await replica.hear()
             replica.say({"exit": 0})
             assert await user.hear() == {"exit": 0}
             await serving
-        opened, closed = house.desk.told()
+        opened, closed = rig.context.told()
         assert opened == ("SHELL_OPENED", f"a terminal, from {told}", MASTER)
         assert closed == ("SHELL_CLOSED", f"a terminal, from {told}: exit code 0", MASTER)
 

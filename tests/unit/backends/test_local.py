@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from footplate.backends.local.care import LOST
+from footplate.backends.local.replica_state import LOST
 from footplate.domain.errors import Unavailable
 from footplate.domain.names import AttemptId
-from footplate.ports.backend import Presence, Sighting
+from footplate.ports.backend import Presence, ReplicaObservation
 from tests.support.backend_rig import (
     WORKERS,
     all_are,
@@ -51,9 +51,9 @@ def start_live(rig: LocalRig, attempt_id: str = "u-1", count: int = 1) -> None:
     rig.settle(lambda: rig.pid(attempt_id, CHIEF) > 0)
 
 
-def only(rig: LocalRig) -> Sighting:
-    (sighting,) = rig.backend.list()
-    return sighting
+def only(rig: LocalRig) -> ReplicaObservation:
+    (observation,) = rig.backend.list()
+    return observation
 
 
 def test_making_it_touches_nothing(rig: LocalRig) -> None:

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from footplate.buckets.folders import FolderBuckets
+from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.server.clock import SystemClock
 
 

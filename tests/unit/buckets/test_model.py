@@ -10,7 +10,7 @@ from hypothesis import assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from footplate.buckets.folders import FolderBuckets
+from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.domain.errors import InvalidArgument, NotFound
 from footplate.ports.object_storage import Checksums, Draft
 from footplate.server.clock import SystemClock

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.buckets.folders import FolderBuckets
+from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.domain.errors import Aborted, FailedPrecondition
 from footplate.ports.object_storage import Checksums, Conditions, Draft
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.client.failures import NoServer, UntrustedCertificate, read_failure
+from footplate.client.error_mapping import NoServer, UntrustedCertificate, read_failure
 from footplate.client.service import Service
 from footplate.domain.errors import (
     AlreadyExists,
@@ -18,8 +18,8 @@ from footplate.domain.errors import (
     UnknownError,
     Violation,
 )
+from footplate.domain.job_states import State
 from footplate.domain.names import CustomJobName, GcsUri, TrainingJobName
-from footplate.domain.states import State
 from tests.support.certificates import sign_own
 from tests.support.fake_service import Answer, FakeService
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from footplate.container_engine.discovery import (
-    KEPT_S,
+    CACHE_TTL_S,
     EngineFinder,
     FoundEngine,
     find_engine,
     probe,
 )
-from footplate.container_engine.sockets import MISSING, WAY_OUT, candidates, choose
+from footplate.container_engine.sockets import MISSING, REMEDY, candidates, choose
 
 USER = {"XDG_RUNTIME_DIR": "/run/user/7", "HOME": "/home/ada"}
 
@@ -84,11 +84,11 @@ def test_none_means_that_there_is_none() -> None:
 
 
 def test_without_an_engine_the_sentence_says_what_to_install() -> None:
-    assert chosen({})[1] == f"no container engine found on this machine; {WAY_OUT}"
+    assert chosen({})[1] == f"no container engine found on this machine; {REMEDY}"
     silent = {"/var/run/docker.sock": "nothing listens there; start the engine"}
     assert chosen(silent)[1] == (
         "no container engine answers on this machine (/var/run/docker.sock: nothing listens there; "
-        f"start the engine); {WAY_OUT}"
+        f"start the engine); {REMEDY}"
     )
 
 
@@ -116,7 +116,7 @@ def test_a_probe_tells_an_engine_from_other_servers(tmp_path: Path) -> None:
         assert find_engine(str(path), {}) == FoundEngine(str(path))
     path.unlink()
     with server(path, b"HTTP/1.0 404 Not Found\r\n\r\n"):
-        assert probe(str(path)) == "what answers there is no container engine"
+        assert probe(str(path)) == "the server at this socket is not a container engine"
     assert probe(str(path)) == "nothing listens there; start the engine"
     assert probe(str(tmp_path / "nothing")) == MISSING
     assert probe("/" + "x" * 200) == "AF_UNIX path too long"
@@ -128,7 +128,7 @@ def test_an_engine_is_kept_for_seconds_and_a_missing_one_is_not() -> None:
     find = EngineFinder("", {}, lambda: now[0], lambda _setting, _environ: answers.pop(0))
     assert find().problem == "none"
     assert find().socket == "/a"
-    now[0] += KEPT_S - 1
+    now[0] += CACHE_TTL_S - 1
     assert find().socket == "/a"
     now[0] += 1
     assert find().socket == "/b"

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.control import queue
-from footplate.control.admission import TELL_AT_ONCE, Admission
-from footplate.control.decisions import apply
-from footplate.control.queue import Queue
+from footplate.control import active_jobs
+from footplate.control.active_jobs import Queue
+from footplate.control.admission import MAX_NOTIFIED_AT_ONCE, Admission
+from footplate.control.job_updates import apply
 from footplate.domain.errors import DataLoss, Unavailable
+from footplate.domain.job_states import State
 from footplate.domain.jobs import Ending, Job, JobEvent, MachineSpec, Scheduling
 from footplate.domain.lifecycle import CancelRequested, ReplicaRunning
 from footplate.domain.quotas import Quota, Quotas
 from footplate.domain.sites import Gpu, Mode
-from footplate.domain.states import State
-from footplate.store import TellingStore
+from footplate.store import ObservedStore
 from tests.support.catalogue import built_in
 from tests.support.clock import FakeClock
-from tests.support.crashes import Crash, Fuse, mortal
+from tests.support.crashes import Crash, CrashPoint, mortal
 from tests.support.jobs import MACHINE, make_job, make_spec
 from tests.support.sites import make_regions, make_site
 from tests.support.store import MemoryStore
@@ -36,20 +36,20 @@ T4 = MachineSpec("n1-standard-4", "NVIDIA_TESLA_T4", 1)
 TWO_T4 = MachineSpec("n1-standard-8", "NVIDIA_TESLA_T4", 2)
 
 
-class House:
+class Rig:
     """A store that outlives the service, and a service that may be made anew."""
 
     def __init__(self, site: Site | None = None, quotas: Quotas | None = None) -> None:
         self.clock = FakeClock()
         self.kept = MemoryStore()
-        self.fuse = Fuse()
+        self.crash_point = CrashPoint()
         self.regions = make_regions(site or make_site(replicas=2))
         self.quotas = quotas or Quotas()
         self.restart()
 
     def restart(self) -> None:
-        writes = mortal(self.kept, self.fuse, "update", "append")
-        self.store = TellingStore(writes, lambda uid: self.queue.changed(uid), lambda _: None)
+        writes = mortal(self.kept, self.crash_point, "update", "append")
+        self.store = ObservedStore(writes, lambda uid: self.queue.changed(uid), lambda _: None)
         self.queue = Queue(
             self.store, self.regions, built_in(), 3600.0, self.clock, lambda: self.quotas
         )
@@ -86,130 +86,130 @@ class House:
 
 
 def test_as_many_start_as_there_is_room_for_and_the_others_are_told_why_once() -> None:
-    house = House()
-    first, second, third = (house.submit(name) for name in ("one", "two", "three"))
+    rig = Rig()
+    first, second, third = (rig.submit(name) for name in ("one", "two", "three"))
 
-    assert house.admission.admit()
-    assert not house.admission.admit()
+    assert rig.admission.admit()
+    assert not rig.admission.admit()
 
-    assert house.states() == {
+    assert rig.states() == {
         "one": State.PREPARING,
         "two": State.PREPARING,
         "three": State.QUEUED,
     }
-    assert house.told(first) == house.told(second) == []
-    [text] = house.told(third)
-    explanation = house.queue.explain(house.kept.get_by_uid(third.uid))
+    assert rig.told(first) == rig.told(second) == []
+    [text] = rig.told(third)
+    explanation = rig.queue.explain(rig.kept.get_by_uid(third.uid))
     assert explanation is not None
     assert (explanation.text, explanation.place) == (text, 1)
     assert "one" in text
 
-    house.store.update(replace(third, labels=(("a", "b"),), version=third.version + 1), ())
-    house.queue.explain(third)
-    assert house.admission.seconds_to_due() is None, "who was told needn't be told again"
+    rig.store.update(replace(third, labels=(("a", "b"),), version=third.version + 1), ())
+    rig.queue.explain(third)
+    assert rig.admission.seconds_to_due() is None, "who was told needn't be told again"
 
 
 def test_room_that_comes_free_is_taken() -> None:
-    house = House()
-    jobs = [house.submit(name) for name in ("one", "two", "three")]
-    house.admission.admit()
-    house.end(jobs[0])
+    rig = Rig()
+    jobs = [rig.submit(name) for name in ("one", "two", "three")]
+    rig.admission.admit()
+    rig.end(jobs[0])
 
-    assert house.admission.admit()
+    assert rig.admission.admit()
 
-    assert house.states() == {"two": State.PREPARING, "three": State.PREPARING}
-    assert house.queue.explain(house.kept.get_by_uid(jobs[2].uid)) is None
+    assert rig.states() == {"two": State.PREPARING, "three": State.PREPARING}
+    assert rig.queue.explain(rig.kept.get_by_uid(jobs[2].uid)) is None
 
 
 def test_what_was_written_unheard_is_seen_after_a_refresh() -> None:
     """By another server, of which this one was told nothing: jobs that ended, and new quotas."""
-    house = House()
-    jobs = [house.submit(name) for name in ("one", "two", "three", "four")]
-    house.admission.admit()
+    rig = Rig()
+    jobs = [rig.submit(name) for name in ("one", "two", "three", "four")]
+    rig.admission.admit()
     for job in jobs[:2]:
-        now = house.kept.get_by_uid(job.uid)
+        now = rig.kept.get_by_uid(job.uid)
         ended = replace(now, state=State.SUCCEEDED, ending=Ending(State.SUCCEEDED))
-        house.kept.update(replace(ended, version=now.version + 1), ())
-    house.quotas = Quotas((Quota("demo", "*", {"jobs": 1}),))
-    assert not house.admission.admit(), "nobody has told it"
+        rig.kept.update(replace(ended, version=now.version + 1), ())
+    rig.quotas = Quotas((Quota("demo", "*", {"jobs": 1}),))
+    assert not rig.admission.admit(), "nobody has told it"
 
-    house.queue.refresh()
+    rig.queue.refresh()
 
-    assert house.admission.admit()
-    assert house.states() == {"three": State.PREPARING, "four": State.QUEUED}
-    assert dict(house.queue.held("demo", "us-central1"))["jobs"] == 1
+    assert rig.admission.admit()
+    assert rig.states() == {"three": State.PREPARING, "four": State.QUEUED}
+    assert dict(rig.queue.held("demo", "us-central1"))["jobs"] == 1
 
 
 def test_what_was_written_unheard_is_seen_by_the_sweep() -> None:
-    house = House(quotas=Quotas((Quota("demo", "*", {"jobs": 1}),)))
-    jobs = [house.submit(name) for name in ("one", "two", "three")]
-    house.admission.admit()
-    house.quotas = Quotas()
-    now = house.kept.get_by_uid(jobs[0].uid)
+    rig = Rig(quotas=Quotas((Quota("demo", "*", {"jobs": 1}),)))
+    jobs = [rig.submit(name) for name in ("one", "two", "three")]
+    rig.admission.admit()
+    rig.quotas = Quotas()
+    now = rig.kept.get_by_uid(jobs[0].uid)
     ended = replace(now, state=State.SUCCEEDED, ending=Ending(State.SUCCEEDED))
-    house.kept.update(replace(ended, version=now.version + 1), ())
-    assert not house.admission.admit(), "nobody has told it"
+    rig.kept.update(replace(ended, version=now.version + 1), ())
+    assert not rig.admission.admit(), "nobody has told it"
 
-    house.clock.advance(queue.SWEEP_S)
+    rig.clock.advance(active_jobs.SWEEP_S)
 
-    assert house.admission.admit()
-    assert house.states() == {"two": State.PREPARING, "three": State.PREPARING}
-    assert not house.admission.seconds_to_due()
+    assert rig.admission.admit()
+    assert rig.states() == {"two": State.PREPARING, "three": State.PREPARING}
+    assert not rig.admission.seconds_to_due()
 
 
 def test_changes_that_nobody_asks_for_take_no_more_room_than_a_refresh(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(queue, "MOST_CHANGED", 2)
-    house = House()
+    monkeypatch.setattr(active_jobs, "MOST_CHANGED", 2)
+    rig = Rig()
     for name in ("one", "two", "three", "four"):
-        house.submit(name)
-    assert len(house.queue._changed) <= 2
-    house.admission.admit()
-    assert list(house.states().values()).count(State.PREPARING) == 2
+        rig.submit(name)
+    assert len(rig.queue._changed) <= 2
+    rig.admission.admit()
+    assert list(rig.states().values()).count(State.PREPARING) == 2
 
 
 def test_a_new_service_goes_on_where_the_last_one_died() -> None:
-    house = House()
+    rig = Rig()
     for name in ("one", "two", "three"):
-        house.submit(name)
-    house.admission.admit()
-    house.restart()
+        rig.submit(name)
+    rig.admission.admit()
+    rig.restart()
 
-    assert not house.admission.admit()
-    assert house.states()[make_job(uid="three").uid] is State.QUEUED
-    assert house.told(house.kept.active({State.QUEUED})[0])[1:] == [], "told once, not twice"
+    assert not rig.admission.admit()
+    assert rig.states()[make_job(uid="three").uid] is State.QUEUED
+    assert rig.told(rig.kept.active({State.QUEUED})[0])[1:] == [], "told once, not twice"
 
 
 def test_a_job_with_many_warnings_is_told_once_too() -> None:
-    house = House(make_site(replicas=1))
-    house.submit("one")
-    waiting = house.submit("two")
-    warnings = [JobEvent(house.clock.now(), "WARNING", f"number {n}") for n in range(100)]
-    house.store.append(waiting.uid, warnings)
-    house.admission.admit()
-    house.restart()
-    house.admission.admit()
+    rig = Rig(make_site(replicas=1))
+    rig.submit("one")
+    waiting = rig.submit("two")
+    warnings = [JobEvent(rig.clock.now(), "WARNING", f"number {n}") for n in range(100)]
+    rig.store.append(waiting.uid, warnings)
+    rig.admission.admit()
+    rig.restart()
+    rig.admission.admit()
 
-    assert len(house.told(waiting)) == 1
+    assert len(rig.told(waiting)) == 1
 
 
 @pytest.mark.parametrize("points", range(6))
 def test_a_death_between_any_two_writes_starts_nothing_twice_and_loses_nothing(
     points: int,
 ) -> None:
-    house = House()
+    rig = Rig()
     for name in ("one", "two", "three"):
-        house.submit(name)
-    house.fuse.arm(points)
+        rig.submit(name)
+    rig.crash_point.arm(points)
     with pytest.raises(Crash):
-        house.admission.admit()
-    house.fuse.disarm()
-    house.restart()
+        rig.admission.admit()
+    rig.crash_point.disarm()
+    rig.restart()
 
-    house.admission.admit()
+    rig.admission.admit()
 
-    assert sorted(state.value for state in house.states().values()) == [
+    assert sorted(state.value for state in rig.states().values()) == [
         "PREPARING",
         "PREPARING",
         "QUEUED",
@@ -221,32 +221,32 @@ def away(*_: object) -> None:
 
 
 def test_a_store_that_is_away_costs_nothing_but_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    house = House()
-    house.submit("one")
+    rig = Rig()
+    rig.submit("one")
     with monkeypatch.context() as patch:
-        patch.setattr(house.kept, "update", away)
+        patch.setattr(rig.kept, "update", away)
         with pytest.raises(Unavailable):
-            house.admission.admit()
+            rig.admission.admit()
 
-    assert house.admission.admit()
-    assert set(house.states().values()) == {State.PREPARING}
+    assert rig.admission.admit()
+    assert set(rig.states().values()) == {State.PREPARING}
 
 
 def test_gpus_are_given_to_one_job_at_a_time_and_noted_in_its_record() -> None:
-    house = House(make_site(replicas=9, gpus=3))
-    first = house.submit("first", machine=TWO_T4)
-    second = house.submit("second", machine=TWO_T4)
-    third = house.submit("third", machine=T4)
-    house.admission.admit()
+    rig = Rig(make_site(replicas=9, gpus=3))
+    first = rig.submit("first", machine=TWO_T4)
+    second = rig.submit("second", machine=TWO_T4)
+    third = rig.submit("third", machine=T4)
+    rig.admission.admit()
 
-    assert house.kept.get_by_uid(first.uid).primary.devices == ("0", "1")
-    assert house.kept.get_by_uid(second.uid).state is State.QUEUED
-    assert "NVIDIA_TESLA_T4" in house.told(second)[0] or "GPU" in house.told(second)[0]
-    house.end(first)
-    house.restart()
-    house.admission.admit()
+    assert rig.kept.get_by_uid(first.uid).primary.devices == ("0", "1")
+    assert rig.kept.get_by_uid(second.uid).state is State.QUEUED
+    assert "NVIDIA_TESLA_T4" in rig.told(second)[0] or "GPU" in rig.told(second)[0]
+    rig.end(first)
+    rig.restart()
+    rig.admission.admit()
 
-    running = [job for job in house.kept.active() if job.state is State.PREPARING]
+    running = [job for job in rig.kept.active() if job.state is State.PREPARING]
     devices = [d for job in running for replica in job.replicas for d in replica.devices]
     assert sorted(devices) == ["0", "1", "2"]
     assert {job.uid for job in running} == {second.uid, third.uid}
@@ -255,23 +255,23 @@ def test_gpus_are_given_to_one_job_at_a_time_and_noted_in_its_record() -> None:
 def test_no_gpu_is_given_twice_whoever_looks_at_the_queue_meanwhile(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    house = House(make_site(replicas=9, gpus=2))
-    first, second = (house.submit(name, machine=T4) for name in ("first", "second"))
-    update = house.kept.update
+    rig = Rig(make_site(replicas=9, gpus=2))
+    first, second = (rig.submit(name, machine=T4) for name in ("first", "second"))
+    update = rig.kept.update
 
     def meddle(job: Job, events: Sequence[JobEvent]) -> None:
         """Before the first start is written: others label the job, and ask why the next waits."""
         monkeypatch.undo()
-        stored = house.kept.get_by_uid(first.uid)
+        stored = rig.kept.get_by_uid(first.uid)
         labelled = replace(stored, labels=(("a", "b"),), version=stored.version + 1)
-        house.store.update(labelled, ())
-        house.queue.explain(house.kept.get_by_uid(second.uid))
+        rig.store.update(labelled, ())
+        rig.queue.explain(rig.kept.get_by_uid(second.uid))
         update(job, events)
 
-    monkeypatch.setattr(house.kept, "update", meddle)
-    house.admission.admit()
+    monkeypatch.setattr(rig.kept, "update", meddle)
+    rig.admission.admit()
 
-    started = [house.kept.get_by_uid(job.uid) for job in (first, second)]
+    started = [rig.kept.get_by_uid(job.uid) for job in (first, second)]
     assert [job.state for job in started] == [State.PREPARING, State.PREPARING]
     assert started[0].labels == (("a", "b"),)
     assert [job.primary.devices for job in started] == [("0",), ("1",)]
@@ -281,164 +281,164 @@ def test_a_gpu_that_was_given_before_the_mode_changed_is_not_counted_on() -> Non
     """A job that asks for a T4 was given the V100: who asks for that one has to wait, and says so,
     and others start meanwhile.
     """
-    house = House(make_site(replicas=9))
+    rig = Rig(make_site(replicas=9))
     v100, t4 = (Gpu(str(i), f"NVIDIA_TESLA_{name}") for i, name in enumerate(("V100", "T4")))
     both = replace(make_site(Mode.EMULATE, vcpus=24, memory_gb=99), gpus=(v100, t4))
-    house.regions = make_regions(both)
-    house.restart()
-    first = house.submit("first", machine=TWO_T4)
-    house.admission.admit()
-    assert set(house.kept.get_by_uid(first.uid).primary.devices) == {"0", "1"}
+    rig.regions = make_regions(both)
+    rig.restart()
+    first = rig.submit("first", machine=TWO_T4)
+    rig.admission.admit()
+    assert set(rig.kept.get_by_uid(first.uid).primary.devices) == {"0", "1"}
 
-    house.regions = make_regions(replace(both, mode=Mode.ENFORCE))
-    house.restart()
-    second = house.submit("second", machine=MachineSpec("n1-standard-8", "NVIDIA_TESLA_V100", 1))
-    third = house.submit("third", machine=MachineSpec("n1-standard-16"))
-    house.admission.admit()
+    rig.regions = make_regions(replace(both, mode=Mode.ENFORCE))
+    rig.restart()
+    second = rig.submit("second", machine=MachineSpec("n1-standard-8", "NVIDIA_TESLA_V100", 1))
+    third = rig.submit("third", machine=MachineSpec("n1-standard-16"))
+    rig.admission.admit()
 
-    assert house.kept.get_by_uid(third.uid).state is State.PREPARING
-    [text] = house.told(second)
+    assert rig.kept.get_by_uid(third.uid).state is State.PREPARING
+    [text] = rig.told(second)
     assert text.startswith("Waits for 1 NVIDIA_TESLA_V100")
     assert "first holds 1" in text
 
 
 def test_gpus_that_do_not_exist_are_done_without_and_the_job_says_so() -> None:
-    house = House()
-    job = house.submit("one", machine=TWO_T4)
-    house.admission.admit()
+    rig = Rig()
+    job = rig.submit("one", machine=TWO_T4)
+    rig.admission.admit()
 
-    events = [stored.event for stored in house.kept.events(job.uid)]
+    events = [stored.event for stored in rig.kept.events(job.uid)]
     [note] = [event for event in events if event.kind == "EMULATED"]
     assert "without its 2 NVIDIA_TESLA_T4" in note.message
 
 
 def test_quotas_hold_for_a_project_and_can_be_changed() -> None:
-    house = House(make_site(replicas=9), Quotas((Quota("ads", "*", {"jobs": 1}),)))
+    rig = Rig(make_site(replicas=9), Quotas((Quota("ads", "*", {"jobs": 1}),)))
     for name, project in (("one", "ads"), ("two", "ads"), ("three", "demo")):
-        house.submit(name, project=project)
-    house.admission.admit()
-    assert house.states()[make_job(uid="two").uid] is State.QUEUED
-    assert house.queue.held("ads", "us-central1") == {"jobs": 1, "vcpus": 4}
-    assert "quota" in house.told(house.kept.active({State.QUEUED})[0])[0]
+        rig.submit(name, project=project)
+    rig.admission.admit()
+    assert rig.states()[make_job(uid="two").uid] is State.QUEUED
+    assert rig.queue.held("ads", "us-central1") == {"jobs": 1, "vcpus": 4}
+    assert "quota" in rig.told(rig.kept.active({State.QUEUED})[0])[0]
 
-    house.quotas = Quotas()
-    house.queue.quotas_changed()
-    house.admission.admit()
+    rig.quotas = Quotas()
+    rig.queue.quotas_changed()
+    rig.admission.admit()
 
-    assert set(house.states().values()) == {State.PREPARING}
+    assert set(rig.states().values()) == {State.PREPARING}
 
 
 def test_the_quotas_that_hold_are_those_that_were_set_last() -> None:
     """Whoever reads them in between, and however long that takes, hides no later ones."""
-    house = House(make_site(replicas=9), Quotas((Quota("ads", "*", {"jobs": 1}),)))
+    rig = Rig(make_site(replicas=9), Quotas((Quota("ads", "*", {"jobs": 1}),)))
     two_jobs = Quotas((Quota("ads", "*", {"jobs": 2}),))
     reads: list[Quotas] = []
 
     def read() -> Quotas:
-        before = house.quotas
+        before = rig.quotas
         if not reads:  # they change, and that is told, while they are read for the first time
-            house.quotas = two_jobs
-            house.queue.quotas_changed()
+            rig.quotas = two_jobs
+            rig.queue.quotas_changed()
         reads.append(before)
         return before
 
-    house.queue = Queue(house.store, house.regions, built_in(), 3600.0, house.clock, read)
-    house.queue.held("ads", "us-central1")
-    house.admission = Admission(house.store, house.queue, house.regions, built_in(), house.clock)
+    rig.queue = Queue(rig.store, rig.regions, built_in(), 3600.0, rig.clock, read)
+    rig.queue.held("ads", "us-central1")
+    rig.admission = Admission(rig.store, rig.queue, rig.regions, built_in(), rig.clock)
     for name in ("one", "two", "three"):
-        house.submit(name, project="ads")
-    house.admission.admit()
+        rig.submit(name, project="ads")
+    rig.admission.admit()
 
-    states = sorted(state.value for state in house.states().values())
+    states = sorted(state.value for state in rig.states().values())
     assert states == ["PREPARING", "PREPARING", "QUEUED"]
 
 
 def test_quotas_that_cannot_be_read_now_are_read_later() -> None:
-    house = House(make_site(replicas=9), Quotas((Quota("ads", "*", {"jobs": 1}),)))
+    rig = Rig(make_site(replicas=9), Quotas((Quota("ads", "*", {"jobs": 1}),)))
     faults = [Unavailable("the database is away")]
 
     def read() -> Quotas:
         if faults:
             raise faults.pop()
-        return house.quotas
+        return rig.quotas
 
-    house.queue = Queue(house.store, house.regions, built_in(), 3600.0, house.clock, read)
+    rig.queue = Queue(rig.store, rig.regions, built_in(), 3600.0, rig.clock, read)
     with pytest.raises(Unavailable):
-        house.queue.admit()
+        rig.queue.admit()
     for name in ("one", "two"):
-        house.submit(name, project="ads")
+        rig.submit(name, project="ads")
 
-    assert len(house.queue.admit()) == 1
+    assert len(rig.queue.admit()) == 1
 
 
 def test_a_job_that_has_waited_long_enough_is_cancelled_on_time_also_by_another_service() -> None:
-    house = House(make_site(replicas=1))
-    house.submit("one")
-    house.submit("two", scheduling=Scheduling(max_wait_time_s=1800.0))
-    house.admission.admit()
-    assert house.admission.seconds_to_due() == 1800.0
+    rig = Rig(make_site(replicas=1))
+    rig.submit("one")
+    rig.submit("two", scheduling=Scheduling(max_wait_time_s=1800.0))
+    rig.admission.admit()
+    assert rig.admission.seconds_to_due() == 1800.0
 
-    house.clock.advance(1799.5)
-    house.restart()
-    house.admission.admit()
-    assert house.states()[make_job(uid="two").uid] is State.QUEUED
-    assert house.admission.seconds_to_due() == 0.5
+    rig.clock.advance(1799.5)
+    rig.restart()
+    rig.admission.admit()
+    assert rig.states()[make_job(uid="two").uid] is State.QUEUED
+    assert rig.admission.seconds_to_due() == 0.5
 
-    house.clock.advance(0.5)
-    house.admission.admit()
-    job = house.kept.get_by_uid(make_job(uid="two").uid)
+    rig.clock.advance(0.5)
+    rig.admission.admit()
+    job = rig.kept.get_by_uid(make_job(uid="two").uid)
     assert job.state is State.CANCELLED
     assert job.ending is not None
     assert "longest waiting time of 1800 s" in job.ending.message
     assert job.end_time == job.create_time + timedelta(seconds=1800)
-    assert house.admission.seconds_to_due() is None
+    assert rig.admission.seconds_to_due() is None
 
 
 def test_a_store_that_is_away_for_a_moment_makes_nobody_wait_longer_than_it_may(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    house = House(make_site(replicas=1))
-    house.submit("one")
+    rig = Rig(make_site(replicas=1))
+    rig.submit("one")
     limited = Scheduling(max_wait_time_s=1800.0)
-    jobs = [house.submit(name, scheduling=limited) for name in ("two", "three", "four")]
-    house.admission.admit()
-    house.clock.advance(1800.0)
+    jobs = [rig.submit(name, scheduling=limited) for name in ("two", "three", "four")]
+    rig.admission.admit()
+    rig.clock.advance(1800.0)
     with monkeypatch.context() as patch:
-        patch.setattr(house.kept, "update", away)
+        patch.setattr(rig.kept, "update", away)
         with pytest.raises(Unavailable):
-            house.admission.admit()
+            rig.admission.admit()
 
-    house.admission.admit()
+    rig.admission.admit()
 
-    assert {house.kept.get_by_uid(job.uid).state for job in jobs} == {State.CANCELLED}
+    assert {rig.kept.get_by_uid(job.uid).state for job in jobs} == {State.CANCELLED}
 
 
 def test_a_store_that_is_away_for_a_moment_leaves_nobody_untold(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    house = House(make_site(replicas=1))
-    jobs = [house.submit(name) for name in ("one", "two", "three")]
+    rig = Rig(make_site(replicas=1))
+    jobs = [rig.submit(name) for name in ("one", "two", "three")]
     with monkeypatch.context() as patch:
-        patch.setattr(house.kept, "append", away)
+        patch.setattr(rig.kept, "append", away)
         with pytest.raises(Unavailable):
-            house.admission.admit()
+            rig.admission.admit()
 
-    house.admission.admit()
+    rig.admission.admit()
 
-    assert [len(house.told(job)) for job in jobs] == [0, 1, 1]
+    assert [len(rig.told(job)) for job in jobs] == [0, 1, 1]
 
 
 @pytest.mark.parametrize(("name", "holders"), [("get_by_uid", 1), ("events", 2)])
 def test_a_job_whose_record_is_damaged_holds_up_no_other(
     name: str, holders: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    house = House(make_site(replicas=2))
-    first = house.submit("one")
-    house.admission.admit()
-    bad = house.submit("bad")
-    good = house.submit("good")
-    house.queue.explain(good)
-    read = getattr(house.kept, name)
+    rig = Rig(make_site(replicas=2))
+    first = rig.submit("one")
+    rig.admission.admit()
+    bad = rig.submit("bad")
+    good = rig.submit("good")
+    rig.queue.explain(good)
+    read = getattr(rig.kept, name)
 
     def damaged(uid: JobUid, *limits: int) -> object:
         if uid == bad.uid:
@@ -446,131 +446,131 @@ def test_a_job_whose_record_is_damaged_holds_up_no_other(
         return read(uid, *limits)
 
     with monkeypatch.context() as patch:
-        patch.setattr(house.kept, name, damaged)
-        house.admission.admit()
-        house.admission.admit()
-        house.end(first)
-        house.admission.admit()
+        patch.setattr(rig.kept, name, damaged)
+        rig.admission.admit()
+        rig.admission.admit()
+        rig.end(first)
+        rig.admission.admit()
 
-        assert house.states()[good.uid] is State.PREPARING
-        assert house.queue.held("demo", "us-central1")["jobs"] == holders
-        assert house.admission.seconds_to_due() is None
+        assert rig.states()[good.uid] is State.PREPARING
+        assert rig.queue.held("demo", "us-central1")["jobs"] == holders
+        assert rig.admission.seconds_to_due() is None
 
 
 def test_whoever_has_started_or_left_is_waited_for_no_more() -> None:
-    house = House(make_site(replicas=1))
+    rig = Rig(make_site(replicas=1))
     limited = Scheduling(max_wait_time_s=1800.0)
-    house.submit("one", scheduling=limited)
-    second = house.submit("two", scheduling=limited)
-    house.admission.admit()
-    assert house.admission.seconds_to_due() == 1800.0, "of the second, who waits"
+    rig.submit("one", scheduling=limited)
+    second = rig.submit("two", scheduling=limited)
+    rig.admission.admit()
+    assert rig.admission.seconds_to_due() == 1800.0, "of the second, who waits"
 
-    apply(house.store, second.uid, CancelRequested(house.clock.now()))
-    house.admission.admit()
+    apply(rig.store, second.uid, CancelRequested(rig.clock.now()))
+    rig.admission.admit()
 
-    assert house.admission.seconds_to_due() is None
+    assert rig.admission.seconds_to_due() is None
 
 
 def test_gpus_of_a_job_whose_record_is_damaged_are_given_to_nobody(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Its program may still use them."""
-    house = House(make_site(replicas=9, gpus=1))
-    first = house.submit("one", machine=T4)
-    house.admission.admit()
-    house.admission.admit()
-    read = house.kept.get_by_uid
+    rig = Rig(make_site(replicas=9, gpus=1))
+    first = rig.submit("one", machine=T4)
+    rig.admission.admit()
+    rig.admission.admit()
+    read = rig.kept.get_by_uid
 
     def damaged(uid: JobUid) -> Job:
         if uid == first.uid:
             raise DataLoss("the stored record of job one can't be read")
         return read(uid)
 
-    monkeypatch.setattr(house.kept, "get_by_uid", damaged)
-    house.queue.changed(first.uid)
-    second = house.submit("two", machine=T4)
-    house.admission.admit()
+    monkeypatch.setattr(rig.kept, "get_by_uid", damaged)
+    rig.queue.changed(first.uid)
+    second = rig.submit("two", machine=T4)
+    rig.admission.admit()
 
-    assert house.states()[second.uid] is State.QUEUED
+    assert rig.states()[second.uid] is State.QUEUED
 
 
 def test_many_new_jobs_are_told_in_portions_that_hold_up_nothing_else() -> None:
-    house = House(make_site(replicas=1))
-    jobs = [house.submit(f"job{n}") for n in range(TELL_AT_ONCE + 5)]
-    house.admission.admit()
-    assert house.admission.seconds_to_due() == 0.0
+    rig = Rig(make_site(replicas=1))
+    jobs = [rig.submit(f"job{n}") for n in range(MAX_NOTIFIED_AT_ONCE + 5)]
+    rig.admission.admit()
+    assert rig.admission.seconds_to_due() == 0.0
 
-    house.admission.admit()
+    rig.admission.admit()
 
-    assert house.admission.seconds_to_due() is None
-    assert all(len(house.told(job)) == 1 for job in jobs[1:])
+    assert rig.admission.seconds_to_due() is None
+    assert all(len(rig.told(job)) == 1 for job in jobs[1:])
 
 
 def test_what_would_become_of_a_job_that_came_now() -> None:
-    house = House(make_site(replicas=2))
+    rig = Rig(make_site(replicas=2))
     spec = make_spec(workers=1)
-    assert house.queue.outlook(spec, "demo") is None
+    assert rig.queue.outlook(spec, "demo") is None
 
-    first = house.submit("one")
-    house.admission.admit()
+    first = rig.submit("one")
+    rig.admission.admit()
 
-    outlook = house.queue.outlook(spec, "demo")
+    outlook = rig.queue.outlook(spec, "demo")
     assert outlook is not None
     assert outlook.place == 1
-    assert house.queue.outlook(make_spec(), "demo") is None
-    assert not house.admission.admit()
+    assert rig.queue.outlook(make_spec(), "demo") is None
+    assert not rig.admission.admit()
 
-    house.end(first)
-    house.submit("two", workers=1)
-    house.admission.admit()
-    assert house.states() == {"two": State.PREPARING}, "asking leaves nothing behind"
+    rig.end(first)
+    rig.submit("two", workers=1)
+    rig.admission.admit()
+    assert rig.states() == {"two": State.PREPARING}, "asking leaves nothing behind"
 
 
 @pytest.mark.parametrize("mode", list(Mode))
 def test_a_job_whose_machine_type_has_left_the_catalogue(mode: Mode) -> None:
     """It starts where nothing is reserved; else nothing could hold it to its machine."""
-    house = House(make_site(mode))
-    house.submit("other")
-    job = house.submit("one", machine=MachineSpec("own-8"))
-    house.admission.admit()
+    rig = Rig(make_site(mode))
+    rig.submit("other")
+    job = rig.submit("one", machine=MachineSpec("own-8"))
+    rig.admission.admit()
 
-    after = house.kept.get_by_uid(job.uid)
-    assert house.states()[make_job(uid="other").uid] is State.PREPARING
+    after = rig.kept.get_by_uid(job.uid)
+    assert rig.states()[make_job(uid="other").uid] is State.PREPARING
     if mode is Mode.EMULATE:
         assert after.state is State.PREPARING
     else:
         assert after.state is State.FAILED
         assert after.ending is not None
         assert "no longer has machine type own-8" in after.ending.message
-        assert house.queue.held("demo", "us-central1")["jobs"] == 1
+        assert rig.queue.held("demo", "us-central1")["jobs"] == 1
 
 
 def test_the_end_of_a_job_is_expected_by_when_it_began_to_run() -> None:
     """Whatever was written to it since."""
-    house = House(make_site(replicas=1))
-    first = house.submit("first", scheduling=Scheduling(max_running_time_s=3000.0))
-    second = house.submit("second")
-    house.admission.admit()
-    began = house.clock.now()
-    apply(house.store, first.uid, ReplicaRunning(began, 1, first.spec.replica_names()[0]))
-    house.clock.advance(1000.0)
-    stored = house.kept.get_by_uid(first.uid)
-    now = house.clock.now()
-    house.store.update(replace(stored, update_time=now, version=stored.version + 1), ())
+    rig = Rig(make_site(replicas=1))
+    first = rig.submit("first", scheduling=Scheduling(max_running_time_s=3000.0))
+    second = rig.submit("second")
+    rig.admission.admit()
+    began = rig.clock.now()
+    apply(rig.store, first.uid, ReplicaRunning(began, 1, first.spec.replica_names()[0]))
+    rig.clock.advance(1000.0)
+    stored = rig.kept.get_by_uid(first.uid)
+    now = rig.clock.now()
+    rig.store.update(replace(stored, update_time=now, version=stored.version + 1), ())
 
-    explanation = house.queue.explain(second)
+    explanation = rig.queue.explain(second)
     assert explanation is not None
     assert explanation.starts_by == began.timestamp() + 3000.0
 
 
 def test_in_enforce_mode_machines_are_reserved() -> None:
-    house = House(make_site(Mode.ENFORCE, vcpus=8, memory_gb=32, gpus=1))
-    house.submit("one", machine=T4)
-    house.submit("two", machine=T4)
-    house.submit("three")
-    house.admission.admit()
+    rig = Rig(make_site(Mode.ENFORCE, vcpus=8, memory_gb=32, gpus=1))
+    rig.submit("one", machine=T4)
+    rig.submit("two", machine=T4)
+    rig.submit("three")
+    rig.admission.admit()
 
-    assert house.states() == {
+    assert rig.states() == {
         "one": State.PREPARING,
         "two": State.QUEUED,
         "three": State.PREPARING,

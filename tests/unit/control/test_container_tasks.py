@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.buckets.folders import FolderBuckets
+from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.catalogue import load_catalogue
-from footplate.control.attempts import current
+from footplate.control.current_attempts import current
 from footplate.control.images import Images
-from footplate.control.reduction import ReductionKit
-from footplate.control.tasks import Limits, Tasks
+from footplate.control.reduction_setup import ReductionKit
+from footplate.control.replica_tasks import Limits, Tasks
 from footplate.control.tokens import Bearer
 from footplate.control.wheels import Wheel
 from footplate.domain.errors import InvalidArgument, NotFound, PermissionDenied, Unavailable

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.buckets.folders import FolderBuckets
+from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.control.exports import Exports
 from footplate.control.models import ModelRegistry
 from footplate.domain.errors import Code, FailedPrecondition, InvalidArgument

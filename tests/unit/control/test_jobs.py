@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.buckets.folders import FolderBuckets
-from footplate.control.gate import Gate
+from footplate.buckets.folder_buckets import FolderBuckets
+from footplate.control.active_jobs import Queue
 from footplate.control.jobs import Jobs
-from footplate.control.queue import Queue
-from footplate.control.searches.earlier import EarlierStudies
-from footplate.control.searches.resolving import SearchResolver
-from footplate.control.searches.trials import Trials
+from footplate.control.submission_checks import SubmissionChecks
+from footplate.control.tuning.prior_studies import PriorStudies
+from footplate.control.tuning.search_resolution import SearchResolver
+from footplate.control.tuning.trials import Trials
 from footplate.domain.errors import (
     Aborted,
     AlreadyExists,
@@ -23,12 +23,12 @@ from footplate.domain.errors import (
     Unavailable,
     Violation,
 )
+from footplate.domain.job_states import State
 from footplate.domain.jobs import ContainerProgram, Directory, PythonProgram, RestartBounds
 from footplate.domain.names import JobUid, TrainingJobName
 from footplate.domain.quotas import Quota, Quotas
 from footplate.domain.reduction import IMAGE, program
 from footplate.domain.sites import Mode
-from footplate.domain.states import State
 from footplate.domain.submission import Location, Submission
 from footplate.ports.logs import Line
 from tests.support.catalogue import built_in
@@ -77,8 +77,8 @@ class Desk:
         self.full = False
         regions, quotas = make_regions(site), Quotas((Quota("poor", "*", {"vcpus": 2}),))
         queue = Queue(self.store, regions, built_in(), 3600.0, self.clock)
-        searches = SearchResolver(self.store, EarlierStudies(self.store, self.store.studies))
-        gate = Gate(
+        searches = SearchResolver(self.store, PriorStudies(self.store, self.store.studies))
+        submission_checks = SubmissionChecks(
             self.buckets,
             built_in(),
             regions,
@@ -92,7 +92,7 @@ class Desk:
             self.store,
             self.logs,
             self.usage,
-            gate,
+            submission_checks,
             queue,
             Trials(self.store, self.store.studies),
             self.clock,
@@ -110,14 +110,14 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
+def context(tmp_path: Path) -> Desk:
     return furnished(Desk(tmp_path / "buckets"))
 
 
-def furnished(desk: Desk) -> Desk:
-    desk.buckets.create_bucket("demo-bucket")
-    desk.buckets.write("demo-bucket", "trainer-0.1.tar.gz", [b"..."])
-    return desk
+def furnished(context: Desk) -> Desk:
+    context.buckets.create_bucket("demo-bucket")
+    context.buckets.write("demo-bucket", "trainer-0.1.tar.gz", [b"..."])
+    return context
 
 
 def submission(
@@ -134,31 +134,31 @@ def submission(
     return Submission(name, "", spec, "{}", warnings=("it is late",))
 
 
-def test_a_full_disk_refuses_a_job_and_nothing_else(desk: Desk) -> None:
-    job = desk.jobs.submit(submission())
-    desk.full = True
+def test_a_full_disk_refuses_a_job_and_nothing_else(context: Desk) -> None:
+    job = context.jobs.submit(submission())
+    context.full = True
     with pytest.raises(Unavailable, match="disk full"):
-        desk.jobs.submit(submission(name=TrainingJobName("demo", "another")))
-    desk.jobs.cancel(job.name)
-    assert desk.store.get(job.name).state is State.CANCELLED
+        context.jobs.submit(submission(name=TrainingJobName("demo", "another")))
+    context.jobs.cancel(job.name)
+    assert context.store.get(job.name).state is State.CANCELLED
 
 
-def test_a_good_job_is_kept_with_its_first_events_and_wakes_the_loop(desk: Desk) -> None:
-    job = desk.jobs.submit(submission())
+def test_a_good_job_is_kept_with_its_first_events_and_wakes_the_loop(context: Desk) -> None:
+    job = context.jobs.submit(submission())
 
-    assert desk.store.get(NAME) == job
+    assert context.store.get(NAME) == job
     assert job.state is State.QUEUED
-    kinds = [(e.event.kind, e.event.message) for e in desk.store.events(job.uid)]
+    kinds = [(e.event.kind, e.event.message) for e in context.store.events(job.uid)]
     assert kinds == [("QUEUED", ""), ("WARNING", "it is late")]
-    assert desk.woken == 1
+    assert context.woken == 1
 
 
-def test_what_the_request_says_wrong_is_told_with_what_is_missing(desk: Desk) -> None:
+def test_what_the_request_says_wrong_is_told_with_what_is_missing(context: Desk) -> None:
     told = (Violation("trainingInput.jobDir", "bad"), Violation("labels", "too many"))
     bad = replace(submission(runtime="version:2.40/", job_dir="gs://no-bucket/"), violations=told)
 
     with pytest.raises(InvalidArgument) as caught:
-        desk.jobs.submit(bad)
+        context.jobs.submit(bad)
 
     fields = [v.field for v in caught.value.violations]
     assert fields == ["trainingInput.jobDir", "labels", "trainingInput.runtimeVersion"]
@@ -166,43 +166,45 @@ def test_what_the_request_says_wrong_is_told_with_what_is_missing(desk: Desk) ->
 
 
 def test_a_valid_job_that_this_server_can_not_run(tmp_path: Path) -> None:
-    desk = furnished(Desk(tmp_path / "buckets", reduction=False))
+    context = furnished(Desk(tmp_path / "buckets", reduction=False))
     spec = submission().spec
     reducers = replace(spec.primary, cluster_role="workerpool2", program=program(IMAGE))
 
     with pytest.raises(FailedPrecondition, match="footplate-reduction"):
-        desk.jobs.submit(replace(submission(), spec=replace(spec, pools=(spec.primary, reducers))))
+        context.jobs.submit(
+            replace(submission(), spec=replace(spec, pools=(spec.primary, reducers)))
+        )
 
-    assert desk.store.active() == ()
+    assert context.store.active() == ()
 
 
-def test_an_image_is_refused_where_no_engine_runs(desk: Desk) -> None:
+def test_an_image_is_refused_where_no_engine_runs(context: Desk) -> None:
     spec = make_spec(program=ContainerProgram("gcr.io/p/i:1"))
     pool = replace(spec.primary, field="here")
     contained = replace(submission(), spec=replace(spec, pools=(pool,)))
-    desk.engine.fault = "no container engine runs on this machine: install one"
+    context.engine.fault = "no container engine runs on this machine: install one"
 
     with pytest.raises(InvalidArgument) as caught:
-        desk.jobs.submit(contained)
+        context.jobs.submit(contained)
 
     assert [(v.field, v.description) for v in caught.value.violations] == [
         (
             "here.imageUri",
-            f"gcr.io/p/i:1 given, which is a container image: {desk.engine.fault}",
+            f"gcr.io/p/i:1 given, which is a container image: {context.engine.fault}",
         )
     ]
-    assert desk.store.active() == ()
+    assert context.store.active() == ()
 
 
-def test_an_image_comes_in_where_an_engine_runs(desk: Desk) -> None:
+def test_an_image_comes_in_where_an_engine_runs(context: Desk) -> None:
     contained = replace(submission(), spec=make_spec(program=ContainerProgram("gcr.io/p/i:1")))
 
-    assert desk.jobs.submit(contained).state is State.QUEUED
+    assert context.jobs.submit(contained).state is State.QUEUED
 
 
-def test_a_job_that_its_quota_never_allows(desk: Desk) -> None:
+def test_a_job_that_its_quota_never_allows(context: Desk) -> None:
     with pytest.raises(ResourceExhausted) as caught:
-        desk.jobs.submit(submission(name=TrainingJobName("poor", "job_1")))
+        context.jobs.submit(submission(name=TrainingJobName("poor", "job_1")))
 
     assert "the job asks for 4 vCPUs; project poor may hold 2 vCPUs in us-central1" in str(
         caught.value
@@ -211,27 +213,27 @@ def test_a_job_that_its_quota_never_allows(desk: Desk) -> None:
 
 
 def test_a_job_that_can_never_fit_where_machines_are_reserved(tmp_path: Path) -> None:
-    desk = Desk(tmp_path / "buckets", make_site(Mode.ENFORCE, vcpus=2, memory_gb=64))
-    desk.buckets.create_bucket("demo-bucket")
-    desk.buckets.write("demo-bucket", "trainer-0.1.tar.gz", [b"..."])
+    context = Desk(tmp_path / "buckets", make_site(Mode.ENFORCE, vcpus=2, memory_gb=64))
+    context.buckets.create_bucket("demo-bucket")
+    context.buckets.write("demo-bucket", "trainer-0.1.tar.gz", [b"..."])
 
     with pytest.raises(FailedPrecondition, match="asks for 4 vCPUs; this machine has 2 vCPUs"):
-        desk.jobs.submit(submission())
+        context.jobs.submit(submission())
 
 
-def test_the_service_chooses_numeric_ids_where_the_client_does_not(desk: Desk) -> None:
-    job = desk.jobs.submit(submission(name=Location("demo", "us-central1")))
+def test_the_service_chooses_numeric_ids_where_the_client_does_not(context: Desk) -> None:
+    job = context.jobs.submit(submission(name=Location("demo", "us-central1")))
 
     assert str(job.name).startswith("projects/demo/locations/us-central1/customJobs/7000")
 
 
-def test_all_that_is_missing_is_said_at_once_and_nothing_is_made(desk: Desk) -> None:
+def test_all_that_is_missing_is_said_at_once_and_nothing_is_made(context: Desk) -> None:
     bad = submission(
         runtime="version:2.40/", package="gs://demo-bucket/no.tar.gz", job_dir="gs://no-bucket/x"
     )
 
     with pytest.raises(InvalidArgument) as caught:
-        desk.jobs.submit(bad)
+        context.jobs.submit(bad)
 
     said = {v.field: v.description for v in caught.value.violations}
     assert list(said) == [
@@ -242,54 +244,54 @@ def test_all_that_is_missing_is_said_at_once_and_nothing_is_made(desk: Desk) -> 
     assert "footplate storage buckets create no-bucket" in said["trainingInput.jobDir"]
     assert "2.21" in said["trainingInput.runtimeVersion"]
     assert "is not there" in said["trainingInput.packageUris[0]"]
-    assert desk.store.active() == ()
-    assert desk.woken == 0
+    assert context.store.active() == ()
+    assert context.woken == 0
 
 
 @pytest.mark.parametrize("end", ["", "/"])
-def test_a_job_directory_that_is_an_object(desk: Desk, end: str) -> None:
+def test_a_job_directory_that_is_an_object(context: Desk, end: str) -> None:
     with pytest.raises(InvalidArgument, match=r"trainingInput\.jobDir: .* is an object"):
-        desk.jobs.submit(submission(job_dir=PACKAGE + end))
+        context.jobs.submit(submission(job_dir=PACKAGE + end))
 
 
 @pytest.mark.parametrize("uri", ["s3://demo-bucket/x", "gs://demo-bucket/../x", "gs://no-bucket/x"])
-def test_bad_packages(desk: Desk, uri: str) -> None:
+def test_bad_packages(context: Desk, uri: str) -> None:
     with pytest.raises(InvalidArgument, match=r"trainingInput\.packageUris\[0\]"):
-        desk.jobs.submit(submission(package=uri))
+        context.jobs.submit(submission(package=uri))
 
 
-def test_the_same_name_twice(desk: Desk) -> None:
-    first = desk.jobs.submit(submission())
+def test_the_same_name_twice(context: Desk) -> None:
+    first = context.jobs.submit(submission())
 
     with pytest.raises(AlreadyExists):
-        desk.jobs.submit(submission())
-    assert desk.store.get(NAME) == first
+        context.jobs.submit(submission())
+    assert context.store.get(NAME) == first
 
 
-def test_delete_wants_an_end(desk: Desk) -> None:
+def test_delete_wants_an_end(context: Desk) -> None:
     job = make_job(NAME)
-    desk.store.create(job, ())
+    context.store.create(job, ())
 
     with pytest.raises(FailedPrecondition, match="is QUEUED; cancel it"):
-        desk.jobs.delete(NAME)
+        context.jobs.delete(NAME)
 
-    desk.jobs.cancel(NAME)
-    assert desk.woken == 1, "whoever follows must see to it"
-    assert desk.jobs.get(NAME).state is State.CANCELLED
-    desk.jobs.cancel(NAME)
-    desk.logs.append(job.uid, 1, "master-replica-0", [Line(1, CREATED, "INFO", "hello")])
-    desk.usage.append(job.uid, 1, "master-replica-0", [make_sample(2)])
-    desk.jobs.delete(NAME)
-    assert desk.usage.replicas(job.uid) == ()
-    assert desk.store.list(NAME.collection, where=None, limit=1, after=None).jobs == ()
-    assert desk.logs.read(job.uid, 0, 10).entries == ()
+    context.jobs.cancel(NAME)
+    assert context.woken == 1, "whoever follows must see to it"
+    assert context.jobs.get(NAME).state is State.CANCELLED
+    context.jobs.cancel(NAME)
+    context.logs.append(job.uid, 1, "master-replica-0", [Line(1, CREATED, "INFO", "hello")])
+    context.usage.append(job.uid, 1, "master-replica-0", [make_sample(2)])
+    context.jobs.delete(NAME)
+    assert context.usage.replicas(job.uid) == ()
+    assert context.store.list(NAME.collection, where=None, limit=1, after=None).jobs == ()
+    assert context.logs.read(job.uid, 0, 10).entries == ()
 
 
-def test_labels_are_guarded_by_the_version(desk: Desk) -> None:
-    desk.store.create(make_job(NAME), ())
+def test_labels_are_guarded_by_the_version(context: Desk) -> None:
+    context.store.create(make_job(NAME), ())
 
-    changed = desk.jobs.set_labels(NAME, (("a", "b"),), version=1)
+    changed = context.jobs.set_labels(NAME, (("a", "b"),), version=1)
     assert (changed.labels, changed.version) == ((("a", "b"),), 2)
     with pytest.raises(Aborted, match="etag"):
-        desk.jobs.set_labels(NAME, (), version=1)
-    assert desk.jobs.set_labels(NAME, (), version=None).version == 3
+        context.jobs.set_labels(NAME, (), version=1)
+    assert context.jobs.set_labels(NAME, (), version=None).version == 3

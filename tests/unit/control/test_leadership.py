@@ -18,15 +18,15 @@ LIFE_S = 9.0
 
 
 class Server:
-    def __init__(self, house: House, name: str) -> None:
-        self._house = house
+    def __init__(self, rig: Rig, name: str) -> None:
+        self._house = rig
         self.terms: list[Lease] = []
         self.over = 0
         self.kept = 0
         self.broken = False
         url = f"http://{name}"
         self.leadership = Leadership(
-            house.leases, name, url, LIFE_S, lambda: house.passed_s, self.begin, self.end, self.keep
+            rig.leases, name, url, LIFE_S, lambda: rig.passed_s, self.begin, self.end, self.keep
         )
 
     def begin(self, lease: Lease) -> None:
@@ -48,7 +48,7 @@ class Server:
         return self.leadership.step()
 
 
-class House:
+class Rig:
     """The database's clock may be set; the monotonic one goes its way."""
 
     def __init__(self) -> None:
@@ -66,105 +66,105 @@ class House:
 
 
 @pytest.fixture
-def house() -> House:
-    return House()
+def rig() -> Rig:
+    return Rig()
 
 
-def test_the_first_leads_and_the_other_knows_where(house: House) -> None:
-    known = [house.one.leadership.leader_url]
-    house.one.step()
-    due_s = house.two.step()
-    assert [server.leads for server in (house.one, house.two)] == [True, False]
-    assert [lease.epoch for lease in house.one.terms] == [1]
-    known += [house.one.leadership.leader_url, house.two.leadership.leader_url]
+def test_the_first_leads_and_the_other_knows_where(rig: Rig) -> None:
+    known = [rig.one.leadership.leader_url]
+    rig.one.step()
+    due_s = rig.two.step()
+    assert [server.leads for server in (rig.one, rig.two)] == [True, False]
+    assert [lease.epoch for lease in rig.one.terms] == [1]
+    known += [rig.one.leadership.leader_url, rig.two.leadership.leader_url]
     assert known == [None, "http://one", "http://one"]
     assert 0 < due_s <= LIFE_S / 3
 
 
-def test_a_leader_that_renews_goes_on_leading(house: House) -> None:
+def test_a_leader_that_renews_goes_on_leading(rig: Rig) -> None:
     for _ in range(20):
-        house.passed_s += house.one.step()
-        house.two.step()
-    assert house.one.leads
-    assert (len(house.one.terms), house.one.over, house.two.terms) == (1, 0, [])
-    assert house.one.kept == 19
+        rig.passed_s += rig.one.step()
+        rig.two.step()
+    assert rig.one.leads
+    assert (len(rig.one.terms), rig.one.over, rig.two.terms) == (1, 0, [])
+    assert rig.one.kept == 19
 
 
-def test_a_dead_leader_is_followed_when_its_lease_is_over(house: House) -> None:
-    house.one.step()
-    assert LIFE_S <= house.seconds_until_two_leads() <= LIFE_S * 1.1
-    assert house.two.terms[0].epoch == 2
+def test_a_dead_leader_is_followed_when_its_lease_is_over(rig: Rig) -> None:
+    rig.one.step()
+    assert LIFE_S <= rig.seconds_until_two_leads() <= LIFE_S * 1.1
+    assert rig.two.terms[0].epoch == 2
 
 
-def test_a_leader_that_slept_is_none_before_it_has_noticed(house: House) -> None:
-    house.one.step()
-    house.passed_s += LIFE_S
-    assert [server.leads for server in (house.one, house.two)] == [False, False]
-    house.two.step()
-    house.one.step()
-    assert house.one.over == 1
-    house.one.step()
-    assert [server.leads for server in (house.one, house.two)] == [False, True]
-    assert house.one.leadership.leader_url == "http://two"
+def test_a_leader_that_slept_is_none_before_it_has_noticed(rig: Rig) -> None:
+    rig.one.step()
+    rig.passed_s += LIFE_S
+    assert [server.leads for server in (rig.one, rig.two)] == [False, False]
+    rig.two.step()
+    rig.one.step()
+    assert rig.one.over == 1
+    rig.one.step()
+    assert [server.leads for server in (rig.one, rig.two)] == [False, True]
+    assert rig.one.leadership.leader_url == "http://two"
 
 
-def test_one_that_slept_and_was_not_missed_begins_anew(house: House) -> None:
-    house.one.step()
-    house.passed_s += LIFE_S
-    assert house.one.step() == 0.0
-    house.one.step()
-    assert house.one.leads
-    assert [lease.epoch for lease in house.one.terms] == [1, 2]
-    assert house.one.over == 1
+def test_one_that_slept_and_was_not_missed_begins_anew(rig: Rig) -> None:
+    rig.one.step()
+    rig.passed_s += LIFE_S
+    assert rig.one.step() == 0.0
+    rig.one.step()
+    assert rig.one.leads
+    assert [lease.epoch for lease in rig.one.terms] == [1, 2]
+    assert rig.one.over == 1
 
 
-def test_an_end_in_order_lets_the_next_one_lead_at_once(house: House) -> None:
-    house.one.step()
-    house.two.step()
-    house.one.leadership.close()
-    assert (house.one.leads, house.one.over) == (False, 1)
-    house.two.step()
-    assert house.two.leads
-    house.one.leadership.close()
-    assert house.one.over == 1
+def test_an_end_in_order_lets_the_next_one_lead_at_once(rig: Rig) -> None:
+    rig.one.step()
+    rig.two.step()
+    rig.one.leadership.close()
+    assert (rig.one.leads, rig.one.over) == (False, 1)
+    rig.two.step()
+    assert rig.two.leads
+    rig.one.leadership.close()
+    assert rig.one.over == 1
 
 
-def test_a_leader_without_a_database_stops_before_its_lease_is_over(house: House) -> None:
-    house.one.step()
-    house.leases.away = True
-    began_s = house.passed_s
-    while not house.one.over:
-        house.passed_s += house.one.step()
-    assert not house.one.leads
-    assert house.passed_s - began_s <= LIFE_S * 1.1
-    house.leases.away = False
-    house.one.step()
-    assert house.one.leads
+def test_a_leader_without_a_database_stops_before_its_lease_is_over(rig: Rig) -> None:
+    rig.one.step()
+    rig.leases.away = True
+    began_s = rig.passed_s
+    while not rig.one.over:
+        rig.passed_s += rig.one.step()
+    assert not rig.one.leads
+    assert rig.passed_s - began_s <= LIFE_S * 1.1
+    rig.leases.away = False
+    rig.one.step()
+    assert rig.one.leads
 
 
-def test_a_short_absence_of_the_database_changes_nothing(house: House) -> None:
-    house.one.step()
-    house.leases.away = True
-    house.passed_s += house.one.step()
-    house.leases.away = False
-    house.one.step()
-    assert (house.one.leads, house.one.over) == (True, 0)
+def test_a_short_absence_of_the_database_changes_nothing(rig: Rig) -> None:
+    rig.one.step()
+    rig.leases.away = True
+    rig.passed_s += rig.one.step()
+    rig.leases.away = False
+    rig.one.step()
+    assert (rig.one.leads, rig.one.over) == (True, 0)
 
 
-def test_a_clock_that_is_set_back_keeps_no_dead_leader_alive(house: House) -> None:
-    house.one.step()
-    house.two.step()
-    house.set_by_s -= 3600.0
-    assert house.seconds_until_two_leads() <= 2 * LIFE_S
+def test_a_clock_that_is_set_back_keeps_no_dead_leader_alive(rig: Rig) -> None:
+    rig.one.step()
+    rig.two.step()
+    rig.set_by_s -= 3600.0
+    assert rig.seconds_until_two_leads() <= 2 * LIFE_S
 
 
-def test_who_cannot_lead_gives_it_back(house: House) -> None:
-    house.one.broken = True
+def test_who_cannot_lead_gives_it_back(rig: Rig) -> None:
+    rig.one.broken = True
     with pytest.raises(OSError, match="no descriptors left"):
-        house.one.step()
-    assert not house.one.leads
-    house.two.step()
-    assert house.two.leads
+        rig.one.step()
+    assert not rig.one.leads
+    rig.two.step()
+    assert rig.two.leads
 
 
 @given(
@@ -176,21 +176,21 @@ def test_who_cannot_lead_gives_it_back(house: House) -> None:
 def test_never_do_two_lead_at_once_while_the_clock_goes_right(
     things: list[tuple[str, float]],
 ) -> None:
-    house = House()
+    rig = Rig()
     for thing, passes_s in things:
-        house.passed_s += passes_s
+        rig.passed_s += passes_s
         match thing:
             case "one":
-                house.one.step()
+                rig.one.step()
             case "two":
-                house.two.step()
+                rig.two.step()
             case "end":
-                house.leases.away = False
-                house.one.leadership.close()
+                rig.leases.away = False
+                rig.one.leadership.close()
             case _:
-                house.leases.away = thing == "away"
-        assert not (house.one.leads and house.two.leads)
-        for server in (house.one, house.two):
+                rig.leases.away = thing == "away"
+        assert not (rig.one.leads and rig.two.leads)
+        for server in (rig.one, rig.two):
             assert len(server.terms) - server.over in (0, 1)
-    epochs = [lease.epoch for server in (house.one, house.two) for lease in server.terms]
+    epochs = [lease.epoch for server in (rig.one, rig.two) for lease in server.terms]
     assert len(set(epochs)) == len(epochs)

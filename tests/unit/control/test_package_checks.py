@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import pytest
 
-from footplate.buckets.folders import FolderBuckets
-from footplate.control.gate import Gate
+from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.control.package_checks import PackageChecks
 from footplate.control.preflight import NOTHING, Staging
-from footplate.control.searches.earlier import EarlierStudies
-from footplate.control.searches.resolving import SearchResolver
+from footplate.control.submission_checks import SubmissionChecks
+from footplate.control.tuning.prior_studies import PriorStudies
+from footplate.control.tuning.search_resolution import SearchResolver
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import JobSpec, PythonProgram, RestartBounds
 from footplate.domain.names import GcsUri, TrainingJobName
@@ -63,13 +63,13 @@ def checks(tmp_path: Path, resolver: FakeResolver) -> PackageChecks:
     buckets, store, regions = FolderBuckets(tmp_path, FakeClock()), MemoryStore(), make_regions()
     buckets.create_bucket("demo-bucket")
     buckets.write("demo-bucket", "trainer-0.1.tar.gz", [b"in the bucket"])
-    searches = SearchResolver(store, EarlierStudies(store, store.studies))
-    gate = Gate(
+    searches = SearchResolver(store, PriorStudies(store, store.studies))
+    submission_checks = SubmissionChecks(
         *(buckets, built_in(), regions, Quotas, RestartBounds(0, 0), searches),
         FakeContainerEngine(),
         reduction=True,
     )
-    return PackageChecks(gate, buckets, built_in(), regions.site, resolver)
+    return PackageChecks(submission_checks, buckets, built_in(), regions.site, resolver)
 
 
 def submission(*package_uris: str, workers: int = 0) -> Submission:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from footplate.domain.errors import Code, NotFound
+from footplate.domain.job_states import State
 from footplate.domain.names import CustomJobName, pipeline_model_name
 from footplate.domain.pipelines import ModelUpload
-from footplate.domain.states import State
 from tests.support.models import make_model
 from tests.support.pipeline_rig import UPLOAD, PipelineRig
 
@@ -119,7 +119,7 @@ def test_a_death_at_any_point_changes_nothing(point: int) -> None:
     """One job, one model with one version, one end, wherever the service dies."""
     rig = PipelineRig()
     rig.files.names = ["out/model/x"]
-    rig.fuse.arm(point)
+    rig.crash_point.arm(point)
     rig.settle()
     rig.begin()
     job = rig.end(State.SUCCEEDED, Code.OK)
@@ -136,7 +136,7 @@ def test_a_death_at_any_point_changes_nothing(point: int) -> None:
 def test_a_death_before_a_cancellation_loses_neither() -> None:
     for point in range(WRITES):
         rig = PipelineRig()
-        rig.fuse.arm(point)
+        rig.crash_point.arm(point)
         rig.settle()
         rig.begin()
         rig.cancel()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate import catalogue
-from footplate.buckets.folders import FolderBuckets
+from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.control.preflight import Staging, joined, violations
 from footplate.domain import algorithms
 from footplate.domain.errors import Violation

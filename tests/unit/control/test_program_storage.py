@@ -7,8 +7,8 @@ import pytest
 from footplate.control.program_storage import ProgramStorage
 from footplate.control.tokens import Bearer, Tokens
 from footplate.domain.errors import PermissionDenied
+from footplate.domain.job_states import Phase, State
 from footplate.domain.jobs import Job, Replica
-from footplate.domain.states import Phase, State
 from tests.support.jobs import make_job
 from tests.support.store import MemoryStore
 

@@ -10,7 +10,7 @@ from footplate.domain.quotas import Quota
 from tests.support.quotas import CATALOGUE, MemoryQuotas
 
 if TYPE_CHECKING:
-    from footplate.domain.amounts import Amounts
+    from footplate.domain.resources import Amounts
 
 REGION, T4 = "us-central1", "NVIDIA_TESLA_T4"
 
@@ -130,9 +130,9 @@ def test_everything_wrong_with_a_change_is_said_at_once_and_nothing_changes() ->
 
 def test_only_places_that_can_be_are_looked_at() -> None:
     book = Office().book
-    for look in (book.get, book.remove):
+    for inspect in (book.get, book.remove):
         with pytest.raises(InvalidArgument, match=r"region: 'moon' given"):
-            look("ads", "moon")
+            inspect("ads", "moon")
 
 
 def test_use_is_shown_with_and_without_a_limit() -> None:

@@ -10,7 +10,7 @@ import pytest
 from footplate.control.service_log import ServiceLog
 from footplate.domain.jobs import JobEvent
 from footplate.domain.names import JobUid
-from footplate.domain.service_lines import SERVICE
+from footplate.domain.service_log_lines import SERVICE
 from tests.support.jobs import CREATED, make_job
 from tests.support.logs import MemoryLogs
 from tests.support.run_contract import make_run, make_tuning_job
@@ -23,7 +23,7 @@ ISOLATION = JobEvent(CREATED, "ISOLATION", "a pid namespace", 1, "master-replica
 FAILED = JobEvent(CREATED, "REPLICA_FAILED", "exit code 1", 1, "master-replica-0")
 
 
-class House:
+class Rig:
     def __init__(self) -> None:
         self.store = MemoryStore()
         self.logs = MemoryLogs(lambda: CREATED)
@@ -39,74 +39,72 @@ class House:
 
 
 @pytest.fixture
-def house() -> House:
-    made = House()
+def rig() -> Rig:
+    made = Rig()
     made.store.create(JOB, (QUEUED, WARNING))
     made.service_log.follow(JOB.uid, (QUEUED, WARNING))
     return made
 
 
-def test_events_with_reasons_become_lines(house: House) -> None:
-    house.happen(ISOLATION)
-    house.happen(FAILED, JobEvent(CREATED, "FAILED", "No module named 'model'"))
+def test_events_with_reasons_become_lines(rig: Rig) -> None:
+    rig.happen(ISOLATION)
+    rig.happen(FAILED, JobEvent(CREATED, "FAILED", "No module named 'model'"))
 
-    assert house.lines() == [
+    assert rig.lines() == [
         (SERVICE, "WARNING", "the GPU would stand idle"),
         (SERVICE, "ERROR", "master-replica-0: exit code 1"),
         (SERVICE, "ERROR", "No module named 'model'"),
     ]
 
 
-def test_no_event_is_copied_twice(house: House) -> None:
-    house.service_log.copy(JOB)
-    ServiceLog(house.store, house.logs).copy(JOB)
+def test_no_event_is_copied_twice(rig: Rig) -> None:
+    rig.service_log.copy(JOB)
+    ServiceLog(rig.store, rig.logs).copy(JOB)
 
-    assert len(house.lines()) == 1
-
-
-def test_a_crash_between_an_event_and_its_line(house: House) -> None:
-    house.store.append(JOB.uid, (FAILED,))
-
-    house.service_log.copy(JOB)
-
-    assert [severity for _, severity, _ in house.lines()] == ["WARNING", "ERROR"]
+    assert len(rig.lines()) == 1
 
 
-def test_a_full_disk_fails_no_write_of_the_job(
-    house: House, caplog: pytest.LogCaptureFixture
-) -> None:
-    house.logs.full = True
+def test_a_crash_between_an_event_and_its_line(rig: Rig) -> None:
+    rig.store.append(JOB.uid, (FAILED,))
+
+    rig.service_log.copy(JOB)
+
+    assert [severity for _, severity, _ in rig.lines()] == ["WARNING", "ERROR"]
+
+
+def test_a_full_disk_fails_no_write_of_the_job(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
+    rig.logs.full = True
     with caplog.at_level(logging.WARNING):
-        house.happen(FAILED)
+        rig.happen(FAILED)
     assert "the disk is full" in caplog.text
 
-    house.logs.full = False
-    house.happen(QUEUED, WARNING)
+    rig.logs.full = False
+    rig.happen(QUEUED, WARNING)
 
-    assert [severity for _, severity, _ in house.lines()] == ["WARNING", "ERROR", "WARNING"]
-
-
-def test_a_deleted_job_gets_no_log(house: House) -> None:
-    house.service_log.follow(JobUid("gone"), (FAILED,))
-
-    assert house.lines(JobUid("gone")) == []
+    assert [severity for _, severity, _ in rig.lines()] == ["WARNING", "ERROR", "WARNING"]
 
 
-def test_many_events(house: House) -> None:
-    house.store.append(JOB.uid, [replace(FAILED, message=f"{n}") for n in range(2500)])
+def test_a_deleted_job_gets_no_log(rig: Rig) -> None:
+    rig.service_log.follow(JobUid("gone"), (FAILED,))
 
-    house.service_log.copy(JOB)
+    assert rig.lines(JobUid("gone")) == []
 
-    assert len(house.lines()) == 2501
+
+def test_many_events(rig: Rig) -> None:
+    rig.store.append(JOB.uid, [replace(FAILED, message=f"{n}") for n in range(2500)])
+
+    rig.service_log.copy(JOB)
+
+    assert len(rig.lines()) == 2501
 
 
 def test_a_trial_writes_into_the_log_of_its_search() -> None:
-    house, search = House(), make_tuning_job()
+    rig, search = Rig(), make_tuning_job()
     runs = [make_run(search, number) for number in (1, 2)]
-    house.store.create(search, ())
+    rig.store.create(search, ())
     for run in runs:
-        house.store.create(run, ())
-        house.happen(FAILED, uid=run.uid)
+        rig.store.create(run, ())
+        rig.happen(FAILED, uid=run.uid)
 
-    entries = house.logs.read(search.uid).entries
+    entries = rig.logs.read(search.uid).entries
     assert [(entry.replica, entry.trial) for entry in entries] == [(SERVICE, "1"), (SERVICE, "2")]

@@ -5,17 +5,17 @@ from itertools import count
 
 import pytest
 
+from footplate.control.control_requests import ControlRequestKind, ControlRequests
 from footplate.control.shells import MOST_OF_A_REPLICA, Shells
 from footplate.control.tokens import Bearer, ShellTokens
-from footplate.control.wishes import Wishes, WishKind
 from footplate.domain.errors import (
     FailedPrecondition,
     NotFound,
     PermissionDenied,
     ResourceExhausted,
 )
+from footplate.domain.job_states import Phase, State
 from footplate.domain.jobs import Job, Replica
-from footplate.domain.states import Phase, State
 from tests.support.clock import FakeClock
 from tests.support.jobs import make_job, make_spec
 from tests.support.store import MemoryStore
@@ -28,9 +28,9 @@ class Counter:
 
     def __init__(self) -> None:
         self.store, clock, numbers = MemoryStore(), FakeClock(), count()
-        self.wishes = Wishes(lambda: f"id{next(numbers)}", 10)
+        self.control_requests = ControlRequests(lambda: f"id{next(numbers)}", 10)
         self.tokens = ShellTokens(b"k" * 32)
-        self.shells = Shells(self.store, self.wishes, self.tokens, clock)
+        self.shells = Shells(self.store, self.control_requests, self.tokens, clock)
         spec = replace(make_spec(workers=1), web_access=True)
         replicas = (Replica(MASTER, Phase.RUNNING), Replica(WORKER, Phase.EXITED))
         job = make_job(spec=spec)
@@ -49,78 +49,83 @@ class Counter:
 
 
 @pytest.fixture
-def desk() -> Counter:
+def context() -> Counter:
     return Counter()
 
 
-def test_running_replicas_of_a_job_that_wants_it_have_addresses(desk: Counter) -> None:
-    assert desk.shells.paths(desk.job) == {MASTER: f"/shell/v1/{desk.token}"}
-    assert desk.shells.paths(replace(desk.job, state=State.CANCELLING)) == {}
-    unwanted = replace(desk.job, spec=replace(desk.job.spec, web_access=False))
-    assert desk.shells.paths(unwanted) == {}
+def test_running_replicas_of_a_job_that_wants_it_have_addresses(context: Counter) -> None:
+    assert context.shells.paths(context.job) == {MASTER: f"/shell/v1/{context.token}"}
+    assert context.shells.paths(replace(context.job, state=State.CANCELLING)) == {}
+    unwanted = replace(context.job, spec=replace(context.job.spec, web_access=False))
+    assert context.shells.paths(unwanted) == {}
 
 
-def test_a_shell_is_a_wish_of_its_replica_and_an_event_of_its_job(desk: Counter) -> None:
-    shell = desk.shells.ask(desk.token, "10.0.0.1", "a terminal")
-    (wish,), _ = desk.wishes.pending(desk.asked, "")
-    assert (wish.id, wish.kind) == (shell.wish.id, WishKind.SHELL)
+def test_a_shell_is_a_control_request_of_its_replica_and_an_event_of_its_job(
+    context: Counter,
+) -> None:
+    shell = context.shells.ask(context.token, "10.0.0.1", "a terminal")
+    (control_request,), _ = context.control_requests.pending(context.asked, "")
+    assert (control_request.id, control_request.kind) == (
+        shell.control_request.id,
+        ControlRequestKind.SHELL,
+    )
 
-    desk.shells.arrive(wish.id, desk.asked)
-    assert not shell.wish.answered.result(0).error
-    desk.shells.begin(shell)
-    desk.shells.end(shell, "exit code 0")
-    assert desk.told() == [
+    context.shells.arrive(control_request.id, context.asked)
+    assert not shell.control_request.answered.result(0).error
+    context.shells.begin(shell)
+    context.shells.end(shell, "exit code 0")
+    assert context.told() == [
         ("SHELL_OPENED", "a terminal, from 10.0.0.1", MASTER),
         ("SHELL_CLOSED", "a terminal, from 10.0.0.1: exit code 0", MASTER),
     ]
 
 
-def test_one_that_never_came_to_be_is_no_event_and_can_not_come_late(desk: Counter) -> None:
-    shell = desk.shells.ask(desk.token, "10.0.0.1", "a terminal")
-    desk.shells.end(shell, "")
-    assert desk.told() == []
-    with pytest.raises(NotFound, match="nobody waits"):
-        desk.shells.arrive(shell.wish.id, desk.asked)
+def test_one_that_never_came_to_be_is_no_event_and_can_not_come_late(context: Counter) -> None:
+    shell = context.shells.ask(context.token, "10.0.0.1", "a terminal")
+    context.shells.end(shell, "")
+    assert context.told() == []
+    with pytest.raises(NotFound, match="no caller waits"):
+        context.shells.arrive(shell.control_request.id, context.asked)
 
 
-def test_another_replica_can_not_open_it(desk: Counter) -> None:
-    shell = desk.shells.ask(desk.token, "10.0.0.1", "a terminal")
+def test_another_replica_can_not_open_it(context: Counter) -> None:
+    shell = context.shells.ask(context.token, "10.0.0.1", "a terminal")
     with pytest.raises(NotFound):
-        desk.shells.arrive(shell.wish.id, Bearer(desk.job.attempt_id, WORKER))
+        context.shells.arrive(shell.control_request.id, Bearer(context.job.attempt_id, WORKER))
 
 
-def test_a_replica_has_only_so_many(desk: Counter) -> None:
+def test_a_replica_has_only_so_many(context: Counter) -> None:
     shells = []
     for _ in range(MOST_OF_A_REPLICA):
-        shells.append(desk.shells.ask(desk.token, "me", "a terminal"))
-        desk.shells.arrive(shells[-1].wish.id, desk.asked)
+        shells.append(context.shells.ask(context.token, "me", "a terminal"))
+        context.shells.arrive(shells[-1].control_request.id, context.asked)
     with pytest.raises(ResourceExhausted, match="close one"):
-        desk.shells.ask(desk.token, "me", "a terminal")
-    desk.shells.end(shells[0], "exit code 0")
-    desk.shells.ask(desk.token, "me", "a terminal")
+        context.shells.ask(context.token, "me", "a terminal")
+    context.shells.end(shells[0], "exit code 0")
+    context.shells.ask(context.token, "me", "a terminal")
 
 
 @pytest.mark.parametrize("text", ["", ".", "a.b.c", "é.é.é"])
-def test_an_address_that_was_never_given_out_leads_nowhere(desk: Counter, text: str) -> None:
+def test_an_address_that_was_never_given_out_leads_nowhere(context: Counter, text: str) -> None:
     with pytest.raises(PermissionDenied):
-        desk.shells.find(text)
+        context.shells.find(text)
     with pytest.raises(PermissionDenied):
-        desk.shells.find(desk.token.replace(MASTER, WORKER))
+        context.shells.find(context.token.replace(MASTER, WORKER))
 
 
-def test_where_nothing_runs_it_says_why(desk: Counter) -> None:
+def test_where_nothing_runs_it_says_why(context: Counter) -> None:
     with pytest.raises(FailedPrecondition, match=f"{WORKER} isn't running"):
-        desk.shells.find(desk.tokens.issue(desk.job.uid, WORKER))
-    desk.change(state=State.SUCCEEDED)
+        context.shells.find(context.tokens.issue(context.job.uid, WORKER))
+    context.change(state=State.SUCCEEDED)
     with pytest.raises(FailedPrecondition, match="the job is SUCCEEDED"):
-        desk.shells.find(desk.token)
+        context.shells.find(context.token)
 
 
-def test_a_job_that_is_gone_has_none(desk: Counter) -> None:
-    desk.change(state=State.SUCCEEDED)
-    desk.store.delete(desk.job.name, desk.store.get(desk.job.name).version)
+def test_a_job_that_is_gone_has_none(context: Counter) -> None:
+    context.change(state=State.SUCCEEDED)
+    context.store.delete(context.job.name, context.store.get(context.job.name).version)
     with pytest.raises(PermissionDenied):
-        desk.shells.find(desk.token)
+        context.shells.find(context.token)
 
 
 @pytest.mark.parametrize(
@@ -135,14 +140,14 @@ def test_a_job_that_is_gone_has_none(desk: Counter) -> None:
     ],
 )
 def test_a_shell_is_over_with_the_start_of_its_replica(
-    desk: Counter, fields: dict[str, object], reason: str
+    context: Counter, fields: dict[str, object], reason: str
 ) -> None:
-    shell = desk.shells.ask(desk.token, "me", "a terminal")
-    desk.change(**fields)
+    shell = context.shells.ask(context.token, "me", "a terminal")
+    context.change(**fields)
     if reason:
-        assert reason in desk.shells.over_because(shell)
+        assert reason in context.shells.over_because(shell)
     else:
-        assert desk.shells.over_because(shell) == ""
+        assert context.shells.over_because(shell) == ""
 
 
 def test_a_token_of_a_replica_opens_no_shell_nor_the_other_way_round() -> None:

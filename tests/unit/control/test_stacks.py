@@ -7,13 +7,17 @@ from threading import Event, Thread
 
 import pytest
 
+from footplate.control.control_requests import (
+    MOST_OF_A_REPLICA,
+    ControlRequestKind,
+    ControlRequests,
+)
 from footplate.control.stacks import MOST_AT_ONCE, Stacks
 from footplate.control.tokens import Bearer
-from footplate.control.wishes import MOST_OF_A_REPLICA, Wishes, WishKind
 from footplate.domain.errors import FailedPrecondition, NotFound, ResourceExhausted
+from footplate.domain.job_states import Phase, State
 from footplate.domain.jobs import Job, Replica
-from footplate.domain.states import Phase, State
-from footplate.wire.wishes import WishAnswer
+from footplate.wire.control_requests import ControlResponse
 from tests.support.jobs import make_job, make_spec
 
 MASTER, FIRST, SECOND = "master-replica-0", "worker-replica-0", "worker-replica-1"
@@ -39,28 +43,28 @@ def make(*phases: Phase, state: State = State.RUNNING) -> Job:
 class World:
     """Replicas that answer as soon as they are asked."""
 
-    def __init__(self, answers: dict[str, WishAnswer]) -> None:
+    def __init__(self, answers: dict[str, ControlResponse]) -> None:
         numbers = count()
-        self.wishes = Wishes(lambda: f"w{next(numbers)}", 10)
-        self.stacks = Stacks(self.wishes)
+        self.control_requests = ControlRequests(lambda: f"w{next(numbers)}", 10)
+        self.stacks = Stacks(self.control_requests)
         self.job = make()
         for replica, answer in answers.items():
             self._let_answer(replica, answer)
 
-    def _let_answer(self, replica: str, answer: WishAnswer) -> None:
+    def _let_answer(self, replica: str, answer: ControlResponse) -> None:
         asked = Bearer(self.job.attempt_id, replica)
 
         def wake() -> None:
-            for wish in self.wishes.pending(asked, "")[0]:
-                self.wishes.answer(wish.id, asked, answer)
+            for control_request in self.control_requests.pending(asked, "")[0]:
+                self.control_requests.answer(control_request.id, asked, answer)
 
-        assert self.wishes.hold(asked, wake) is not None
+        assert self.control_requests.hold(asked, wake) is not None
 
 
 ALL = {
-    MASTER: WishAnswer(told("all_reduce")),
-    FIRST: WishAnswer(told("load")),
-    SECOND: WishAnswer(told("all_reduce")),
+    MASTER: ControlResponse(told("all_reduce")),
+    FIRST: ControlResponse(told("load")),
+    SECOND: ControlResponse(told("all_reduce")),
 }
 
 
@@ -81,8 +85,8 @@ def test_only_those_that_are_named_are_asked() -> None:
 
 
 def test_who_does_not_answer_is_named_with_the_reason() -> None:
-    refusing = WishAnswer(error="py-spy isn't permitted")
-    world = World({MASTER: refusing, FIRST: WishAnswer("nonsense")})
+    refusing = ControlResponse(error="py-spy isn't permitted")
+    world = World({MASTER: refusing, FIRST: ControlResponse("nonsense")})
     missing = world.stacks.collect(world.job, limit_s=0.01).comparison.missing
     assert [each.replica for each in missing] == [MASTER, FIRST, SECOND]
     assert missing[0].reason == "py-spy isn't permitted"
@@ -107,13 +111,13 @@ def test_where_nobody_runs_there_is_nothing_to_ask() -> None:
         world.stacks.collect(make(*[Phase.PREPARING] * 3))
 
 
-def test_one_with_too_many_wishes_is_named() -> None:
+def test_one_with_too_many_control_requests_is_named() -> None:
     world = World({MASTER: ALL[MASTER], FIRST: ALL[FIRST]})
     for _ in range(MOST_OF_A_REPLICA):
-        world.wishes.ask(world.job, SECOND, WishKind.STACKS)
+        world.control_requests.ask(world.job, SECOND, ControlRequestKind.STACKS)
     missing = world.stacks.collect(world.job, limit_s=LONG_S).comparison.missing
     assert [each.reason for each in missing] == [
-        f"replica {SECOND} has {MOST_OF_A_REPLICA} wishes to answer; ask again later"
+        f"replica {SECOND} has {MOST_OF_A_REPLICA} pending requests; try again later"
     ]
 
 
@@ -122,7 +126,7 @@ def test_only_so_many_wait_at_once() -> None:
     asking = [Thread(target=world.stacks.tell, args=(world.job, LONG_S)) for _ in range(8)]
     assert len(asking) == MOST_AT_ONCE
     asked = Event()
-    world.wishes.hold(Bearer(world.job.attempt_id, SECOND), asked.set)
+    world.control_requests.hold(Bearer(world.job.attempt_id, SECOND), asked.set)
     for thread in asking:
         asked.clear()
         thread.start()
@@ -130,7 +134,7 @@ def test_only_so_many_wait_at_once() -> None:
     with pytest.raises(ResourceExhausted, match="8 jobs are being asked for; try again"):
         world.stacks.collect(world.job)
     assert world.stacks.tell(world.job).startswith("no stacks: the stacks of 8 jobs are being")
-    world.wishes.close()
+    world.control_requests.close()
     for thread in asking:
         thread.join()
     world.stacks.collect(world.job)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.buckets.folders import FolderBuckets
-from footplate.control.gate import Gate
+from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.control.preflight import Staging
-from footplate.control.searches.earlier import EarlierStudies
-from footplate.control.searches.resolving import SearchResolver
+from footplate.control.submission_checks import SubmissionChecks
+from footplate.control.tuning.prior_studies import PriorStudies
+from footplate.control.tuning.search_resolution import SearchResolver
 from footplate.control.validation import Validation
 from footplate.domain.admission import Explanation
 from footplate.domain.errors import Unavailable, Violation
@@ -57,8 +57,8 @@ class Desk:
         self.full = False
         self.asked: list[tuple[JobSpec, str]] = []
         regions = make_regions(make_site(mode))
-        searches = SearchResolver(self.store, EarlierStudies(self.store, self.store.studies))
-        gate = Gate(
+        searches = SearchResolver(self.store, PriorStudies(self.store, self.store.studies))
+        submission_checks = SubmissionChecks(
             self.buckets,
             built_in(),
             regions,
@@ -70,7 +70,7 @@ class Desk:
         )
         self.validation = Validation(
             self.store,
-            gate,
+            submission_checks,
             self.buckets,
             built_in(),
             regions.site,
@@ -88,7 +88,7 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
+def context(tmp_path: Path) -> Desk:
     return Desk(tmp_path / "buckets", quotas=Quotas())
 
 
@@ -104,10 +104,10 @@ def submission(
     return Submission(name, "", replace(spec, pools=(pool,)), "{}", warnings=("it is late",))
 
 
-def test_a_good_job_that_would_start(desk: Desk) -> None:
+def test_a_good_job_that_would_start(context: Desk) -> None:
     given = submission()
 
-    verdict = desk.validation.validate(given)
+    verdict = context.validation.validate(given)
 
     assert verdict.accepted
     assert verdict.violations == ()
@@ -117,14 +117,14 @@ def test_a_good_job_that_would_start(desk: Desk) -> None:
     assert verdict.parity.accepted is True
     assert verdict.plan is not None
     assert dict(verdict.plan.pools[0].variables)["CLOUD_ML_JOB_ID"] == "job_1"
-    assert desk.asked == [(given.spec, "demo")]
-    assert desk.store.active() == ()
+    assert context.asked == [(given.spec, "demo")]
+    assert context.store.active() == ()
 
 
-def test_a_good_job_that_would_wait(desk: Desk) -> None:
-    desk.waits = Explanation(3, "room", "4 replicas are held by job_2; it is the third in line")
+def test_a_good_job_that_would_wait(context: Desk) -> None:
+    context.waits = Explanation(3, "room", "4 replicas are held by job_2; it is the third in line")
 
-    verdict = desk.validation.validate(submission())
+    verdict = context.validation.validate(submission())
 
     assert verdict.accepted
     assert verdict.queue == Outlook(
@@ -132,22 +132,22 @@ def test_a_good_job_that_would_wait(desk: Desk) -> None:
     )
 
 
-def test_programs_get_paths_that_they_can_open(desk: Desk) -> None:
+def test_programs_get_paths_that_they_can_open(context: Desk) -> None:
     spec = submission().spec
     out = "gs://demo-bucket/out"
     spec = replace(spec, job_dir=out, directories=(Directory(None, out, "trainingInput.jobDir"),))
 
-    plan = desk.validation.validate(replace(submission(), spec=spec)).plan
+    plan = context.validation.validate(replace(submission(), spec=spec)).plan
 
     assert plan is not None
-    assert plan.pools[0].program.args == ("--job-dir", str(desk.folder / "demo-bucket" / "out"))
+    assert plan.pools[0].program.args == ("--job-dir", str(context.folder / "demo-bucket" / "out"))
 
 
-def test_the_rules_violations_and_what_is_missing_are_told_together(desk: Desk) -> None:
+def test_the_rules_violations_and_what_is_missing_are_told_together(context: Desk) -> None:
     wrong = Violation("trainingInput.region", "required")
     given = replace(submission(package="gs://demo-bucket/no.tar.gz"), violations=(wrong,))
 
-    verdict = desk.validation.validate(given)
+    verdict = context.validation.validate(given)
 
     assert not verdict.accepted
     assert [violation.field for violation in verdict.violations] == [
@@ -156,11 +156,11 @@ def test_the_rules_violations_and_what_is_missing_are_told_together(desk: Desk) 
     ]
     assert (verdict.plan, verdict.queue) == (None, None)
     assert verdict.parity.accepted is False
-    assert desk.asked == []
+    assert context.asked == []
 
 
-def test_what_is_only_missing_here_may_be_there(desk: Desk) -> None:
-    verdict = desk.validation.validate(submission(package="gs://no-bucket/t.tar.gz"))
+def test_what_is_only_missing_here_may_be_there(context: Desk) -> None:
+    verdict = context.validation.validate(submission(package="gs://no-bucket/t.tar.gz"))
 
     assert not verdict.accepted
     assert verdict.parity.accepted is None
@@ -170,26 +170,26 @@ def test_what_is_only_missing_here_may_be_there(desk: Desk) -> None:
     )
 
 
-def test_of_very_many_that_are_missing_some_are_told(desk: Desk) -> None:
+def test_of_very_many_that_are_missing_some_are_told(context: Desk) -> None:
     spec = submission().spec
     packages = tuple(f"gs://no-bucket/{number}.tar.gz" for number in range(400))
     program = PythonProgram("version:1.15/3.7", packages, "trainer.task")
     pool = replace(spec.primary, field="trainingInput", program=program)
     given = replace(submission(), spec=replace(spec, pools=(pool,)))
 
-    verdict = desk.validation.validate(given)
+    verdict = context.validation.validate(given)
 
     assert len(verdict.violations) == 51
     assert verdict.violations[-1] == Violation("request", "350 more violations")
     assert not any(reason.startswith("request ") for reason in verdict.parity.reasons)
 
 
-def test_where_very_much_is_wrong_nothing_is_looked_for(desk: Desk) -> None:
+def test_where_very_much_is_wrong_nothing_is_looked_for(context: Desk) -> None:
     wrong = tuple(Violation(f"labels.{number}", "wrong") for number in range(50))
     more = Violation("request", "at least 950 more violations")
     given = replace(submission(package="gs://no-bucket/x"), violations=(*wrong, more))
 
-    assert desk.validation.validate(given).violations == (*wrong, more)
+    assert context.validation.validate(given).violations == (*wrong, more)
 
 
 @pytest.mark.parametrize(
@@ -202,54 +202,54 @@ def test_where_very_much_is_wrong_nothing_is_looked_for(desk: Desk) -> None:
     ],
     ids=["no bucket", "no object", "no URI", "no image"],
 )
-def test_long_names_are_told_in_short(desk: Desk, given: Submission) -> None:
-    (violation,) = desk.validation.validate(given).violations
+def test_long_names_are_told_in_short(context: Desk, given: Submission) -> None:
+    (violation,) = context.validation.validate(given).violations
 
     assert len(violation.description) < 400
 
 
 @pytest.mark.parametrize("bucket", ["demo-bucket", "new-bucket"])
-def test_packages_that_the_client_is_going_to_upload(desk: Desk, bucket: str) -> None:
+def test_packages_that_the_client_is_going_to_upload(context: Desk, bucket: str) -> None:
     given = submission(package=f"gs://{bucket}/job_1/t.tar.gz")
     staging = Staging(GcsUri(bucket, "job_1/"), makes_bucket=bucket == "new-bucket")
 
-    assert not desk.validation.validate(given).accepted
-    verdict = desk.validation.validate(given, staging)
+    assert not context.validation.validate(given).accepted
+    verdict = context.validation.validate(given, staging)
 
     assert verdict.accepted
     assert verdict.plan is not None
 
 
-def test_a_directory_in_a_bucket_that_the_client_is_going_to_make(desk: Desk) -> None:
+def test_a_directory_in_a_bucket_that_the_client_is_going_to_make(context: Desk) -> None:
     given = submission(package="gs://new-bucket/job_1/t.tar.gz")
     given = replace(given, spec=replace(given.spec, job_dir="gs://new-bucket/out"))
     staging = Staging(GcsUri("new-bucket", "job_1/"), makes_bucket=True)
 
-    plan = desk.validation.validate(given, staging).plan
+    plan = context.validation.validate(given, staging).plan
 
     assert plan is not None
     assert plan.pools[0].program.args == ("--job-dir", "gs://new-bucket/out")
 
 
-def test_a_name_that_is_taken(desk: Desk) -> None:
-    desk.store.create(make_job(NAME), ())
+def test_a_name_that_is_taken(context: Desk) -> None:
+    context.store.create(make_job(NAME), ())
 
-    verdict = desk.validation.validate(submission())
+    verdict = context.validation.validate(submission())
 
     assert not verdict.accepted
     assert verdict.refusal is not None
     assert "projects/demo/jobs/job_1 already exists" in verdict.refusal
     assert verdict.plan is None
-    assert desk.validation.validate(submission(name=Location("demo", "us-central1"))).accepted
+    assert context.validation.validate(submission(name=Location("demo", "us-central1"))).accepted
 
 
 def test_a_valid_job_that_this_server_can_not_run(tmp_path: Path) -> None:
-    desk = Desk(tmp_path / "buckets", quotas=Quotas(), reduction=False)
+    context = Desk(tmp_path / "buckets", quotas=Quotas(), reduction=False)
     given = submission(runtime="version:2.21/")
     reducers = replace(given.spec.primary, cluster_role="workerpool2", program=program(IMAGE))
     given = replace(given, spec=replace(given.spec, pools=(*given.spec.pools, reducers)))
 
-    verdict = desk.validation.validate(given)
+    verdict = context.validation.validate(given)
 
     assert not verdict.accepted
     assert verdict.violations == ()
@@ -257,32 +257,32 @@ def test_a_valid_job_that_this_server_can_not_run(tmp_path: Path) -> None:
     assert (verdict.plan, verdict.queue) == (None, None)
 
 
-def test_a_full_disk(desk: Desk) -> None:
-    desk.full = True
+def test_a_full_disk(context: Desk) -> None:
+    context.full = True
 
-    verdict = desk.validation.validate(submission())
+    verdict = context.validation.validate(submission())
 
     assert not verdict.accepted
     assert verdict.refusal == "disk full: 0 MiB free"
 
 
-def test_no_advice_on_what_was_not_understood(desk: Desk) -> None:
+def test_no_advice_on_what_was_not_understood(context: Desk) -> None:
     few = replace(submission(), tuning=Tuning(parameters=1, max_trials=1), understood=False)
 
-    assert desk.validation.validate(few).warnings[:2] == ("it is late",)
+    assert context.validation.validate(few).warnings[:2] == ("it is late",)
 
 
-def test_a_search_with_few_trials(desk: Desk) -> None:
-    verdict = desk.validation.validate(replace(submission(), tuning=Tuning(2, 5)))
+def test_a_search_with_few_trials(context: Desk) -> None:
+    verdict = context.validation.validate(replace(submission(), tuning=Tuning(2, 5)))
 
     assert verdict.accepted
     assert any("5 trials are few for 2 parameters" in warning for warning in verdict.warnings)
 
 
 def test_a_job_that_can_never_fit(tmp_path: Path) -> None:
-    desk = Desk(tmp_path / "buckets", mode=Mode.ENFORCE, quotas=Quotas())
+    context = Desk(tmp_path / "buckets", mode=Mode.ENFORCE, quotas=Quotas())
 
-    verdict = desk.validation.validate(submission(machine=MachineSpec("n1-standard-96")))
+    verdict = context.validation.validate(submission(machine=MachineSpec("n1-standard-96")))
 
     assert not verdict.accepted
     assert verdict.refusal is not None
@@ -292,24 +292,24 @@ def test_a_job_that_can_never_fit(tmp_path: Path) -> None:
 
 def test_a_job_that_its_projects_quota_can_never_hold(tmp_path: Path) -> None:
     quotas = Quotas((Quota("demo", "*", {"vcpus": 2}),))
-    desk = Desk(tmp_path / "buckets", quotas=quotas)
+    context = Desk(tmp_path / "buckets", quotas=quotas)
 
-    verdict = desk.validation.validate(submission())
+    verdict = context.validation.validate(submission())
 
     assert not verdict.accepted
     assert verdict.refusal is not None
     assert "vCPU" in verdict.refusal
 
 
-def test_a_job_of_which_little_was_understood(desk: Desk) -> None:
+def test_a_job_of_which_little_was_understood(context: Desk) -> None:
     empty = Submission(
         NAME, "", JobSpec("", ()), "{}", violations=(Violation("trainingInput", "required"),)
     )
 
-    assert not desk.validation.validate(empty).accepted
+    assert not context.validation.validate(empty).accepted
 
 
-def test_a_refused_job_with_more_replicas_than_could_be_looked_at(desk: Desk) -> None:
+def test_a_refused_job_with_more_replicas_than_could_be_looked_at(context: Desk) -> None:
     given = submission()
     crowd = replace(
         given.spec.primary,
@@ -320,7 +320,7 @@ def test_a_refused_job_with_more_replicas_than_could_be_looked_at(desk: Desk) ->
     spec = replace(given.spec, pools=(given.spec.primary, crowd))
     wrong = Violation("trainingInput.workerCount", "allowed: 0 to 10000")
 
-    verdict = desk.validation.validate(replace(given, spec=spec, violations=(wrong,)))
+    verdict = context.validation.validate(replace(given, spec=spec, violations=(wrong,)))
 
     assert verdict.violations == (wrong,)
     assert verdict.plan is None

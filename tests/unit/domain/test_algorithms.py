@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from footplate.domain import algorithms, invocation
+from footplate.domain import algorithms, program_arguments
 from footplate.domain.jobs import PythonProgram
 from tests.support.jobs import make_spec
 
@@ -21,7 +21,7 @@ def test_paths_can_be_opened_and_are_called_as_the_user_does() -> None:
     program = algorithms.program("boosted_trees", (*DATA, "--eta=0.1"))
     spec = replace(make_spec(program=program), job_dir="gs://b/out")
 
-    assert invocation.arguments(spec, program, path) == (
+    assert program_arguments.arguments(spec, program, path) == (
         "boosted_trees",
         "--training_data_path",
         "/buckets/b/x.csv",
@@ -42,7 +42,7 @@ def test_a_path_of_the_machine_stays_as_it_is() -> None:
     program = algorithms.program("boosted_trees", ("--training_data_path=/data/x.csv",))
     spec = replace(make_spec(program=program), job_dir="/data/out")
 
-    assert invocation.arguments(spec, program, path)[1:3] == (
+    assert program_arguments.arguments(spec, program, path)[1:3] == (
         "--training_data_path=/data/x.csv",
         "--job-dir",
     )

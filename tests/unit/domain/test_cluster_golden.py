@@ -17,8 +17,8 @@ import pytest
 from footplate.domain.cluster_spec import variables
 from footplate.domain.jobs import Address
 from footplate.domain.submission import Location
+from footplate.wire.vertex_v1.job_specs import job_spec
 from footplate.wire.vertex_v1.models import CustomJobSpec
-from footplate.wire.vertex_v1.specs import job_spec
 
 if TYPE_CHECKING:
     from typing import Any

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footplate.domain.invocation import variables
 from footplate.domain.jobs import Address, ClusterVariable, JobSpec, WorkerPool
+from footplate.domain.program_arguments import variables
 from tests.support.jobs import MACHINE, PROGRAM
 
 if TYPE_CHECKING:

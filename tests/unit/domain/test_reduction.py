@@ -8,8 +8,8 @@ import pytest
 
 from footplate.catalogue import load_catalogue
 from footplate.domain import reduction
+from footplate.domain.cluster_roles import ClusterRole, role_of
 from footplate.domain.jobs import Address, JobSpec, MachineSpec, PythonProgram, WorkerPool
-from footplate.domain.parts import Part, part_of
 
 RUNTIMES = load_catalogue().runtimes
 PREBUILT = "us-docker.pkg.dev/vertex-ai/training"
@@ -53,7 +53,7 @@ def test_images(uri: str, reduces: bool) -> None:  # noqa: FBT001
 
 def test_its_runtime_is_in_the_catalogue() -> None:
     assert RUNTIMES.resolve(REDUCER.runtime, "pool").cpu
-    assert part_of(spec().pools[2]) is Part.REDUCER
+    assert role_of(spec().pools[2]) is ClusterRole.REDUCER
 
 
 def test_each_replica_is_told_its_own() -> None:

@@ -11,7 +11,7 @@ import pytest
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.names import JobUid
 from footplate.logs.files import FileLogs
-from footplate.logs.journal import READING_BYTES
+from footplate.logs.job_log_file import READING_BYTES
 from tests.support.logs_contract import JOB, MASTER, SettableClock, make_line, make_lines
 
 

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from footplate.domain.errors import DataLoss, Unavailable
 from footplate.logs.files import FileLogs
-from footplate.logs.journal import Journal
-from footplate.logs.records import Writer
+from footplate.logs.job_log_file import Journal
+from footplate.logs.log_records import Writer
 from tests.support.logs_contract import (
     JOB,
     MASTER,

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from footplate import file_lock
 from footplate.domain.errors import Unavailable
+from footplate.logs.file_watcher import FileWatcher
 from footplate.logs.files import FileLogs
-from footplate.logs.growth import Growth
-from footplate.logs.journal import Journal
-from footplate.logs.records import Writer
+from footplate.logs.job_log_file import Journal
+from footplate.logs.log_records import Writer
 from footplate.logs.usage import FileUsage
 from tests.support import usage_contract
 from tests.support.logs_contract import (
@@ -35,7 +35,7 @@ from tests.support.profiles import scaled
 if TYPE_CHECKING:
     from pathlib import Path
 
-PATIENCE_S = 30.0
+TIMEOUT_S = 30.0
 CHECKPOINT_BYTES = 400
 """Small, so that short files have many."""
 
@@ -118,7 +118,7 @@ def test_who_follows_hears_of_the_others_lines(one: FileLogs, other: FileLogs) -
     grown = threading.Event()
     leave = other.watch(JOB, grown.set)
     one.append(JOB, 1, MASTER, [make_line(2)])
-    assert grown.wait(PATIENCE_S)
+    assert grown.wait(TIMEOUT_S)
     leave()
     other.close()
 
@@ -131,9 +131,9 @@ def test_nobody_is_looked_for_who_cannot_write(tmp_path: Path) -> None:
         looked.set()
         return False
 
-    growth = Growth(lambda _: len(grown) + 1, grown.append, elsewhere, look_s=0.0)
+    growth = FileWatcher(lambda _: len(grown) + 1, grown.append, elsewhere, look_s=0.0)
     leave = growth.watch(JOB, lambda: None)
-    assert looked.wait(PATIENCE_S)
+    assert looked.wait(TIMEOUT_S)
     leave()
     growth.close()
     assert grown == []
@@ -142,7 +142,7 @@ def test_nobody_is_looked_for_who_cannot_write(tmp_path: Path) -> None:
 def test_one_that_was_stopped_in_the_middle_holds_up_nobody_for_long(
     tmp_path: Path, one: FileLogs, other: FileLogs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(file_lock, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(file_lock, "TIMEOUT_S", 0.0)
     one.append(JOB, 1, MASTER, [make_line(1)])
     assert len(other.read(JOB).entries) == 1
     stopped = os.open(tmp_path / "logs" / f"{JOB}.jsonl", os.O_RDONLY)

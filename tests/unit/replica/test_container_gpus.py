@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from footplate.replica.container import libpod
-from footplate.replica.container.api import Engine
-from footplate.replica.container.spec import compose
-from footplate.replica.desk import Desk
-from footplate.replica.home import Home
+from footplate.replica.container.container_spec import compose
+from footplate.replica.container.engine_api import Engine
+from footplate.replica.context import Context
+from footplate.replica.workdir import Home
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from footplate.replica.courier import Courier
+    from footplate.replica.report_client import ReportClient
 
 
 class RecordingEngine:
@@ -53,14 +53,15 @@ def create(folder: Path, engine: str, devices: list[str]) -> dict[str, Any]:
     """What an engine called ``engine`` is sent for a replica that holds ``devices``."""
     home = Home(str(folder))
     (folder / "metrics").mkdir()
-    desk = Desk(home, {}, "mark", (), {}, monotonic)
+    context = Context(home, {}, "mark", (), {}, monotonic)
     program = {"kind": "container", "image": "trainer:1"}
     task = {"program": program, "devices": devices, "environment": [["GIVEN", "1"]]}
-    desk.courier = cast("Courier", SimpleNamespace(task=task))
+    context.report_client = cast("ReportClient", SimpleNamespace(task=task))
     recorder = RecordingEngine(folder / "engine.sock")
     try:
         Engine(recorder.path).create(
-            "footplate-1", compose(desk, {"reference": "trainer@sha256:0", "engine": engine}, None)
+            "footplate-1",
+            compose(context, {"reference": "trainer@sha256:0", "engine": engine}, None),
         )
     finally:
         recorder.close()

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.backends.local import untrusted
-from footplate.replica.isolation import ladder, processes
-from footplate.replica.isolation.cage import Unavailable
-from footplate.replica.isolation.cgroup import KINDS, CgroupCage
-from footplate.replica.isolation.processes import MARK_VARIABLE, Process
-from footplate.replica.isolation.proofs import Proofs
+from footplate.backends.local import untrusted_files
+from footplate.replica.isolation import mode_selection, procfs
+from footplate.replica.isolation.capability_cache import CapabilityCache
+from footplate.replica.isolation.cgroup import KINDS, CgroupContainment
+from footplate.replica.isolation.containment import Unavailable
+from footplate.replica.isolation.procfs import MARK_VARIABLE, Process
 from footplate.replica.isolation.spawn import Launch, SpawnFailed
-from tests.support.supervised import find_living, wait_until
+from tests.support.supervisor_process import find_living, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,57 +47,57 @@ def sleeper(word: str) -> Iterator[subprocess.Popen[bytes]]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_of_control_group_kills(word: str, tmp_path: Path, kind: str) -> None:
-    """Where it is mounted, and may be written: the rung needs only one of them."""
+    """Where it is mounted, and may be written: the containment mode needs only one of them."""
     try:
-        cage = CgroupCage.open(word, kinds=(kind,))
+        containment = CgroupContainment.open(word, kinds=(kind,))
     except Unavailable:
         return
     code = f"import os; os.fork() or os.setsid(); os.fork(); {SLEEP}"
     null = os.open(os.devnull, os.O_WRONLY)
     launch = Launch([sys.executable, "-c", code, word], {}, str(tmp_path), null, null)
-    child = cage.start(launch, None)
+    child = containment.start(launch, None)
     os.close(null)
     wait_until(lambda: len(find_living(word)) == 4, "the processes")
-    again = CgroupCage.reopen(cage.record())
+    again = CgroupContainment.reopen(containment.record())
     assert again.kill()
     assert not find_living(word)
     assert os.WTERMSIG(child.reap()) == 9
     again.close()
-    assert not [group for group in cage.groups if os.path.exists(group)]  # noqa: PTH110
+    assert not [group for group in containment.groups if os.path.exists(group)]  # noqa: PTH110
     assert again.kill()
 
 
 def test_a_mark_is_found_and_nothing_else(sleeper: subprocess.Popen[bytes], word: str) -> None:
-    assert [process.pid for process in processes.find_marked(word)] == [sleeper.pid]
-    assert processes.find_marked("no such mark") == []
+    assert [process.pid for process in procfs.find_marked(word)] == [sleeper.pid]
+    assert procfs.find_marked("no such mark") == []
 
 
 def test_a_number_that_was_given_anew_is_left_alone(sleeper: subprocess.Popen[bytes]) -> None:
-    known = processes.find(sleeper.pid)
+    known = procfs.find(sleeper.pid)
     assert known is not None
-    processes.kill(Process(sleeper.pid, 0, known.start - 1, zombie=False))
+    procfs.kill(Process(sleeper.pid, 0, known.start - 1, zombie=False))
     assert sleeper.poll() is None
-    processes.kill(known)
+    procfs.kill(known)
     assert sleeper.wait(10) == -9
 
 
 def test_a_zombie_is_not_alive(sleeper: subprocess.Popen[bytes]) -> None:
-    known = processes.find(sleeper.pid)
+    known = procfs.find(sleeper.pid)
     assert known is not None
     sleeper.kill()
-    wait_until(lambda: not processes.is_alive(known), "its end")
+    wait_until(lambda: not procfs.is_alive(known), "its end")
 
 
-def test_a_rung_that_is_none_is_refused() -> None:
+def test_a_containment_mode_that_is_none_is_refused() -> None:
     with pytest.raises(Unavailable, match="allowed: auto, cgroup, namespace, subreaper"):
-        ladder.choose("magic", "m")
+        mode_selection.choose("magic", "m")
 
 
 def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
-    cage, _ = ladder.choose("best-effort", "m")
+    containment, _ = mode_selection.choose("best-effort", "m")
     null = os.open(os.devnull, os.O_WRONLY)
     with pytest.raises(SpawnFailed, match="No such file"):
-        cage.start(Launch(["/nowhere"], {}, str(tmp_path), null, null), None)
+        containment.start(Launch(["/nowhere"], {}, str(tmp_path), null, null), None)
     os.close(null)
 
 
@@ -105,20 +105,20 @@ def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
 def kills(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The groups that were killed."""
     killed: list[str] = []
-    kill = CgroupCage.kill
+    kill = CgroupContainment.kill
 
-    def note(cage: CgroupCage) -> bool:
-        killed.extend(cage.groups)
-        return kill(cage)
+    def note(containment: CgroupContainment) -> bool:
+        killed.extend(containment.groups)
+        return kill(containment)
 
-    monkeypatch.setattr(CgroupCage, "kill", note)
+    monkeypatch.setattr(CgroupContainment, "kill", note)
     return killed
 
 
-def open_cage(word: str, proofs: Proofs | None) -> bool:
+def open_containment(word: str, capability_cache: CapabilityCache | None) -> bool:
     """Whether this machine has control groups that kill."""
     try:
-        CgroupCage.open(word, proofs=proofs).close()
+        CgroupContainment.open(word, capability_cache=capability_cache).close()
     except Unavailable:
         return False
     return True
@@ -126,58 +126,58 @@ def open_cage(word: str, proofs: Proofs | None) -> bool:
 
 def test_what_was_proved_is_not_tried_again(word: str, kills: list[str], tmp_path: Path) -> None:
     path = str(tmp_path / "proofs.json")
-    if not open_cage(word, Proofs(path)):
+    if not open_containment(word, CapabilityCache(path)):
         return
     assert len(kills) == 1
-    assert open_cage(word, Proofs(path))
+    assert open_containment(word, CapabilityCache(path))
     assert len(kills) == 1
-    assert open_cage(word, None)
+    assert open_containment(word, None)
     assert len(kills) == 2
 
 
 def test_proofs_end_with_the_boot(word: str, tmp_path: Path) -> None:
     path = tmp_path / "proofs.json"
-    Proofs(str(path)).add(word)
-    assert word in Proofs(str(path))
-    path.write_text(path.read_text().replace(processes.boot_id(), "another"))
-    assert word not in Proofs(str(path))
+    CapabilityCache(str(path)).add(word)
+    assert word in CapabilityCache(str(path))
+    path.write_text(path.read_text().replace(procfs.boot_id(), "another"))
+    assert word not in CapabilityCache(str(path))
 
 
 def test_proofs_are_of_those_with_the_same_rights(word: str, tmp_path: Path) -> None:
     """As of a container that is made anew with fewer, and has the same boot."""
     path = tmp_path / "proofs.json"
-    Proofs(str(path)).add(word)
+    CapabilityCache(str(path)).add(word)
     path.write_text(re.sub(r"CapEff:\\t\w+", r"CapEff:\\t0", path.read_text()))
-    assert word not in Proofs(str(path))
+    assert word not in CapabilityCache(str(path))
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"standing": null, "proved": 3}'])
 def test_damaged_proofs_are_none(word: str, tmp_path: Path, text: str) -> None:
     path = tmp_path / "proofs.json"
     path.write_text(text)
-    assert word not in Proofs(str(path))
+    assert word not in CapabilityCache(str(path))
 
 
 def test_proofs_that_cannot_be_kept_still_hold(word: str, tmp_path: Path) -> None:
-    proofs = Proofs(str(tmp_path / "nowhere" / "proofs.json"))
-    proofs.add(word)
-    assert word in proofs
+    capability_cache = CapabilityCache(str(tmp_path / "nowhere" / "proofs.json"))
+    capability_cache.add(word)
+    assert word in capability_cache
 
 
 DIES_PROBING = """
 import fcntl, os, signal, sys
-from footplate.replica.isolation.cgroup import CgroupCage
+from footplate.replica.isolation.cgroup import CgroupContainment
 lock = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
 fcntl.flock(lock, fcntl.LOCK_EX)
-CgroupCage.kill = lambda _: os.kill(os.getpid(), signal.SIGKILL)
-CgroupCage.open(sys.argv[2])
+CgroupContainment.kill = lambda _: os.kill(os.getpid(), signal.SIGKILL)
+CgroupContainment.open(sys.argv[2])
 """
 
 
 def test_who_dies_while_it_probes_leaves_nobody_with_its_lock(word: str, tmp_path: Path) -> None:
     """Else a dead supervisor would count as alive for ever, and nothing could end it."""
     try:
-        CgroupCage.open(word).close()
+        CgroupContainment.open(word).close()
     except Unavailable as error:
         pytest.skip(f"no control groups here: {error}")
     lock = tmp_path / "lock"
@@ -185,10 +185,10 @@ def test_who_dies_while_it_probes_leaves_nobody_with_its_lock(word: str, tmp_pat
     command = [sys.executable, "-c", DIES_PROBING, str(lock), word]
     assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
     try:
-        wait_until(lambda: not untrusted.is_locked(lock), "the lock to be free", 5)
+        wait_until(lambda: not untrusted_files.is_locked(lock), "the lock to be free", 5)
         wait_until(lambda: find_living(word) == [], "the probe's end", 5)
     finally:
         for pid in find_living(word):
             os.kill(pid, signal.SIGKILL)
         wait_until(lambda: find_living(word) == [], "its end")
-        CgroupCage.open(word).close()
+        CgroupContainment.open(word).close()

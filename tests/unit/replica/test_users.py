@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from footplate.replica import program_user
-from footplate.replica.home import Home
 from footplate.replica.isolation import users
 from footplate.replica.isolation.access_lists import grant
+from footplate.replica.isolation.hidden_paths import find_closed
 from footplate.replica.isolation.users import NoUser, User
-from footplate.replica.isolation.veil import find_closed
+from footplate.replica.workdir import Home
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from footplate.replica.desk import Desk
+    from footplate.replica.context import Context
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs abstract sockets")
 FIRST = 2_000_000_000 + os.getpid() * 8
@@ -88,13 +88,13 @@ class FakeDesk(SimpleNamespace):
         super().__init__(home=Home(str(home)), user=User(FIRST + 1, FIRST), journal=journal)
 
     @property
-    def desk(self) -> Desk:
-        return cast("Desk", self)
+    def context(self) -> Context:
+        return cast("Context", self)
 
 
 def test_without_any_way_to_write_buckets_the_program_is_root(tmp_path: Path) -> None:
     fake = FakeDesk(tmp_path)
-    program_user.open_directories(fake.desk, ["/proc/self"], "no such mounts")
+    program_user.open_directories(fake.context, ["/proc/self"], "no such mounts")
     assert fake.user is None
     assert program_user.read(fake.home) is None
     (event,) = fake.events
@@ -107,6 +107,6 @@ def test_without_any_way_to_write_buckets_the_program_is_root(tmp_path: Path) ->
 def test_a_program_that_its_user_could_not_reach_is_root(tmp_path: Path) -> None:
     fake = FakeDesk(tmp_path)
     tmp_path.chmod(0o700)
-    program_user.require_reach(fake.desk, [f"{tmp_path}/"])
+    program_user.require_reach(fake.context, [f"{tmp_path}/"])
     assert fake.user is None
     assert "ISOLATION the program runs as root after all: no other user can pass" in fake.events[0]

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from footplate.replica.container.mounts import find_mounts, open_buckets
-from footplate.replica.desk import Desk
-from footplate.replica.home import Home
+from footplate.replica.context import Context
+from footplate.replica.workdir import Home
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from footplate.replica.courier import Courier
+    from footplate.replica.report_client import ReportClient
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
+def context(tmp_path: Path) -> Context:
     (tmp_path / "home" / "metrics").mkdir(parents=True)
     (tmp_path / "data" / "buckets" / "stage" / "out").mkdir(parents=True)
     own = tmp_path / "own"
@@ -28,15 +28,15 @@ def desk(tmp_path: Path) -> Desk:
     buckets = tmp_path / "data" / "buckets"
     task = {"directories": [str(buckets / "stage" / "out"), str(own)]}
     ticket = {"buckets": str(buckets)}
-    desk = Desk(Home(str(tmp_path / "home")), ticket, "mark", (), {}, monotonic)
-    desk.courier = cast("Courier", SimpleNamespace(task=task))
-    return desk
+    context = Context(Home(str(tmp_path / "home")), ticket, "mark", (), {}, monotonic)
+    context.report_client = cast("ReportClient", SimpleNamespace(task=task))
+    return context
 
 
-def test_buckets_metrics_and_the_jobs_own_directories(desk: Desk, tmp_path: Path) -> None:
+def test_buckets_metrics_and_the_jobs_own_directories(context: Context, tmp_path: Path) -> None:
     metrics, buckets = str(tmp_path / "home" / "metrics"), str(tmp_path / "data" / "buckets")
 
-    mounts = find_mounts(desk, "/var/hypertune")
+    mounts = find_mounts(context, "/var/hypertune")
 
     assert [(mount["Source"], mount["Target"], mount["ReadOnly"]) for mount in mounts] == [
         (metrics, "/var/hypertune", False),
@@ -47,17 +47,19 @@ def test_buckets_metrics_and_the_jobs_own_directories(desk: Desk, tmp_path: Path
     assert os.stat(metrics).st_mode & 0o777 == 0o777  # noqa: PTH116
 
 
-def test_buckets_are_opened_only_where_nobody_else_reaches_them(desk: Desk, tmp_path: Path) -> None:
+def test_buckets_are_opened_only_where_nobody_else_reaches_them(
+    context: Context, tmp_path: Path
+) -> None:
     data = tmp_path / "data"
     out, other = data / "buckets" / "stage" / "out", data / "buckets" / "stage" / "other"
     other.mkdir(mode=0o700)
     data.chmod(0o755)
-    fault = open_buckets(desk)
+    fault = open_buckets(context)
     assert fault == f"{data} is open to other users of this machine (chmod 700 {data})"
     assert out.stat().st_mode & 0o777 != 0o777
 
     data.chmod(0o700)
-    assert open_buckets(desk) == ""
+    assert open_buckets(context) == ""
     for path in (data / "buckets", out.parent, out):
         assert path.stat().st_mode & 0o777 == 0o777
     assert other.stat().st_mode & 0o777 == 0o700

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from footplate.replica.diagnosis import Facts, advise
+from footplate.replica.diagnosis import ReplicaFacts, advise
 
 TORCH_CPU = (
     "RuntimeError: [enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't "
@@ -36,7 +36,7 @@ HELD = "it held at least 3.0 GiB; this machine has 4.0 GiB for all that runs on 
 
 
 @pytest.fixture
-def facts(tmp_path: Path) -> Facts:
+def facts(tmp_path: Path) -> ReplicaFacts:
     """The user's layer with his package trainer, above a runtime."""
     layer, base = tmp_path / "layer", tmp_path / "base"
     sites = [root / "lib" / "python3.11" / "site-packages" for root in (layer, base)]
@@ -53,7 +53,7 @@ def facts(tmp_path: Path) -> Facts:
         for module in modules:
             (site / module).parent.mkdir(exist_ok=True)
             (site / module).touch()
-    return Facts(
+    return ReplicaFacts(
         "2.21", "trainer.task", [str(layer), str(base)], HELD, {"/tmp": str(tmp_path / "tmp")}
     )
 
@@ -159,7 +159,7 @@ def facts(tmp_path: Path) -> Facts:
         ("", ""),
     ],
 )
-def test_advice(facts: Facts, cause: str, words: str) -> None:
+def test_advice(facts: ReplicaFacts, cause: str, words: str) -> None:
     assert words in advise(cause, facts)
     assert bool(words) == bool(advise(cause, facts))
 
@@ -187,7 +187,7 @@ KERAS_3 = [
 
 
 @pytest.fixture
-def keras_2(facts: Facts) -> Facts:
+def keras_2(facts: ReplicaFacts) -> ReplicaFacts:
     """What TensorFlow brings of Keras 2 beside Keras 3."""
     keras = Path(facts.sites[1], "tf_keras/api/_v2/keras")
     (keras / "experimental").mkdir(parents=True)
@@ -198,7 +198,7 @@ def keras_2(facts: Facts) -> Facts:
 
 
 @pytest.mark.parametrize("cause", KERAS_3)
-def test_what_breaks_on_keras_3(keras_2: Facts, cause: str) -> None:
+def test_what_breaks_on_keras_3(keras_2: ReplicaFacts, cause: str) -> None:
     assert advise(cause, keras_2) == (
         "The code needs Keras 2, and runtime 2.21 has TensorFlow 2.21.0 with Keras 3.12.0: set "
         "os.environ['TF_USE_LEGACY_KERAS'] = '1' before the first import of TensorFlow, or take "
@@ -211,16 +211,16 @@ def test_what_breaks_on_keras_3(keras_2: Facts, cause: str) -> None:
     )
 
 
-def test_keras_2_is_not_to_blame_for_what_it_lacks(keras_2: Facts) -> None:
+def test_keras_2_is_not_to_blame_for_what_it_lacks(keras_2: ReplicaFacts) -> None:
     missing = "AttributeError: module 'keras._tf_keras.keras.layers' has no attribute 'Dens'"
     assert "Keras 2" not in advise(missing, keras_2)
     keras_2.variables = ("TF_USE_LEGACY_KERAS",)
     assert "Keras 2" not in advise(KERAS_3[0], keras_2)
     (Path(keras_2.sites[1]) / "keras-3.12.0.dist-info").rmdir()
-    assert "Keras 2" not in advise(KERAS_3[0], Facts("2.15", "t", keras_2.environments))
+    assert "Keras 2" not in advise(KERAS_3[0], ReplicaFacts("2.15", "t", keras_2.environments))
 
 
-def test_keras_by_itself_and_estimators(keras_2: Facts) -> None:
+def test_keras_by_itself_and_estimators(keras_2: ReplicaFacts) -> None:
     told = advise("ModuleNotFoundError: No module named 'keras.engine'", keras_2)
     assert "import it from tensorflow.keras and set os.environ['TF_USE_LEGACY_KERAS']" in told
     for cause in (
@@ -234,7 +234,7 @@ def test_keras_by_itself_and_estimators(keras_2: Facts) -> None:
         )
 
 
-def test_keras_that_the_user_brought(keras_2: Facts) -> None:
+def test_keras_that_the_user_brought(keras_2: ReplicaFacts) -> None:
     (Path(keras_2.sites[0]) / "keras-3.9.0.dist-info").mkdir()
     assert advise(KERAS_3[0], keras_2) == (
         "The code needs Keras 2, and your requirements brought Keras 3.9.0: "
@@ -269,7 +269,7 @@ OLD_CODE = [
 
 @pytest.mark.parametrize(("cause", "package", "limit"), OLD_CODE)
 def test_code_for_an_earlier_numpy_or_pandas(
-    facts: Facts, cause: str, package: str, limit: str
+    facts: ReplicaFacts, cause: str, package: str, limit: str
 ) -> None:
     (Path(facts.sites[1]) / "pandas-3.1.1.dist-info").mkdir()
     version = {"numpy": "2.1.3", "pandas": "3.1.1"}[package]
@@ -280,12 +280,12 @@ def test_code_for_an_earlier_numpy_or_pandas(
     )
 
 
-def test_an_old_package_did_not_break_it(facts: Facts) -> None:
+def test_an_old_package_did_not_break_it(facts: ReplicaFacts) -> None:
     (Path(facts.sites[1]) / "pandas-2.3.0.dist-info").mkdir()
     assert advise("TypeError: can't convert np.ndarray of type numpy.object_.", facts) == ""
 
 
-def test_what_the_users_requirements_brought_is_not_the_runtimes(facts: Facts) -> None:
+def test_what_the_users_requirements_brought_is_not_the_runtimes(facts: ReplicaFacts) -> None:
     (Path(facts.sites[0]) / "numpy-2.4.0.dist-info").mkdir()
     cause = "ImportError: cannot import name 'boolx' from 'numpy' (/e/numpy/__init__.py)"
     assert advise(cause, facts).startswith(
@@ -306,7 +306,7 @@ def test_what_the_users_requirements_brought_is_not_the_runtimes(facts: Facts) -
     ],
 )
 def test_modules_are_not_looked_for_beside_the_importing_file(
-    facts: Facts, missing: str, words: str
+    facts: ReplicaFacts, missing: str, words: str
 ) -> None:
     nets = Path(facts.sites[0]) / "trainer/nets"
     nets.mkdir()
@@ -325,19 +325,21 @@ def test_facts_of_a_task() -> None:
         "job": "projects/p/locations/us-central1/customJobs/7",
         "environment": [["A", "1"], ["TF_CONFIG", "{}"]],
     }
-    found = Facts.of_task(task)
+    found = ReplicaFacts.of_task(task)
     assert (found.is_vertex, found.variables) == (True, ["A", "TF_CONFIG"])
-    assert not Facts.of_task({**task, "job": "projects/p/jobs/j"}).is_vertex
+    assert not ReplicaFacts.of_task({**task, "job": "projects/p/jobs/j"}).is_vertex
 
 
-def test_a_package_that_is_missing_altogether_is_told_with_what_is_there(facts: Facts) -> None:
-    other = Facts("2.21", "training.task", facts.environments)
+def test_a_package_that_is_missing_altogether_is_told_with_what_is_there(
+    facts: ReplicaFacts,
+) -> None:
+    other = ReplicaFacts("2.21", "training.task", facts.environments)
     told = advise("No module named training.task", other)
     assert told.startswith("Your packages don't have training: they have trainer. Is the module")
 
 
 def test_nothing_is_said_of_what_nobody_looked_into() -> None:
-    assert advise("ModuleNotFoundError: No module named 'x'", Facts()) == ""
+    assert advise("ModuleNotFoundError: No module named 'x'", ReplicaFacts()) == ""
 
 
 @pytest.mark.parametrize(
@@ -355,17 +357,17 @@ def test_nothing_is_said_of_what_nobody_looked_into() -> None:
     ],
 )
 def test_a_requirement_is_written_where_the_job_was_made(
-    module: str, way: str, facts: Facts
+    module: str, way: str, facts: ReplicaFacts
 ) -> None:
-    told = advise("No module named 'torch'", Facts("2.21", module, facts.environments))
+    told = advise("No module named 'torch'", ReplicaFacts("2.21", module, facts.environments))
     assert told.endswith(f" Ways out: {way}, or a runtime that has it")
     another = advise(
-        "cannot import name 'a' from 'numpy'", Facts("2.21", module, facts.environments)
+        "cannot import name 'a' from 'numpy'", ReplicaFacts("2.21", module, facts.environments)
     )
     pinned = way.replace("torch", "numpy==...")
     assert another.endswith(f": {pinned}, or another runtime version are ways out")
 
 
-def test_advice_has_bounds(facts: Facts) -> None:
+def test_advice_has_bounds(facts: ReplicaFacts) -> None:
     name = "a" * 5000
     assert len(advise(f"No module named '{name}'", facts)) <= 1000

@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.replica.environment.builds import Builds, make_key
+from footplate.replica.cache_locks import Leases
+from footplate.replica.environment.build_cache import BuildCache, make_key
 from footplate.replica.environment.cache import Cache
-from footplate.replica.environment.eviction import Wish
-from footplate.replica.environment.sizes import measure
-from footplate.replica.leases import Leases
+from footplate.replica.environment.disk_usage import measure
+from footplate.replica.environment.eviction import EvictionPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
     from typing import Any
 
-ALL = Wish(everything=True)
+ALL = EvictionPolicy(everything=True)
 HOLDER = """
 import sys
-from footplate.replica.leases import Leases
+from footplate.replica.cache_locks import Leases
 leases = Leases()
 assert leases.take(sys.argv[1], sys.argv[2:])
 print("held", flush=True)
@@ -35,20 +35,20 @@ sys.stdin.read()
 """
 REMOVER = """
 import sys, time
-from footplate.replica.environment.removal import set_aside
+from footplate.replica.environment.cache_removal import set_aside
 set_aside(sys.argv[1])
 print("aside", flush=True)
 time.sleep(600)
 """
 BUILDER = """
 import os, sys, time
-from footplate.replica.environment.builds import Builds
+from footplate.replica.environment.build_cache import BuildCache
 def make(path, lock):
     os.mkdir(path)
     open(path + "/half", "w").close()
     print("begun", flush=True)
     time.sleep(600)
-Builds(sys.argv[1]).get(sys.argv[2], make, lambda _: None)
+BuildCache(sys.argv[1]).get(sys.argv[2], make, lambda _: None)
 """
 
 
@@ -63,7 +63,7 @@ def never(_: str) -> None:
 
 def build(cache: Cache, name: str, kind: str = "runtimes", size: int = 10_000) -> str:
     """The use of an environment that nobody holds."""
-    builds = Builds(f"{cache.root}/{kind}")
+    builds = BuildCache(f"{cache.root}/{kind}")
 
     def make(path: str, _: int) -> dict[str, Any]:
         os.mkdir(path)  # noqa: PTH102
@@ -119,7 +119,7 @@ def test_the_least_recently_used_go_first(cache: Cache) -> None:
     for when, use in enumerate((made[1], made[2], made[0])):
         use_at(cache, use, 1000.0 + when)
     sizes = [found.entry.size_bytes for found in cache.look()]
-    pruned = cache.prune(Wish(below_bytes=sum(sizes) - 1))
+    pruned = cache.prune(EvictionPolicy(below_bytes=sum(sizes) - 1))
     assert [found.path for found in pruned.removed] == [f"{cache.root}/{made[1]}"]
     assert pruned.freed_bytes == sizes[0]
     assert uses(cache) == {made[0], made[2]}
@@ -189,7 +189,7 @@ def test_killed_while_it_builds(cache: Cache) -> None:
         assert os.path.exists(f"{found.path}/half")  # noqa: PTH110
     (found,) = cache.look()
     assert found.entry.useless
-    cache.prune(Wish())
+    cache.prune(EvictionPolicy())
     assert cache.look() == []
     assert build(cache, "a") == f"runtimes/{key}"
 
@@ -217,7 +217,7 @@ def test_killed_while_it_removes(cache: Cache) -> None:
     assert cache.look() == []
     assert measure(f"{cache.root}/runtimes/.trash") >= 10_000
     assert build(cache, "a") == use
-    cache.prune(Wish())
+    cache.prune(EvictionPolicy())
     assert measure(f"{cache.root}/runtimes/.trash") == 0
     assert uses(cache) == {use}
 
@@ -227,9 +227,9 @@ def test_two_prune_at_once(cache: Cache) -> None:
     code = (
         "import sys\n"
         "from footplate.replica.environment.cache import Cache\n"
-        "from footplate.replica.environment.eviction import Wish\n"
+        "from footplate.replica.environment.eviction import EvictionPolicy\n"
         "print('ready', flush=True); sys.stdin.readline()\n"
-        "print(len(Cache(sys.argv[1]).prune(Wish(everything=True)).removed))\n"
+        "print(len(Cache(sys.argv[1]).prune(EvictionPolicy(everything=True)).removed))\n"
     )
     with (
         process(code, cache.root, says="ready") as one,
@@ -246,7 +246,7 @@ def test_what_was_moved_here_is_useless(cache: Cache, tmp_path: Path) -> None:
     os.rename(cache.root, tmp_path / "elsewhere")  # noqa: PTH104
     moved = Cache(str(tmp_path / "elsewhere"))
     assert [found.entry.useless for found in moved.look()] == [True]
-    assert Builds(f"{moved.root}/runtimes").hold(use.partition("/")[2]) is None
+    assert BuildCache(f"{moved.root}/runtimes").hold(use.partition("/")[2]) is None
     assert build(moved, "a") == use
     assert [found.entry.useless for found in moved.look()] == [False]
 

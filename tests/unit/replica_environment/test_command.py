@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.domain.runtimes import Runtime, Slice
-from footplate.replica.answers import Answers
 from footplate.replica.environment.cache import Cache
+from footplate.replica.environment_index import EnvironmentIndex
 from tests.support.disks import small_disk
 from tests.support.environments import (
     BACKEND,
@@ -112,7 +112,7 @@ def test_what_was_made_is_remembered_for_those_packages(
     (home / "task.json").write_text(json.dumps({**task, "preparation": "a" * 64}))
     outcome = bench.prepare(home)
     assert outcome.code == 0, outcome
-    found = Answers(str(bench.cache), bench.pythons).find("a" * 64)
+    found = EnvironmentIndex(str(bench.cache), bench.pythons).find("a" * 64)
     assert found == (None if changed else outcome.result)
 
 

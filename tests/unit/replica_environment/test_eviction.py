@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footplate.replica.environment.eviction import Entry, Wish, choose
+from footplate.replica.environment.eviction import Entry, EvictionPolicy, choose
 
 NOW = 1_000_000.0
 DAY_S = 86400.0
@@ -21,36 +21,36 @@ def names(entries: list[Entry]) -> list[str]:
     return [found.key for found in entries]
 
 
-def test_without_a_wish_only_what_is_useless_goes() -> None:
+def test_without_a_control_request_only_what_is_useless_goes() -> None:
     held = [entry("a", days=900), entry("half", useless=True), entry("b")]
-    assert names(choose(held, Wish(), NOW)) == ["half"]
+    assert names(choose(held, EvictionPolicy(), NOW)) == ["half"]
 
 
 def test_what_was_unused_for_so_long() -> None:
     held = [entry("young", days=1), entry("month", days=30), entry("year", days=365)]
-    assert names(choose(held, Wish(unused_for_s=30 * DAY_S), NOW)) == ["year", "month"]
+    assert names(choose(held, EvictionPolicy(unused_for_s=30 * DAY_S), NOW)) == ["year", "month"]
 
 
 def test_as_much_as_it_takes_and_no_more() -> None:
     held = [entry("new", 4, 1), entry("old", 4, 9), entry("older", 4, 10), entry("mid", 4, 5)]
-    assert names(choose(held, Wish(below_bytes=8), NOW)) == ["older", "old"]
-    assert choose(held, Wish(below_bytes=16), NOW) == []
+    assert names(choose(held, EvictionPolicy(below_bytes=8), NOW)) == ["older", "old"]
+    assert choose(held, EvictionPolicy(below_bytes=16), NOW) == []
 
 
 def test_what_is_in_use_stays_and_counts() -> None:
     held = [entry("busy", 10, 50, in_use=True), entry("idle", 2, 1)]
-    assert names(choose(held, Wish(below_bytes=5), NOW)) == ["idle"]
-    assert names(choose(held, Wish(everything=True), NOW)) == ["idle"]
+    assert names(choose(held, EvictionPolicy(below_bytes=5), NOW)) == ["idle"]
+    assert names(choose(held, EvictionPolicy(everything=True), NOW)) == ["idle"]
 
 
 def test_a_half_built_one_makes_room_for_others() -> None:
     held = [entry("old", 5, 90), entry("half", 5, 0, useless=True)]
-    assert names(choose(held, Wish(below_bytes=5), NOW)) == ["half"]
+    assert names(choose(held, EvictionPolicy(below_bytes=5), NOW)) == ["half"]
 
 
 def test_layers_go_before_the_runtime_that_was_used_with_them() -> None:
     held = [entry("base", 5, 3), entry("layer", 1, 3)]
-    assert names(choose(held, Wish(below_bytes=5), NOW)) == ["layer"]
+    assert names(choose(held, EvictionPolicy(below_bytes=5), NOW)) == ["layer"]
 
 
 entries = st.lists(
@@ -64,34 +64,34 @@ entries = st.lists(
         useless=st.booleans(),
     )
 )
-wishes = st.builds(
-    Wish,
+control_requests = st.builds(
+    EvictionPolicy,
     unused_for_s=st.none() | st.floats(0, NOW),
     below_bytes=st.none() | st.integers(0, 1000),
     everything=st.booleans(),
 )
 
 
-@given(entries, wishes)
-def test_rules_of_every_choice(held: list[Entry], wish: Wish) -> None:
-    chosen = choose(held, wish, NOW)
+@given(entries, control_requests)
+def test_rules_of_every_choice(held: list[Entry], policy: EvictionPolicy) -> None:
+    chosen = choose(held, policy, NOW)
     assert not any(found.in_use for found in chosen)
     left = [found for found in held if not any(found is gone for gone in chosen)]
     assert len(chosen) + len(left) == len(held)
     free = [found for found in left if not found.in_use]
     assert not any(found.useless for found in free)
-    if wish.below_bytes is not None and free:
-        assert sum(found.size_bytes for found in left) <= wish.below_bytes
-    if wish.unused_for_s is not None:
-        assert all(NOW - found.used_at < wish.unused_for_s for found in free)
-    if wish.everything:
+    if policy.below_bytes is not None and free:
+        assert sum(found.size_bytes for found in left) <= policy.below_bytes
+    if policy.unused_for_s is not None:
+        assert all(NOW - found.used_at < policy.unused_for_s for found in free)
+    if policy.everything:
         assert not free
 
 
 @given(entries, st.integers(0, 1000))
 def test_nothing_goes_needlessly(held: list[Entry], below_bytes: int) -> None:
     """Without the last one removed there would be too much; what stays was used later."""
-    chosen = choose(held, Wish(below_bytes=below_bytes), NOW)
+    chosen = choose(held, EvictionPolicy(below_bytes=below_bytes), NOW)
     useful = [found for found in chosen if not found.useless]
     left = sum(e.size_bytes for e in held) - sum(e.size_bytes for e in chosen)
     if useful:

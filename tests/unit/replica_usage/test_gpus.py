@@ -8,7 +8,7 @@ import pytest
 
 from footplate.replica.isolation.spawn import SpawnFailed
 from footplate.replica.usage.gpus import Query, list_gpus, parse
-from tests.support.supervised import wait_until
+from tests.support.supervisor_process import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a program has used since it began, of a cage that a test has made."""
+"""What a program has used since it began, of a containment that a test has made."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.replica.isolation.cage import Cage, Child, Family
-from footplate.replica.usage import tree
+from footplate.replica.isolation.containment import Child, Containment, ProcessSet
+from footplate.replica.usage import process_stats
 from footplate.replica.usage.meter import Meter
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is no /proc")
 
 
-class OwnCage(Cage):
+class OwnCage(Containment):
     """Its program is the tests' own process; its group is a directory of plain files."""
 
     def __init__(self, group: Path) -> None:
@@ -26,8 +26,8 @@ class OwnCage(Cage):
         self.group = group
         self.pids = [os.getpid()]
 
-    def family(self, child: Child) -> Family:
-        return Family(self.pids)
+    def family(self, child: Child) -> ProcessSet:
+        return ProcessSet(self.pids)
 
     def count(self, cpu_us: int, written: int) -> None:
         (self.group / "cpu.stat").write_text(f"usage_usec {cpu_us}\n")
@@ -35,36 +35,36 @@ class OwnCage(Cage):
 
 
 @pytest.fixture
-def cage(tmp_path: Path) -> OwnCage:
-    cage = OwnCage(tmp_path)
-    cage.count(5_000_000, 1000)
-    return cage
+def containment(tmp_path: Path) -> OwnCage:
+    containment = OwnCage(tmp_path)
+    containment.count(5_000_000, 1000)
+    return containment
 
 
-def test_what_was_used_before_does_not_count(cage: OwnCage) -> None:
-    meter = Meter(cage, Child(os.getpid()))
-    cage.count(7_500_000, 1400)
+def test_what_was_used_before_does_not_count(containment: OwnCage) -> None:
+    meter = Meter(containment, Child(os.getpid()))
+    containment.count(7_500_000, 1400)
     values = meter.read()
     assert (values["cpu_s"], values["written_bytes"]) == (2.5, 400)
     assert values["processes"] == 1
     assert values["memory_bytes"] > 0, "no group counts it"
 
 
-def test_what_falls_is_told_as_it_was(cage: OwnCage) -> None:
-    meter = Meter(cage, Child(os.getpid()))
+def test_what_falls_is_told_as_it_was(containment: OwnCage) -> None:
+    meter = Meter(containment, Child(os.getpid()))
     for cpu_us, told_s in ((8_000_000, 3.0), (6_000_000, 3.0), (9_000_000, 4.0)):
-        cage.count(cpu_us, 1000)
+        containment.count(cpu_us, 1000)
         assert meter.read()["cpu_s"] == told_s
 
 
 def test_what_nobody_tells_of_any_more_is_told_as_it_was(
-    cage: OwnCage, monkeypatch: pytest.MonkeyPatch
+    containment: OwnCage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    meter = Meter(cage, Child(os.getpid()))
+    meter = Meter(containment, Child(os.getpid()))
     with monkeypatch.context() as patch:
-        patch.setattr(tree, "read_network", lambda _: (70, 80))
+        patch.setattr(process_stats, "read_network", lambda _: (70, 80))
         meter.read()
-    cage.pids = []
+    containment.pids = []
     values = meter.read()
     assert (values["received_bytes"], values["sent_bytes"]) == (70, 80)
     assert "memory_bytes" not in values

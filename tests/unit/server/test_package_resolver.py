@@ -13,8 +13,8 @@ import pytest
 from footplate.domain.errors import DeadlineExceeded
 from footplate.domain.runtimes import Runtime, Runtimes, Slice
 from footplate.ports.package_resolver import EnvironmentRequest, Resolution
-from footplate.replica.archive import build_archive
-from footplate.replica.isolation.processes import find
+from footplate.replica.isolation.procfs import find
+from footplate.replica.supervisor_archive import build_archive
 from footplate.server.data_dir import DataDir
 from footplate.server.package_resolver import ProcessResolver
 from footplate.settings import Settings

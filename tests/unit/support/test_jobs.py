@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import pytest
 
+from footplate.domain.job_states import State
 from footplate.domain.lifecycle import Admitted, react
 from footplate.domain.names import JobName
-from footplate.domain.states import State
 from tests.support.jobs import (
     CREATED,
     make_custom_name,

@@ -16,8 +16,8 @@ from footplate.domain.studies.parameters import (
 )
 from footplate.domain.studies.space import SearchSpace
 from footplate.tuning.branches import MOST, bound, branches, neglected
-from footplate.tuning.drawing import draw, draw_new, generator
 from footplate.tuning.encoding import Encoding
+from footplate.tuning.sampling import draw, draw_new, generator
 from tests.unit.tuning.spaces import BRIEF, spaces
 
 if TYPE_CHECKING:

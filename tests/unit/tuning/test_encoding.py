@@ -15,9 +15,9 @@ from footplate.domain.studies.parameters import (
 )
 from footplate.domain.studies.space import SearchSpace
 from footplate.tuning.bayesian.candidates import Candidates
-from footplate.tuning.drawing import draw, generator
 from footplate.tuning.encoding import Encoding
 from footplate.tuning.gaussian.kernel import squared_distances
+from footplate.tuning.sampling import draw, generator
 from tests.unit.tuning.spaces import BRIEF, spaces
 
 MOMENTUM = Branch(("sgd",), DoubleParameter("momentum", 0.0, 1.0))

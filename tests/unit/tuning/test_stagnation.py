@@ -6,7 +6,7 @@ import numpy as np
 
 from footplate.domain.studies.parameters import DoubleParameter
 from footplate.domain.studies.space import SearchSpace
-from footplate.tuning.bayesian.refit import refit
+from footplate.tuning.bayesian.model_fit import refit
 from footplate.tuning.bayesian.search import BayesianSearch
 from footplate.tuning.designer import Reason
 from footplate.tuning.stagnation import reason_to_explore

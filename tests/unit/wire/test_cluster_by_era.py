@@ -14,7 +14,7 @@ import pytest
 
 from footplate.domain.cluster_spec import variables
 from footplate.domain.jobs import Address, JobSpec
-from footplate.domain.searches.trial_spec import run_spec
+from footplate.domain.tuning.trial_spec import run_spec
 from tests.unit.wire.training_v1_inputs import CUSTOM, IMAGE
 from tests.unit.wire.training_v1_inputs import submission as training
 from tests.unit.wire.vertex_v1_bodies import PACKAGE, body, container, pool, submit

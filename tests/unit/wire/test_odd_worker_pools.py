@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.domain.parts import Part, part_of
+from footplate.domain.cluster_roles import ClusterRole, role_of
 from footplate.domain.preview.advice import advise
 from tests.support.catalogue import built_in
 from tests.unit.wire.training_v1_inputs import CUSTOM, T4
@@ -30,9 +30,9 @@ def violations(submission: Submission) -> dict[str, str]:
     return {violation.field: violation.description for violation in submission.violations}
 
 
-def parts(submission: Submission) -> list[tuple[Part, int]]:
+def parts(submission: Submission) -> list[tuple[ClusterRole, int]]:
     assert not submission.violations
-    return [(part_of(pool), pool.replica_count) for pool in submission.spec.pools]
+    return [(role_of(pool), pool.replica_count) for pool in submission.spec.pools]
 
 
 def advice(submission: Submission) -> tuple[str, ...]:
@@ -45,10 +45,10 @@ def test_the_place_in_the_list_says_what_a_pool_does() -> None:
     made = submit(body(pool(), pool(), pool(), pool()))
 
     assert parts(made) == [
-        (Part.PRIMARY, 1),
-        (Part.WORKER, 1),
-        (Part.PARAMETER_SERVER, 1),
-        (Part.EVALUATOR, 1),
+        (ClusterRole.PRIMARY, 1),
+        (ClusterRole.WORKER, 1),
+        (ClusterRole.PARAMETER_SERVER, 1),
+        (ClusterRole.EVALUATOR, 1),
     ]
 
 
@@ -70,16 +70,19 @@ def test_the_first_pool_is_required() -> None:
 @pytest.mark.parametrize(
     ("pools", "expected"),
     [
-        ((pool(), {}, pool()), [Part.PRIMARY, Part.PARAMETER_SERVER]),
-        ((pool(), {}, pool(), {}), [Part.PRIMARY, Part.PARAMETER_SERVER]),
-        ((pool(), {}, {}, pool()), [Part.PRIMARY, Part.EVALUATOR]),
-        ((pool(), pool(), {}, pool()), [Part.PRIMARY, Part.WORKER, Part.EVALUATOR]),
-        ((pool(), {}, {}, {}), [Part.PRIMARY]),
-        ((pool(), pool(), {}), [Part.PRIMARY, Part.WORKER]),
+        ((pool(), {}, pool()), [ClusterRole.PRIMARY, ClusterRole.PARAMETER_SERVER]),
+        ((pool(), {}, pool(), {}), [ClusterRole.PRIMARY, ClusterRole.PARAMETER_SERVER]),
+        ((pool(), {}, {}, pool()), [ClusterRole.PRIMARY, ClusterRole.EVALUATOR]),
+        (
+            (pool(), pool(), {}, pool()),
+            [ClusterRole.PRIMARY, ClusterRole.WORKER, ClusterRole.EVALUATOR],
+        ),
+        ((pool(), {}, {}, {}), [ClusterRole.PRIMARY]),
+        ((pool(), pool(), {}), [ClusterRole.PRIMARY, ClusterRole.WORKER]),
     ],
 )
 def test_an_empty_pool_is_skipped_and_keeps_its_place(
-    pools: tuple[JsonObject, ...], expected: list[Part]
+    pools: tuple[JsonObject, ...], expected: list[ClusterRole]
 ) -> None:
     """Section "Specify additional worker pools": an unused pool is left empty, which skips it.
 
@@ -99,7 +102,7 @@ def test_several_evaluators_are_accepted_with_a_warning() -> None:
     ml = training(CUSTOM, {"evaluatorType": PLAIN, "evaluatorCount": "2"})
 
     for made in (vertex, ml):
-        assert (Part.EVALUATOR, 2) in parts(made)
+        assert (ClusterRole.EVALUATOR, 2) in parts(made)
         (said,) = advice(made)
         assert said == (
             "2 evaluators are asked for, and TensorFlow expects one: each of them evaluates the "
@@ -113,7 +116,7 @@ def test_parameter_servers_without_workers() -> None:
     ml = training(CUSTOM, {"parameterServerType": PLAIN, "parameterServerCount": "3"})
 
     for made in (vertex, ml):
-        assert parts(made) == [(Part.PRIMARY, 1), (Part.PARAMETER_SERVER, 3)]
+        assert parts(made) == [(ClusterRole.PRIMARY, 1), (ClusterRole.PARAMETER_SERVER, 3)]
         assert advice(made) == ()
 
 
@@ -144,14 +147,14 @@ def test_accelerators_on_evaluators_are_valid() -> None:
         },
     )
 
-    assert (Part.EVALUATOR, 1) in parts(made)
+    assert (ClusterRole.EVALUATOR, 1) in parts(made)
 
 
 def test_reduction_servers_stand_in_the_third_pool() -> None:
     """Section "Train with Reduction Server": its image goes into the third worker pool."""
     reducers = container(imageUri=REDUCER)
 
-    assert parts(submit(body(pool(), pool(), reducers)))[2] == (Part.REDUCER, 1)
+    assert parts(submit(body(pool(), pool(), reducers)))[2] == (ClusterRole.REDUCER, 1)
     for number, pools in ((1, (pool(), reducers)), (3, (pool(), pool(), {}, reducers))):
         found = violations(submit(body(*pools)))
         assert found[f"{AT}[{number}].containerSpec.imageUri"] == (

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from footplate.domain.errors import InvalidArgument
+from footplate.domain.job_states import Phase
 from footplate.domain.jobs import Address, Exit, ExitKind
 from footplate.domain.log_lines import Line
 from footplate.domain.names import AttemptId
 from footplate.domain.runtimes import Runtime, Slice
-from footplate.domain.states import Phase
 from footplate.domain.usage import Counters, GpuUse, Sample
 from footplate.wire.replica_v1 import (
     MAX_LINE_LENGTH,

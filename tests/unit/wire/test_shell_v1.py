@@ -15,7 +15,7 @@ from footplate.wire.shell_v1 import (
     Request,
     Resize,
     Stream,
-    Taken,
+    WindowUpdate,
     decode_answer,
     decode_request,
     encode_message,
@@ -31,7 +31,7 @@ requests = st.one_of(
 )
 answers = st.one_of(
     st.builds(Stream, st.sampled_from(["stdout", "stderr"])),
-    st.builds(Taken, st.integers(1)),
+    st.builds(WindowUpdate, st.integers(1)),
     st.builds(Exit, st.integers(0, 255)),
     st.builds(Failure, texts),
     st.just(LifeSign()),

@@ -11,6 +11,7 @@ import pytest
 
 from footplate.catalogue import load_catalogue
 from footplate.domain.errors import Code, InvalidArgument
+from footplate.domain.job_states import State
 from footplate.domain.jobs import (
     ClusterVariable,
     ContainerProgram,
@@ -21,11 +22,10 @@ from footplate.domain.jobs import (
     PythonProgram,
 )
 from footplate.domain.names import TrainingJobName
-from footplate.domain.states import State
 from footplate.domain.submission import Tuning
-from footplate.wire.training_v1.answers import format_etag, job_json, parse_etag
 from footplate.wire.training_v1.models import TrainingInput
 from footplate.wire.training_v1.patches import read_patch
+from footplate.wire.training_v1.responses import format_etag, job_json, parse_etag
 from footplate.wire.training_v1.submissions import read_submission, training_spec
 from tests.support.jobs import CREATED, make_job
 

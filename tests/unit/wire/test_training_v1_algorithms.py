@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.domain.algorithms import of_pool
+from footplate.domain.job_states import State
 from footplate.domain.jobs import PythonProgram
-from footplate.domain.states import State
-from footplate.domain.support import unsupported
-from footplate.wire.training_v1.answers import job_json
+from footplate.domain.unsupported_features import unsupported
+from footplate.wire.training_v1.responses import job_json
 from footplate_algorithms.algorithms import ALGORITHMS
 from tests.support.jobs import make_job
 from tests.unit.wire.training_v1_inputs import CATALOGUE, CUSTOM, refused, submission

@@ -9,7 +9,6 @@ import pytest
 
 from footplate.catalogue import load_catalogue
 from footplate.domain.names import StudyName, TrainingJobName
-from footplate.domain.searches.search import SearchRequest, TrialCounts
 from footplate.domain.studies.metrics import Goal, Selection
 from footplate.domain.studies.parameters import (
     CategoricalParameter,
@@ -21,6 +20,7 @@ from footplate.domain.studies.parameters import (
 from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.stopping import HalvingSpec
 from footplate.domain.studies.study import Algorithm
+from footplate.domain.tuning.search import SearchRequest, TrialCounts
 from footplate.wire.training_v1.submissions import read_submission
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.domain.errors import Code
+from footplate.domain.job_states import State
 from footplate.domain.jobs import (
     ClusterVariable,
     ContainerProgram,
@@ -18,10 +19,9 @@ from footplate.domain.jobs import (
     MachineSpec,
     PythonProgram,
 )
-from footplate.domain.states import State
-from footplate.wire.vertex_v1.answers import custom_job_json
+from footplate.wire.vertex_v1.job_specs import job_spec
 from footplate.wire.vertex_v1.models import CustomJobSpec
-from footplate.wire.vertex_v1.specs import job_spec
+from footplate.wire.vertex_v1.responses import custom_job_json
 from tests.support.jobs import CREATED, make_job
 from tests.unit.wire.vertex_v1_bodies import HERE, IMAGE, MACHINE, PACKAGE, pool, submit
 

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 STEPS_PER_EPOCH = 25
-PATIENCE_S = 60
+TIMEOUT_S = 60
 
 
 def parse_args():
@@ -89,7 +89,7 @@ def follow(address, index, shares):
 
 
 def connect(address):
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while True:
         try:
             return Client(address)

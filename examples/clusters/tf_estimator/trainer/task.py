@@ -55,7 +55,7 @@ def model(features, labels, mode):
     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=step)
 
 
-class Gathering(tf.train.SessionRunHook):
+class Rendezvous(tf.train.SessionRunHook):
     """Nobody trains before the last one has come: a worker comes seconds after the master."""
 
     def __init__(self, expected):
@@ -107,7 +107,7 @@ def main():
     tf.logging.set_verbosity(tf.logging.INFO)
     config = tf.estimator.RunConfig(model_dir=args.job_dir, save_checkpoints_steps=args.steps // 3)
     estimator = tf.estimator.Estimator(model, config=config)
-    gathering, places = Gathering(config.num_worker_replicas), Places()
+    gathering, places = Rendezvous(config.num_worker_replicas), Places()
     train = tf.estimator.TrainSpec(
         lambda: read_share(config, args.batch_size),
         max_steps=args.steps,

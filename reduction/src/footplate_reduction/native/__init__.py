@@ -1,4 +1,4 @@
-"""The fast engine: C++ adds and moves. It is there where its library was compiled."""
+"""The fast engine, written in C++. It is available where its library was compiled."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=1)
 def engine() -> Engine | None:
-    """None where ``why_not`` says why."""
+    """None if ``why_not`` returns a reason."""
     try:
         library = load()
     except LibraryError:
         return None
-    from footplate_reduction.native.binding import Native
+    from footplate_reduction.native.cpp_engine import Native
 
     return Native(library)
 
 
 def why_not() -> str | None:
-    """A sentence, and the way out; None where the engine is there."""
+    """Why the engine is not available and how to get it; None if it is available."""
     try:
         load()
     except LibraryError as error:

@@ -1,4 +1,4 @@
-"""The C interface of core.cpp, with the types of all arguments."""
+"""ctypes bindings of core.cpp, with the types of all arguments."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LONGEST_SENTENCE = 4096
 
 
 class LibraryError(RuntimeError):
-    """It isn't there, or another one is."""
+    """The library is missing, or is another version."""
 
 
 class Status(IntEnum):
@@ -108,7 +108,7 @@ _FUNCTIONS = {
 
 
 class Library:
-    """Functions by their names less ``footplate_``; all let other threads run meanwhile."""
+    """The C functions by name, without ``footplate_``. All of them release the GIL."""
 
     def __init__(self, path: Path) -> None:
         loaded = ctypes.CDLL(str(path))
@@ -143,7 +143,7 @@ class Library:
 
 @lru_cache(maxsize=1)
 def load() -> Library:
-    """Raises LibraryError, which says the way out."""
+    """Raises LibraryError with the way to install the library."""
     if not PATH.exists():
         raise LibraryError(
             "its library was not compiled when this was installed: install a C++ compiler (g++), "

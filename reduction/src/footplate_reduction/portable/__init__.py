@@ -1,4 +1,4 @@
-"""The engine that needs no compiler: NumPy adds, Python moves. Also the oracle of the other."""
+"""The engine that needs no compiler: NumPy adds. The reference for testing the native engine."""
 
 from footplate_reduction.portable.engine import ENGINE
 

@@ -1,4 +1,4 @@
-"""One all-reduce of a worker, as the portable engine makes it."""
+"""One all-reduce of a worker in the portable engine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from footplate_reduction.errors import ReductionError
-from footplate_reduction.portable import sums
+from footplate_reduction.portable import summation
 
 if TYPE_CHECKING:
     from footplate_reduction.frames import Op, WireType
@@ -42,7 +42,7 @@ class Collective:
         if self._scale == 1:
             return held
         narrow = np.empty(nbytes, np.uint8)
-        sums.narrow(np.frombuffer(held, _SINGLE), self.wire, narrow)
+        summation.narrow(np.frombuffer(held, _SINGLE), self.wire, narrow)
         return narrow.data
 
     def place(self, offset: int, nbytes: int) -> memoryview:
@@ -55,7 +55,7 @@ class Collective:
         """A result is whole, at the ``place`` that it was given."""
         if self._scale != 1:
             held = np.frombuffer(self._held(offset, len(payload)), _SINGLE)
-            held[:] = sums.widened(np.frombuffer(payload, np.uint8), self.wire)
+            held[:] = summation.widened(np.frombuffer(payload, np.uint8), self.wire)
         self._missing -= len(payload)
         if not self._missing:
             self._done.set()

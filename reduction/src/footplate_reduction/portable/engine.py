@@ -1,4 +1,4 @@
-"""The portable engine, as ``engines.Engine`` has it."""
+"""The portable engine, behind the interface ``engines.Engine``."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from footplate_reduction.portable.sending import PortableSender
-from footplate_reduction.portable.serving import Lane
+from footplate_reduction.portable.lane import Lane
+from footplate_reduction.portable.sender import PortableSender
 
 if TYPE_CHECKING:
     import socket

@@ -1,4 +1,4 @@
-"""A worker, as a lane of a reducer has it: what it sent, and what it still is to get."""
+"""A worker as one lane of a reducer sees it: what it has sent, and what it still has to receive."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections import deque
 from typing import TYPE_CHECKING, Callable, Sequence
 
 from footplate_reduction.frames import WINDOW, FrameType, Header
-from footplate_reduction.portable.intake import Intake
+from footplate_reduction.portable.frame_reader import FrameReader
 
 if TYPE_CHECKING:
     import socket
 
-    from footplate_reduction.portable.intake import Frame
+    from footplate_reduction.portable.frame_reader import Frame
 
 _FRAMES_AT_ONCE = 16
 """Of one worker before the others have their turn."""
@@ -43,7 +43,7 @@ class Peer:
         self.lost = False
         self.mute = False
         """Nothing can be sent to it any more; why, its last bytes will say."""
-        self._intake = Intake(connection, lambda header: place(self, header))
+        self._intake = FrameReader(connection, lambda header: place(self, header))
 
     @property
     def wants_more(self) -> bool:

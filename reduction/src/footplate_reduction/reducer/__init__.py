@@ -1,4 +1,4 @@
-"""The process that adds: a door for workers and strangers, groups, and a thread for each lane."""
+"""The reducer process: a listener, handshakes, groups, and one thread for each lane."""
 
 from footplate_reduction.reducer.process import Reducer
 

@@ -1,19 +1,19 @@
-"""Who is there of a group, on each lane, until all are and the lane begins."""
+"""The workers of one group that have connected, by lane, until all have and the lane starts."""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING
 
-from footplate_reduction.greeting import TAKEN, Hello, Refused
+from footplate_reduction.handshake_frames import TAKEN, Hello, Refused
 from footplate_reduction.limits import Limits
 
 if TYPE_CHECKING:
-    from footplate_reduction.reducer.stranger import Member
+    from footplate_reduction.reducer.handshake import Member
 
 
 class Group:
-    """One name's. What the first HELLO says of world and times holds for all others.
+    """One group. The first HELLO sets its size and timeouts; all others must match.
 
     Once one of its lanes has ended, nobody joins any more: the name is free when all have.
     """

@@ -1,4 +1,4 @@
-"""The reducer's process: one thread around one selector, beside those of the lanes."""
+"""The reducer process: one thread around one selector, beside the threads of the lanes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from footplate_reduction import link
-from footplate_reduction.errors import CutOff, ReductionError
-from footplate_reduction.reducer.door import Door
-from footplate_reduction.reducer.hall import Hall
+from footplate_reduction import tcp_options
+from footplate_reduction.errors import ReducerUnreachable, ReductionError
+from footplate_reduction.reducer.groups import Groups
+from footplate_reduction.reducer.listener import Listener
 from footplate_reduction.reducer.statistics import write_statistics
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ENDED = 0
 CUT_OFF = 3
 _TICK_S = 1.0
-_GOODBYE_S = 5.0
+_SHUTDOWN_TIMEOUT_S = 5.0
 """For lanes to tell their workers that the reducer ends."""
 
 
@@ -43,9 +43,15 @@ class Reducer:
         self._status: int | None = None
         self._told_refusals = 0
         self._statistics_work = True
-        self._hall = Hall(settings.job, engine, self._selector, self._ending, self._ring, _say)
-        self._door = Door(
-            self._listener, self._selector, settings.token, settings.lanes, self._hall.admit
+        self._group_registry = Groups(
+            settings.job, engine, self._selector, self._ending, self._ring, _say
+        )
+        self._handshake_listener = Listener(
+            self._listener,
+            self._selector,
+            settings.token,
+            settings.lanes,
+            self._group_registry.admit,
         )
         for end in (self._bell, self._ringer):
             end.setblocking(False)
@@ -53,7 +59,7 @@ class Reducer:
 
     @property
     def address(self) -> str:
-        return link.address(self._listener, peer=False)
+        return tcp_options.address(self._listener, peer=False)
 
     def run(self) -> int:
         """Until SIGTERM or SIGINT, or until it is cut off. Returns the exit status."""
@@ -88,25 +94,31 @@ class Reducer:
         self._bell.recv(4096)
 
     def _settle(self) -> None:
-        for ended in self._hall.settle():
-            if isinstance(ended.error, CutOff):
+        for ended in self._group_registry.settle():
+            if isinstance(ended.error, ReducerUnreachable):
                 self.end(CUT_OFF)
 
     def _tick(self) -> None:
-        self._door.tick()
-        self._hall.tick()
-        if self._door.refused > self._told_refusals:
+        self._handshake_listener.tick()
+        self._group_registry.tick()
+        if self._handshake_listener.refused > self._told_refusals:
             words = "refused {} in all; the last: {}"
-            _say(words.format(self._door.refused, self._door.last_refusal))
-            self._told_refusals = self._door.refused
+            _say(
+                words.format(
+                    self._handshake_listener.refused, self._handshake_listener.last_refusal
+                )
+            )
+            self._told_refusals = self._handshake_listener.refused
         self._write_statistics()
 
     def _leave(self, status: int) -> int:
         _say("cut off from all workers: ends" if status == CUT_OFF else "told to end")
         here = self.address
-        self._door.close()
+        self._handshake_listener.close()
         os.close(self._living)
-        self._hall.close(ReductionError(f"reducer {here} was told to end"), _GOODBYE_S)
+        self._group_registry.close(
+            ReductionError(f"reducer {here} was told to end"), _SHUTDOWN_TIMEOUT_S
+        )
         self._write_statistics()
         signal.set_wakeup_fd(-1)
         self._selector.close()
@@ -116,7 +128,7 @@ class Reducer:
         path = self._settings.stats_path
         if not path or not self._statistics_work:
             return
-        counters, groups = self._hall.counters(), self._hall.groups
+        counters, groups = self._group_registry.counters(), self._group_registry.groups
         try:
             write_statistics(path, counters, groups, self._engine.name)
         except OSError as error:
@@ -145,4 +157,4 @@ def _say(line: str) -> None:
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
     except OSError:
-        pass  # nobody reads it any more
+        pass  # the reader is gone

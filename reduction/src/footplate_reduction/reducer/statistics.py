@@ -1,4 +1,4 @@
-"""A file that says what the reducer has done so far."""
+"""Writes a file with the reducer's statistics."""
 
 from __future__ import annotations
 

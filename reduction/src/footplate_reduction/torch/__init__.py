@@ -13,7 +13,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from footplate_reduction.errors import ReductionError
-from footplate_reduction.torch.relay import offloaded
+from footplate_reduction.torch.transfer_thread import offloaded
 
 if TYPE_CHECKING:
     from typing import Callable
@@ -34,7 +34,7 @@ def attach(model: Any, wire: str | None = None) -> None:
 
 def hook(group: Any = None, wire: str | None = None) -> tuple[Any, Callable[..., Any]]:
     """What ``register_comm_hook`` takes; as ``attach``, which knows the group of its model."""
-    from footplate_reduction.torch.gradients import make_hook
+    from footplate_reduction.torch.ddp_hook import make_hook
 
     return make_hook(group, wire)
 
@@ -69,5 +69,5 @@ def _make_group(options: Any, _: Any = None) -> Any:
     return FootplateGroup(options)
 
 
-with contextlib.suppress(ImportError):  # without PyTorch nobody asks for the backend
+with contextlib.suppress(ImportError):  # without PyTorch the backend is not needed
     register()

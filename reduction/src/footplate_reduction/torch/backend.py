@@ -13,12 +13,12 @@ import torch.distributed as dist
 from footplate_reduction.client import connect
 from footplate_reduction.frames import Op
 from footplate_reduction.settings import reducers_of
-from footplate_reduction.torch.meeting import agree, look, meet, missing
-from footplate_reduction.torch.outcome import Outcome, Reduction
-from footplate_reduction.torch.own import forwarded, make_own, share_backends
-from footplate_reduction.torch.relay import Relay
-from footplate_reduction.torch.staging import vector_of
+from footplate_reduction.torch.gpu_staging import vector_of
+from footplate_reduction.torch.rendezvous import agree, look, meet, missing
+from footplate_reduction.torch.transfer_thread import TransferThread
 from footplate_reduction.torch.vectors import wire_type
+from footplate_reduction.torch.work_handles import PendingResult, Reduction
+from footplate_reduction.torch.wrapped_group import forwarded, make_own, share_backends
 
 if TYPE_CHECKING:
     from typing import Sequence
@@ -43,7 +43,7 @@ class FootplateGroup(dist.ProcessGroup):  # type: ignore[misc]  # torch has no t
         self._rank = options.group_rank
         self._world = options.group_size
         self._connecting = threading.Lock()
-        self._relay: Relay | None = None
+        self._relay: TransferThread | None = None
         self._destroyed = False
         self._own = make_own(options)
         share_backends(self._own, self)
@@ -54,11 +54,13 @@ class FootplateGroup(dist.ProcessGroup):  # type: ignore[misc]  # torch has no t
     def getBackendName(self) -> str:  # noqa: N802  # PyTorch's name
         return "footplate"
 
-    def relay(self) -> Relay | None:
+    def relay(self) -> TransferThread | None:
         """To this group's reducers; None: it has none. Blocks until all its workers have come."""
         with self._connecting:
             if self._relay is None and self._name is not None and not self._destroyed:
-                self._relay = Relay(connect(rank=self._rank, world=self._world, group=self._name))
+                self._relay = TransferThread(
+                    connect(rank=self._rank, world=self._world, group=self._name)
+                )
             return self._relay
 
     def allreduce(
@@ -104,7 +106,7 @@ class FootplateGroup(dist.ProcessGroup):  # type: ignore[misc]  # torch has no t
         relay = self.relay() if op is not None and by_type else None
         if relay is None or op is None:
             return None
-        outcome = Outcome(tensors, tensors[0].device, len(by_type))
+        outcome = PendingResult(tensors, tensors[0].device, len(by_type))
         for held, alike in by_type.items():
             relay.send(vector_of(alike, held), op, None, outcome.settle)
         return Reduction(outcome)

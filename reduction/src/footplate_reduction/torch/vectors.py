@@ -1,4 +1,4 @@
-"""Tensors as vectors for reducers."""
+"""Tensors as contiguous vectors for the reducers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalogue, for clients that show it."""
+"""Routes of Footplate's own API: the catalogue."""
 
 from __future__ import annotations
 

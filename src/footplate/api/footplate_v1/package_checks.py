@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from footplate.api.bodies import read_body, require_json
+from footplate.api.client_disconnect import while_wanted
 from footplate.api.footplate_v1.validation import staging_of
 from footplate.api.json_route import Call
-from footplate.api.leaving import while_wanted
-from footplate.api.threads import in_thread
+from footplate.api.request_bodies import read_body, require_json
 from footplate.api.vertex_v1.parents import location_of
+from footplate.api.worker_threads import in_thread
 from footplate.domain.names import check_project
 from footplate.wire.footplate_v1 import package_checks_json, read_check_request
 from footplate.wire.training_v1 import submissions as training_submissions

@@ -1,4 +1,4 @@
-"""Footplate's own API: quotas.
+"""Routes of Footplate's own API: quotas.
 
 A quota is a part of each project in each region: it is always there, perhaps without limits.
 ``*`` (or ``-``) in the place of either stands for each one by itself.

@@ -1,4 +1,4 @@
-"""Footplate's own API: the service at a glance, its end, and the events of a job."""
+"""Routes of Footplate's own API: server status, shutdown, and the events of a job."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from starlette.routing import Route
 from footplate.api.json_route import json_route
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.domain.names import parse_job_name
-from footplate.wire.restarts import MOST_NAMES
+from footplate.wire.restart_counts import MOST_NAMES
 from footplate.wire.timestamps import format_time
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Footplate's own API: where the processes of a running job stand."""
+"""Routes of Footplate's own API: stack traces of a running job's processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Footplate's own API: all there is to know of the trials of a tuning job.
+"""Routes of Footplate's own API: trials of a tuning job, in full detail.
 
 ``GET /footplate/v1/{job name}/trials``, and ``.../trials/{number}/measurements``.
 """
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from footplate.domain.admission import Explanation
     from footplate.domain.jobs import Job
     from footplate.domain.names import JobName
-    from footplate.domain.searches.search import Search
     from footplate.domain.studies.records import Report, TrialRecord
+    from footplate.domain.tuning.search import Search
     from footplate.wire.json_text import JsonObject
 
     GetJob = Callable[[JobName], Job]
@@ -34,7 +34,7 @@ _MOST_DIGITS = 9
 
 
 def trials_routes(trials: TrialsService, get_job: GetJob, explain: Explain) -> list[Route]:
-    """``get_job`` raises NotFound; ``explain`` tells why a job waits, if it does."""
+    """``get_job`` raises NotFound; ``explain`` returns why a job waits."""
     api = _TrialsApi(trials, get_job, explain)
     every = "/footplate/v1/{name:path}/trials"
     return [
@@ -59,7 +59,7 @@ class _TrialsApi:
             "name": str(job.name),
             "state": job.state.value,
             **search_json(search, self._trials.study(job.uid), found),
-            "trials": [self._tell(job, trial, runs.get(trial.number)) for trial in found],
+            "trials": [self._notify(job, trial, runs.get(trial.number)) for trial in found],
         }
         order_by = call.parameter("orderBy", "order_by") or ""
         return select_trials(answer, call.parameter("filter") or "", order_by)
@@ -78,7 +78,7 @@ class _TrialsApi:
             raise FailedPrecondition(f"{job.name} is no tuning job: it has no trials")
         return job, job.spec.search
 
-    def _tell(self, job: Job, trial: TrialRecord, run: Job | None) -> JsonObject:
+    def _notify(self, job: Job, trial: TrialRecord, run: Job | None) -> JsonObject:
         waiting = None if run is None else self._explain(run)
         return trial_json(trial, run, waiting, self._latest(job, trial))
 

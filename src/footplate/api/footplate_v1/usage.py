@@ -1,4 +1,4 @@
-"""Footplate's own API: what the replicas of a job use of their machines."""
+"""Routes of Footplate's own API: resource usage of a job's replicas."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from footplate.api.json_route import json_route
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.names import parse_job_name
 from footplate.domain.replica_names import choose_replica
-from footplate.domain.searches.runs import check_runs_itself
+from footplate.domain.tuning.trial_programs import check_runs_itself
 from footplate.wire.footplate_v1.usage import encode_replica
 from footplate.wire.json_text import describe
 

@@ -1,4 +1,4 @@
-"""Footplate's own API: what submitting a job would lead to, without submitting it.
+"""Routes of Footplate's own API: validates a job without submitting it.
 
 The body is that of the create request of either face. What is wrong with the job is the answer,
 not an error; an error is only what can't be read at all.

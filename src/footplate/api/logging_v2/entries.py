@@ -1,4 +1,4 @@
-"""``entries.list`` of Cloud Logging, for the lines of jobs."""
+"""``entries.list`` of Cloud Logging, for job logs."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import JSONResponse
 
-from footplate.api.bodies import MAX_JSON_BYTES, read_body, require_json
-from footplate.api.logging_v2.followers import invocation
-from footplate.api.logging_v2.pages import Listing, read_page
-from footplate.api.threads import in_thread
+from footplate.api.logging_v2.entry_pages import Listing, read_page
+from footplate.api.logging_v2.stream_logs import invocation
+from footplate.api.request_bodies import MAX_JSON_BYTES, read_body, require_json
+from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.wire.json_text import parse_object
 from footplate.wire.logging_v2.queries import parse_query
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from footplate.api.logging_v2.finding import JobFinder
-    from footplate.api.logging_v2.followers import Followers
+    from footplate.api.logging_v2.job_lookup import JobFinder
+    from footplate.api.logging_v2.stream_logs import Followers
     from footplate.domain.jobs import Job
     from footplate.ports.logs import Logs
     from footplate.wire.json_text import JsonObject

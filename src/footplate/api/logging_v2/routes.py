@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from starlette.routing import Route
 
 from footplate.api.logging_v2.entries import Entries
-from footplate.api.logging_v2.finding import JobFinder
-from footplate.api.logging_v2.stream import LineStream
+from footplate.api.logging_v2.job_lookup import JobFinder
+from footplate.api.logging_v2.line_stream import LineStream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from footplate.api.logging_v2.followers import Followers
+    from footplate.api.logging_v2.stream_logs import Followers
     from footplate.domain.jobs import Job
     from footplate.domain.names import JobName
     from footplate.ports.logs import Logs

@@ -1,4 +1,4 @@
-"""Bytes between a user and a shell, no faster than either side takes them.
+"""Relays bytes between a user and a shell, with flow control in both directions.
 
 A message is sent on before the next one is read, and the web server reads no further than that:
 whoever is slow slows down the other one, and nothing piles up here. Nor does input pile up on the
@@ -20,7 +20,7 @@ from footplate.wire.shell_v1 import (
     Failure,
     LifeSign,
     Opening,
-    Taken,
+    WindowUpdate,
     decode_answer,
     decode_request,
     encode_message,
@@ -43,7 +43,7 @@ _STOPPING = "the server was stopped"
 
 @dataclass(frozen=True)
 class End:
-    """``message`` is what the user is still to be told, if he is there; ``how`` is for events."""
+    """``message`` is for the user, ``how`` for events."""
 
     message: Exit | Failure
     how: str
@@ -81,7 +81,7 @@ async def relay(user: WebSocket, replica: WebSocket, over: Callable[[], Awaitabl
 
 
 async def _either(reason: asyncio.Task[End], end: End) -> End:
-    """A replica tells of its program's end a moment after the shell is gone."""
+    """A replica reports its program's end a moment after the shell has ended."""
     done, _ = await asyncio.wait([reason], timeout=_REASON_S)
     return reason.result() if done else end
 
@@ -94,7 +94,7 @@ class Window:
         self._opened = asyncio.Event()
 
     async def take(self, count: int) -> None:
-        """Wait until it is open, if only for a part of what is to be sent."""
+        """Wait until some of the window is open."""
         while self._left_bytes <= 0:
             self._opened.clear()
             await self._opened.wait()
@@ -142,7 +142,7 @@ async def _from_replica(user: WebSocket, replica: WebSocket, window: Window) -> 
                 await user.send_bytes(data)
                 continue
             answer = decode_answer(message["text"])
-            if isinstance(answer, Taken):
+            if isinstance(answer, WindowUpdate):
                 window.give(answer.count)
                 continue
             if isinstance(answer, Exit):

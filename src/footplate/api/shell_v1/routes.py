@@ -1,6 +1,7 @@
-"""Where users and replicas meet: ``/shell/v1/TOKEN`` and ``/replica/v1/shells/ID``.
+"""Connects users with replicas: ``/shell/v1/TOKEN`` and ``/replica/v1/shells/ID``.
 
-A user's WebSocket waits until the replica, which was told of the wish, has come with its own.
+A user's WebSocket waits until the replica, which was told of the control request, has come with its
+own.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocketDisconnect
 
 from footplate.api.replica_v1 import given_token
-from footplate.api.shell_v1.page import shell_page
+from footplate.api.shell_v1.html_page import shell_page
 from footplate.api.shell_v1.relay import LOST, End, relay
-from footplate.api.threads import in_thread
-from footplate.control.shells import PATIENCE_S
+from footplate.api.worker_threads import in_thread
+from footplate.control.shells import TIMEOUT_S
 from footplate.domain.errors import InvalidArgument, ServiceError, Unavailable
 from footplate.wire.shell_v1 import Exit, Opening, decode_request, encode_message
 
@@ -111,7 +112,7 @@ class _ShellApi:
         """Raises ServiceError."""
         what = "a terminal" if opening.command is None else "one command"
         shell = await in_thread(self._shells.ask, token, _address(user), what)
-        meeting = self._meetings.setdefault(shell.wish.id, _Meeting())
+        meeting = self._meetings.setdefault(shell.control_request.id, _Meeting())
         how = "the server was stopped"
         try:
             end = await self._meet(shell, meeting, user, opening)
@@ -119,17 +120,17 @@ class _ShellApi:
         finally:
             came = meeting.replica.done() and meeting.replica.result() is not None
             await in_thread(self._shells.end, shell, how if came else "")
-            del self._meetings[shell.wish.id]
+            del self._meetings[shell.control_request.id]
             meeting.over.set()
         return end
 
     async def _meet(
         self, shell: Shell, meeting: _Meeting, user: WebSocket, opening: Opening
     ) -> End:
-        answered = asyncio.wrap_future(shell.wish.answered)
-        await asyncio.wait([answered], timeout=PATIENCE_S)
+        answered = asyncio.wrap_future(shell.control_request.answered)
+        await asyncio.wait([answered], timeout=TIMEOUT_S)
         if not answered.done():
-            return End.failed(f"replica {shell.replica} opened no shell within {PATIENCE_S:g} s")
+            return End.failed(f"replica {shell.replica} opened no shell within {TIMEOUT_S:g} s")
         if answered.result().error:
             return End.failed(answered.result().error)
         replica = await meeting.replica
@@ -152,7 +153,9 @@ class _ShellApi:
         try:
             while True:
                 changed.clear()
-                with suppress(Unavailable):  # the database is away: nobody knows, so it goes on
+                with suppress(
+                    Unavailable
+                ):  # the database is not reachable: the state is unknown, so continue
                     if reason := await in_thread(self._shells.over_because, shell):
                         return reason
                 await changed.wait()

@@ -1,6 +1,6 @@
-"""The JSON API of Cloud Storage: what clients need to keep and fetch what jobs use and make."""
+"""The JSON API of Cloud Storage, as far as jobs and their clients use it."""
 
-from footplate.api.storage_v1.programs import program_routes
+from footplate.api.storage_v1.job_access import program_routes
 from footplate.api.storage_v1.routes import storage_routes
 
 __all__ = ["program_routes", "storage_routes"]

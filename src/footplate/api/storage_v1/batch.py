@@ -1,4 +1,4 @@
-"""Many requests in one: each is answered as if it had come alone."""
+"""Batch requests: each inner request gets the response that it would get alone."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from starlette.datastructures import QueryParams
 from starlette.responses import Response
 from starlette.routing import Router
 
-from footplate.api.storage_v1.answers import error_answer
 from footplate.api.storage_v1.multipart import boundary_of
-from footplate.api.threads import in_thread
+from footplate.api.storage_v1.responses import error_answer
+from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import InvalidArgument
 
 if TYPE_CHECKING:

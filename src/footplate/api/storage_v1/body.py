@@ -1,4 +1,4 @@
-"""A request's body, read by a worker thread while it arrives.
+"""A request body that a worker thread reads while it arrives.
 
 The handlers that take bytes are plain functions. Those that wait for their bytes run in threads
 of their own number, so that slow senders keep no others from being answered, and never hold more
@@ -16,8 +16,8 @@ from anyio import from_thread, to_thread
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
-from footplate.api.storage_v1.answers import error_answer
-from footplate.api.threads import in_thread
+from footplate.api.storage_v1.responses import error_answer
+from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import DeadlineExceeded, InvalidArgument, ServiceError
 from footplate.wire.json_text import parse_object
 
@@ -119,7 +119,7 @@ class Receiver:
             except ServiceError as error:
                 return await self._refuse(body, error)
             except ClientDisconnect:
-                return Response(status_code=499)  # nobody is there to read it
+                return Response(status_code=499)  # the client is gone
 
         return receive
 

@@ -1,4 +1,4 @@
-"""Buckets."""
+"""Requests about buckets."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import JSONResponse, Response
 
-from footplate.api.bodies import require_json
-from footplate.api.storage_v1.answers import error_answer
+from footplate.api.request_bodies import require_json
 from footplate.api.storage_v1.resources import bucket_resource
+from footplate.api.storage_v1.responses import error_answer
 from footplate.domain.bucket_locations import location_type, read_location
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, Violation
 from footplate.wire.json_text import describe

@@ -1,4 +1,4 @@
-"""Objects made of other objects: copy, rewrite, compose."""
+"""Objects made from other objects: copy, rewrite, compose."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from starlette.responses import JSONResponse, Response
 
-from footplate.api.storage_v1.names import ObjectName, composed_in, copied_in
-from footplate.api.storage_v1.parameters import conditions_in, number_in
+from footplate.api.storage_v1.object_names import ObjectName, composed_in, copied_in
+from footplate.api.storage_v1.query_parameters import conditions_in, number_in
 from footplate.api.storage_v1.resources import draft_of, object_resource
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, NotFound, Violation
 from footplate.ports.object_storage import Checksums, Conditions, Draft

@@ -1,4 +1,4 @@
-"""The bytes of objects, whole or in part."""
+"""Downloads of objects, whole or a byte range."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
-from footplate.api.storage_v1.answers import error_answer
 from footplate.api.storage_v1.resources import media_headers
+from footplate.api.storage_v1.responses import error_answer
 from footplate.domain.errors import OutOfRange
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _RANGE = re.compile(r"\s*bytes\s*=\s*(\d{0,18})\s*-\s*(\d{0,18})\s*", re.ASCII)
 
 
 def media_answer(info: ObjectInfo, file: BinaryIO, wanted: str) -> Response:
-    """``wanted`` is a Range header; the file is closed with the answer."""
+    """``wanted`` is a Range header; the response closes the file."""
     span = parse_range(wanted, info.size_bytes)
     headers = media_headers(info)
     if span is None:
@@ -38,7 +38,7 @@ def media_answer(info: ObjectInfo, file: BinaryIO, wanted: str) -> Response:
 
 
 def parse_range(header: str, size_bytes: int) -> range | None:
-    """Which bytes are wanted: None is all (and what isn't understood), empty is impossible."""
+    """The requested bytes: None is all (or not understood), empty is unsatisfiable."""
     found = _RANGE.fullmatch(header)
     if found is None or found[1] == found[2] == "":
         return None

@@ -1,4 +1,4 @@
-"""multipart/related: an object's description and its bytes in one body, read as it arrives."""
+"""multipart/related uploads: an object's metadata and its bytes in one body."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class RelatedParts:
         return content
 
     def media_type(self) -> str:
-        """The content type that the second part says; empty: none."""
+        """The content type of the second part; empty: none."""
         return self._headers().get("content-type", "")
 
     def media(self) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""Objects: list, describe, download, change the description, delete."""
+"""Requests about objects: list, get, download, patch, delete."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import JSONResponse, Response
 
-from footplate.api.bodies import require_json
+from footplate.api.request_bodies import require_json
 from footplate.api.storage_v1.media import media_answer
-from footplate.api.storage_v1.names import object_in
-from footplate.api.storage_v1.parameters import conditions_in, flag_in, limit_in, number_in
+from footplate.api.storage_v1.object_names import object_in
+from footplate.api.storage_v1.query_parameters import conditions_in, flag_in, limit_in, number_in
 from footplate.api.storage_v1.resources import draft_of, object_resource, patched
 from footplate.domain.errors import FailedPrecondition, NotFound
 

@@ -1,12 +1,12 @@
-"""Buckets and objects as JSON, both ways."""
+"""Converts buckets and objects to JSON and back."""
 
 from __future__ import annotations
 
 import base64
 from typing import TYPE_CHECKING
 
-from footplate.api.storage_v1.names import object_path
-from footplate.api.storage_v1.parameters import decode_checksums
+from footplate.api.storage_v1.object_names import object_path
+from footplate.api.storage_v1.query_parameters import decode_checksums
 from footplate.domain.bucket_locations import location_type
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.ports.object_storage import Draft
@@ -85,7 +85,7 @@ def object_resource(info: ObjectInfo, base_url: str) -> JsonObject:
 
 
 def media_headers(info: ObjectInfo) -> dict[str, str]:
-    """What a download says of its object; a browser that opens it must not run it."""
+    """Headers of a download; browsers must not run its content."""
     hashes = []
     if info.crc32c is not None:
         hashes.append(f"crc32c={encode_crc32c(info.crc32c)}")

@@ -1,4 +1,4 @@
-"""Which request goes to which handler."""
+"""Maps requests to handlers."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from starlette.routing import Route
 
-from footplate.api.storage_v1.answers import answering
 from footplate.api.storage_v1.batch import Batch
 from footplate.api.storage_v1.body import Receiver
 from footplate.api.storage_v1.buckets import BucketHandlers
 from footplate.api.storage_v1.copies import CopyHandlers
 from footplate.api.storage_v1.objects import ObjectHandlers
+from footplate.api.storage_v1.responses import answering
 from footplate.api.storage_v1.uploads import UploadHandlers
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import JSONResponse, Response
 
 from footplate.api.storage_v1.multipart import RelatedParts
-from footplate.api.storage_v1.parameters import conditions_in, hashes_in, required_in
+from footplate.api.storage_v1.query_parameters import conditions_in, hashes_in, required_in
 from footplate.api.storage_v1.resources import DEFAULT_TYPE, draft_of, object_resource
 from footplate.domain.errors import InvalidArgument, NotFound, OutOfRange, Violation
 from footplate.ports.object_storage import Checksums
@@ -118,7 +118,7 @@ class UploadHandlers:
     def _upload_id(self, request: Request) -> str:
         upload_id = required_in(request.query_params, "upload_id")
         if self._buckets.upload(upload_id).bucket != request.path_params["bucket"]:
-            raise NotFound("there is no such upload in this bucket")
+            raise NotFound("this bucket has no such upload")
         return upload_id
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.api.listing import Listing
+from footplate.api.job_listing import Listing
 from footplate.api.tuning_jobs import TuningJobs
 from footplate.domain.errors import FailedPrecondition
 from footplate.domain.names import TrainingJobName, check_project
 from footplate.wire.training_v1.algorithms import trial_output
-from footplate.wire.training_v1.answers import job_json
 from footplate.wire.training_v1.patches import read_patch
 from footplate.wire.training_v1.queries import PAGES, VOCABULARY
+from footplate.wire.training_v1.responses import job_json
 from footplate.wire.training_v1.submissions import read_submission
 from footplate.wire.training_v1.trials import in_order, trial_json, trials_output
 
@@ -57,7 +57,7 @@ class TrainingJobs:
         return _LISTING.answer(self._jobs, collection, call, self._brief)
 
     def cancel(self, call: Call) -> JsonObject:
-        """The body says nothing, and may be missing; a finished job stays as it is."""
+        """The body is optional and ignored; an ended job is unchanged."""
         self._jobs.cancel(_name(call), call.caller)
         return {}
 

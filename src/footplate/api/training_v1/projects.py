@@ -1,4 +1,4 @@
-"""What ml v1 says of a project itself."""
+"""``projects.getConfig`` of ml v1."""
 
 from __future__ import annotations
 

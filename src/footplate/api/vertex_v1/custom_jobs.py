@@ -8,7 +8,7 @@ from footplate.api.vertex_v1.located_jobs import LocatedJobs
 from footplate.api.vertex_v1.parents import location_of
 from footplate.api.web_access import web_access_uris
 from footplate.domain.names import CustomJobName
-from footplate.wire.vertex_v1.answers import custom_job_json
+from footplate.wire.vertex_v1.responses import custom_job_json
 from footplate.wire.vertex_v1.submissions import read_submission
 
 if TYPE_CHECKING:

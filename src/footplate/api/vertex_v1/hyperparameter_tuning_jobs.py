@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from footplate.api.vertex_v1.located_jobs import LocatedJobs
 from footplate.api.vertex_v1.parents import location_of
+from footplate.domain.job_states import State
 from footplate.domain.names import TuningJobName, trial_run_name
-from footplate.domain.states import State
-from footplate.wire.vertex_v1.answers import hyperparameter_tuning_job_json
+from footplate.wire.vertex_v1.responses import hyperparameter_tuning_job_json
 from footplate.wire.vertex_v1.submissions import read_tuning_submission
 from footplate.wire.vertex_v1.trials import trial_json
 

@@ -1,10 +1,10 @@
-"""What all kinds of jobs of a location have in common."""
+"""What all kinds of jobs in a location have in common."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.api.listing import Listing
+from footplate.api.job_listing import Listing
 from footplate.api.operations import deletion
 from footplate.api.vertex_v1.parents import location_of
 from footplate.wire.vertex_v1.queries import PAGES, VOCABULARY
@@ -54,7 +54,7 @@ class LocatedJobs:
         return listing.answer(self._jobs, collection, call, tell)
 
     def cancel(self, call: Call) -> JsonObject:
-        """The body says nothing, and may be missing; a finished job stays as it is."""
+        """The body is optional and ignored; an ended job is unchanged."""
         self._jobs.cancel(self._name(call), call.caller)
         return {}
 

@@ -16,7 +16,7 @@ from footplate.api.operations import deleted
 from footplate.api.vertex_v1.parents import location_of
 from footplate.domain.errors import NotFound
 from footplate.domain.names import ModelName
-from footplate.wire.vertex_v1.model_answers import export_operation, upload_operation
+from footplate.wire.vertex_v1.model_responses import export_operation, upload_operation
 
 if TYPE_CHECKING:
     from starlette.routing import Route

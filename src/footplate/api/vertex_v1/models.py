@@ -9,17 +9,17 @@ from footplate.api.operations import deletion
 from footplate.api.vertex_v1.model_operations import ModelOperationId, export_name
 from footplate.api.vertex_v1.parents import location_of
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
-from footplate.domain.machines.places import unknown_region
+from footplate.domain.machines.placement import unknown_region
 from footplate.domain.names import ModelName
 from footplate.wire.filters import parse_filter
 from footplate.wire.paging import format_token, parse_token
-from footplate.wire.vertex_v1.model_answers import export_operation, model_json
 from footplate.wire.vertex_v1.model_requests import (
     read_alias_changes,
     read_export,
     read_patch,
     read_upload,
 )
+from footplate.wire.vertex_v1.model_responses import export_operation, model_json
 from footplate.wire.vertex_v1.queries import MODEL_VOCABULARY, PAGES
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Where the resources of a call are."""
+"""Reads the parent resource (project and location) of a call."""
 
 from __future__ import annotations
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from footplate.api.json_route import json_route
 from footplate.api.trials_service import NO_TRIALS
 from footplate.api.tuning_jobs import TuningJobs
-from footplate.api.vertex_v1.absent import absent_routes
 from footplate.api.vertex_v1.custom_jobs import CustomJobs
 from footplate.api.vertex_v1.hyperparameter_tuning_jobs import HyperparameterTuningJobs
 from footplate.api.vertex_v1.training_pipelines import TrainingPipelines
+from footplate.api.vertex_v1.unsupported_resources import absent_routes
 from footplate.api.web_access import no_shells
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from footplate.api.vertex_v1.parents import location_of
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.domain.machines.places import unknown_region
+from footplate.domain.machines.placement import unknown_region
 from footplate.domain.names import StudyName
 from footplate.wire.paging import format_token, parse_token
 from footplate.wire.vertex_v1.queries import PAGES
-from footplate.wire.vertex_v1.vizier_answers import study_json
 from footplate.wire.vertex_v1.vizier_requests import read_lookup, read_study
+from footplate.wire.vertex_v1.vizier_responses import study_json
 
 if TYPE_CHECKING:
     from footplate.api.json_route import Call

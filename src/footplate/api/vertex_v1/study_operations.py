@@ -1,4 +1,4 @@
-"""What of Vizier answers long-running operations, and these operations."""
+"""Vizier methods that return long-running operations, and these operations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from footplate.api.vertex_v1.studies import study_of
 from footplate.api.vertex_v1.trials import trial_of
 from footplate.domain.errors import NotFound
 from footplate.domain.names import StudyOperationName
-from footplate.domain.studies.handling import as_handed_out
+from footplate.domain.studies.transitions import as_handed_out
 from footplate.wire.vertex_v1.trials import trial_json
 from footplate.wire.vertex_v1.vizier_operations import (
     CheckId,
@@ -79,7 +79,7 @@ class StudyOperations:
         return check_json(name, answered, trial)
 
     def leave_suggestion(self, call: Call) -> JsonObject:
-        """What is done can't be cancelled, and what isn't kept needn't be deleted."""
+        """Completed operations cannot be cancelled, and are not stored."""
         self.suggestion(call)
         return {}
 

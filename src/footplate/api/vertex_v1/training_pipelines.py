@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from footplate.api.vertex_v1.located_jobs import LocatedJobs
 from footplate.api.vertex_v1.parents import location_of
 from footplate.domain.errors import NotFound
+from footplate.domain.job_states import State
 from footplate.domain.names import TrainingPipelineName, backing_job_name
-from footplate.domain.states import State
-from footplate.wire.vertex_v1.pipeline_answers import training_pipeline_json
+from footplate.wire.vertex_v1.pipeline_responses import training_pipeline_json
 from footplate.wire.vertex_v1.pipelines import read_pipeline
 from footplate.wire.vertex_v1.queries import PIPELINE_VOCABULARY
 

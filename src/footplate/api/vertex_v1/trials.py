@@ -15,7 +15,7 @@ from footplate.wire.vertex_v1.vizier_requests import read_measurement, read_outc
 if TYPE_CHECKING:
     from footplate.api.json_route import Call
     from footplate.control.vizier import StudyTrials
-    from footplate.control.vizier.trials import ToldTrial
+    from footplate.control.vizier.trials import MeasuredTrial
     from footplate.domain.names import StudyName
     from footplate.wire.json_text import JsonObject
 
@@ -84,5 +84,5 @@ def trial_of(call: Call) -> TrialName:
     return TrialName(study, int(text))
 
 
-def _answer(study: StudyName, told: ToldTrial) -> JsonObject:
+def _answer(study: StudyName, told: MeasuredTrial) -> JsonObject:
     return trial_json(str(study), told.trial, told.measurements)

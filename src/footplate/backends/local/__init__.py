@@ -1,4 +1,4 @@
-"""This machine as a backend: each replica is a supervisor process with a directory, its HOME.
+"""The local backend: each replica is a supervisor process with a directory, its HOME.
 
 What is to run stands on disk before anything runs, and whether it runs is asked of the kernel
 (file locks, process descriptors), never remembered: whoever comes after a crash sees the same.

@@ -1,4 +1,4 @@
-"""The backend of this machine: requests on disk, one thread that sees to all of them."""
+"""The local backend: requests stored on disk, and one thread that carries them out."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from footplate.backends.local.attempts import Attempts
-from footplate.backends.local.exits import make_exits
-from footplate.backends.local.keeper import Keeper
+from footplate.backends.local.attempt_directories import AttemptDirectories
 from footplate.backends.local.launcher import Launcher
+from footplate.backends.local.process_watcher import make_process_watcher
+from footplate.backends.local.replica_controller import ReplicaController
 from footplate.domain.errors import Unavailable
 from footplate.ports.backend import Presence
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from footplate.backends.local.exits import Exits
-    from footplate.backends.local.nursery import Nursery
+    from footplate.backends.local.fork_server import ForkServer
+    from footplate.backends.local.process_watcher import ProcessWatcher
     from footplate.domain.names import AttemptId
-    from footplate.ports.backend import AttemptStart, Sighting, Ticket
+    from footplate.ports.backend import AttemptStart, ReplicaObservation, Ticket
 
 log = logging.getLogger(__name__)
 
@@ -35,19 +35,18 @@ class LocalBackend:
 
     Another one, that was and doesn't know yet that it isn't any more, does no harm.
     ``python`` runs the supervisors' ``archive``; the other paths and values go into the tickets:
-    where the server says its address, the shared caches and buckets, the rung of the isolation
-    ladder (``auto``: the best there is), whom programs run as (``program_users``: first and last
-    id of a range, or id, group and name of one user; ``allow_root``: projects whose programs may
-    be root, ``*`` for all), the network that gangs get (``shared`` or
-    ``namespaces``), the installer, what reads stacks, where to look for more interpreters, and
-    ``private`` directories, of which programs see what is theirs at most, ``tmp_paths`` below /tmp,
-    which programs see beside a /tmp of their own, and the ``reserve`` that the last words of
-    replicas may take on a full disk.
-    With a ``nursery`` of the same archive supervisors are forked, as long as there is one.
-    ``image_puller`` is the command that pulls container images, ``service`` the id by which
-    containers are known to be this service's.
-    Nothing happens before the first ``start``, ``stop`` or ``watch``; then also what an earlier
-    process left is taken on: requests it had no time for are fulfilled, the lost swept up.
+    where the server says its address, the shared caches and buckets, the containment mode of the
+    isolation ladder (``auto``: the best there is), whom programs run as (``program_users``: first
+    and last id of a range, or id, group and name of one user; ``allow_root``: projects whose
+    programs may be root, ``*`` for all), the network that gangs get (``shared`` or ``namespaces``),
+    the installer, what reads stacks, where to look for more interpreters, and ``private``
+    directories, of which programs see what is theirs at most, ``tmp_paths`` below /tmp, which
+    programs see beside a /tmp of their own, and the ``reserve`` that the last words of replicas may
+    take on a full disk. With a ``fork_server`` of the same archive supervisors are forked, as long
+    as there is one. ``image_puller`` is the command that pulls container images, ``service`` the id
+    by which containers are known to be this service's. Nothing happens before the first ``start``,
+    ``stop`` or ``watch``; then also what an earlier process left is taken on: requests it had no
+    time for are fulfilled, the lost swept up.
     """
 
     def __init__(
@@ -71,10 +70,10 @@ class LocalBackend:
         cache_limit_bytes: int = 0,
         tmp_paths: Sequence[Path] = (),
         reserve: Path | None = None,
-        nursery: Nursery | None = None,
+        fork_server: ForkServer | None = None,
         image_puller: Sequence[str] = (),
         service: str = "",
-        exits: Callable[[], Exits] = make_exits,
+        watcher: Callable[[], ProcessWatcher] = make_process_watcher,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._facts = {
@@ -96,12 +95,12 @@ class LocalBackend:
             "spool_limit_bytes": spool_limit_bytes,
             "reserve": str(reserve.absolute()) if reserve else "",
         }
-        self._launcher = Launcher(python.absolute(), archive.absolute(), nursery)
+        self._launcher = Launcher(python.absolute(), archive.absolute(), fork_server)
         # Supervisors are recognised by the path of their HOME: there is one way to write it.
-        self._attempts = Attempts(root.resolve(), self._write_ticket)
+        self._attempts = AttemptDirectories(root.resolve(), self._write_ticket)
         self._facts["roots"] = str(self._attempts.roots)
-        self._exits = exits()
-        self._keeper = Keeper(self._launcher, self._exits, monotonic)
+        self._watcher = watcher()
+        self._controller = ReplicaController(self._launcher, self._watcher, monotonic)
         self._mutex = threading.RLock()
         self._thread: threading.Thread | None = None
         self._closed = False
@@ -119,8 +118,8 @@ class LocalBackend:
                 self._make_homes(request)
             finally:
                 for home in self._attempts.of(request.attempt_id):
-                    self._keeper.tend(home)
-                self._exits.wake()
+                    self._controller.reconcile(home)
+                self._watcher.wake()
 
     def _make_homes(self, request: AttemptStart) -> None:
         """Those of a new gang, or of replicas that are gone and older than their tickets."""
@@ -134,11 +133,11 @@ class LocalBackend:
             old = self._attempts.find(request.attempt_id, ticket.replica)
             self._attempts.renew(request.attempt_id, ticket)
             if old is not None:
-                self._keeper.forget(old)
+                self._controller.forget(old)
 
-    def _see(self, attempt_id: AttemptId) -> dict[str, Sighting]:
-        """The sightings of an attempt by replica."""
-        return {sighting.replica: sighting for sighting in self.look(attempt_id)}
+    def _see(self, attempt_id: AttemptId) -> dict[str, ReplicaObservation]:
+        """The observations of an attempt by replica."""
+        return {observation.replica: observation for observation in self.inspect(attempt_id)}
 
     def stop(self, attempt_id: AttemptId, replicas: Mapping[str, int] | None = None) -> None:
         with self._mutex:
@@ -149,16 +148,16 @@ class LocalBackend:
                 return
             for home in self._attempts.of(attempt_id):
                 meant = replicas is None or home.restart <= replicas.get(home.replica, -1)
-                self._keeper.tend(home, stop=meant)
-            self._exits.wake()
+                self._controller.reconcile(home, stop=meant)
+            self._watcher.wake()
 
-    def list(self) -> tuple[Sighting, ...]:
+    def list(self) -> tuple[ReplicaObservation, ...]:
         with self._mutex:
-            return self._keeper.sightings(self._attempts.homes())
+            return self._controller.observations(self._attempts.homes())
 
-    def look(self, attempt_id: AttemptId) -> builtins.tuple[Sighting, ...]:
+    def inspect(self, attempt_id: AttemptId) -> builtins.tuple[ReplicaObservation, ...]:
         with self._mutex:
-            return self._keeper.sightings(self._attempts.of(attempt_id), attempt_id)
+            return self._controller.observations(self._attempts.of(attempt_id), attempt_id)
 
     def forget(self, attempt_id: AttemptId) -> None:
         with self._mutex:
@@ -171,7 +170,7 @@ class LocalBackend:
                 log.warning("can't forget %s", attempt_id, exc_info=True)
                 return
             for home in homes:
-                self._keeper.forget(home)
+                self._controller.forget(home)
 
     def watch(self, changed: Callable[[AttemptId], None]) -> None:
         with self._mutex:
@@ -184,21 +183,21 @@ class LocalBackend:
                 return
             self._closed = True
             thread = self._thread
-            self._exits.wake()
+            self._watcher.wake()
         if thread is not None and thread is not threading.current_thread():
             thread.join()
         self._launcher.close()
         self._attempts.close()
         if thread is None:
-            self._exits.close()
+            self._watcher.close()
 
     def seconds_to_due(self) -> float | None:
         """When something will be looked at again for its own sake; None: nothing will."""
         with self._mutex:
-            return self._keeper.seconds_to_due()
+            return self._controller.seconds_to_due()
 
     def _open(self) -> None:
-        """Take on what is on disk, and begin to see to it.
+        """Load the requests on disk and start processing them.
 
         Raises:
             Unavailable: the root can't be used now, or the backend was closed.
@@ -212,24 +211,24 @@ class LocalBackend:
         except OSError as error:
             raise Unavailable(f"the replicas' directory can't be used: {error}") from error
         for home in self._attempts.homes():
-            self._keeper.tend(home)
+            self._controller.reconcile(home)
         self._thread = threading.Thread(target=self._work, name="local-backend", daemon=True)
         self._thread.start()
 
     def _work(self) -> None:
         while not self._closed:
-            dead = self._exits.wait(self.seconds_to_due())
+            dead = self._watcher.wait(self.seconds_to_due())
             with self._mutex:
-                self._keeper.tend_dead(dead)
-                self._keeper.tend_due()
-                changed = self._keeper.take_changed()
+                self._controller.reconcile_dead(dead)
+                self._controller.reconcile_due()
+                changed = self._controller.take_changed()
                 listeners = tuple(self._listeners)
             for attempt_id in changed:
-                _tell(listeners, attempt_id)
-        self._exits.close()
+                _notify(listeners, attempt_id)
+        self._watcher.close()
 
 
-def _is_later(ticket: Ticket, seen: Sighting | None) -> bool:
+def _is_later(ticket: Ticket, seen: ReplicaObservation | None) -> bool:
     """Whether the ticket is for a start that comes after what was seen, and may be now.
 
     None: its HOME was removed from among the others.
@@ -239,7 +238,7 @@ def _is_later(ticket: Ticket, seen: Sighting | None) -> bool:
     return seen.presence is Presence.GONE and ticket.restart > seen.restart
 
 
-def _tell(listeners: builtins.tuple[Callable[[AttemptId], None], ...], of: AttemptId) -> None:
+def _notify(listeners: builtins.tuple[Callable[[AttemptId], None], ...], of: AttemptId) -> None:
     for listener in listeners:
         try:
             listener(of)

@@ -1,4 +1,4 @@
-"""Supervisor processes: spawned so that they outlive this one, recognised, told to stop."""
+"""Starts, identifies and signals supervisor processes, which outlive this server."""
 
 from __future__ import annotations
 
@@ -10,32 +10,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from footplate.backends.local import untrusted
-from footplate.backends.local.nursery import FLAGS
+from footplate.backends.local import untrusted_files
+from footplate.backends.local.fork_server import FLAGS
 from footplate.domain.errors import Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from footplate.backends.local.home import Home
-    from footplate.backends.local.nursery import Nursery
+    from footplate.backends.local.fork_server import ForkServer
+    from footplate.backends.local.replica_directory import Home
 
 
 @dataclass(frozen=True)
 class Launcher:
     """Spawns commands of the supervisor's ``archive`` with the interpreter ``python``.
 
-    A supervisor comes from the ``nursery`` if there is one that can.
+    A supervisor comes from the ``fork_server`` if there is one that can.
     """
 
     python: Path
     archive: Path
-    nursery: Nursery | None = None
+    fork_server: ForkServer | None = None
 
     def check(self) -> None:
-        """Raises:
-        Unavailable: nothing can be spawned now; says what is missing.
-        """
+        """Raises Unavailable: nothing can be started now; the message says what is missing."""
         if not os.access(self.python, os.X_OK):
             raise Unavailable(f"the interpreter of the supervisors, {self.python}, can't be run")
         if not self.archive.is_file():
@@ -52,8 +50,8 @@ class Launcher:
         output = _open_log(home)
         try:
             pid = None
-            if self.nursery is not None:
-                pid = self.nursery.fork(home.path, spawn_lock, output)
+            if self.fork_server is not None:
+                pid = self.fork_server.fork(home.path, spawn_lock, output)
             return pid or self._spawn("run", home, output, (spawn_lock,))
         finally:
             os.close(output)
@@ -71,9 +69,9 @@ class Launcher:
             os.close(output)
 
     def close(self) -> None:
-        """Supervisors go on."""
-        if self.nursery is not None:
-            self.nursery.close()
+        """Supervisors keep running."""
+        if self.fork_server is not None:
+            self.fork_server.close()
 
     def _spawn(self, verb: str, home: Home, output: int, descriptors: tuple[int, ...]) -> int:
         process = subprocess.Popen(
@@ -85,7 +83,7 @@ class Launcher:
             start_new_session=True,
             pass_fds=descriptors,
         )
-        process.returncode = 0  # it isn't Popen's to wait for, nor to warn that it goes on
+        process.returncode = 0  # Popen must neither wait for it nor warn that it runs
         return process.pid
 
     def is_supervisor(self, pid: int, home: Home) -> bool:
@@ -100,11 +98,11 @@ class Launcher:
             arguments = Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0")
         except OSError:
             return not Path("/proc/self/cmdline").exists()
-        # One from the nursery has empty words behind these.
+        # One from the fork server has empty words behind these.
         return arguments.split(b"\0")[-2:] == [b"run", os.fsencode(home.path)]
 
     def terminate(self, home: Home) -> bool:
-        """Tell the live supervisor of ``home`` to stop, and nobody else.
+        """Signal the live supervisor of ``home``, and no other process.
 
         Returns:
             Whether it was told; if not, it may have died, or not have written its pid yet.
@@ -114,7 +112,7 @@ class Launcher:
             return False
 
         def is_right() -> bool:
-            return self.is_supervisor(pid, home) and untrusted.is_locked(home.lock)
+            return self.is_supervisor(pid, home) and untrusted_files.is_locked(home.lock)
 
         return _send_sigterm(pid, is_right)
 
@@ -122,7 +120,7 @@ class Launcher:
 def _open_log(home: Home) -> int:
     """Neither a full disk nor what a program put there may keep a sweep from its work."""
     try:
-        return untrusted.append_to(home.log)
+        return untrusted_files.append_to(home.log)
     except OSError:
         return os.open(os.devnull, os.O_WRONLY)
 

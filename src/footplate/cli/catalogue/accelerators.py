@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli.catalogue.known import catalogue, entries, known_name, show, texts
+from footplate.cli.catalogue.catalogue_source import catalogue, entries, known_name, show, texts
 from footplate.cli.lists.listing import Listing, list_options
 from footplate.cli.session_options import with_session
 
 if TYPE_CHECKING:
-    from footplate.cli.formats.keys import Resource
+    from footplate.cli.formats.field_paths import Resource
     from footplate.cli.session import Session
     from footplate.wire.json_text import JsonObject
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli.catalogue.changes import changes
+from footplate.cli.catalogue.differences import changes
 from footplate.cli.group import Failure
-from footplate.cli.show import format_option, render_list
-from footplate.cli.terminal import disarm
+from footplate.cli.output_format import format_option, render_list
+from footplate.cli.terminal_text import disarm
 from footplate.domain.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from footplate.cli.formats.keys import Resource
-    from footplate.cli.formats.layout import Layout
+    from footplate.cli.formats.field_paths import Resource
+    from footplate.cli.formats.format_spec import Layout
     from footplate.domain.catalogue import Catalogue
 
 _COLUMNS = {"CHANGE": "change", "KIND": "kind", "NAME": "name", "DETAILS": "details"}

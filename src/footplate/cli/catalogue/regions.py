@@ -6,13 +6,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli.catalogue.known import accelerator_name, catalogue, entries, show, texts
+from footplate.cli.catalogue.catalogue_source import (
+    accelerator_name,
+    catalogue,
+    entries,
+    show,
+    texts,
+)
 from footplate.cli.lists.listing import Listing, list_options
-from footplate.cli.offering import offered
+from footplate.cli.parameter_completion import offered
 from footplate.cli.session_options import with_session
 
 if TYPE_CHECKING:
-    from footplate.cli.formats.keys import Resource
+    from footplate.cli.formats.field_paths import Resource
     from footplate.cli.session import Session
 
 _COLUMNS = {"NAME": "name", "ZONES": "zones", "ACCELERATORS": "accelerators"}

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli.catalogue.known import catalogue, entries, show
+from footplate.cli.catalogue.catalogue_source import catalogue, entries, show
 from footplate.cli.lists.listing import Listing, list_options
 from footplate.cli.session_options import with_session
 
 if TYPE_CHECKING:
-    from footplate.cli.formats.keys import Resource
+    from footplate.cli.formats.field_paths import Resource
     from footplate.cli.session import Session
 
 _COLUMNS = {
@@ -28,7 +28,7 @@ _COLUMNS = {
 def command(session: Session, listing: Listing) -> None:
     """List the scale tiers of ml v1 and the clusters that they stand for.
 
-    CUSTOM isn't one of them: there the job says what it wants.
+    CUSTOM isn't one of them: there the job names its machines.
 
     \b
     Example:

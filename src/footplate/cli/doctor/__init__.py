@@ -1,4 +1,4 @@
-"""``footplate doctor``: what this machine offers to jobs, and what follows from it."""
+"""``footplate doctor``: checks what this machine offers to jobs."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def command(data_dir: str | None, *, as_json: bool) -> None:
     job can run; the exit code is 1 then. No server needs to run.
     """
     # Imported here: it takes longer than a help text may take.
-    from footplate.cli.doctor.measuring import examine
+    from footplate.cli.doctor.measurements import examine
     from footplate.settings import load_settings
 
     settings = load_settings(os.environ, {"data_dir": data_dir})

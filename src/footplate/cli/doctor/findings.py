@@ -1,4 +1,4 @@
-"""What was found of one part of the machine, and how findings are shown. Pure."""
+"""Findings about one part of the machine, and how they are printed. Pure."""
 
 from __future__ import annotations
 

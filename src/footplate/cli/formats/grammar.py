@@ -1,4 +1,4 @@
-"""gcloud's grammar of ``--format``.
+"""The grammar of gcloud's ``--format``.
 
 format     = [kind] ["[" attribute {"," attribute} "]"] ["(" column {"," column} ")"]
 attribute  = ["no-"] name ["=" value]
@@ -17,10 +17,10 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from footplate.cli.formats.layout import Argument, Call, Column, Layout, Path, Whole
+from footplate.cli.formats.format_spec import AllItems, Argument, Call, Column, Layout, Path
 from footplate.cli.formats.scanner import Scanner
 from footplate.cli.formats.transforms import TRANSFORMS
-from footplate.domain.words import nearest
+from footplate.domain.formatting import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,7 @@ def read_format(text: str) -> Layout:
     if not scanner.ended:
         scanner.refuse("unexpected text")
     if kind == "value" and not columns:
-        scanner.refuse("value wants fields, such as value(name,state); they are missing")
+        scanner.refuse("value requires fields, such as value(name,state)")
     return Layout(kind, attributes, columns or None)
 
 
@@ -114,7 +114,7 @@ def _with_attribute(column: Column, scanner: Scanner) -> Column:
         scanner.refuse("an attribute such as label=NAME is missing")
     value = _value(scanner) if scanner.take("=") else ""
     if name == "label" and not scanner.text[start:].startswith("label="):
-        scanner.refuse("label wants a value: label=NAME", start)
+        scanner.refuse("label requires a value: label=NAME", start)
     if name == "align" and value not in _SIDES:
         scanner.refuse(f"align={value!r} given; allowed: {', '.join(_SIDES)};", start)
     if name == "sort" and not value.isdecimal():
@@ -133,7 +133,7 @@ def _with_attribute(column: Column, scanner: Scanner) -> Column:
 
 def _key(scanner: Scanner) -> tuple[Path, tuple[Call, ...]]:
     """A path and the transforms behind it, of which either may be missing."""
-    path: list[str | int | Whole] = []
+    path: list[str | int | AllItems] = []
     calls: list[Call] = []
     while True:
         start = scanner.at
@@ -151,10 +151,10 @@ def _key(scanner: Scanner) -> tuple[Path, tuple[Call, ...]]:
             return tuple(path), tuple(calls)
 
 
-def _indices(scanner: Scanner) -> Iterator[int | Whole]:
+def _indices(scanner: Scanner) -> Iterator[int | AllItems]:
     while scanner.take("["):
         index = scanner.match(_INDEX)
-        yield Whole.ITEMS if index in (None, "*") else int(index)
+        yield AllItems.ITEMS if index in (None, "*") else int(index)
         scanner.require("]")
 
 

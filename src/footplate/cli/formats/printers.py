@@ -1,4 +1,4 @@
-"""Resources as text, in each of the formats."""
+"""Prints resources in each format."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import io
 import json
 from typing import TYPE_CHECKING
 
-from footplate.cli.boxes import boxed
-from footplate.cli.formats.keys import pruned, read, snake_case
+from footplate.cli.formats.field_paths import pruned, read, snake_case
 from footplate.cli.formats.transforms import apply, text_of, texts_of
+from footplate.cli.nested_tables import boxed
 from footplate.cli.table import table
-from footplate.cli.terminal import spell_json
+from footplate.cli.terminal_text import spell_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from pydantic import JsonValue
 
-    from footplate.cli.formats.keys import Resource
-    from footplate.cli.formats.layout import Column, Layout, Path
+    from footplate.cli.formats.field_paths import Resource
+    from footplate.cli.formats.format_spec import Column, Layout, Path
 
 
 def json_text(found: JsonValue | Resource | Sequence[Resource | None]) -> str:

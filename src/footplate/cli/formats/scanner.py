@@ -1,4 +1,4 @@
-"""A text that is read from left to right, and refused with the place where it went wrong."""
+"""Scans a text from left to right, and reports the position of errors."""
 
 from __future__ import annotations
 

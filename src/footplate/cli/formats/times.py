@@ -1,4 +1,4 @@
-"""Times as people write and read them."""
+"""Parses and prints times."""
 
 from __future__ import annotations
 

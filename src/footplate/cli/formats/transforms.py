@@ -11,21 +11,21 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from footplate.cli.formats.keys import read
+from footplate.cli.formats.field_paths import read
 from footplate.cli.formats.times import iso_duration, strftime
-from footplate.cli.terminal import spell_json
+from footplate.cli.terminal_text import spell_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pydantic import JsonValue
 
-    from footplate.cli.formats.keys import Resource
-    from footplate.cli.formats.layout import Argument, Call
+    from footplate.cli.formats.field_paths import Resource
+    from footplate.cli.formats.format_spec import Argument, Call
 
 
 @dataclass(frozen=True)
-class Given:
+class TransformArguments:
     """What a transform is called with: its parameters by name, those left over, the resource."""
 
     named: Mapping[str, str]
@@ -46,7 +46,7 @@ class Given:
 class Transform:
     """``parameters``: the names of arguments that are given by place, in their order."""
 
-    run: Callable[[JsonValue, Given], JsonValue]
+    run: Callable[[JsonValue, TransformArguments], JsonValue]
     parameters: tuple[str, ...] = ()
 
 
@@ -55,11 +55,13 @@ def apply(value: JsonValue, call: Call, resource: Resource) -> JsonValue:
     return transform.run(value, _bound(call.arguments, transform.parameters, resource))
 
 
-def _bound(arguments: Sequence[Argument], names: Sequence[str], resource: Resource) -> Given:
+def _bound(
+    arguments: Sequence[Argument], names: Sequence[str], resource: Resource
+) -> TransformArguments:
     placed = [argument.text for argument in arguments if not argument.name]
     named = dict(zip(names, placed, strict=False))
     named.update({a.name: a.text for a in arguments if a.name})
-    return Given(named, placed[len(names) :], resource)
+    return TransformArguments(named, placed[len(names) :], resource)
 
 
 def text_of(value: JsonValue) -> str:
@@ -80,59 +82,59 @@ def texts_of(value: JsonValue) -> list[str]:
     return [text_of(value)] if value not in (None, "") else []
 
 
-def _always(value: JsonValue, _given: Given) -> JsonValue:
+def _always(value: JsonValue, _given: TransformArguments) -> JsonValue:
     return value
 
 
-def _basename(value: JsonValue, given: Given) -> JsonValue:
+def _basename(value: JsonValue, given: TransformArguments) -> JsonValue:
     return text_of(value).rstrip("/").rpartition("/")[2] or given.text("undefined")
 
 
-def _count(value: JsonValue, _given: Given) -> JsonValue:
+def _count(value: JsonValue, _given: TransformArguments) -> JsonValue:
     return dict(Counter(texts_of(value))) if isinstance(value, list) else None
 
 
-def _date(value: JsonValue, given: Given) -> JsonValue:
+def _date(value: JsonValue, given: TransformArguments) -> JsonValue:
     form = given.text("format", "%Y-%m-%dT%H:%M:%S")
     return strftime(value, form, given.text("tz")) or given.text("undefined")
 
 
-def _decode(value: JsonValue, given: Given) -> JsonValue:
+def _decode(value: JsonValue, given: TransformArguments) -> JsonValue:
     try:
         return base64.b64decode(text_of(value), validate=True).decode()
     except (binascii.Error, ValueError):
         return given.text("undefined")
 
 
-def _duration(value: JsonValue, given: Given) -> JsonValue:
+def _duration(value: JsonValue, given: TransformArguments) -> JsonValue:
     start, end = (_field(given, given.text(name)) for name in ("start", "end"))
     if "start" not in given.named:
         return iso_duration(value, None) or given.text("undefined")
     return iso_duration(start, end) or given.text("undefined")
 
 
-def _encode(value: JsonValue, _given: Given) -> JsonValue:
+def _encode(value: JsonValue, _given: TransformArguments) -> JsonValue:
     return base64.b64encode(text_of(value).encode()).decode()
 
 
-def _extract(value: JsonValue, given: Given) -> JsonValue:
+def _extract(value: JsonValue, given: TransformArguments) -> JsonValue:
     if not isinstance(value, dict):
         return None
     return [value[key] for key in given.rest if value.get(key)]
 
 
-def _firstof(value: JsonValue, given: Given) -> JsonValue:
+def _firstof(value: JsonValue, given: TransformArguments) -> JsonValue:
     """The keys are those of the value, or of the resource where there is no path."""
     within = value if isinstance(value, dict) else given.resource
     found = (read(within, tuple(key.split("."))) for key in given.rest)
     return next((one for one in found if one not in (None, "")), given.text("undefined"))
 
 
-def _flatten(value: JsonValue, given: Given) -> JsonValue:
+def _flatten(value: JsonValue, given: TransformArguments) -> JsonValue:
     return given.text("separator", ",").join(texts_of(value))
 
 
-def _format(_value: JsonValue, given: Given) -> JsonValue:
+def _format(_value: JsonValue, given: TransformArguments) -> JsonValue:
     """``{0}`` and so on stand for the fields that are named."""
     text = given.text("fmt")
     for place, key in enumerate(given.rest):
@@ -140,16 +142,16 @@ def _format(_value: JsonValue, given: Given) -> JsonValue:
     return text
 
 
-def _join(value: JsonValue, given: Given) -> JsonValue:
+def _join(value: JsonValue, given: TransformArguments) -> JsonValue:
     parts = texts_of(value) if isinstance(value, list) else []
     return given.text("sep", "/").join(parts) or given.text("undefined")
 
 
-def _len(value: JsonValue, _given: Given) -> JsonValue:
+def _len(value: JsonValue, _given: TransformArguments) -> JsonValue:
     return len(value) if isinstance(value, str | list | dict) else 0
 
 
-def _list(value: JsonValue, given: Given) -> JsonValue:
+def _list(value: JsonValue, given: TransformArguments) -> JsonValue:
     shown = given.text("show")
     parts = texts_of(value)
     if isinstance(value, dict) and shown in {"keys", "values"}:
@@ -157,16 +159,16 @@ def _list(value: JsonValue, given: Given) -> JsonValue:
     return given.text("separator", ",").join(parts) or given.text("undefined")
 
 
-def _map(value: JsonValue, _given: Given) -> JsonValue:
+def _map(value: JsonValue, _given: TransformArguments) -> JsonValue:
     """A path reads each item anyway."""
     return value
 
 
-def _notnull(value: JsonValue, _given: Given) -> JsonValue:
+def _notnull(value: JsonValue, _given: TransformArguments) -> JsonValue:
     return [item for item in value if item is not None] if isinstance(value, list) else value
 
 
-def _scope(value: JsonValue, given: Given) -> JsonValue:
+def _scope(value: JsonValue, given: TransformArguments) -> JsonValue:
     """What follows the name of one of the collections: a zone, a location."""
     parts = text_of(value).split("/")
     for name in given.rest or ("regions", "zones", "locations"):
@@ -175,7 +177,7 @@ def _scope(value: JsonValue, given: Given) -> JsonValue:
     return text_of(value) and (parts[-1] if len(parts) > 1 else "")
 
 
-def _segment(value: JsonValue, given: Given) -> JsonValue:
+def _segment(value: JsonValue, given: TransformArguments) -> JsonValue:
     parts, index = text_of(value).split("/"), given.number("index", -1)
     found = parts[index] if -len(parts) <= index < len(parts) else ""
     return found or given.text("undefined")
@@ -184,7 +186,7 @@ def _segment(value: JsonValue, given: Given) -> JsonValue:
 _KIB = 1024.0
 
 
-def _size(value: JsonValue, given: Given) -> JsonValue:
+def _size(value: JsonValue, given: TransformArguments) -> JsonValue:
     try:
         number = float(text_of(value))
     except ValueError:
@@ -202,7 +204,7 @@ def size_text(number: float, precision: int = 1) -> str:
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text} {units[0]}"
 
 
-def _slice(value: JsonValue, given: Given) -> JsonValue:
+def _slice(value: JsonValue, given: TransformArguments) -> JsonValue:
     """``0``, ``1:3``, ``:2``."""
     start, colon, end = given.text("op").partition(":")
     if not isinstance(value, list | str):
@@ -215,38 +217,38 @@ def _slice(value: JsonValue, given: Given) -> JsonValue:
     return value[first:last] if colon else value[first : None if first in (None, -1) else first + 1]
 
 
-def _sort(value: JsonValue, _given: Given) -> JsonValue:
+def _sort(value: JsonValue, _given: TransformArguments) -> JsonValue:
     return [*sorted(texts_of(value))] if isinstance(value, list) else value
 
 
-def _split(value: JsonValue, given: Given) -> JsonValue:
+def _split(value: JsonValue, given: TransformArguments) -> JsonValue:
     separator = given.text("sep", "/")
     return [*text_of(value).split(separator)] if value and separator else None
 
 
-def _sub(value: JsonValue, given: Given) -> JsonValue:
+def _sub(value: JsonValue, given: TransformArguments) -> JsonValue:
     """Plain text for plain text: a pattern of a user's may take for ever."""
     pattern = given.text("pattern")
     return text_of(value).replace(pattern, given.text("replacement")) if pattern else value
 
 
-def _trailoff(value: JsonValue, given: Given) -> JsonValue:
+def _trailoff(value: JsonValue, given: TransformArguments) -> JsonValue:
     text, length = text_of(value), max(3, given.number("character_limit", 80))
     return text if len(text) <= length else f"{text[: length - 3]}..."
 
 
-def _uri(_value: JsonValue, given: Given) -> JsonValue:
+def _uri(_value: JsonValue, given: TransformArguments) -> JsonValue:
     resource = given.resource
     return text_of(resource.get("name") or resource.get("selfLink") or resource.get("jobId"))
 
 
-def _yesno(value: JsonValue, given: Given) -> JsonValue:
+def _yesno(value: JsonValue, given: TransformArguments) -> JsonValue:
     if not value:
         return given.text("no", "No")
     return given.text("yes") or value
 
 
-def _field(given: Given, name: str) -> JsonValue:
+def _field(given: TransformArguments, name: str) -> JsonValue:
     return read(given.resource, tuple(name.split("."))) if name else None
 
 

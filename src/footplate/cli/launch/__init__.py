@@ -1,4 +1,4 @@
-"""What ``footplate run`` puts on the path of the Python programs that it starts.
+"""The directory that ``footplate run`` puts on the path of Python programs.
 
 This folder goes onto PYTHONPATH. Its code runs in the user's interpreter, whichever that is
 (Python 3.8 or later), and imports nothing of Footplate.

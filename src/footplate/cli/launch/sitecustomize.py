@@ -9,12 +9,12 @@ import os
 import sys
 
 if sys.version_info < (3, 8):  # noqa: UP036 - whatever the user runs
-    sys.stderr.write("footplate run: wants Python 3.8 or later, this is %s\n" % sys.version)  # noqa: UP031
+    sys.stderr.write("footplate run: requires Python 3.8 or later, this is %s\n" % sys.version)  # noqa: UP031
     sys.stderr.flush()
     os._exit(1)
 
 try:
-    start = importlib.import_module("footplate_launch.start")
+    start = importlib.import_module("footplate_launch.startup")
     start.start(os.environ)
 except BaseException as error:
     import traceback

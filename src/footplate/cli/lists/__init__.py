@@ -1,1 +1,1 @@
-"""What gcloud's options of a list do: filter, sort, limit, and how it is printed."""
+"""gcloud's options of list commands: filter, sort, limit, format."""

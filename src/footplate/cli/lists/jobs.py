@@ -1,4 +1,4 @@
-"""Lists of jobs, with a note for each that waits or has failed."""
+"""Lists of jobs, with a note for each job that waits or has failed."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import click
 from footplate.cli.formats.grammar import read_format
 from footplate.cli.job_commands import PENDING
 from footplate.cli.lists.listing import show_none
-from footplate.cli.show import cell, render_list
+from footplate.cli.output_format import cell, render_list
 from footplate.cli.table import LEAST, total_width
-from footplate.cli.terminal import clip
+from footplate.cli.terminal_text import clip
 from footplate.domain.errors import ServiceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from footplate.cli.formats.keys import Resource
-    from footplate.cli.formats.layout import Layout
+    from footplate.cli.formats.field_paths import Resource
+    from footplate.cli.formats.format_spec import Layout
     from footplate.cli.lists.listing import Listing
     from footplate.client.service import Service
 

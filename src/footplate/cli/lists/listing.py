@@ -1,4 +1,4 @@
-"""gcloud's options of a list, as one value, and what they do."""
+"""gcloud's options of a list as one value, and their effects."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
+from footplate.cli.formats.field_paths import read
+from footplate.cli.formats.format_spec import TABLE, Layout
 from footplate.cli.formats.grammar import read_path
-from footplate.cli.formats.keys import read
-from footplate.cli.formats.layout import TABLE, Layout
 from footplate.cli.formats.printers import flattened, rank
-from footplate.cli.lists.condition import fields, read_condition
-from footplate.cli.lists.prefilter import with_states
+from footplate.cli.lists.filter_expression import fields, read_condition
+from footplate.cli.lists.server_filter import with_states
 from footplate.cli.option_values import split_list
-from footplate.cli.show import cell, format_option, render_list
-from footplate.cli.terminal import disarm
+from footplate.cli.output_format import cell, format_option, render_list
+from footplate.cli.terminal_text import disarm
 from footplate.domain.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from footplate.cli.formats.keys import Resource
-    from footplate.cli.formats.layout import Path
-    from footplate.cli.lists.condition import Condition
-    from footplate.cli.lists.prefilter import States
+    from footplate.cli.formats.field_paths import Resource
+    from footplate.cli.formats.format_spec import Path
+    from footplate.cli.lists.filter_expression import Condition
+    from footplate.cli.lists.server_filter import States
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -119,7 +119,7 @@ class Listing:
         return replace(self, condition=with_states(self.condition, states))
 
     def _sorted(self, found: list[Resource]) -> list[Resource]:
-        """What lacks a field comes last, either way. A field that nothing has is told of."""
+        """Resources without the field come last. Warns about a field that no resource has."""
         for order in reversed(self.orders):
             there = [r for r in found if read(r, order.path) is not None]
             lacking = [r for r in found if read(r, order.path) is None]
@@ -209,7 +209,7 @@ def show_list(
 
 
 def show_none(listing: Listing, where: str = "") -> None:
-    """Programs that read JSON get an empty list; people are told."""
+    """Prints an empty list for JSON, and a message for people."""
     if listing.layout.kind == "json":
         click.echo("[]")
     click.echo(f"Listed 0 items{where}.", err=True)

@@ -1,1 +1,1 @@
-"""A run here and now, in a service that lives as long as the command."""
+"""Local runs, in a service that lives as long as the command."""

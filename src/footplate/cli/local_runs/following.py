@@ -1,4 +1,4 @@
-"""Follow a job that ends with the command: Ctrl-C cancels it."""
+"""Follows a job that ends with the command; Ctrl-C cancels it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.follow import Follower
-from footplate.cli.screen import Screen
+from footplate.cli.follow_output import FollowOutput
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from footplate.client.resources import Job
+    from footplate.client.records import Job
     from footplate.client.service import Service
     from footplate.domain.names import JobName
 
@@ -29,7 +29,7 @@ def follow(connect: Callable[[], Service], name: JobName, *, named: bool) -> tup
             service.cancel(name)
 
     with _at_interrupt(cancel) as interrupted:
-        job = Follower(connect, name, Screen(named=named)).run()
+        job = Follower(connect, name, FollowOutput(named=named)).run()
     return job, interrupted.is_set()
 
 

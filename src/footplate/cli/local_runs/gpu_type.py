@@ -1,4 +1,4 @@
-"""What each GPU of this machine is called in a private service: any type would do."""
+"""The accelerator type of this machine's GPUs in a private service, where any type works."""
 
 from __future__ import annotations
 

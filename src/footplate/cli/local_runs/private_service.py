@@ -1,4 +1,4 @@
-"""A service that runs as long as one command, in a process and a directory of its own."""
+"""Starts a service for one command, in its own process and directory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from footplate.cli.whereabouts import Target
+from footplate.cli.server_address import Target
 from footplate.client.service import Service
 from footplate.domain.errors import FailedPrecondition
 
@@ -55,7 +55,7 @@ def private_service(
         yield connect
     finally:
         process.communicate()  # closes its standard input, which it takes for the end
-        if folder.exists():  # it was killed; its job goes on
+        if folder.exists():  # it was killed; its job keeps running
             subprocess.run([*_COMMAND, folder], check=False, capture_output=True)
 
 

@@ -1,4 +1,4 @@
-"""The process of a private service: it serves one command, and ends with it.
+"""The process of a private service.
 
 It is told to end by the end of its standard input, which comes with the death of whoever started
 it, too: then its job is cancelled, and its directory removed. Its one line on standard output is
@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from footplate.backends.local.removal import empty
+from footplate.backends.local.directory_removal import empty
 from footplate.cli.local_runs.gpu_type import GPU_TYPE
 from footplate.client.service import Service
 from footplate.domain.errors import ServiceError
@@ -82,7 +82,7 @@ def private_settings(
         gpu_type=GPU_TYPE if gpus else None,
         quotas=(),
         tmp_paths=(*own.tmp_paths, *([seen] if seen else [])),
-        job_dir_roots=(Path("/"),),  # whoever starts it names the directory himself
+        job_dir_roots=(Path("/"),),  # the caller names the directory
         allow_root=(EVERY_PROJECT,),  # and runs a program of his own in a folder of his own
         reserve_mb=0,
     )

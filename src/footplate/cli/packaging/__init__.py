@@ -1,1 +1,1 @@
-"""Local code as source distributions, and where they are staged. Never writes in a user's tree."""
+"""Packages local code as source distributions and stages them. Never writes to a user's tree."""

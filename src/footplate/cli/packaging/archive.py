@@ -1,4 +1,4 @@
-"""Archives whose bytes depend on nothing but the files in them."""
+"""Reproducible archives: their bytes depend only on the files in them."""
 
 from __future__ import annotations
 

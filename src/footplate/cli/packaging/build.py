@@ -1,4 +1,4 @@
-"""Builds a project that has a setup.py or pyproject.toml of its own, in a copy of it."""
+"""Builds a project with a setup.py or pyproject.toml, in a copy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``local-package-path`` of a worker pool: a folder of code becomes a package that runs it.
+"""``local-package-path`` of a worker pool: turns a folder of code into a runnable package.
 
 gcloud builds an image with that code in its working directory, and starts the script or module
 there. The package made here does the same: it puts the code into the replica's working
@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from footplate.cli.packaging.archive import Archive, Source
 from footplate.cli.packaging.build import build_sdist, is_project
 from footplate.cli.packaging.source_tree import read_tree
-from footplate.cli.packaging.trainer import make_sdist
+from footplate.cli.packaging.trainer_package import make_sdist
 from footplate.domain.errors import InvalidArgument
 
 PACKAGE = "footplate_local_code"

@@ -1,4 +1,4 @@
-"""A user's source tree: what of it is source."""
+"""Finds the source files in a user's tree."""
 
 from __future__ import annotations
 

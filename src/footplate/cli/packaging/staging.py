@@ -1,4 +1,4 @@
-"""Where packages are put before a job is submitted, and putting them there."""
+"""Uploads packages to their staging location before a job is submitted."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ command = Group(
     help="""How much the jobs of one project may hold at once in one region.
 
     Resources are vcpus, jobs, and each type of accelerator by its name, such as
-    NVIDIA_TESLA_T4 (nvidia-tesla-t4 will do). Without a quota only the machines limit a
+    NVIDIA_TESLA_T4 (nvidia-tesla-t4 works, too). Without a quota only the machines limit a
     project. A job that finds no room in its project's quota waits; one that asks for more than
     the whole of it is refused.
 

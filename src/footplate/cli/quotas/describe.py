@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.defaults import DEFAULT_REGION
-from footplate.cli.quotas.place import quota_region_option
+from footplate.cli.output_format import format_option
+from footplate.cli.quotas.region_option import quota_region_option
 from footplate.cli.quotas.rows import show_in_force
 from footplate.cli.session_options import with_session
-from footplate.cli.show import format_option
 
 if TYPE_CHECKING:
-    from footplate.cli.formats.layout import Layout
+    from footplate.cli.formats.format_spec import Layout
     from footplate.cli.session import Session
 
 

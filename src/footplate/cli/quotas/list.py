@@ -12,7 +12,7 @@ from footplate.cli.quotas.rows import LIST, row
 from footplate.cli.session_options import with_session
 
 if TYPE_CHECKING:
-    from footplate.cli.formats.keys import Resource
+    from footplate.cli.formats.field_paths import Resource
     from footplate.cli.session import Session
 
 

@@ -1,4 +1,4 @@
-"""Quotas as tables: a row for each resource."""
+"""Quotas as table rows, one for each resource."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli.show import render, render_list
-from footplate.domain.amounts import say_amount
+from footplate.cli.output_format import render, render_list
 from footplate.domain.quotas import ANY
+from footplate.domain.resources import say_amount
 
 if TYPE_CHECKING:
-    from footplate.cli.formats.keys import Resource
-    from footplate.cli.formats.layout import Layout
+    from footplate.cli.formats.field_paths import Resource
+    from footplate.cli.formats.format_spec import Layout
     from footplate.client.quotas import Quota, ResourceQuota
 
 LIST = {

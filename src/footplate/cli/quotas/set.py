@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from footplate.cli.output_format import format_option
 from footplate.cli.quotas.limit_value import LimitValue
-from footplate.cli.quotas.place import quota_region_option
+from footplate.cli.quotas.region_option import quota_region_option
 from footplate.cli.quotas.rows import show_in_force
 from footplate.cli.session_options import with_session
-from footplate.cli.show import format_option
 
 if TYPE_CHECKING:
-    from footplate.cli.formats.layout import Layout
+    from footplate.cli.formats.format_spec import Layout
     from footplate.cli.session import Session
 
 
@@ -27,7 +27,7 @@ def command(
 ) -> None:
     """Limit what the jobs of a project may hold at once; show what is in force then.
 
-    Limits of other resources stay as they are. Jobs that run go on, even over a lower limit;
+    Limits of other resources stay as they are. Running jobs continue, even over a lower limit;
     jobs that wait may start at once under a higher one. 0 keeps a project from a resource.
 
     \b

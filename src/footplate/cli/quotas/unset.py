@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli.quotas.place import quota_region_option
+from footplate.cli.output_format import format_option
+from footplate.cli.quotas.region_option import quota_region_option
 from footplate.cli.quotas.rows import show_in_force
 from footplate.cli.session_options import with_session
-from footplate.cli.show import format_option
 from footplate.domain.quotas.rules import fold
 
 if TYPE_CHECKING:
-    from footplate.cli.formats.layout import Layout
+    from footplate.cli.formats.format_spec import Layout
     from footplate.cli.session import Session
     from footplate.client.quotas import Quota
 
@@ -48,7 +48,7 @@ def command(
 
 
 def _tell_what_stays(quota: Quota, asked: set[str]) -> None:
-    """Whoever wanted a limit gone should know what keeps it; ``asked`` empty: all of them."""
+    """Print which limits remain and why; ``asked`` empty: all."""
     here = (quota.project, quota.region, "SETTINGS")
     stay = [r.name for r in quota.resources if (r.project, r.region, r.source) == here]
     names = [name for name in stay if not asked or fold(name) in asked]

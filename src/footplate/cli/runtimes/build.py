@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from footplate.cli.runtimes.amounts import size
-from footplate.cli.runtimes.machine import data_dir_option, environments
+from footplate.cli.runtimes.local_environments import data_dir_option, environments
 from footplate.cli.runtimes.progress import shown
+from footplate.cli.runtimes.size_values import size
 
 
 @click.command("build")

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.lists.listing import Listing, list_options, show_list
-from footplate.cli.runtimes.amounts import ago, size
-from footplate.cli.runtimes.machine import data_dir_option, environments
+from footplate.cli.runtimes.local_environments import data_dir_option, environments
+from footplate.cli.runtimes.size_values import ago, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pydantic import JsonValue
 
-    from footplate.cli.formats.keys import Resource
-    from footplate.inventory import Environment, Here, Inventory
+    from footplate.cli.formats.field_paths import Resource
+    from footplate.runtime_cache import Environment, Here, Inventory
 
 _COLUMNS = {
     "RUNTIME": "name",

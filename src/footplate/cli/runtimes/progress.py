@@ -1,4 +1,4 @@
-"""Progress of a build: a bar on a terminal, a line for each step elsewhere."""
+"""Build progress: a bar on a terminal, a line for each step elsewhere."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli.terminal import colourless, disarm
+from footplate.cli.terminal_text import colourless, disarm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rich.progress import Progress
 
-    from footplate.replica.environment.telling import Teller
+    from footplate.replica.environment.progress_output import ProgressOutput
 
 
 @contextmanager
-def shown() -> Iterator[Teller]:
-    """What tells the user, on stderr."""
+def shown() -> Iterator[ProgressOutput]:
+    """Progress output for the user, on stderr."""
     # Imported here: a help text has no use for it.
-    from footplate.replica.environment.telling import Teller
+    from footplate.replica.environment.progress_output import ProgressOutput
 
     if not sys.stderr.isatty() or colourless():
-        yield Teller(_echo)
+        yield ProgressOutput(_echo)
         return
     # Imported here: rich takes longer to import than the rest of the command.
     from rich.console import Console
@@ -41,10 +41,10 @@ def _echo(told: dict[str, object]) -> None:
     click.echo(disarm(str(told["m"])), err=True)
 
 
-def _bar_teller(bar: Progress) -> Teller:
-    from footplate.replica.environment.telling import Teller
+def _bar_teller(bar: Progress) -> ProgressOutput:
+    from footplate.replica.environment.progress_output import ProgressOutput
 
-    class BarTeller(Teller):
+    class ProgressBarOutput(ProgressOutput):
         """Counts move the bar, messages stay above it."""
 
         def __init__(self) -> None:
@@ -56,4 +56,4 @@ def _bar_teller(bar: Progress) -> Teller:
                 self._task, description=f"{what}: packages", completed=done, total=total
             )
 
-    return BarTeller()
+    return ProgressBarOutput()

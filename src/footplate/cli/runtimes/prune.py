@@ -7,20 +7,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli.runtimes.amounts import Duration, Size, ago, size
-from footplate.cli.runtimes.machine import data_dir_option, environments
+from footplate.cli.runtimes.local_environments import data_dir_option, environments
+from footplate.cli.runtimes.size_values import Duration, Size, ago, size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from footplate.inventory import Environments
-    from footplate.replica.environment.cache import Found
-    from footplate.replica.environment.eviction import Wish
+    from footplate.replica.environment.cache import CacheEntry
+    from footplate.replica.environment.eviction import EvictionPolicy
+    from footplate.runtime_cache import Environments
 
 
 @click.command("prune")
 @click.option(
-    "--unused-for", type=Duration(), metavar="TIME", help="What nobody has used for so long: 30d."
+    "--unused-for",
+    type=Duration(),
+    metavar="TIME",
+    help="Remove what has not been used for this long: 30d.",
 )
 @click.option(
     "--keep-below",
@@ -53,33 +56,33 @@ def command(
       footplate runtimes prune --keep-below=20GB
     """
     there = environments(data_dir)
-    wish = _wish(there, unused_for, keep_below, everything=everything)
+    policy = _policy(there, unused_for, keep_below, everything=everything)
     if dry_run:
-        planned = there.plan(wish)
-        _tell(planned)
+        planned = there.plan(policy)
+        _notify(planned)
         click.echo(f"Would free {_total(planned)}; nothing was removed.")
         return
-    pruned = there.prune(wish)
-    _tell(pruned.removed)
+    pruned = there.prune(policy)
+    _notify(pruned.removed)
     click.echo(f"Freed {_total(pruned.removed)}.")
     for found in pruned.kept:
-        click.echo(f"Kept {_name(found)}: somebody uses it now.", err=True)
+        click.echo(f"Kept {_name(found)}: it is in use.", err=True)
     if uv_cache:
         click.echo(f"uv's own cache: freed {size(there.prune_uv())}.")
 
 
-def _wish(
+def _policy(
     there: Environments, unused_for: float | None, keep_below: int | None, *, everything: bool
-) -> Wish:
+) -> EvictionPolicy:
     # Imported here: a help text has no use for it.
-    from footplate.replica.environment.eviction import Wish
+    from footplate.replica.environment.eviction import EvictionPolicy
 
     if unused_for is None and keep_below is None and not everything:
         return there.to_the_limit()
-    return Wish(unused_for_s=unused_for, below_bytes=keep_below, everything=everything)
+    return EvictionPolicy(unused_for_s=unused_for, below_bytes=keep_below, everything=everything)
 
 
-def _tell(found: Sequence[Found]) -> None:
+def _notify(found: Sequence[CacheEntry]) -> None:
     now = time.time()
     for one in found:
         entry = one.entry
@@ -87,7 +90,7 @@ def _tell(found: Sequence[Found]) -> None:
         click.echo(f"{_name(one)}  {size(entry.size_bytes)}  {used}")
 
 
-def _name(found: Found) -> str:
+def _name(found: CacheEntry) -> str:
     """What it is for, as far as it says, and its name in the cache."""
     runtime = found.record.get("runtime")
     packages = found.record.get("packages")
@@ -98,7 +101,7 @@ def _name(found: Found) -> str:
     return f"{found.entry.kind}/{found.entry.key[:8]}  {of}"
 
 
-def _total(found: Sequence[Found]) -> str:
+def _total(found: Sequence[CacheEntry]) -> str:
     count = len(found)
     what = "1 environment" if count == 1 else f"{count} environments"
     return f"{size(sum(one.entry.size_bytes for one in found))}, {what}"

@@ -1,1 +1,1 @@
-"""Shells in running replicas, as a terminal has them."""
+"""Shells in running replicas, connected to a terminal."""

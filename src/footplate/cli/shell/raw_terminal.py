@@ -1,4 +1,4 @@
-"""This process's terminal, handed over to a shell elsewhere."""
+"""Switches this process's terminal to raw mode."""
 
 from __future__ import annotations
 

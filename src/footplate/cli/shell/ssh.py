@@ -1,4 +1,4 @@
-"""``ssh`` of both faces: a terminal in a replica, or one command."""
+"""``ssh`` of both APIs: a terminal in a replica, or one command."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from footplate.cli.group import Failure
-from footplate.cli.interruption import INTERRUPTED
+from footplate.cli.keyboard_interrupt import INTERRUPTED
 from footplate.cli.trials.summary import is_tuning
 from footplate.domain.errors import FailedPrecondition, ServiceError
+from footplate.domain.job_states import State
 from footplate.domain.replica_names import choose_replica
-from footplate.domain.searches.runs import said_of_runs
-from footplate.domain.states import State
+from footplate.domain.tuning.trial_programs import said_of_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from footplate.cli.session import Session
-    from footplate.client.resources import Job
+    from footplate.client.records import Job
     from footplate.client.shell import RemoteShell
     from footplate.domain.names import JobName
 
@@ -70,7 +70,7 @@ def ssh(session: Session, name: JobName, replica: str, command: str | None) -> N
         raise NoShell(error.message) from error
     except KeyboardInterrupt:
         code = INTERRUPTED
-    except BrokenPipeError:  # whoever read our output is gone
+    except BrokenPipeError:  # the reader of our output is gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
         code = FAILED
     sys.exit(code)
@@ -78,8 +78,8 @@ def ssh(session: Session, name: JobName, replica: str, command: str | None) -> N
 
 def _run(session: Session, name: JobName, replica: str, command: str | None) -> int:
     # Imported here, like all that takes long to import: start-up time.
-    from footplate.cli.shell.keyboard import Keyboard
     from footplate.cli.shell.raw_terminal import raw_terminal, terminal_size
+    from footplate.cli.shell.terminal_input import TerminalInput
     from footplate.client.shell import RemoteShell
     from footplate.wire.shell_v1 import Opening
 
@@ -95,7 +95,7 @@ def _run(session: Session, name: JobName, replica: str, command: str | None) -> 
     shell = RemoteShell(uri, opening, session.target().token)
     try:
         with raw_terminal(_STDIN) if interactive else nullcontext():
-            Keyboard(shell, _STDIN, sized=interactive).start()
+            TerminalInput(shell, _STDIN, sized=interactive).start()
             return _follow(shell)
     finally:
         shell.close()
@@ -119,7 +119,7 @@ def find_uri(job: Job, replica: str) -> str:
         )
     if is_tuning(job.resource):
         raise FailedPrecondition(said_of_runs(job.name))
-    when = "shells are there while it is RUNNING"
+    when = "a shell needs a RUNNING job"
     if job.state is State.RUNNING:
         when = "none of its programs runs just now"
     raise FailedPrecondition(f"job {job.name.job_id} is {job.state.value}; {when}")
@@ -141,7 +141,7 @@ def _follow(shell: RemoteShell) -> int:
                 return code
             case ShellFailure(reason):
                 raise FailedPrecondition(reason)
-    raise FailedPrecondition("the server closed the shell, and didn't say how it ended")
+    raise FailedPrecondition("the server closed the shell without an exit status")
 
 
 def _write(descriptor: int, data: bytes) -> None:

@@ -9,7 +9,7 @@ import click
 from footplate.cli.formats.grammar import read_format
 from footplate.cli.group import Failure
 from footplate.cli.lists.listing import Listing, list_options, show_list
-from footplate.cli.offering import offered
+from footplate.cli.parameter_completion import offered
 from footplate.cli.session_options import with_session
 from footplate.cli.storage.matching import is_pattern, level, matching
 from footplate.domain.names import GcsUri
@@ -17,9 +17,9 @@ from footplate.domain.names import GcsUri
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from footplate.cli.formats.keys import Resource
+    from footplate.cli.formats.field_paths import Resource
     from footplate.cli.session import Session
-    from footplate.client.resources import StoredObject
+    from footplate.client.records import StoredObject
     from footplate.client.storage import Storage
 
 _COLUMNS = {"SIZE": "size", "UPDATED": "updated", "OBJECT": "url"}
@@ -42,7 +42,7 @@ def command(
     long_form: bool,
     recursive: bool,
 ) -> None:
-    """List buckets, or what lies in one, a folder at a time.
+    """List buckets, or the objects in one, a folder at a time.
 
     * and ? stand for what they do in a shell, ** for folders, too. Fields for --filter and
     --format are url, size and updated.
@@ -85,7 +85,9 @@ def _in_folder(storage: Storage, uri: GcsUri) -> Iterator[Resource]:
     if found is None:
         if exact:
             return
-        raise Failure(f"nothing lies at {uri}; `footplate storage ls gs://{uri.bucket}` lists all")
+        raise Failure(
+            f"nothing exists at {uri}; `footplate storage ls gs://{uri.bucket}` lists all"
+        )
     for prefix in found.prefixes:
         yield {"url": f"gs://{uri.bucket}/{prefix}"}
     yield from map(_row, found.objects)

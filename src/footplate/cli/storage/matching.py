@@ -1,4 +1,4 @@
-"""Objects that a URL on a command line names: one, a folder, or a pattern."""
+"""Objects that a URL matches: one, a folder, or a pattern."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from footplate.domain.names import GcsUri
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from footplate.client.resources import StoredObject
+    from footplate.client.records import StoredObject
     from footplate.client.storage import Level, Storage
 
 _WILD = re.compile(r"[*?\[]")

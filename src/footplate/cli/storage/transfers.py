@@ -1,4 +1,4 @@
-"""Which file goes to which object, or the other way, in a copy."""
+"""Plans a copy: which file goes to which object, or the reverse."""
 
 from __future__ import annotations
 

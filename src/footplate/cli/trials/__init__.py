@@ -1,1 +1,1 @@
-"""The trials of a tuning job, as people and scripts want to see them."""
+"""The trials of a tuning job, for people and scripts."""

@@ -1,4 +1,4 @@
-"""The options of ``trials``, and what it does with them."""
+"""The options of ``trials``, and how it runs."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
-from footplate.cli.offering import offered
-from footplate.cli.show import format_option
+from footplate.cli.output_format import format_option
+from footplate.cli.parameter_completion import offered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from footplate.cli.formats.layout import Layout
+    from footplate.cli.formats.format_spec import Layout
     from footplate.cli.session import Session
     from footplate.domain.names import JobName
 

@@ -1,4 +1,4 @@
-"""One trial in full, for people."""
+"""Prints one trial in full."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ import math
 from typing import TYPE_CHECKING
 
 from footplate.cli.job_commands import PENDING
-from footplate.cli.terminal import pad, width_of
+from footplate.cli.terminal_text import pad, width_of
 from footplate.cli.trials.fields import metric_value, seconds
+from footplate.cli.trials.formatting import duration, figure, sparkline
 from footplate.cli.trials.table import result
-from footplate.cli.trials.words import duration, figure, sparkline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
 
-    from footplate.client.resources import Job
+    from footplate.client.records import Job
     from footplate.client.trials import MeasurementView, PredictionView, TrialsView, TrialView
 
 CURVE_WIDTH = 40
 """Points of the chart of a curve."""
 
 
-def told_in_full(
+def describe_trial(
     view: TrialsView,
     trial: TrialView,
     curve: Sequence[MeasurementView],

@@ -7,7 +7,7 @@ import io
 import json
 from typing import TYPE_CHECKING
 
-from footplate.cli.terminal import spell_json
+from footplate.cli.terminal_text import spell_json
 from footplate.cli.trials.fields import fields
 from footplate.wire.doubles import double_json
 

@@ -1,4 +1,4 @@
-"""What there is to know of a trial, by names that filters, sorting and exports share."""
+"""The fields of a trial, under the names that filters, sorting and exports share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which trials are shown, and in what order."""
+"""Selects and sorts trials."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import math
 from typing import TYPE_CHECKING, TypeAlias
 
 from footplate.cli.formats.printers import rank
-from footplate.cli.hints import job_commands
-from footplate.cli.lists.condition import ORDERS, Comparison, comparison_of
+from footplate.cli.lists.filter_expression import ORDERS, Comparison, comparison_of
+from footplate.cli.next_commands import job_commands
 from footplate.cli.trials.fields import TIMES, by_name, utc_now
 from footplate.domain.errors import InvalidArgument, NotFound
-from footplate.wire.filter_parser import Joints, Restriction, parse_expression
+from footplate.wire.filter_parser import LogicalOperators, Restriction, parse_expression
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -84,7 +84,7 @@ def _orders(sort_by: str, names: Mapping[str, Field]) -> list[str]:
 
 
 def _condition(text: str, names: Mapping[str, Field], states: Sequence[str]) -> Condition:
-    joints: Joints[Condition] = Joints(
+    operators_of_logic: LogicalOperators[Condition] = LogicalOperators(
         all_of=lambda parts: lambda trial: all(part(trial) for part in parts),
         any_of=lambda parts: lambda trial: any(part(trial) for part in parts),
         negation_of=lambda part: lambda trial: not part(trial),
@@ -94,7 +94,7 @@ def _condition(text: str, names: Mapping[str, Field], states: Sequence[str]) -> 
     def compare(given: Restriction) -> Condition:
         return _compare(given, names, states, now)
 
-    return parse_expression(text, compare, joints, _MAX_COMPARISONS, gcloud=True)
+    return parse_expression(text, compare, operators_of_logic, _MAX_COMPARISONS, gcloud=True)
 
 
 def _compare(

@@ -1,4 +1,4 @@
-"""``trials`` of both faces."""
+"""The ``trials`` command of both APIs."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli import job_commands
-from footplate.cli.hints import job_commands as commands_of
-from footplate.cli.interruption import INTERRUPTED
-from footplate.cli.show import render_list
+from footplate.cli.keyboard_interrupt import INTERRUPTED
+from footplate.cli.next_commands import job_commands as commands_of
+from footplate.cli.output_format import render_list
 from footplate.cli.table import table
-from footplate.cli.terminal import disarm, spell_json
+from footplate.cli.terminal_text import disarm, spell_json
 from footplate.cli.trials import export
-from footplate.cli.trials.detail import told_in_full
-from footplate.cli.trials.earlier import earlier_line
+from footplate.cli.trials.detail import describe_trial
 from footplate.cli.trials.fields import utc_now
+from footplate.cli.trials.prior_studies import earlier_line
 from footplate.cli.trials.selection import find_trial, select
 from footplate.cli.trials.table import best_line, narrow_table, plain_table
 from footplate.domain.errors import NotFound
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from footplate.cli.formats.layout import Layout
+    from footplate.cli.formats.format_spec import Layout
     from footplate.cli.session import Session
-    from footplate.client.resources import Job
+    from footplate.client.records import Job
     from footplate.client.service import Service
     from footplate.client.trials import MeasurementView, TrialsView, TrialView
     from footplate.domain.names import JobName
@@ -176,7 +176,7 @@ def _print_detail(
 ) -> None:
     name = trial_run_name(view.job, trial.number)
     logs = commands_of(name, session.flags)["stream-logs"] if trial.start_time else ""
-    told = told_in_full(view, trial, curve, run, logs, utc_now())
+    told = describe_trial(view, trial, curve, run, logs, utc_now())
     width = max(len(label) for label, _ in told) + 3
     for label, text in told:
         first, *rest = text.split("\n")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.cli.formats.layout import TABLE
-from footplate.cli.show import render
+from footplate.cli.formats.format_spec import TABLE
+from footplate.cli.output_format import render
 from footplate.cli.trials.table import best_trials, result
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footplate.cli.table import folded_rows, table, total_width
-from footplate.cli.terminal import clip, disarm
+from footplate.cli.terminal_text import clip, disarm
 from footplate.cli.trials.fields import (
     metric_value,
     parameter_value,
     seconds,
 )
-from footplate.cli.trials.words import duration, figure
+from footplate.cli.trials.formatting import duration, figure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""The trials of a job while it runs."""
+"""Prints the trials of a job while it runs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli.follow import PATIENCE_S, RETRY_S
+from footplate.cli.follow import RETRY_S, TIMEOUT_S
 from footplate.cli.job_commands import PENDING
-from footplate.cli.terminal import colourless, disarm
-from footplate.cli.trials.earlier import earlier_line
+from footplate.cli.terminal_text import colourless, disarm
 from footplate.cli.trials.fields import utc_now
+from footplate.cli.trials.prior_studies import earlier_line
 from footplate.cli.trials.table import HEADING, best_line, narrow_table, result, why
 from footplate.domain.errors import Unavailable
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.console import ConsoleDimensions, RenderableType
 
     from footplate.cli.session import Session
-    from footplate.client.resources import Job
+    from footplate.client.records import Job
     from footplate.client.trials import TrialsView, TrialView
     from footplate.domain.names import JobName
 
@@ -78,7 +78,7 @@ def _states(session: Session, name: JobName) -> Iterator[tuple[TrialsView, Job]]
                     time.sleep(RETRY_S)
         except Unavailable:
             away_since = away_since or time.monotonic()
-            if time.monotonic() - away_since > PATIENCE_S:
+            if time.monotonic() - away_since > TIMEOUT_S:
                 raise
             time.sleep(RETRY_S)
 

@@ -1,7 +1,7 @@
-"""Studies of Vizier, whose trials clients run themselves."""
+"""Vizier studies, whose trials are run by clients."""
 
+from footplate.control.vizier.early_stopping import EarlyStop
 from footplate.control.vizier.service import Vizier
-from footplate.control.vizier.stopping import EarlyStop
 from footplate.control.vizier.studies import Studies
 from footplate.control.vizier.suggestions import Suggesting
 from footplate.control.vizier.trials import StudyTrials

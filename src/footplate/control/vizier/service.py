@@ -1,4 +1,4 @@
-"""All that clients may ask of Vizier."""
+"""The Vizier service."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from footplate.control.vizier.stopping import EarlyStop
+    from footplate.control.vizier.early_stopping import EarlyStop
     from footplate.control.vizier.studies import Studies
     from footplate.control.vizier.suggestions import Suggesting
     from footplate.control.vizier.trials import StudyTrials

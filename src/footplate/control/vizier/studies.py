@@ -1,4 +1,4 @@
-"""Studies as clients of Vizier see them: make, look, delete."""
+"""Vizier studies as clients see them: create, get, list, delete."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import AlreadyExists, InvalidArgument, NotFound, Violation
+from footplate.domain.formatting import quoted
 from footplate.domain.names import StudyName, StudyUid
-from footplate.domain.studies.histories import study_of
 from footplate.domain.studies.records import StudyRecord
-from footplate.domain.words import quoted
+from footplate.domain.studies.study_history import study_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ _SEEDS = 1 << 32
 
 
 class Studies:
-    """``forget`` is told of studies that are gone."""
+    """``forget`` is called with deleted studies."""
 
     def __init__(
         self,

@@ -1,25 +1,25 @@
-"""Trials for clients that ask for some."""
+"""Suggests trials to clients."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from footplate.control.turns import Turns
-from footplate.control.vizier.changes import change
+from footplate.control.job_locks import JobLocks
+from footplate.control.vizier.study_updates import change
 from footplate.domain.names import JobUid
-from footplate.domain.studies import handling
-from footplate.domain.studies.over import over, trials_left
+from footplate.domain.studies import transitions
+from footplate.domain.studies.limit_checks import over, trials_left
 from footplate.domain.studies.records import StudyState
 from footplate.domain.studies.trials import TrialState
 
 if TYPE_CHECKING:
-    from footplate.control.suggesting import Suggester
+    from footplate.control.suggestions import Suggester
     from footplate.domain.names import StudyName
-    from footplate.domain.studies.handling import Change
     from footplate.domain.studies.records import TrialRecord
+    from footplate.domain.studies.transitions import Change
     from footplate.ports.clock import Clock
-    from footplate.ports.studies import KeptStudy, StudyStore
+    from footplate.ports.studies import StudyStore, StudyWithTrials
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Suggesting:
         self._store = store
         self._suggester = suggester
         self._clock = clock
-        self._turns = Turns()
+        self._job_locks = JobLocks()
 
     def suggest(self, name: StudyName, count: int, client_id: str) -> Suggestions:
         """So many trials for a client, or fewer, if the study is over.
@@ -46,7 +46,7 @@ class Suggesting:
         Raises NotFound, Aborted.
         """
         uid = self._store.find(name).study.uid
-        with self._turns.of(
+        with self._job_locks.of(
             JobUid(uid)
         ):  # or one client that asks twice at once gets twice as many
             found = self._at_work(self._store.find(name), client_id)[:count]
@@ -55,7 +55,7 @@ class Suggesting:
         ordered = sorted(found, key=lambda trial: trial.number)
         return Suggestions(tuple(ordered), self._store.find(name).study.state)
 
-    def _at_work(self, kept: KeptStudy, client_id: str) -> list[TrialRecord]:
+    def _at_work(self, kept: StudyWithTrials, client_id: str) -> list[TrialRecord]:
         return [
             trial
             for trial in kept.trials
@@ -63,11 +63,11 @@ class Suggesting:
         ]
 
     def _waiting(self, name: StudyName, count: int, client_id: str) -> list[TrialRecord]:
-        def decide(kept: KeptStudy) -> Change | None:
+        def decide(kept: StudyWithTrials) -> Change | None:
             requested = [t for t in kept.trials if t.state is TrialState.REQUESTED][:count]
             if not requested or kept.study.state is not StudyState.ACTIVE:
                 return None
-            return handling.hand_out(kept.study, requested, client_id, self._clock.now())
+            return transitions.hand_out(kept.study, requested, client_id, self._clock.now())
 
         changed = change(self._store, name, decide) if count else None
         return [] if changed is None else list(changed.trials)
@@ -84,13 +84,15 @@ class Suggesting:
         suggested = self._suggester.suggest(kept.study.uid, wanted, client_id, TrialState.ACTIVE)
         if suggested.exhausted:
             why = suggested.exhausted
-            change(self._store, name, lambda k: handling.halt(k.study, StudyState.COMPLETED, why))
+            change(
+                self._store, name, lambda k: transitions.halt(k.study, StudyState.COMPLETED, why)
+            )
         return list(suggested.trials)
 
-    def _end_if_over(self, kept: KeptStudy) -> Change | None:
+    def _end_if_over(self, kept: StudyWithTrials) -> Change | None:
         study, limits = kept.study, kept.study.config.limits
         if limits is None:
             return None
         now = self._clock.now()
         why = over(limits, kept.trials, study.config.metrics, study.create_time, now)
-        return handling.halt(study, StudyState.INACTIVE, why) if why else None
+        return transitions.halt(study, StudyState.INACTIVE, why) if why else None

@@ -1,38 +1,38 @@
-"""Trials of studies, as the clients that run them see them."""
+"""Trials of Vizier studies, as clients see them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from footplate.control.vizier.changes import change
+from footplate.control.vizier.study_updates import change
 from footplate.domain.errors import NotFound
-from footplate.domain.studies import handling
-from footplate.domain.studies.merit import pareto_optimal
-from footplate.domain.studies.own_trials import bring
-from footplate.domain.studies.readings import (
+from footplate.domain.studies import transitions
+from footplate.domain.studies.measurement_input import (
     check_metrics,
     check_whole,
     curve,
     report_of,
     timed,
 )
+from footplate.domain.studies.ranking import pareto_optimal
+from footplate.domain.studies.user_trials import bring
 from footplate.wire.vertex_v1.vizier_requests import metric_ids
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from footplate.domain.names import StudyName
-    from footplate.domain.studies.handling import Change, Outcome
     from footplate.domain.studies.metrics import Measurement
-    from footplate.domain.studies.own_trials import NewTrial
     from footplate.domain.studies.records import StudyRecord, TrialRecord
+    from footplate.domain.studies.transitions import Change, Outcome
+    from footplate.domain.studies.user_trials import NewTrial
     from footplate.ports.clock import Clock
-    from footplate.ports.studies import KeptStudy, StudyStore
+    from footplate.ports.studies import StudyStore, StudyWithTrials
 
 
 @dataclass(frozen=True)
-class ToldTrial:
+class MeasuredTrial:
     """A trial with what was measured of it singly, in order."""
 
     trial: TrialRecord
@@ -43,24 +43,25 @@ class ToldTrial:
 class TrialPage:
     """In the order of their numbers; ``next_key`` continues after the last one, None at the end."""
 
-    trials: tuple[ToldTrial, ...]
+    trials: tuple[MeasuredTrial, ...]
     next_key: str | None
 
 
 class StudyTrials:
-    """``prepare`` hears of studies of which a trial has ended: the next suggestion comes sooner.
+    """``prepare`` is called with studies of which a trial has ended, to compute the next suggestion
+    early.
 
     Every method raises NotFound where there is no such study, or trial.
     """
 
     def __init__(
-        self, store: StudyStore, clock: Clock, prepare: Callable[[KeptStudy], None]
+        self, store: StudyStore, clock: Clock, prepare: Callable[[StudyWithTrials], None]
     ) -> None:
         self._store = store
         self._clock = clock
         self._prepare = prepare
 
-    def create(self, name: StudyName, new: NewTrial) -> ToldTrial:
+    def create(self, name: StudyName, new: NewTrial) -> MeasuredTrial:
         """Raises InvalidArgument: the study can't have such a trial."""
         study = self._store.find(name).study
         for index, measurement in enumerate(new.measurements):
@@ -69,9 +70,9 @@ class StudyTrials:
         made = change(self._store, name, lambda kept: bring(kept.study, new, self._clock.now()))
         if new.state.ended:
             self._prepare(self._store.find(name))
-        return ToldTrial(_changed(made))
+        return MeasuredTrial(_changed(made))
 
-    def get(self, name: StudyName, number: int) -> ToldTrial:
+    def get(self, name: StudyName, number: int) -> MeasuredTrial:
         kept = self._store.find(name)
         return self._told(kept, find(kept, number))
 
@@ -87,13 +88,13 @@ class StudyTrials:
         key = str(page[-1].number) if len(rest) > limit else None
         return TrialPage(self._all_told(kept, page), key)
 
-    def optimal(self, name: StudyName) -> tuple[ToldTrial, ...]:
+    def optimal(self, name: StudyName) -> tuple[MeasuredTrial, ...]:
         """Those that have succeeded, and than which none is better in every metric."""
         kept = self._store.find(name)
         best = pareto_optimal([t.trial() for t in kept.trials], kept.study.config.metrics)
         return self._all_told(kept, [find(kept, trial.number) for trial in best])
 
-    def measure(self, name: StudyName, number: int, measurement: Measurement) -> ToldTrial:
+    def measure(self, name: StudyName, number: int, measurement: Measurement) -> MeasuredTrial:
         """Add a measurement; one that is there already counts once.
 
         Raises:
@@ -103,46 +104,50 @@ class StudyTrials:
         kept = self._store.find(name)
         trial = find(kept, number)
         check_metrics(measurement, metric_ids(kept.study.request), "measurement")
-        handling.refuse_ended(trial)
+        transitions.refuse_ended(trial)
         now = self._clock.now()
         report = report_of(timed(measurement, trial, now), now)
         self._store.report(kept.study.uid, number, [report])
         return self._told(kept, trial)
 
-    def complete(self, name: StudyName, number: int, outcome: Outcome) -> ToldTrial:
+    def complete(self, name: StudyName, number: int, outcome: Outcome) -> MeasuredTrial:
         """Raises FailedPrecondition: it has ended before, or nothing says how good it is."""
 
-        def decide(kept: KeptStudy) -> Change:
+        def decide(kept: StudyWithTrials) -> Change:
             trial = find(kept, number)
             _check_final(kept.study, outcome.final)
             measurements = (*trial.measurements, *self._curve(kept, number))
-            return handling.complete(kept.study, trial, outcome, measurements, self._clock.now())
+            return transitions.complete(kept.study, trial, outcome, measurements, self._clock.now())
 
         change(self._store, name, decide)
         kept = self._store.find(name)
         self._prepare(kept)
         return self._told(kept, find(kept, number))
 
-    def stop(self, name: StudyName, number: int) -> ToldTrial:
-        """Tell whoever runs it to stop; one that has ended is left as it is."""
-        why = handling.ASKED_TO_STOP
-        change(self._store, name, lambda kept: handling.stop(kept.study, find(kept, number), why))
+    def stop(self, name: StudyName, number: int) -> MeasuredTrial:
+        """Ask the trial's client to stop; an ended trial is unchanged."""
+        why = transitions.ASKED_TO_STOP
+        change(
+            self._store, name, lambda kept: transitions.stop(kept.study, find(kept, number), why)
+        )
         return self.get(name, number)
 
     def delete(self, name: StudyName, number: int) -> None:
-        change(self._store, name, lambda kept: handling.drop(kept.study, find(kept, number)))
+        change(self._store, name, lambda kept: transitions.drop(kept.study, find(kept, number)))
 
-    def _told(self, kept: KeptStudy, trial: TrialRecord) -> ToldTrial:
-        return ToldTrial(trial, self._curve(kept, trial.number))
+    def _told(self, kept: StudyWithTrials, trial: TrialRecord) -> MeasuredTrial:
+        return MeasuredTrial(trial, self._curve(kept, trial.number))
 
-    def _curve(self, kept: KeptStudy, number: int) -> tuple[Measurement, ...]:
+    def _curve(self, kept: StudyWithTrials, number: int) -> tuple[Measurement, ...]:
         return curve(stored.report for stored in self._store.reports(kept.study.uid, number))
 
-    def _all_told(self, kept: KeptStudy, trials: Iterable[TrialRecord]) -> tuple[ToldTrial, ...]:
+    def _all_told(
+        self, kept: StudyWithTrials, trials: Iterable[TrialRecord]
+    ) -> tuple[MeasuredTrial, ...]:
         return tuple(self._told(kept, trial) for trial in trials)
 
 
-def find(kept: KeptStudy, number: int) -> TrialRecord:
+def find(kept: StudyWithTrials, number: int) -> TrialRecord:
     """Raises NotFound."""
     trial = next((trial for trial in kept.trials if trial.number == number), None)
     if trial is None:

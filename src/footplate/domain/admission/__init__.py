@@ -1,4 +1,4 @@
-"""Decides which queued jobs may start, and explains why the others wait. Pure."""
+"""Admission: which queued jobs may start, when, and why the others wait. Pure."""
 
 from footplate.domain.admission.claims import Claim
 from footplate.domain.admission.messages import Explanation

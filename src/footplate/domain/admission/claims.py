@@ -1,20 +1,20 @@
-"""What a job needs, and what decides its place in the queue."""
+"""The claim of a job: what it needs, and when it arrived."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from footplate.domain.amounts import JOBS, MEMORY_MB
 from footplate.domain.jobs import DEFAULT_RUNNING_TIME_S
 from footplate.domain.machines import accelerators_of
+from footplate.domain.resources import JOBS, MEMORY_MB
 from footplate.domain.sites import counted
 
 if TYPE_CHECKING:
-    from footplate.domain.amounts import Amounts
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import Job, JobSpec
     from footplate.domain.names import JobUid
+    from footplate.domain.resources import Amounts
     from footplate.domain.sites import Site
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, assert_never
 
 from footplate.domain.admission.reasons import Behind, NoRoom, OverQuota, Soon, TooLarge
-from footplate.domain.amounts import (
+from footplate.domain.resources import (
     JOBS,
     MEMORY_MB,
     REPLICAS,

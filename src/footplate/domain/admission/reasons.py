@@ -1,4 +1,4 @@
-"""What keeps a job waiting, as facts."""
+"""The reasons why a job waits, as values."""
 
 from __future__ import annotations
 

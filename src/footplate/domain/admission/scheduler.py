@@ -11,7 +11,7 @@ from footplate.domain.admission.messages import explanation, whole_limit, with_l
 from footplate.domain.admission.reasons import Behind, Soon, promise, why_waiting
 from footplate.domain.admission.scheduling_cycle import SchedulingCycle
 from footplate.domain.admission.site_state import SiteState
-from footplate.domain.amounts import total
+from footplate.domain.resources import total
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from footplate.domain.admission.claims import Claim
     from footplate.domain.admission.messages import Explanation
     from footplate.domain.admission.reasons import Why
-    from footplate.domain.amounts import Amounts
     from footplate.domain.names import JobUid
     from footplate.domain.quotas import Quotas
+    from footplate.domain.resources import Amounts
 
-DEFAULT_PATIENCE_S = 3600.0
+DEFAULT_TIMEOUT_S = 3600.0
 
 
 class Scheduler:
@@ -50,7 +50,7 @@ class Scheduler:
         self,
         capacity: Mapping[str, Amounts],
         quotas: Quotas,
-        patience_s: float = DEFAULT_PATIENCE_S,
+        patience_s: float = DEFAULT_TIMEOUT_S,
     ) -> None:
         self._sites = {site: SiteState(amounts) for site, amounts in capacity.items()}
         self._quotas = quotas

@@ -11,8 +11,8 @@ from footplate.domain.admission.free_capacity import quota_needs, site_needs
 if TYPE_CHECKING:
     from footplate.domain.admission.claims import Claim
     from footplate.domain.admission.free_capacity import Needs, Resource
-    from footplate.domain.amounts import Amounts
     from footplate.domain.names import JobUid
+    from footplate.domain.resources import Amounts
 
 Entry = tuple[float, "JobUid", "Claim"]
 """A waiting job; the arrival and the id come first so that entries sort by them."""

@@ -1,4 +1,4 @@
-"""What can be asked for: machine types, accelerators, regions with their zones, scale tiers."""
+"""The catalogue: machine types, accelerators, regions with their zones, scale tiers."""
 
 from footplate.domain.catalogue.values import (
     Accelerator,

@@ -1,4 +1,4 @@
-"""Whether a catalogue is in itself consistent: whatever one entry names, another describes."""
+"""Checks that every entry that the catalogue refers to exists."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from footplate.domain.catalogue import AcceleratorKind, Family
-from footplate.domain.words import nearest, quoted
+from footplate.domain.formatting import nearest, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

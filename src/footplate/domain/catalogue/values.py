@@ -1,4 +1,4 @@
-"""What can be asked for: machine types, accelerators, regions with their zones, scale tiers.
+"""Values of the catalogue: machine types, accelerators, regions with their zones, scale tiers.
 
 The values are data (``footplate.catalogue``), and an operator's file may add to them. A
 `Catalogue` is consistent: whatever one entry names, another one describes.

@@ -1,4 +1,4 @@
-"""The life of a job: what may happen to it, and what follows from that. Pure."""
+"""The life cycle of a job: its events and transitions. Pure."""
 
 from footplate.domain.lifecycle.events import (
     Admitted,
@@ -21,8 +21,8 @@ from footplate.domain.lifecycle.events import (
     TrialsGone,
     WaitExpired,
 )
-from footplate.domain.lifecycle.losses import awaited
-from footplate.domain.lifecycle.reactions import (
+from footplate.domain.lifecycle.replica_losses import awaited
+from footplate.domain.lifecycle.transitions import (
     TRANSITIONS,
     Command,
     Reaction,

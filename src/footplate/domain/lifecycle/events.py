@@ -1,4 +1,4 @@
-"""What may happen to a job. Each event bears its moment, and those of replicas which start."""
+"""The events of a job's life cycle. Each has its time."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _OfReplica:
 
 @dataclass(frozen=True)
 class ReplicaPreparing(_OfReplica):
-    """Its supervisor is there."""
+    """The replica's supervisor has started."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class ReplicaExited(_OfReplica):
 
 @dataclass(frozen=True)
 class ReplicaLost(_OfReplica):
-    """Its supervisor is dead; what is left of it is being cleared up, and may tell its exit."""
+    """The supervisor is dead. Cleanup has started and may still report the program's exit."""
 
     reason: str
 
@@ -96,7 +96,7 @@ class GraceExpired:
 
 @dataclass(frozen=True)
 class CancelRequested:
-    """``by``: the program that asks, and where it is; empty where nobody says.
+    """``by``: the program that requests it, and its host; empty if unknown.
 
     ``why``: the whole sentence, where it isn't a user who asks.
     """
@@ -121,7 +121,7 @@ class WaitExpired:
 
 @dataclass(frozen=True)
 class RunExpired:
-    """The running time limit is over: for attempts whose supervisor didn't see to it itself."""
+    """The running time limit is over: for attempts whose supervisor did not enforce it."""
 
     at: datetime
 

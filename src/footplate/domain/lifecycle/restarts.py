@@ -1,4 +1,4 @@
-"""How replicas start again: one in place, or all of them in another attempt.
+"""Restarts of replicas: one in place, or all of them in a new attempt.
 
 Source of the rule: Google's documentation of restarts, as far as it goes. A replica restarts at
 once, in place, under the same address, a number of times; then the whole job does, a number of
@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Code
+from footplate.domain.job_states import Phase, State
 from footplate.domain.jobs import Ending, Job, JobEvent, Replica
-from footplate.domain.lifecycle import ends, losses
-from footplate.domain.states import Phase, State
+from footplate.domain.lifecycle import exit_analysis, replica_losses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,12 +26,12 @@ def next_attempt(job: Job, replicas: Iterable[Replica]) -> Job:
     return replace(job, state=State.PREPARING, attempt=job.attempt + 1, replicas=tuple(replicas))
 
 
-def mend(job: Job, at: datetime) -> Change:
+def restart_in_place(job: Job, at: datetime) -> Change:
     """Start again, in place, those that are gone and are not to stay so.
 
     Echoes wait until all that were lost are on their way back: else they would only fail again.
     """
-    if job.ending is not None or losses.breaking_loss(job) is not None:
+    if job.ending is not None or replica_losses.breaking_loss(job) is not None:
         return job, ()
     job, told = _restart_lost(job, at)
     if any(_is_missing(job, replica) for replica in job.replicas):
@@ -42,17 +42,21 @@ def mend(job: Job, at: datetime) -> Change:
 
 def _is_missing(job: Job, replica: Replica) -> bool:
     """Lost, not gone yet, and waited for."""
-    return losses.matters(job, replica) and losses.is_lost(replica)
+    return replica_losses.matters(job, replica) and replica_losses.is_lost(replica)
 
 
 def _restart_lost(job: Job, at: datetime) -> Change:
     told: list[JobEvent] = []
     limit = job.spec.scheduling.max_restarts
     for replica in job.replicas:
-        if _is_gone(replica) and losses.is_lost(replica) and losses.may_restart(job, replica):
+        if (
+            _is_gone(replica)
+            and replica_losses.is_lost(replica)
+            and replica_losses.may_restart(job, replica)
+        ):
             back = replace(_again(replica), losses=replica.losses + 1)
             how = f"starting it again in place, restart {back.losses} of {limit}"
-            told.append(_tell(job, replica, how, at))
+            told.append(_notify(job, replica, how, at))
             forgiven = (replace(r, echoes=0) for r in job.replicas)
             job = _put(replace(job, replicas=tuple(forgiven)), back)
     return job, tuple(told)
@@ -62,21 +66,22 @@ def _restart_echoes(job: Job, at: datetime) -> Change:
     told: list[JobEvent] = []
     how = "that is an echo of what happened to others, or to it before: starting it again in place"
     for replica in job.replicas:
-        if _is_gone(replica) and losses.is_echo(job, replica):
-            told.append(_tell(job, replica, how, at))
+        if _is_gone(replica) and replica_losses.is_echo(job, replica):
+            told.append(_notify(job, replica, how, at))
             job = _put(job, replace(_again(replica), echoes=replica.echoes + 1))
     return job, tuple(told)
 
 
-def _tell(job: Job, replica: Replica, how: str, at: datetime) -> JobEvent:
-    message = f"{ends.told(replica)}; {how}"
+def _notify(job: Job, replica: Replica, how: str, at: datetime) -> JobEvent:
+    message = f"{exit_analysis.told(replica)}; {how}"
     return JobEvent(at, "RESTART", message, job.attempt, replica.name)
 
 
 def keep_echoes(before: Job, job: Job) -> Job:
     """One of the lost has come back since ``before``: what was an echo of its loss stays one."""
     replicas = tuple(
-        replace(r, upset_at=r.ended_at) if losses.is_echo(before, r) else r for r in job.replicas
+        replace(r, upset_at=r.ended_at) if replica_losses.is_echo(before, r) else r
+        for r in job.replicas
     )
     return replace(job, replicas=replicas)
 
@@ -114,7 +119,7 @@ def retry(job: Job, loss: Replica, at: datetime) -> Change:
         Replica(r.name, devices=r.devices, losses=r.losses + (r.name == loss.name))
         for r in job.replicas
     )
-    cause, limits = ends.cause_of_loss(job, loss), job.spec.scheduling
+    cause, limits = exit_analysis.cause_of_loss(job, loss), job.spec.scheduling
     retries = sum(max(0, r.losses - limits.max_restarts) for r in counted)
     if retries > limits.max_retries:
         ending = Ending(State.FAILED, Code.ABORTED, f"{cause} ({_spent(job)})")

@@ -1,4 +1,4 @@
-"""Signals that ended a program: what they are called, and who sends them."""
+"""Names of the signals that end programs, and who sends them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OWN_DOING = {
     4: "its own doing: an instruction that this processor lacks",
     5: "its own doing: a trap",
     6: "its own doing: it aborted itself",
-    7: "its own doing: memory that isn't there, such as of a full /dev/shm or a file cut short",
+    7: "invalid memory access, such as a full /dev/shm or a truncated file",
     8: "its own doing: arithmetic that has no result",
     11: "its own doing: it touched memory that isn't its own",
     14: "its own doing: its alarm went off",
@@ -34,7 +34,7 @@ def name_signal(number: int) -> str:
 
 
 def describe_sender(number: int) -> str:
-    """Who sent a signal that ended a program, as far as the signal itself tells."""
+    """Who sent a fatal signal, as far as the signal shows."""
     return _OWN_DOING.get(number, "which Footplate did not send")
 
 

@@ -1,7 +1,7 @@
-"""What machines a job may ask for, and in which zone it finds them together."""
+"""Checks of a job's machines, and the zones that have them."""
 
 from footplate.domain.machines.checks import MachineRequest, check_machine, check_machines
-from footplate.domain.machines.places import accelerators_of, check_place, zones_for
+from footplate.domain.machines.placement import accelerators_of, check_place, zones_for
 
 __all__ = [
     "MachineRequest",

@@ -1,4 +1,4 @@
-"""Which accelerators, and how many of them, a machine type takes."""
+"""Which accelerators a machine type takes, and how many."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.catalogue import Family
 from footplate.domain.errors import Violation
-from footplate.domain.words import joined, listed, quoted
+from footplate.domain.formatting import joined, listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What machines a job may ask for, and in which zone it finds them together.
+"""Checks the machines that a job requests.
 
 Source of the rules: the service's pages on machine types and on GPUs.
 """
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.catalogue import Family
 from footplate.domain.errors import Violation
+from footplate.domain.formatting import nearest, quoted
 from footplate.domain.machines.attachments import check_accelerators
-from footplate.domain.machines.places import check_place
-from footplate.domain.words import nearest, quoted
+from footplate.domain.machines.placement import check_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -1,1 +1,1 @@
-"""What can be said of a job before it is made: plan, advice, parity, variations. Pure."""
+"""Previews of a job before it is created: plan, advice, parity, alternatives. Pure."""

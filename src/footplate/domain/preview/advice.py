@@ -1,4 +1,4 @@
-"""What a job that is valid would better do otherwise. Pure.
+"""Advice about valid jobs. Pure.
 
 Sources: the service's pages on hyperparameter tuning (ten trials for each parameter) and on
 distributed training (parts and their machines).
@@ -10,14 +10,14 @@ import re
 from typing import TYPE_CHECKING
 
 from footplate.domain.catalogue import AcceleratorKind
+from footplate.domain.cluster_roles import ClusterRole, role_of
 from footplate.domain.errors import InvalidArgument
+from footplate.domain.formatting import shortened
 from footplate.domain.jobs import ContainerProgram, PythonProgram
 from footplate.domain.machines import accelerators_of
-from footplate.domain.parts import Part, part_of
 from footplate.domain.preview.reducers import advise_reducers
 from footplate.domain.sites import Mode
-from footplate.domain.sites.devices import done_without
-from footplate.domain.words import shortened
+from footplate.domain.sites.gpu_assignment import done_without
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -74,12 +74,12 @@ def _accelerators(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
                 "so it runs on the CPU"
             )
         return
-    part, have = part_of(pool), f"{pool.cluster_role}'s {gpu}"
-    if part is Part.PARAMETER_SERVER:
+    part, have = role_of(pool), f"{pool.cluster_role}'s {gpu}"
+    if part is ClusterRole.PARAMETER_SERVER:
         yield f"{have} would likely stand idle: {part.value} seldom compute on GPUs"
-    elif part is Part.REDUCER:
+    elif part is ClusterRole.REDUCER:
         yield f"{have} would stand idle: {part.value} don't use GPUs"
-    elif part is Part.EVALUATOR:
+    elif part is ClusterRole.EVALUATOR:
         yield f"{have} would be held all the time, and work only while a checkpoint is evaluated"
     if _without_gpu(pool, catalogue):
         yield f"{have} would stand idle: what it runs in, {_software(pool)}, has no GPU support"
@@ -105,7 +105,7 @@ def _without_gpu(pool: WorkerPool, catalogue: Catalogue) -> bool:
     """Whether it is certain that the program can't use a GPU."""
     if isinstance(pool.program, ContainerProgram):
         return _variant(pool) == "cpu"
-    if part_of(pool) is Part.REDUCER:
+    if role_of(pool) is ClusterRole.REDUCER:
         return False  # said already, in other words
     try:
         runtime = catalogue.runtimes.resolve(pool.program.runtime, pool.field)
@@ -116,7 +116,7 @@ def _without_gpu(pool: WorkerPool, catalogue: Catalogue) -> bool:
 
 def _machine_cuda(pool: WorkerPool, catalogue: Catalogue) -> str:
     """The CUDA version that the pool's runtime needs from the machine; empty: none."""
-    if isinstance(pool.program, ContainerProgram) or part_of(pool) is Part.REDUCER:
+    if isinstance(pool.program, ContainerProgram) or role_of(pool) is ClusterRole.REDUCER:
         return ""
     try:
         runtime = catalogue.runtimes.resolve(pool.program.runtime, pool.field)
@@ -144,7 +144,7 @@ def _software(pool: WorkerPool) -> str:
 
 
 def _evaluators(pools: Sequence[WorkerPool]) -> Iterator[str]:
-    count = sum(pool.replica_count for pool in pools if part_of(pool) is Part.EVALUATOR)
+    count = sum(pool.replica_count for pool in pools if role_of(pool) is ClusterRole.EVALUATOR)
     if count > 1:
         yield (
             f"{count} evaluators are asked for, and TensorFlow expects one: each of them evaluates "
@@ -154,7 +154,7 @@ def _evaluators(pools: Sequence[WorkerPool]) -> Iterator[str]:
 
 def _evaluators_beside_a_master(spec: JobSpec, pools: Sequence[WorkerPool]) -> Iterator[str]:
     """Source: tf.estimator.RunConfig, "task_type `evaluator` is not supported"."""
-    evaluators = any(part_of(pool) is Part.EVALUATOR for pool in pools)
+    evaluators = any(role_of(pool) is ClusterRole.EVALUATOR for pool in pools)
     if spec.chief_role != "master" or not evaluators:
         return
     way = "take runtimeVersion 2.1 or later"

@@ -1,4 +1,4 @@
-"""Whether Google's own service would take a job. Pure."""
+"""Predicts whether Google's service would accept a job. Pure."""
 
 from __future__ import annotations
 

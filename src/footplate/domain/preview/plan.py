@@ -1,29 +1,29 @@
-"""What would run where, and what starts when, if a job were submitted. Pure."""
+"""The plan of a job: what would run where, and in which order. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
-from footplate.domain import invocation
+from footplate.domain import program_arguments
 from footplate.domain.admission.claims import counts_of
+from footplate.domain.cluster_roles import ClusterRole, role_of
 from footplate.domain.containers import container_path
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import Address, ContainerProgram, PythonProgram
 from footplate.domain.machines import accelerators_of, zones_for
-from footplate.domain.parts import Part, part_of
 from footplate.domain.preview.reducers import bandwidth_step
 from footplate.domain.preview.trials import first_trial, trial_steps
-from footplate.domain.sites import devices
+from footplate.domain.sites import gpu_assignment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from footplate.domain.amounts import Amounts
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import DiskSpec, JobSpec, Scheduling, WorkerPool
-    from footplate.domain.searches.search import SearchRequest
+    from footplate.domain.resources import Amounts
     from footplate.domain.sites import Mode, Site
+    from footplate.domain.tuning.search import SearchRequest
 
 JOB_ID = "JOB_ID"
 """Stands for an id that the service chooses when the job is made."""
@@ -133,7 +133,7 @@ class _Planner:
         self._job_id = job_id
         self._path = path
         self._addresses = {name: Address(name, PORT, (OPEN_PORT,)) for name in spec.replica_names()}
-        self._devices = devices.assign(spec, catalogue, site, ()) or {}
+        self._devices = gpu_assignment.assign(spec, catalogue, site, ()) or {}
 
     def pool(self, pool: WorkerPool) -> PlannedPool:
         return PlannedPool(
@@ -166,10 +166,10 @@ class _Planner:
                     python=python,
                     module=program.module,
                     packages=program.package_uris,
-                    args=invocation.arguments(self._spec, program, self._path),
+                    args=program_arguments.arguments(self._spec, program, self._path),
                 )
             case ContainerProgram():
-                args = invocation.container_arguments(self._spec, program, container_path)
+                args = program_arguments.container_arguments(self._spec, program, container_path)
                 return PlannedProgram(image=program.image_uri, command=program.command, args=args)
             case _:
                 assert_never(program)
@@ -179,9 +179,11 @@ class _Planner:
         replica, own = pool.replica_names()[0], dict(pool.environment)
         contained = isinstance(pool.program, ContainerProgram)
         path = container_path if contained else self._path
-        given = invocation.variables(self._spec, replica, self._job_id, self._addresses, path)
+        given = program_arguments.variables(
+            self._spec, replica, self._job_id, self._addresses, path
+        )
         held = self._devices.get(replica, ())
-        told = devices.variables(pool.machine, held, self._catalogue, self._site, own)
+        told = gpu_assignment.variables(pool.machine, held, self._catalogue, self._site, own)
         kept = {name: value for name, value in given if name not in own}
         return tuple((kept | told).items())
 
@@ -238,11 +240,11 @@ def _ends(spec: JobSpec, primary: str, *, alone: bool) -> Iterator[str]:
         yield f"It ends when {primary} ends, with the same result."
         return
     yield f"It ends when {primary} ends, with the same result; the others are stopped then."
-    if any(part_of(pool) in _DECISIVE and pool.replica_count for pool in spec.pools[1:]):
+    if any(role_of(pool) in _DECISIVE and pool.replica_count for pool in spec.pools[1:]):
         yield "If another replica fails before that, the job fails; one that succeeds is fine."
 
 
-_DECISIVE = frozenset(Part) - {Part.PRIMARY, Part.EVALUATOR}
+_DECISIVE = frozenset(ClusterRole) - {ClusterRole.PRIMARY, ClusterRole.EVALUATOR}
 """Parts whose failure is the job's; an evaluator only looks on."""
 
 

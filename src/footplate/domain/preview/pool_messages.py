@@ -1,10 +1,10 @@
-"""Sentences about worker pools: one for all pools that it is true of. Pure."""
+"""Messages about worker pools, merged where pools share them. Pure."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.domain.words import joined
+from footplate.domain.formatting import joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -1,4 +1,4 @@
-"""What Google's Reduction Server asks for of the workers of a job. Pure.
+"""What Google's Reduction Server requires of a job's workers. Pure.
 
 Source: the service's page on distributed training ("Prerequisites" of Reduction Server).
 """
@@ -9,11 +9,11 @@ import re
 from typing import TYPE_CHECKING
 
 from footplate.domain.catalogue import AcceleratorKind
+from footplate.domain.cluster_roles import ClusterRole, role_of
+from footplate.domain.formatting import shortened
 from footplate.domain.jobs import ContainerProgram
 from footplate.domain.machines import accelerators_of
-from footplate.domain.parts import Part, part_of
 from footplate.domain.preview.pool_messages import for_pools
-from footplate.domain.words import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import WorkerPool
 
-LEAST_VERSIONS = {"tf": (2, 3), "pytorch": (1, 4)}
+MIN_VERSIONS = {"tf": (2, 3), "pytorch": (1, 4)}
 """The first prebuilt images of each framework that have what it needs."""
 _IMAGE = re.compile(
     r"/training/(?P<framework>[a-z-]+)-(?P<variant>cpu|gpu)\.(?P<major>\d{1,9})-(?P<minor>\d{1,9})"
@@ -31,9 +31,13 @@ _WANTED = "prebuilt GPU images of TensorFlow 2.3, PyTorch 1.4 and later"
 
 def reducer_doubts(pools: Sequence[WorkerPool], catalogue: Catalogue) -> Iterator[str]:
     """Nothing where no pool runs reduction servers."""
-    if not any(part_of(pool) is Part.REDUCER and pool.replica_count for pool in pools):
+    if not any(role_of(pool) is ClusterRole.REDUCER and pool.replica_count for pool in pools):
         return
-    workers = (p for p in pools if p.replica_count and part_of(p) in (Part.PRIMARY, Part.WORKER))
+    workers = (
+        p
+        for p in pools
+        if p.replica_count and role_of(p) in (ClusterRole.PRIMARY, ClusterRole.WORKER)
+    )
     yield from for_pools(workers, lambda pool: _doubts(pool, catalogue))
 
 
@@ -49,7 +53,7 @@ def _doubts(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
                 "google-reduction-server in a container of your own"
             )
         return
-    least = LEAST_VERSIONS.get(match["framework"])
+    least = MIN_VERSIONS.get(match["framework"])
     version = int(match["major"]), int(match["minor"])
     if match["variant"] == "cpu" or least is None or version < least:
         name = shortened(image.rpartition("/")[2])

@@ -1,4 +1,4 @@
-"""What a job with reduction servers would better do otherwise. Pure.
+"""Advice about jobs with reduction servers. Pure.
 
 Sources: the service's page on Reduction Server (machines, bandwidth, message sizes); for the ring,
 that each of its n members sends 2(n-1)/n of the data, where a worker sends it to reducers once.
@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from footplate.domain.cluster_roles import ClusterRole, role_of
 from footplate.domain.errors import InvalidArgument
+from footplate.domain.formatting import shortened
 from footplate.domain.jobs import PythonProgram
-from footplate.domain.parts import Part, part_of
 from footplate.domain.preview.pool_messages import for_pools
-from footplate.domain.reduction import LEAST_PYTHON, is_too_old
-from footplate.domain.words import shortened
+from footplate.domain.reduction import MIN_PYTHON, is_too_old
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,8 +36,8 @@ _INSTEAD = (
 
 def advise_reducers(pools: Sequence[WorkerPool], catalogue: Catalogue) -> Iterator[str]:
     """Nothing where no pool runs reduction servers. ``pools`` have replicas."""
-    workers = [pool for pool in pools if part_of(pool) in (Part.PRIMARY, Part.WORKER)]
-    reducers = [pool for pool in pools if part_of(pool) is Part.REDUCER]
+    workers = [pool for pool in pools if role_of(pool) in (ClusterRole.PRIMARY, ClusterRole.WORKER)]
+    reducers = [pool for pool in pools if role_of(pool) is ClusterRole.REDUCER]
     for pool in reducers:
         yield from _machine(pool, catalogue)
         yield from _count(pool, workers, catalogue)
@@ -52,8 +52,8 @@ def advise_reducers(pools: Sequence[WorkerPool], catalogue: Catalogue) -> Iterat
 
 def bandwidth_step(pools: Sequence[WorkerPool], catalogue: Catalogue) -> Iterator[str]:
     """What the workers send and the reduction servers take; nothing where that isn't known."""
-    workers = [pool for pool in pools if part_of(pool) in (Part.PRIMARY, Part.WORKER)]
-    reducers = [pool for pool in pools if part_of(pool) is Part.REDUCER]
+    workers = [pool for pool in pools if role_of(pool) in (ClusterRole.PRIMARY, ClusterRole.WORKER)]
+    reducers = [pool for pool in pools if role_of(pool) is ClusterRole.REDUCER]
     sent, taken = _bandwidth_gbps(workers, catalogue), _bandwidth_gbps(reducers, catalogue)
     if sent and taken:
         yield (
@@ -76,7 +76,7 @@ def _count(pool: WorkerPool, workers: Sequence[WorkerPool], catalogue: Catalogue
     """Whether there are workers enough to gain something, and reducers enough for them."""
     members = sum(worker.replica_count for worker in workers)
     if members == 1:
-        yield "1 worker has nobody to reduce with: its reduction servers would stand idle"
+        yield "1 worker has no peer to reduce with: its reduction servers would stand idle"
         return
     if members == 2:
         yield "with 2 workers a ring is as fast as reduction servers, and needs none"
@@ -148,7 +148,7 @@ def _unserved(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
         return
     name = shortened(pool.program.runtime.rpartition("/")[2])
     if is_too_old(pool, catalogue.runtimes):
-        least = ".".join(map(str, LEAST_PYTHON))
+        least = ".".join(map(str, MIN_PYTHON))
         yield (
             f"{name} has Python {runtime.python}, and reduction servers serve "
             f"{least} and later here: {_INSTEAD}. An import of footplate_reduction fails there"

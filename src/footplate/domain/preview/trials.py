@@ -1,16 +1,16 @@
-"""What is told of a tuning job before it is made: its first trial stands for all. Pure."""
+"""The plan of a tuning job's trials. Pure."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.domain.searches.trial_spec import run_spec
+from footplate.domain.tuning.trial_spec import run_spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from footplate.domain.jobs import JobSpec
-    from footplate.domain.searches.search import SearchRequest
+    from footplate.domain.tuning.search import SearchRequest
 
 OPEN = "..."
 """Stands for the value of a parameter, which the search chooses."""
@@ -32,6 +32,6 @@ def trial_steps(spec: JobSpec, search: SearchRequest) -> Iterator[str]:
     at_once = min(counts.parallel, counts.trials)
     together = "one after the other" if at_once == 1 else f"{at_once} at a time"
     yield f"The search runs {trials} of {each}" + (f", {together}." if counts.trials > 1 else ".")
-    yield "Each trial is as trial 1, which is told here, with values and directories of its own."
+    yield "Each trial runs like trial 1, shown here, with its own values and directories."
     if search.space is None and search.resumes is not None:
         yield f"Each gets the parameters of {search.resumes}, whose search goes on, too."

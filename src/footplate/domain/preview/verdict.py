@@ -1,4 +1,4 @@
-"""What the service would say to a job, without anything being made."""
+"""The result of validating a job."""
 
 from __future__ import annotations
 

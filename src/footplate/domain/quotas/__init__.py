@@ -1,4 +1,4 @@
-"""How much the jobs of one project may hold at once in one region."""
+"""Quotas: how much the jobs of a project may hold at once in a region."""
 
 from footplate.domain.quotas.values import ANY, Limit, Quota, Quotas, exceeded
 

@@ -1,15 +1,15 @@
-"""What a quota may say, and how its names may be spelled."""
+"""Rules for quotas and their names."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeGuard
 
-from footplate.domain.amounts import JOBS, VCPUS
 from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.formatting import nearest, quoted
 from footplate.domain.names import check_project
 from footplate.domain.quotas import ANY
-from footplate.domain.words import nearest, quoted
+from footplate.domain.resources import JOBS, VCPUS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

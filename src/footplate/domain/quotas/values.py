@@ -1,11 +1,11 @@
-"""How much the jobs of one project may hold at once in one region."""
+"""Values of quotas, and how the most specific one is found."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from footplate.domain.amounts import say_amount
+from footplate.domain.resources import say_amount
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -35,7 +35,7 @@ class Limit:
 
 
 class Quotas:
-    """All quotas that there are. Of several that say something the most specific one counts.
+    """All quotas. The most specific one for a resource counts.
 
     Order: the project's in the region, the project's in ``*``, ``*``'s in the region, ``*`` in
     ``*``; for each resource by itself. A resource that none of them names has no limit. Of two

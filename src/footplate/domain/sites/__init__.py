@@ -1,4 +1,4 @@
-"""What regions are bound to: how much of it there is, and who holds which part of it."""
+"""Sites: the capacity of regions, and who holds it."""
 
 from footplate.domain.sites.values import (
     Gpu,

@@ -1,4 +1,4 @@
-"""What a region is bound to: how much of it there is, and how much of it a job holds."""
+"""Values of sites: their capacity, and how much of it a job holds."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from footplate.domain.amounts import GPUS, MEMORY_MB, REPLICAS, VCPUS, Amounts, total
 from footplate.domain.catalogue import AcceleratorKind
 from footplate.domain.machines import accelerators_of
+from footplate.domain.resources import GPUS, MEMORY_MB, REPLICAS, VCPUS, Amounts, total
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,6 +1,7 @@
-"""Where the processes of a job stand, side by side."""
+"""Stack traces of a job's processes, compared."""
 
-from footplate.domain.stacks.comparing import compare
+from footplate.domain.stacks.comparison import compare
+from footplate.domain.stacks.messages import describe
 from footplate.domain.stacks.values import (
     Comparison,
     Dump,
@@ -13,7 +14,6 @@ from footplate.domain.stacks.values import (
     Spot,
     Thread,
 )
-from footplate.domain.stacks.wording import describe
 
 __all__ = [
     "Comparison",

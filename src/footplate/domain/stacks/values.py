@@ -1,4 +1,4 @@
-"""Stacks as one replica tells them, and what a comparison finds in those of all."""
+"""Stack traces of one replica, and the comparison of all."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Frame:
-    """``line`` is 0 where nobody knows it."""
+    """``line`` is 0 if unknown."""
 
     function: str
     file: str
@@ -99,7 +99,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Report:
-    """What was asked of a job's replicas: the comparison, and all that they told, by replica."""
+    """The comparison, and the stack traces of all replicas by name."""
 
     comparison: Comparison
     dumps: dict[str, Dump] = field(default_factory=dict)

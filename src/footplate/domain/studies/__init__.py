@@ -1,1 +1,1 @@
-"""What a search over hyperparameters works on: spaces, metrics, trials, studies. Pure values."""
+"""Studies of hyperparameters: search spaces, metrics, trials. Pure values."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from footplate.domain.formatting import quoted
 from footplate.domain.hyperparameters import MAX_MODELLED_CATEGORIES
 from footplate.domain.studies.parameters import CategoricalParameter, DoubleParameter
 from footplate.domain.studies.study import Algorithm
-from footplate.domain.words import quoted
 
 if TYPE_CHECKING:
     from footplate.domain.studies.space import SearchSpace

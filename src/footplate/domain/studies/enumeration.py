@@ -1,4 +1,4 @@
-"""Finite spaces as numbered points, without making them all."""
+"""Numbers the points of a finite space without listing them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a study may go on. Source: StudyStoppingConfig of aiplatform v1."""
+"""Limits of a study's duration. Source: StudyStoppingConfig of aiplatform v1."""
 
 from __future__ import annotations
 

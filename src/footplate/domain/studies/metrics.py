@@ -1,4 +1,4 @@
-"""What a study measures, and when a value of it is better than another."""
+"""The metrics of a study, and how values compare."""
 
 from __future__ import annotations
 

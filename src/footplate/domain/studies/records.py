@@ -1,4 +1,4 @@
-"""Studies and their trials as they are kept."""
+"""Stored studies and trials."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from footplate.domain.states import State
+from footplate.domain.job_states import State
 from footplate.domain.studies.trials import Trial, TrialState
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What a face makes of a request for a study."""
+"""A request to create a study, as an API parses it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The points that a study may try."""
+"""The search space of a study."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias, cast
 
+from footplate.domain.formatting import listed, quoted, shortened
 from footplate.domain.studies.enumeration import count_points, nth_point
+from footplate.domain.studies.expected_values import spelled, values_of
 from footplate.domain.studies.parameters import Value
-from footplate.domain.studies.wanted import spelled, values_of
-from footplate.domain.words import listed, quoted, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""When trials that are clearly worse end before their time. Source: AutomatedStopping specs."""
+"""Specifications of early stopping. Source: AutomatedStopping specs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a study is to find, and what it has found so far."""
+"""The configuration of a study, and its results so far."""
 
 from __future__ import annotations
 

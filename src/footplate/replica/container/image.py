@@ -1,4 +1,4 @@
-"""``supervisor.pyz image HOME``: from a task to an image that the engine has, by its digest.
+"""``supervisor.pyz image HOME``: pulls the image of a task and finds its digest.
 
 All replicas, restarts and trials of a job run the same image: the first that has it tells the
 server, which keeps the first answer for the job.
@@ -13,9 +13,9 @@ import subprocess
 import sys
 import time
 
-from footplate.replica.connection import Connection, Refused, ServerAway
-from footplate.replica.container.api import Engine, EngineError, EngineGone
-from footplate.replica.home import Home
+from footplate.replica.container.engine_api import Engine, EngineError, EngineGone
+from footplate.replica.http_client import Connection, Refused, ServerUnavailable
+from footplate.replica.workdir import Home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 IMAGES_PATH = "/replica/v1/images"
 ENGINE_LIMIT_S = 120.0
 """How long an engine is waited for that doesn't answer, and a server that is away."""
-_LOOK_S = 1.0
+_POLL_INTERVAL_S = 1.0
 _CONFLICT = 409
 """Others were faster in writing the job: to be asked again."""
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm", "i686": "386"}
 
 
-class Unusable(Exception):
-    """The image can't be run here; says why and the way out."""
+class UnusableImage(Exception):
+    """The image cannot run here; the message says why and what to do."""
 
 
 def main(path: str) -> int:
@@ -40,7 +40,7 @@ def main(path: str) -> int:
     task, ticket = home.read("task.json") or {}, home.read("ticket.json") or {}
     try:
         say(prepare(task, ticket))
-    except (Unusable, EngineError, EngineGone, OSError) as error:
+    except (UnusableImage, EngineError, EngineGone, OSError) as error:
         say({"error": str(error)})
         return 1
     return 0
@@ -134,7 +134,7 @@ def _describe_engine(engine: Engine, *, limited: bool) -> dict[str, Any]:
             if not told:
                 say({"m": f"waits for the container engine at {engine.path}, which doesn't answer"})
             told = True
-            time.sleep(_LOOK_S)
+            time.sleep(_POLL_INTERVAL_S)
         else:
             return {"engine": name, "faults": _find_faults(info)}
 
@@ -157,7 +157,7 @@ def _have(engine: Engine, name: str, ticket: dict[str, Any], *, always: bool) ->
     _pull(engine, name, ticket)
     found = engine.inspect_image(name) or found
     if found is None:
-        raise Unusable(f"the image {name} was pulled, and the engine doesn't have it")
+        raise UnusableImage(f"the image {name} was pulled, and the engine doesn't have it")
     return found
 
 
@@ -171,7 +171,9 @@ def _pull(engine: Engine, name: str, ticket: dict[str, Any]) -> None:
     os.makedirs(locks, exist_ok=True)
     options = ["--socket", engine.path, "--image", name, "--lock-dir", locks]
     if not command:
-        raise Unusable(f"the engine doesn't have the image {name}, and nothing here can pull it")
+        raise UnusableImage(
+            f"the engine doesn't have the image {name}, and nothing here can pull it"
+        )
     code = subprocess.run([*command, *options], stdin=subprocess.DEVNULL, check=False).returncode
     if code:
         sys.exit(code)
@@ -188,11 +190,13 @@ def _pin(ticket: dict[str, Any], name: str, reference: str) -> tuple[str, bool]:
         try:
             answer = connection.post(IMAGES_PATH, {"image": name, "reference": reference})
             return str(answer["reference"]), answer.get("first") is True
-        except (Refused, ServerAway) as error:
-            again = isinstance(error, ServerAway) or error.status == _CONFLICT
+        except (Refused, ServerUnavailable) as error:
+            again = isinstance(error, ServerUnavailable) or error.status == _CONFLICT
             if not again or time.monotonic() >= end:
-                raise Unusable(f"its image can't be told to the server: {error}") from error
-            time.sleep(_LOOK_S)
+                raise UnusableImage(
+                    f"its image cannot be reported to the server: {error}"
+                ) from error
+            time.sleep(_POLL_INTERVAL_S)
 
 
 def _check(
@@ -203,13 +207,13 @@ def _check(
     own = _ARCHITECTURES.get(machine, machine)
     made = str(image.get("Architecture") or own)
     if made != own:
-        raise Unusable(
+        raise UnusableImage(
             f"the image {name} is for {made}, and this machine is {own}: "
             f"build it with `docker build --platform linux/{own}`"
         )
     words = program.get("command") or config.get("Entrypoint")
     if not words and not (program.get("args") or config.get("Cmd")):
-        raise Unusable(
+        raise UnusableImage(
             f"the image {name} has neither ENTRYPOINT nor CMD, and the job gives no command: "
             "set `command` in its containerSpec, or ENTRYPOINT in the Dockerfile"
         )

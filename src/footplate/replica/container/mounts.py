@@ -1,18 +1,18 @@
-"""What of the host a container sees: buckets, the job's directories, the file for metrics."""
+"""The mounts of a container: buckets, the job's directories, the metrics file."""
 
 from __future__ import annotations
 
 import os
 import stat
 
-from footplate.replica.isolation.veil import find_records, is_below
-from footplate.replica.real_paths import find_real
+from footplate.replica.isolation.hidden_paths import find_records, is_below
+from footplate.replica.realpath import find_real
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any, Iterable
 
-    from footplate.replica.desk import Desk
+    from footplate.replica.context import Context
 
 BUCKETS = "/gcs"
 HYPERTUNE_DEFAULT = "/tmp/hypertune"  # noqa: S108  cloudml-hypertune's own, inside the container
@@ -25,10 +25,10 @@ _ACL = b"\x02\x00\x00\x00" + b"".join(
 """Version 2 of POSIX ACLs as an extended attribute (linux/posix_acl_xattr.h)."""
 
 
-def find_mounts(desk: Desk, hypertune: str) -> list[dict[str, Any]]:
+def find_mounts(context: Context, hypertune: str) -> list[dict[str, Any]]:
     """Mounts of the Docker API: each with its place inside, some to read only."""
-    buckets = find_real(str(desk.ticket.get("buckets") or ""))
-    metrics = os.path.dirname(desk.home.metrics)
+    buckets = find_real(str(context.ticket.get("buckets") or ""))
+    metrics = os.path.dirname(context.home.metrics)
     os.chmod(metrics, _OPEN)  # the image's user may be anybody
     mounts = [_bind(metrics, hypertune), _bind(metrics, HYPERTUNE_DEFAULT)]
     if os.path.isdir(buckets):
@@ -37,7 +37,7 @@ def find_mounts(desk: Desk, hypertune: str) -> list[dict[str, Any]]:
         if records:
             place = BUCKETS + records.removeprefix(buckets)
             mounts.append(_bind(records, place, read_only=True))
-    own = [str(path) for path in desk.task.get("directories") or ()]
+    own = [str(path) for path in context.task.get("directories") or ()]
     mounts += [_bind(path, path) for path in own if not is_below(path, [buckets])]
     return mounts
 
@@ -46,7 +46,7 @@ def _bind(source: str, target: str, *, read_only: bool = False) -> dict[str, Any
     return {"Type": "bind", "Source": source, "Target": target, "ReadOnly": read_only}
 
 
-def open_buckets(desk: Desk) -> str:
+def open_buckets(context: Context) -> str:
     """Let every user write to the buckets, for an image whose user isn't the service's.
 
     Only where nobody else on this machine reaches them: their parent must be closed to others.
@@ -54,12 +54,12 @@ def open_buckets(desk: Desk) -> str:
 
     Returns why that can't be; empty if it is done.
     """
-    buckets = find_real(str(desk.ticket.get("buckets") or ""))
+    buckets = find_real(str(context.ticket.get("buckets") or ""))
     parent = os.path.dirname(buckets)
     try:
         if os.stat(parent).st_mode & (stat.S_IXGRP | stat.S_IXOTH):
             return f"{parent} is open to other users of this machine (chmod 700 {parent})"
-        directories = [str(path) for path in desk.task.get("directories") or ()]
+        directories = [str(path) for path in context.task.get("directories") or ()]
         for path in _list_directories(buckets, directories):
             _open_directory(path)
     except OSError as error:

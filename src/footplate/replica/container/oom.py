@@ -1,4 +1,4 @@
-"""How many processes of a container the kernel ended for want of memory.
+"""Counts out-of-memory kills in a container.
 
 Podman misses it on control groups of version 1, so the group's own counter is read: when the
 program ends, before the engine removes the group.

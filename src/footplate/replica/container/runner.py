@@ -1,4 +1,4 @@
-"""The process beside a container: starts it, passes its output on, and ends as its program did.
+"""The process beside a container: starts it, forwards its output, exits as its program did.
 
     supervisor ── runner ──(the engine's socket)── container
 
@@ -15,16 +15,16 @@ import select
 import signal
 import time
 
-from footplate.replica.container.api import EngineError, EngineGone
+from footplate.replica.container.engine_api import EngineError, EngineGone
 from footplate.replica.container.oom import OomCounter
-from footplate.replica.isolation.hierarchies import find_groups
-from footplate.replica.isolation.processes import find
+from footplate.replica.isolation.cgroup_hierarchies import find_groups
+from footplate.replica.isolation.procfs import find
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any
 
-    from footplate.replica.container.api import Attachment, Engine
+    from footplate.replica.container.engine_api import Attachment, Engine
 
 FAILED = 1
 SIGNALLED = 128
@@ -56,13 +56,13 @@ class Runner:
             self._pass_output(attachment)
             status = self._conclude()
         except EngineGone as error:
-            self._tell({"fault": f"the container engine was lost: {error}"})
+            self._notify({"fault": f"the container engine was lost: {error}"})
             status = SIGNALLED + signal.SIGKILL
         except EngineError as error:
-            self._tell({"error": str(error)})
+            self._notify({"error": str(error)})
             status = FAILED
-        except OSError as error:  # nobody reads the output any more
-            self._tell({"fault": f"its output can't be passed on: {error}"})
+        except OSError as error:  # the reader of the output is gone
+            self._notify({"fault": f"its output can't be passed on: {error}"})
             status = SIGNALLED + signal.SIGKILL
         end_as(status)
 
@@ -100,7 +100,7 @@ class Runner:
         written = (details.get("GraphDriver") or {}).get("Data") or {}
         workdir = str((details.get("Config") or {}).get("WorkingDir") or "/")
         upper = str(written.get("UpperDir") or "")
-        self._tell(
+        self._notify(
             {
                 "started": {
                     "pid": pid if start else 0,
@@ -144,7 +144,9 @@ class Runner:
             time.sleep(pause_s)
             pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
         kills = max(self._oom.kills, 1 if state.get("OOMKilled") else 0)
-        self._tell({"ended": True, "oom_kills": kills, "counted": self._oom.counts or bool(kills)})
+        self._notify(
+            {"ended": True, "oom_kills": kills, "counted": self._oom.counts or bool(kills)}
+        )
         return int(state.get("ExitCode") or 0)
 
     def _stop(self, *_: object) -> None:
@@ -158,7 +160,7 @@ class Runner:
         except (EngineError, EngineGone):  # it has ended, or the supervisor will kill it
             return
 
-    def _tell(self, value: dict[str, Any]) -> None:
+    def _notify(self, value: dict[str, Any]) -> None:
         try:
             _write(self._status, json.dumps(value).encode() + b"\n")
         except OSError:  # the supervisor is dead

@@ -1,4 +1,4 @@
-"""A shell in a container: the engine starts it, beside the program, as the image's user.
+"""Shells in containers, started by the engine as the image's user.
 
 this process ── reader (the shell's output) ──┐
              └─ writer (what is typed) ───────┴── the engine's socket ── shell
@@ -10,17 +10,17 @@ import os
 import signal
 import socket
 
-from footplate.replica.container.api import Attachment, Engine, EngineError, EngineGone
-from footplate.replica.isolation.cage import Unavailable
-from footplate.replica.isolation.processes import Process, boot_id, is_alive
+from footplate.replica.container.engine_api import Attachment, Engine, EngineError, EngineGone
+from footplate.replica.isolation.containment import Unavailable
+from footplate.replica.isolation.procfs import Process, boot_id, is_alive
 from footplate.replica.isolation.spawn import close_all_but, spawn
-from footplate.replica.shell.inside import Inside
+from footplate.replica.shell.shell_process import ShellProcess
 
 TYPE_CHECKING = False  # without the module typing, which isn't needed
 if TYPE_CHECKING:
     from typing import Any, Callable, Dict, Tuple
 
-    from footplate.replica.shell.inside import Wanted
+    from footplate.replica.shell.shell_process import ShellRequest
 
 _FIND_SHELL = (
     'for shell in bash sh; do command -v "$shell" >/dev/null 2>&1 && exec "$shell" "$@"; done'
@@ -29,7 +29,7 @@ _AT_ONCE_BYTES = 32768
 
 
 class ContainerEntry:
-    """Into the container that ``record`` tells of, as the supervisor left it for a sweep."""
+    """Enters the container described by ``record``, which the supervisor wrote for cleanup."""
 
     def __init__(self, record: Dict[str, Any]) -> None:
         """Raises Unavailable: no program runs there."""
@@ -46,7 +46,7 @@ class ContainerEntry:
         """Whether the program still runs."""
         return is_alive(self._program)
 
-    def start(self, wanted: Wanted) -> ContainerInside:
+    def start(self, wanted: ShellRequest) -> ContainerShellProcess:
         """Raises Unavailable, SpawnFailed, OSError; then nothing was started."""
         terminal = wanted.command is None
         spec = {
@@ -71,7 +71,7 @@ class ContainerEntry:
         return inside
 
 
-class ContainerInside(Inside):
+class ContainerShellProcess(ShellProcess):
     """``execution``: the engine's id of the shell."""
 
     def __init__(
@@ -112,7 +112,7 @@ class ContainerInside(Inside):
 
 def _connect(
     engine: Engine, execution: str, connection: socket.socket, early: bytes, *, terminal: bool
-) -> ContainerInside:
+) -> ContainerShellProcess:
     (output, told), (errors, complained), (typed, entrance) = (os.pipe() for _ in range(3))
     theirs = (told, complained, typed)
 
@@ -143,7 +143,7 @@ def _connect(
         for descriptor in theirs:
             os.close(descriptor)
     streams = {output: "stdout", errors: "stderr"}
-    return ContainerInside(engine, execution, reader, entrance, streams, terminal=terminal)
+    return ContainerShellProcess(engine, execution, reader, entrance, streams, terminal=terminal)
 
 
 def _fork(body: Callable[[], None], *kept: int) -> int:
@@ -151,10 +151,10 @@ def _fork(body: Callable[[], None], *kept: int) -> int:
     parent = os.getpid()
 
     def run(ready: int) -> None:
-        from footplate.replica.isolation import kernel  # in children only: it costs memory
+        from footplate.replica.isolation import syscalls  # in children only: it costs memory
 
         close_all_but({ready, *kept})
-        kernel.die_with_parent(signal.SIGKILL)
+        syscalls.die_with_parent(signal.SIGKILL)
         if os.getppid() != parent:
             os._exit(1)
         os.close(ready)

@@ -1,16 +1,16 @@
-"""Which kind of failure a message tells of, and what is said about that."""
+"""Chooses the advice for an error message."""
 
 from __future__ import annotations
 
-from footplate.replica.diagnosis.files import advise_on_files
-from footplate.replica.diagnosis.imports import advise_on_imports
-from footplate.replica.diagnosis.keras import advise_on_keras
-from footplate.replica.diagnosis.memory import advise_on_memory
-from footplate.replica.diagnosis.versions import advise_on_versions
+from footplate.replica.diagnosis.file_errors import advise_on_files
+from footplate.replica.diagnosis.import_errors import advise_on_imports
+from footplate.replica.diagnosis.keras_errors import advise_on_keras
+from footplate.replica.diagnosis.memory_errors import advise_on_memory
+from footplate.replica.diagnosis.version_errors import advise_on_versions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from footplate.replica.diagnosis.facts import Facts
+    from footplate.replica.diagnosis.replica_facts import ReplicaFacts
 
 _LONGEST = 1000
 _KINDS = (
@@ -19,8 +19,8 @@ _KINDS = (
 )
 
 
-def advise(cause: str, facts: Facts) -> str:
-    """What is behind ``cause`` and the way out, in a sentence or two; empty: nothing is known."""
+def advise(cause: str, facts: ReplicaFacts) -> str:
+    """Advice about ``cause`` in a sentence or two; empty: none is known."""
     for kind in _KINDS:
         advice = kind(cause, facts)
         if advice:

@@ -1,10 +1,10 @@
-"""Where the author of a job writes what it requires."""
+"""Where a job declares its requirements."""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from footplate.replica.diagnosis.facts import Facts
+    from footplate.replica.diagnosis.replica_facts import ReplicaFacts
 
 _IN_SETUP = "install_requires=['{}'] in your setup.py"
 _WITHOUT_SETUP = {
@@ -14,7 +14,7 @@ _WITHOUT_SETUP = {
 """By the package that the Vertex SDK, or our own commands, make of a script."""
 
 
-def describe_requirement(requirement: str, facts: Facts) -> str:
+def describe_requirement(requirement: str, facts: ReplicaFacts) -> str:
     """Not all have a setup.py of their own."""
     way = _WITHOUT_SETUP.get(facts.module.partition(".")[0], _IN_SETUP)
     return way.replace("{}", requirement)

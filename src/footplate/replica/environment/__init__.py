@@ -1,4 +1,4 @@
-"""The short-lived command that makes the environment in which a replica's program runs.
+"""The ``environment`` command: builds the environment in which a program runs.
 
 It runs beside the supervisor, so it may use more of the standard library than that does.
 """

@@ -1,27 +1,27 @@
-"""Put an environment together: a runtime, and a layer for the user's packages above it."""
+"""Assembles an environment: a runtime, and a layer of the user's packages above it."""
 
 from __future__ import annotations
 
 import os
 
-from footplate.replica.environment.builds import Builds, Built, make_key
-from footplate.replica.environment.distributions import name_of
-from footplate.replica.environment.inspection import inspect
+from footplate.replica.environment.archive_inspection import inspect
+from footplate.replica.environment.build_cache import BuildCache, CompleteBuild, make_key
+from footplate.replica.environment.installed_distributions import name_of
 from footplate.replica.environment.layers import Layers
 from footplate.replica.environment.packages import make_wheel
-from footplate.replica.environment.slices import Choice, Words, choose
+from footplate.replica.environment.runtime_slices import Choice, Words, choose
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import IO, Any
 
-    from footplate.replica.environment.bases import Base, Bases
+    from footplate.replica.environment.base_environments import Base, BaseEnvironments
     from footplate.replica.environment.interpreters import Interpreter
     from footplate.replica.environment.layers import Plan
     from footplate.replica.environment.packages import Package, Wheel
-    from footplate.replica.environment.slices import Slice
+    from footplate.replica.environment.progress_output import ProgressOutput
+    from footplate.replica.environment.runtime_slices import Slice
     from footplate.replica.environment.task import Task
-    from footplate.replica.environment.telling import Teller
     from footplate.replica.environment.uv import Uv
 
 _LAYOUT = "2"
@@ -49,9 +49,9 @@ class Assembly:
         task: Task,
         slices: list[Slice],
         interpreter: Interpreter,
-        bases: Bases,
+        bases: BaseEnvironments,
         uv: Uv,
-        teller: Teller,
+        teller: ProgressOutput,
     ) -> None:
         self._task = task
         self._slices = slices
@@ -60,7 +60,7 @@ class Assembly:
         self._uv = uv
         self._teller = teller
 
-    def assemble(self, packages: list[Package], builds: Builds) -> Environment:
+    def assemble(self, packages: list[Package], builds: BuildCache) -> Environment:
         """Raises Unpreparable."""
         words = self._find_words()
         if not packages:
@@ -69,7 +69,7 @@ class Assembly:
             return Environment(base.python, [base.bin], [base.use], self._describe(choice, base))
         return self._get_layer(packages, words, builds)
 
-    def check(self, packages: list[Package], builds: Builds) -> list[str]:
+    def check(self, packages: list[Package], builds: BuildCache) -> list[str]:
         """What would be installed beside the runtime; installs none of it.
 
         What is in the cache already is not resolved again.
@@ -90,7 +90,7 @@ class Assembly:
         words.see(self._task.module, "the module to run")
         return words
 
-    def _get_layer(self, packages: list[Package], words: Words, builds: Builds) -> Environment:
+    def _get_layer(self, packages: list[Package], words: Words, builds: BuildCache) -> Environment:
         def make(path: str, lock: int) -> dict[str, Any]:
             return self._make_layer(path, self._uv.holding(lock), packages, words)
 
@@ -114,7 +114,7 @@ class Assembly:
         task = (self._task.runtime, self._task.variant, self._task.forced_slice, self._task.module)
         return make_key(_LAYOUT, place, self._interpreter.identity, *task, *slices, *given)
 
-    def _reopen_base(self, built: Built) -> Base:
+    def _reopen_base(self, built: CompleteBuild) -> Base:
         """The base below a layer; made again if somebody has removed it."""
         sha256 = built.record["base"]
         pieces = [piece for piece in self._slices if piece.lock_sha256 == sha256]

@@ -1,4 +1,4 @@
-"""All environments of a cache: how large each is, when it was used; and their removal."""
+"""All environments of a cache: size, last use, and removal."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import os
 import re
 import time
 
-from footplate.replica import leases
-from footplate.replica.environment.eviction import Entry, Wish, choose
-from footplate.replica.environment.removal import empty_trash, remove, set_aside
-from footplate.replica.environment.sizes import measure
+from footplate.replica import cache_locks
+from footplate.replica.environment.cache_removal import empty_trash, remove, set_aside
+from footplate.replica.environment.disk_usage import measure
+from footplate.replica.environment.eviction import Entry, EvictionPolicy, choose
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ KINDS = ("layers", "runtimes")
 _KEY = re.compile(r"[0-9a-f]{32}")
 
 
-class Found:
+class CacheEntry:
     """An environment as it lies there; ``record``: what its builder wrote down, empty if none."""
 
     def __init__(self, path: str, record: dict[str, Any], entry: Entry) -> None:
@@ -33,8 +33,8 @@ class Pruned:
     """What a removal came to."""
 
     def __init__(self) -> None:
-        self.removed: list[Found] = []
-        self.kept: list[Found] = []
+        self.removed: list[CacheEntry] = []
+        self.kept: list[CacheEntry] = []
         """Somebody began to use these meanwhile."""
 
     @property
@@ -48,13 +48,13 @@ class Cache:
     def __init__(self, root: str) -> None:
         self.root = os.path.realpath(root)
 
-    def look(self) -> list[Found]:
-        """All that is there now, by the sizes that were written down when they were built."""
+    def look(self) -> list[CacheEntry]:
+        """All entries, with the sizes recorded when they were built."""
         return [
             found
             for kind in KINDS
             for name in _names(os.path.join(self.root, kind))
-            if (found := self._look(kind, name)) is not None
+            if (found := self._inspect(kind, name)) is not None
         ]
 
     def clear_up(self) -> None:
@@ -62,21 +62,23 @@ class Cache:
         for kind in KINDS:
             empty_trash(os.path.join(self.root, kind))
 
-    def plan(self, wish: Wish, clock: Callable[[], float] = time.time) -> list[Found]:
+    def plan(
+        self, policy: EvictionPolicy, clock: Callable[[], float] = time.time
+    ) -> list[CacheEntry]:
         """What ``prune`` would remove now."""
         found = {(f.entry.kind, f.entry.key): f for f in self.look()}
-        chosen = choose([f.entry for f in found.values()], wish, clock())
+        chosen = choose([f.entry for f in found.values()], policy, clock())
         return [found[entry.kind, entry.key] for entry in chosen]
 
-    def prune(self, wish: Wish, clock: Callable[[], float] = time.time) -> Pruned:
+    def prune(self, policy: EvictionPolicy, clock: Callable[[], float] = time.time) -> Pruned:
         """Raises OSError."""
         self.clear_up()
         pruned = Pruned()
-        for found in self.plan(wish, clock):
+        for found in self.plan(policy, clock):
             (pruned.removed if self._remove(found) else pruned.kept).append(found)
         return pruned
 
-    def _look(self, kind: str, key: str) -> Found | None:
+    def _inspect(self, kind: str, key: str) -> CacheEntry | None:
         path = os.path.join(self.root, kind, key)
         record = _read(path)
         useless = record is None or record.get("path", path) != path
@@ -87,12 +89,12 @@ class Cache:
         written = (record or {}).get("bytes")
         size_bytes = written if isinstance(written, int) else measure(path)
         entry = Entry(kind, key, size_bytes, used_at, in_use=in_use, useless=useless)
-        return Found(path, record or {}, entry)
+        return CacheEntry(path, record or {}, entry)
 
-    def _remove(self, found: Found) -> bool:
-        descriptor = leases.open_lock(found.path)
+    def _remove(self, found: CacheEntry) -> bool:
+        descriptor = cache_locks.open_lock(found.path)
         try:
-            if not leases.try_alone(descriptor):
+            if not cache_locks.try_alone(descriptor):
                 return False
             aside = set_aside(found.path)
         finally:
@@ -113,7 +115,7 @@ def _names(folder: str) -> list[str]:
 def _read(path: str) -> dict[str, Any] | None:
     """None: nobody has finished it."""
     try:
-        with open(os.path.join(path, leases.MARKER), encoding="utf-8") as file:
+        with open(os.path.join(path, cache_locks.MARKER), encoding="utf-8") as file:
             record = json.load(file)
     except (OSError, ValueError):
         return None
@@ -124,9 +126,9 @@ def _use_of(path: str) -> tuple[float, bool]:
     """When it was used last, and whether it is now. Raises OSError."""
     try:
         descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except FileNotFoundError:  # nobody who uses it can do without
+    except FileNotFoundError:  # in use
         return os.stat(path).st_mtime, False
     try:
-        return os.fstat(descriptor).st_mtime, not leases.try_alone(descriptor)
+        return os.fstat(descriptor).st_mtime, not cache_locks.try_alone(descriptor)
     finally:
         os.close(descriptor)

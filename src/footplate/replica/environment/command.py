@@ -1,4 +1,4 @@
-"""``supervisor.pyz environment HOME``: from a task to an interpreter that can run its program.
+"""``supervisor.pyz environment HOME``: prepares an interpreter for a task's program.
 
 ``supervisor.pyz check-packages HOME`` resolves the packages of a task and installs none.
 """
@@ -10,23 +10,23 @@ import json
 import os
 
 from footplate.replica import program_user
-from footplate.replica.answers import Answers
-from footplate.replica.connection import Connection
 from footplate.replica.environment.assembly import Assembly
-from footplate.replica.environment.bases import Bases
-from footplate.replica.environment.builds import Builds
+from footplate.replica.environment.base_environments import BaseEnvironments
+from footplate.replica.environment.build_cache import BuildCache
+from footplate.replica.environment.build_isolation import isolate_build
 from footplate.replica.environment.cache import Cache
-from footplate.replica.environment.errors import Unpreparable
-from footplate.replica.environment.eviction import Wish
-from footplate.replica.environment.failures import explain_os_error
-from footplate.replica.environment.given_files import GivenFiles
+from footplate.replica.environment.errors import PreparationError
+from footplate.replica.environment.eviction import EvictionPolicy
 from footplate.replica.environment.interpreters import Interpreters
 from footplate.replica.environment.packages import Server
-from footplate.replica.environment.seclusion import seclude
+from footplate.replica.environment.progress_output import ProgressOutput, say
+from footplate.replica.environment.staged_files import GivenFiles
 from footplate.replica.environment.task import Task
-from footplate.replica.environment.telling import Teller, say
 from footplate.replica.environment.uv import Uv
-from footplate.replica.home import Home
+from footplate.replica.environment.uv_errors import explain_os_error
+from footplate.replica.environment_index import EnvironmentIndex
+from footplate.replica.http_client import Connection
+from footplate.replica.workdir import Home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,18 +40,18 @@ _READABLE_UMASK = 0o022
 
 def main(home: str) -> int:
     """Print progress, and at last the result or the error, as JSON lines."""
-    return _print_result(lambda: prepare(home, Teller()))
+    return _print_result(lambda: prepare(home, ProgressOutput()))
 
 
 def check_packages(home: str) -> int:
     """As ``main``; the service has put the files of the task into ``home``."""
-    return _print_result(lambda: check(home, Teller()))
+    return _print_result(lambda: check(home, ProgressOutput()))
 
 
 def _print_result(work: Callable[[], dict[str, Any]]) -> int:
     try:
         answer = work()
-    except Unpreparable as error:
+    except PreparationError as error:
         say({"error": str(error)})
         return 1
     except OSError as error:
@@ -64,7 +64,9 @@ def _print_result(work: Callable[[], dict[str, Any]]) -> int:
 class Setup:
     """All that an environment for the task in ``home`` is assembled from."""
 
-    def __init__(self, home: str, ticket: dict[str, Any], source: Source, teller: Teller) -> None:
+    def __init__(
+        self, home: str, ticket: dict[str, Any], source: Source, teller: ProgressOutput
+    ) -> None:
         """Raises Unpreparable, OSError."""
         self.task = task = Task(_read_json(os.path.join(home, "task.json")))
         # Environments contain their own paths: there is one way to write that of the cache.
@@ -84,12 +86,12 @@ class Setup:
         globs = [str(pattern) for pattern in ticket.get("pythons") or ()]
         interpreters = Interpreters(globs, host, cache, uv)
         interpreter = interpreters.find(task.python, f"runtime {task.runtime}")
-        seclusion = seclude(home, ticket, user, [interpreter.path, uv.program])
-        if seclusion.note:
-            teller.tell(seclusion.note)
-        uv = uv.secluding(seclusion)
-        self._bases = Bases(cache, interpreter, uv, server, teller, task.job)
-        self.layers = Builds(os.path.join(cache, "layers"), task.job)
+        build_isolation = isolate_build(home, ticket, user, [interpreter.path, uv.program])
+        if build_isolation.note:
+            teller.tell(build_isolation.note)
+        uv = uv.secluding(build_isolation)
+        self._bases = BaseEnvironments(cache, interpreter, uv, server, teller, task.job)
+        self.layers = BuildCache(os.path.join(cache, "layers"), task.job)
         self.assembly = Assembly(task, slices, interpreter, self._bases, uv, teller)
         self._limit_bytes = int(ticket.get("cache_limit_bytes") or 0)
         self._teller = teller
@@ -100,7 +102,7 @@ class Setup:
             bound(self.cache, self._limit_bytes, self._teller)
 
 
-def prepare(home: str, teller: Teller) -> dict[str, Any]:
+def prepare(home: str, teller: ProgressOutput) -> dict[str, Any]:
     """The environment for the task in ``home``, as an answer. Raises Unpreparable, OSError."""
     ticket = _read_ticket(home)
     source = Connection(str(ticket["server_file"]), str(ticket["token"]))
@@ -110,11 +112,11 @@ def prepare(home: str, teller: Teller) -> dict[str, Any]:
     environment.notes[:0] = [setup.note] if setup.note else []
     for words in environment.notes:
         teller.tell(words)
-    answers = Answers(setup.cache, ticket.get("pythons"))
+    answers = EnvironmentIndex(setup.cache, ticket.get("pythons"))
     return remember(environment, setup.task, setup.packages, answers)
 
 
-def check(home: str, teller: Teller) -> dict[str, Any]:
+def check(home: str, teller: ProgressOutput) -> dict[str, Any]:
     """What the packages of the task in ``home`` would add to the runtime.
 
     Raises Unpreparable, OSError: as ``prepare``.
@@ -126,7 +128,7 @@ def check(home: str, teller: Teller) -> dict[str, Any]:
 
 
 def remember(
-    environment: Environment, task: Task, packages: list[Package], answers: Answers
+    environment: Environment, task: Task, packages: list[Package], answers: EnvironmentIndex
 ) -> dict[str, Any]:
     """The answer, kept for all who ask for the same, if it can be.
 
@@ -144,7 +146,7 @@ def remember(
     return answer
 
 
-def bound(cache: str, limit_bytes: int, teller: Teller) -> None:
+def bound(cache: str, limit_bytes: int, teller: ProgressOutput) -> None:
     """Make room again for what was built, if the cache has more than its limit; 0: it has none.
 
     What can't be removed now is tried again after the next build.
@@ -152,7 +154,7 @@ def bound(cache: str, limit_bytes: int, teller: Teller) -> None:
     if limit_bytes <= 0:
         return
     try:
-        pruned = Cache(cache).prune(Wish(below_bytes=limit_bytes))
+        pruned = Cache(cache).prune(EvictionPolicy(below_bytes=limit_bytes))
     except OSError as error:
         teller.tell(f"the cache of environments can't be kept below its limit: {error}")
         return
@@ -173,5 +175,5 @@ def _read_json(path: str) -> dict[str, Any]:
     with open(path, encoding="utf-8") as file:
         value = json.load(file)
     if not isinstance(value, dict):
-        raise Unpreparable(f"{os.path.basename(path)} is no JSON object")
+        raise PreparationError(f"{os.path.basename(path)} is no JSON object")
     return value

@@ -1,7 +1,7 @@
-"""Why an environment can't be had."""
+"""The error of an environment that cannot be prepared."""
 
 from __future__ import annotations
 
 
-class Unpreparable(Exception):
-    """The message is one sentence for the user: what can't be had, and the way out."""
+class PreparationError(Exception):
+    """The message is one sentence for the user: what failed, and what to do."""

@@ -1,4 +1,4 @@
-"""Which environments of the cache go when room is wanted. Pure: entries in, entries out."""
+"""Chooses the environments to evict from the cache. Pure."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Entry:
         self.useless = useless
 
 
-class Wish:
-    """What is to go, beside what is useless; None: no such wish.
+class EvictionPolicy:
+    """What to remove besides unusable entries; None: nothing.
 
     ``unused_for_s``: what nobody has used for so long. ``below_bytes``: as much, least recently
     used first, as it takes to have no more than that.
@@ -54,7 +54,7 @@ class Wish:
         self.everything = everything
 
 
-def choose(entries: Iterable[Entry], wish: Wish, now: float) -> list[Entry]:
+def choose(entries: Iterable[Entry], policy: EvictionPolicy, now: float) -> list[Entry]:
     """Those to remove, in this order; never one that is in use.
 
     Of several used at one moment layers go first: they take less to make again.
@@ -64,7 +64,7 @@ def choose(entries: Iterable[Entry], wish: Wish, now: float) -> list[Entry]:
     free = [entry for entry in every if not entry.in_use]
     chosen = []
     for entry in sorted(free, key=_rank):
-        if _must_go(entry, wish, now) or _is_too_much(left_bytes, wish):
+        if _must_go(entry, policy, now) or _is_too_much(left_bytes, policy):
             chosen.append(entry)
             left_bytes -= entry.size_bytes
     return chosen
@@ -75,11 +75,11 @@ def _rank(entry: Entry) -> tuple[bool, float, str, str]:
     return not entry.useless, entry.used_at, entry.kind, entry.key
 
 
-def _must_go(entry: Entry, wish: Wish, now: float) -> bool:
-    if entry.useless or wish.everything:
+def _must_go(entry: Entry, policy: EvictionPolicy, now: float) -> bool:
+    if entry.useless or policy.everything:
         return True
-    return wish.unused_for_s is not None and now - entry.used_at >= wish.unused_for_s
+    return policy.unused_for_s is not None and now - entry.used_at >= policy.unused_for_s
 
 
-def _is_too_much(left_bytes: int, wish: Wish) -> bool:
-    return wish.below_bytes is not None and left_bytes > wish.below_bytes
+def _is_too_much(left_bytes: int, policy: EvictionPolicy) -> bool:
+    return policy.below_bytes is not None and left_bytes > policy.below_bytes

@@ -1,4 +1,4 @@
-"""The framework of a runtime, and what a user's packages may do to it.
+"""Protects a runtime's framework from the user's requirements.
 
 A framework is replaced only where a package pins another version of it (``torch==2.4.1``). Then it
 brings its own dependencies; some frameworks don't name all limits of theirs, so these are here.
@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 
-from footplate.replica.environment.distributions import name_of, normalize
+from footplate.replica.environment.installed_distributions import name_of, normalize
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Iterable, Mapping, Sequence
 
-    from footplate.replica.environment.changes import Change
+    from footplate.replica.environment.install_plan import Change
 
 FRAMEWORKS = {"torch": "torch", "tensorflow": "tensorflow", "tensorflow-cpu": "tensorflow"}
 """Distributions, each with the module that it provides."""

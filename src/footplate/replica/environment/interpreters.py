@@ -1,4 +1,4 @@
-"""Find the Python that a runtime needs; another one is never taken instead."""
+"""Finds the Python interpreter that a runtime needs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import os
 import re
 import subprocess
 
-from footplate.replica.environment.builds import make_key
-from footplate.replica.environment.errors import Unpreparable
+from footplate.replica.environment.build_cache import make_key
+from footplate.replica.environment.errors import PreparationError
 from footplate.replica.environment.uv import UvFailed
 
 TYPE_CHECKING = False
@@ -66,10 +66,10 @@ class Interpreters:
             Unpreparable: saying where it was looked for, and the ways out.
         """
         for path in self._candidates(version):
-            found = self._look(path)
+            found = self._inspect(path)
             if found is not None and found.is_a(version):
                 return found
-        raise Unpreparable(
+        raise PreparationError(
             f"Python {version}, which {wanted_by} needs, isn't on this machine (looked at: "
             f"{self._looked(version)}); install it (`uv python install {version}`, or pyenv), "
             "name it in the setting pythons, or use another runtime version"
@@ -112,7 +112,7 @@ class Interpreters:
         pyenv = os.path.join(self._pyenv_root(), "versions", f"{version}.*")
         return ", ".join([*self._globs, f"python{version} on PATH", pyenv, "uv's own"])
 
-    def _look(self, path: str) -> Interpreter | None:
+    def _inspect(self, path: str) -> Interpreter | None:
         """Run it, unless this very file was run before."""
         try:
             state = os.stat(path)

@@ -1,32 +1,32 @@
-"""The user's packages and what they require, above the environment of a runtime."""
+"""The layer of a user's packages and their requirements, above a runtime."""
 
 from __future__ import annotations
 
 import os
 
-from footplate.replica.environment import failures
-from footplate.replica.environment.bases import find_site
-from footplate.replica.environment.distributions import find_installed, name_of
-from footplate.replica.environment.errors import Unpreparable
+from footplate.replica.environment import uv_errors
+from footplate.replica.environment.base_environments import find_site
+from footplate.replica.environment.console_scripts import adopt_scripts
+from footplate.replica.environment.errors import PreparationError
+from footplate.replica.environment.installed_distributions import find_installed, name_of
+from footplate.replica.environment.layer_resolution import Planner
 from footplate.replica.environment.lending import check_real, lent
-from footplate.replica.environment.planning import Planner
-from footplate.replica.environment.scripts import adopt_scripts
 from footplate.replica.environment.uv import UvFailed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Iterator, Mapping
 
-    from footplate.replica.environment.bases import Base
-    from footplate.replica.environment.changes import Change
+    from footplate.replica.environment.base_environments import Base
+    from footplate.replica.environment.install_plan import Change
     from footplate.replica.environment.interpreters import Interpreter
+    from footplate.replica.environment.layer_resolution import Resolution
     from footplate.replica.environment.packages import Wheel
-    from footplate.replica.environment.planning import Solution
-    from footplate.replica.environment.telling import Teller
+    from footplate.replica.environment.progress_output import ProgressOutput
     from footplate.replica.environment.uv import Uv
 
 _PATH_FILE = "zzz_footplate_runtime.pth"  # last, so that whatever is the user's comes before
-_WAYS_OUT = "another version of it or another runtime version are ways out"
+_REMEDIES = "another version of it or another runtime version are ways out"
 
 
 class Plan:
@@ -36,7 +36,7 @@ class Plan:
     """
 
     def __init__(
-        self, wheels: list[Wheel], planner: Planner, solution: Solution, notes: list[str]
+        self, wheels: list[Wheel], planner: Planner, solution: Resolution, notes: list[str]
     ) -> None:
         self.wheels = wheels
         self.planner = planner
@@ -52,7 +52,9 @@ class Plan:
 
 
 class Layers:
-    def __init__(self, runtime: str, interpreter: Interpreter, uv: Uv, teller: Teller) -> None:
+    def __init__(
+        self, runtime: str, interpreter: Interpreter, uv: Uv, teller: ProgressOutput
+    ) -> None:
         self._runtime = runtime
         self._interpreter = interpreter
         self._uv = uv
@@ -110,7 +112,7 @@ class Layers:
             self._uv.install(["--no-build", *arguments], progress, variables)
         except UvFailed:
             with lent(path, self._uv.build_user):
-                self._uv.secluded.install(arguments, progress, variables)
+                self._uv.isolated.install(arguments, progress, variables)
 
     def _describe_gpu_builds(self, wheels: list[Wheel]) -> Iterator[str]:
         for wheel in wheels:
@@ -130,22 +132,24 @@ class Layers:
                     f"{hidden[change.name]} of runtime {self._runtime}"
                 )
 
-    def _explain(self, output: str, wheels: list[Wheel]) -> Unpreparable:
-        missing = failures.find_missing(output)
+    def _explain(self, output: str, wheels: list[Wheel]) -> PreparationError:
+        missing = uv_errors.find_missing(output)
         archives = ", ".join(wheel.package.name for wheel in wheels)
         name = name_of(missing)
         by = next((w.package.name for w in wheels if name in map(name_of, w.requirements)), "")
         what = f"the requirement {missing} of {by or archives}" if missing else ""
         python = f"Python {self._interpreter.version} (runtime {self._runtime})"
-        reason = failures.reason(output)
-        if failures.is_full(output):
-            return Unpreparable(f"what {archives} requires can't be installed: {failures.FULL}")
-        if failures.failed_to_build(output):
-            return Unpreparable(
-                f"{what or archives} has no wheel for {python} and doesn't build: "
-                f"{failures.explain_build(output)}; {_WAYS_OUT}"
+        reason = uv_errors.reason(output)
+        if uv_errors.is_full(output):
+            return PreparationError(
+                f"what {archives} requires can't be installed: {uv_errors.FULL}"
             )
-        if failures.is_unavailable(output):
+        if uv_errors.failed_to_build(output):
+            return PreparationError(
+                f"{what or archives} has no wheel for {python} and doesn't build: "
+                f"{uv_errors.explain_build(output)}; {_REMEDIES}"
+            )
+        if uv_errors.is_unavailable(output):
             what = what or f"what {archives} requires"
-            return Unpreparable(f"{what} can't be had for {python}: {reason}; {_WAYS_OUT}")
-        return Unpreparable(f"the requirements of {archives} can't be fetched: {reason}")
+            return PreparationError(f"{what} can't be had for {python}: {reason}; {_REMEDIES}")
+        return PreparationError(f"the requirements of {archives} can't be fetched: {reason}")

@@ -6,7 +6,7 @@ import contextlib
 import os
 import stat
 
-from footplate.replica.environment.errors import Unpreparable
+from footplate.replica.environment.errors import PreparationError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def check_real(paths: Sequence[str]) -> None:
     """Raises Unpreparable: one of the directories, or one above it, was replaced by a link."""
     for path in paths:
         if os.path.realpath(path) != path:
-            raise Unpreparable(f"the installation has made a link of {path}")
+            raise PreparationError(f"the installation has made a link of {path}")
 
 
 def _give(path: str, uid: int, gid: int) -> None:

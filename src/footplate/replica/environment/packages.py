@@ -1,4 +1,4 @@
-"""The user's packages: fetched, and built into wheels."""
+"""The user's packages: downloads them and builds wheels."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import os
 import time
 import zipfile
 
-from footplate.replica.connection import Refused, ServerAway
-from footplate.replica.environment import failures
-from footplate.replica.environment.archive_kinds import settle
-from footplate.replica.environment.distributions import read_requirements
-from footplate.replica.environment.errors import Unpreparable
+from footplate.replica.environment import uv_errors
+from footplate.replica.environment.archive_formats import settle
+from footplate.replica.environment.errors import PreparationError
+from footplate.replica.environment.installed_distributions import read_requirements
 from footplate.replica.environment.uv import UvFailed
+from footplate.replica.http_client import Refused, ServerUnavailable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Callable, Protocol, TypeVar
 
     from footplate.replica.environment.interpreters import Interpreter
-    from footplate.replica.environment.telling import Teller
+    from footplate.replica.environment.progress_output import ProgressOutput
     from footplate.replica.environment.uv import Uv
 
     T = TypeVar("T")
@@ -49,7 +49,7 @@ class Server:
     def __init__(
         self,
         connection: Source,
-        teller: Teller,
+        teller: ProgressOutput,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._connection = connection
@@ -62,7 +62,7 @@ class Server:
         if not os.path.exists(path):
             text = self._ask(lambda: self._connection.get(f"/replica/v1/locks/{sha256}"), "a lock")
             if hashlib.sha256(text).hexdigest() != sha256:
-                raise Unpreparable(f"the server sent another lock than {sha256}")
+                raise PreparationError(f"the server sent another lock than {sha256}")
             os.makedirs(directory, exist_ok=True)
             part = f"{path}.{os.getpid()}.part"
             with open(part, "wb") as file:
@@ -76,7 +76,7 @@ class Server:
 
     def _fetch(self, index: int, name: str, directory: str) -> Package:
         if not name or name in (".", "..") or "/" in name or "\0" in name:
-            raise Unpreparable(f"{name!r} is not the name of a file, and can't be a package")
+            raise PreparationError(f"{name!r} is not the name of a file, and can't be a package")
         own = os.path.join(directory, str(index))
         os.makedirs(own, exist_ok=True)
         download = os.path.join(own, "download")
@@ -89,11 +89,11 @@ class Server:
         while True:
             try:
                 return request()
-            except ServerAway:
+            except ServerUnavailable:
                 self._teller.tell("waiting for the server")
                 self._sleep(_RETRY_S)
             except Refused as refusal:
-                raise Unpreparable(f"{what} can't be fetched: {refusal}") from refusal
+                raise PreparationError(f"{what} can't be fetched: {refusal}") from refusal
 
 
 class Wheel:
@@ -116,19 +116,19 @@ def make_wheel(package: Package, interpreter: Interpreter, uv: Uv) -> Wheel:
     directory = os.path.join(uv.find_output(beside), f"wheel-{os.path.basename(beside)}")
     options = ["--wheel", "--python", interpreter.path, "--out-dir", directory]
     try:
-        uv.secluded.run(["build", *options, package.path])
+        uv.isolated.run(["build", *options, package.path])
         made = [name for name in os.listdir(directory) if name.endswith(".whl")]
         return Wheel(os.path.join(directory, made[0]), package)
     except UvFailed as failure:
-        if failures.is_full(failure.output):
-            raise Unpreparable(f"{package.name} can't be built: {failures.FULL}") from failure
-        said = failures.explain_build(failure.output)
-        raise Unpreparable(
+        if uv_errors.is_full(failure.output):
+            raise PreparationError(f"{package.name} can't be built: {uv_errors.FULL}") from failure
+        said = uv_errors.explain_build(failure.output)
+        raise PreparationError(
             f"{package.name} doesn't build for Python {interpreter.version}: "
             f"{said.replace(package.path, package.name)}"
         ) from failure
     except (OSError, IndexError) as error:
-        raise Unpreparable(f"the build of {package.name} made no wheel") from error
+        raise PreparationError(f"the build of {package.name} made no wheel") from error
 
 
 def _read_requirements(path: str, name: str) -> list[str]:
@@ -139,8 +139,8 @@ def _read_requirements(path: str, name: str) -> list[str]:
                     text = archive.read(member).decode("utf-8", "replace")
                     return list(read_requirements(text.replace("\r\n", "\n")))
     except (OSError, zipfile.BadZipFile, RuntimeError, ValueError) as error:
-        raise Unpreparable(f"{name} is not a wheel that can be read: {error}") from error
-    raise Unpreparable(f"{name} is not a wheel: it has no METADATA")
+        raise PreparationError(f"{name} is not a wheel that can be read: {error}") from error
+    raise PreparationError(f"{name} is not a wheel: it has no METADATA")
 
 
 def _digest(path: str) -> str:

@@ -1,9 +1,9 @@
-"""What the task says about the environment of its program."""
+"""The environment part of a task."""
 
 from __future__ import annotations
 
-from footplate.replica.environment.errors import Unpreparable
-from footplate.replica.environment.slices import VARIABLE, Slice
+from footplate.replica.environment.errors import PreparationError
+from footplate.replica.environment.runtime_slices import VARIABLE, Slice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Task:
                 str(name): str(value) for name, value in described.get("environment") or ()
             }
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise Unpreparable(f"the task can't be read: {error!r}") from error
+            raise PreparationError(f"the task can't be read: {error!r}") from error
 
     @property
     def forced_slice(self) -> str:
@@ -63,5 +63,5 @@ class Task:
             note = f"runtime {self.runtime} is for the CPU: its programs use no GPU"
         slices = self._variants.get("cpu") or []
         if all(piece.fallback for piece in slices):
-            raise Unpreparable(f"runtime {self.runtime} has no packages for this machine")
+            raise PreparationError(f"runtime {self.runtime} has no packages for this machine")
         return slices, note

@@ -1,4 +1,4 @@
-"""Run uv: its settings, its progress, its words when it fails."""
+"""Runs uv: settings, progress, errors."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import subprocess
 import tempfile
 import termios
 
-from footplate.replica.environment.errors import Unpreparable
+from footplate.replica.environment.errors import PreparationError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Callable, Iterator, Mapping, Sequence
 
-    from footplate.replica.environment.seclusion import Seclusion
+    from footplate.replica.environment.build_isolation import BuildIsolation
     from footplate.replica.isolation.users import User
 
     Progress = Callable[[int, int], None]
@@ -35,7 +35,7 @@ _READABLE = 0o755
 
 
 class UvFailed(Exception):
-    """uv ended with an error; ``output`` is all that it said."""
+    """uv failed; ``output`` is its complete output."""
 
     def __init__(self, output: str) -> None:
         super().__init__(output)
@@ -45,7 +45,7 @@ class UvFailed(Exception):
 class Uv:
     """uv with the settings of ``environment``, which may be pip's.
 
-    ``held`` is a descriptor that its processes inherit; ``seclusion`` is that of builds.
+    ``held`` is a descriptor that its processes inherit; ``build_isolation`` is that of builds.
     """
 
     def __init__(
@@ -53,19 +53,19 @@ class Uv:
         program: str,
         environment: Mapping[str, str],
         held: int = -1,
-        seclusion: Seclusion | None = None,
+        build_isolation: BuildIsolation | None = None,
     ) -> None:
         found = program if os.access(program, os.X_OK) else shutil.which("uv")
         if found is None:
-            raise Unpreparable(
+            raise PreparationError(
                 f"uv, which makes environments, is neither at {program or '?'} nor on PATH; "
                 "install footplate again, or uv beside it"
             )
         self.program = found
         self._environment = translate_settings(environment)
         self._held = held
-        self._seclusion = seclusion
-        self._entered: Seclusion | None = None
+        self._build_isolation = build_isolation
+        self._entered: BuildIsolation | None = None
 
     def holding(self, descriptor: int) -> Uv:
         """The same, with a descriptor that its processes inherit."""
@@ -74,28 +74,28 @@ class Uv:
         return made
 
     @property
-    def secluded(self) -> Uv:
+    def isolated(self) -> Uv:
         """The same for what may run foreign code: with the view and the user that builds have."""
         made = object.__new__(Uv)
-        made.__dict__.update(self.__dict__, _entered=self._seclusion)
-        if self._seclusion is not None:
-            made._environment = {**self._environment, **self._seclusion.variables()}
+        made.__dict__.update(self.__dict__, _entered=self._build_isolation)
+        if self._build_isolation is not None:
+            made._environment = {**self._environment, **self._build_isolation.variables()}
         return made
 
-    def secluding(self, seclusion: Seclusion) -> Uv:
-        """The same, with another seclusion of builds."""
+    def secluding(self, build_isolation: BuildIsolation) -> Uv:
+        """The same, with another build isolation of builds."""
         made = object.__new__(Uv)
-        made.__dict__.update(self.__dict__, _seclusion=seclusion)
+        made.__dict__.update(self.__dict__, _build_isolation=build_isolation)
         return made
 
     @property
     def build_user(self) -> User | None:
         """Whom builds run as, if not as this process."""
-        return None if self._seclusion is None else self._seclusion.user
+        return None if self._build_isolation is None else self._build_isolation.user
 
     def find_output(self, directory: str) -> str:
-        """Where what is secluded can write: ``directory``, unless its user has one of his own."""
-        own = self._seclusion
+        """Where what is isolated can write: ``directory``, unless its user has one of his own."""
+        own = self._build_isolation
         return directory if own is None or own.user is None else own.output
 
     def run(self, arguments: Sequence[str], variables: Mapping[str, str] | None = None) -> str:

@@ -1,4 +1,4 @@
-"""Rung ``cgroup``: the program lives in a control group of its own.
+"""Containment mode ``cgroup``: the program runs in a control group of its own.
 
 Guarantee: whatever it has started is killed by the kernel, children that left its session or
 cleared their environment included, also after the death of the supervisor. Only root could
@@ -6,9 +6,9 @@ move a process out. Where a memory controller is there too, being out of memory 
 and memory can be limited; where a cpu controller is, the use of CPUs.
 
 Where it can be had, the program has a process namespace besides (``space``): it sees and
-signals nobody outside, and who was moved out of the group ends with it. Keeper and init stay out
-of the group, so that neither its limits nor its counters are about them; but for the moment in
-which init starts the program there.
+signals nobody outside, and who was moved out of the group ends with it. Helper process and init
+stay out of the group, so that neither its limits nor its counters are about them; but for the
+moment in which init starts the program there.
 """
 
 from __future__ import annotations
@@ -18,39 +18,44 @@ import select
 import signal
 import time
 
-from footplate.replica.isolation import limits, space
-from footplate.replica.isolation.cage import KILL_PATIENCE_S, Cage, Family, Unavailable
-from footplate.replica.isolation.hierarchies import find_hierarchies
-from footplate.replica.isolation.space import Space
+from footplate.replica.file_io import read_text, write_text
+from footplate.replica.isolation import pid_namespace, resource_limits
+from footplate.replica.isolation.cgroup_hierarchies import find_hierarchies
+from footplate.replica.isolation.containment import (
+    KILL_TIMEOUT_S,
+    Containment,
+    ProcessSet,
+    Unavailable,
+)
+from footplate.replica.isolation.pid_namespace import PidNamespace
 from footplate.replica.isolation.spawn import SpawnFailed, close_all_but, spawn
-from footplate.replica.small_files import read_text, write_text
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any, Iterable, Iterator, Sequence
 
-    from footplate.replica.isolation.cage import Child
-    from footplate.replica.isolation.hierarchies import Hierarchy
-    from footplate.replica.isolation.inits import Init
-    from footplate.replica.isolation.limits import Limits
-    from footplate.replica.isolation.proofs import Proofs
+    from footplate.replica.isolation.capability_cache import CapabilityCache
+    from footplate.replica.isolation.cgroup_hierarchies import Hierarchy
+    from footplate.replica.isolation.containment import Child
+    from footplate.replica.isolation.init import Init
+    from footplate.replica.isolation.mount_namespace import MountNamespace
+    from footplate.replica.isolation.resource_limits import Limits
     from footplate.replica.isolation.spawn import Launch
-    from footplate.replica.isolation.view import View
 
 KINDS = ("cgroup2", "freezer")
 """Hierarchies that can kill: the unified one by itself, version 1's freezer with our help."""
 COUNTERS = ("memory", "cpuacct")
 """Of version 1: what they count is wanted, whether it is limited or not."""
-_PAUSE_S = 0.002
+_INTERVAL_S = 0.002
 _SPACES = "programs have process namespaces of their own"
 
 
-class CgroupCage(Cage):
+class CgroupContainment(Containment):
     name = "cgroup"
     thorough = True
     guarantee = "everything the program starts is killed by its control group"
 
-    def __init__(self, groups: list[str], killer: str, place: Space | None = None) -> None:
+    def __init__(self, groups: list[str], killer: str, place: PidNamespace | None = None) -> None:
         """``groups`` are all directories of the program, ``killer`` the one that kills."""
         self.groups: list[str] = groups
         self._origins: list[str] = []
@@ -67,12 +72,12 @@ class CgroupCage(Cage):
         kinds: Sequence[str] = KINDS,
         *,
         limited: bool = False,
-        proofs: Proofs | None = None,
-    ) -> CgroupCage:
+        capability_cache: CapabilityCache | None = None,
+    ) -> CgroupContainment:
         """Make groups called ``name``, in the first kind of hierarchy that lets us.
 
-        ``limited``: they are to have limits. Where ``proofs`` say that a child was killed there,
-        none is killed again: the kernel takes 10 ms for that.
+        ``limited``: they are to have limits. Where ``capability_cache`` say that a child was killed
+        there, none is killed again: the kernel takes 10 ms for that.
 
         Raises Unavailable.
         """
@@ -84,36 +89,38 @@ class CgroupCage(Cage):
                 continue
             for parent in _find_parents(kind, hierarchies[kind], limited=limited):
                 try:
-                    cage = cls._try(kind, parent, name, proofs)
+                    containment = cls._try(kind, parent, name, capability_cache)
                 except (OSError, SpawnFailed) as error:
                     reasons.append(f"{kind}: {getattr(error, 'strerror', None) or error}")
                 else:
-                    cage._origins = [hierarchies[kind].own]
-                    cage._add(hierarchies, (*COUNTERS, "cpu") if limited else COUNTERS, name)
-                    cage._enclose(proofs)
-                    return cage
+                    containment._origins = [hierarchies[kind].own]
+                    containment._add(hierarchies, (*COUNTERS, "cpu") if limited else COUNTERS, name)
+                    containment._enclose(capability_cache)
+                    return containment
         raise Unavailable("; ".join(dict.fromkeys(reasons)))
 
     @classmethod
-    def _try(cls, kind: str, parent: str, name: str, proofs: Proofs | None) -> CgroupCage:
+    def _try(
+        cls, kind: str, parent: str, name: str, capability_cache: CapabilityCache | None
+    ) -> CgroupContainment:
         """Raises OSError, SpawnFailed."""
         killer = _make(parent, name)
-        cage = cls([killer], killer)
+        containment = cls([killer], killer)
         proof = f"{kind} kills in {parent}"
-        if proofs is not None and proof in proofs:
-            return cage
+        if capability_cache is not None and proof in capability_cache:
+            return containment
         try:
-            cage._probe(kind)
+            containment._probe(kind)
         except BaseException:
-            cage.close()
+            containment.close()
             raise
-        if proofs is not None:
-            proofs.add(proof)
-        return cage
+        if capability_cache is not None:
+            capability_cache.add(proof)
+        return containment
 
     @classmethod
-    def reopen(cls, record: dict[str, Any]) -> CgroupCage:
-        return cls(list(record["groups"]), record["killer"], Space.reopen(record))
+    def reopen(cls, record: dict[str, Any]) -> CgroupContainment:
+        return cls(list(record["groups"]), record["killer"], PidNamespace.reopen(record))
 
     def record(self) -> dict[str, object]:
         place = {} if self._space is None else self._space.record()
@@ -129,7 +136,7 @@ class CgroupCage(Cage):
         if self._space is not None:
             self._space.prepare()
 
-    def start(self, launch: Launch, view: View | None) -> Child:
+    def start(self, launch: Launch, view: MountNamespace | None) -> Child:
         if self._space is None:
             return super().start(launch, view)
         doors: list[int] = []
@@ -156,20 +163,20 @@ class CgroupCage(Cage):
 
     def limit(self, wanted: Limits) -> dict[str, str]:
         return {
-            "memory": limits.limit_memory(self.groups, wanted.memory_bytes),
-            "CPU": limits.limit_cpu(self.groups, wanted.vcpus),
+            "memory": resource_limits.limit_memory(self.groups, wanted.memory_bytes),
+            "CPU": resource_limits.limit_cpu(self.groups, wanted.vcpus),
         }
 
-    def family(self, child: Child) -> Family:
+    def family(self, child: Child) -> ProcessSet:
         """The child is not in its group any more once it is a zombie."""
         try:
             pids = list(_list_processes(self._killer))
         except OSError:
             pids = []
         if self._space is not None:
-            keepers = self._space.keepers(child)
-            return Family([*keepers, *pids], keepers)
-        return Family(pids if child.pid in pids else [child.pid, *pids])
+            helpers = self._space.helpers(child)
+            return ProcessSet([*helpers, *pids], helpers)
+        return ProcessSet(pids if child.pid in pids else [child.pid, *pids])
 
     def oom_kills(self) -> int | None:
         """The kernel counts those of its own limit and those for want of any memory alike."""
@@ -197,16 +204,20 @@ class CgroupCage(Cage):
         for group in self.groups:
             write_text(_procs(group), "0")
 
-    def _enclose(self, proofs: Proofs | None) -> None:
+    def _enclose(self, capability_cache: CapabilityCache | None) -> None:
         """Have programs live in process namespaces, if they can."""
-        fault = "" if proofs is not None and _SPACES in proofs else space.find_fault()
+        fault = (
+            ""
+            if capability_cache is not None and _SPACES in capability_cache
+            else pid_namespace.find_fault()
+        )
         if fault:
             self.guarantee = f"{self.guarantee}; it sees, and can signal, others ({fault})"
             return
-        self._space = Space()
+        self._space = PidNamespace()
         self.guarantee = f"{self.guarantee}; it sees no process but its own"
-        if proofs is not None:
-            proofs.add(_SPACES)
+        if capability_cache is not None:
+            capability_cache.add(_SPACES)
 
     def _probe(self, kind: str) -> None:
         """Kill a child that does nothing; raises if the group doesn't."""
@@ -254,7 +265,7 @@ class CgroupCage(Cage):
 def _find_parents(kind: str, hierarchy: Hierarchy, *, limited: bool) -> Iterable[str]:
     if kind != "cgroup2":
         return (hierarchy.own,)
-    return limits.find_parents(hierarchy, enable=limited)
+    return resource_limits.find_parents(hierarchy, enable=limited)
 
 
 def _make(parent: str, name: str) -> str:
@@ -270,7 +281,7 @@ def _make(parent: str, name: str) -> str:
 def _kill_unified(group: str) -> bool:
     """cgroup.kill reaches all below at once, also those being forked; then wait until empty."""
     write_text(os.path.join(group, "cgroup.kill"), "1")
-    end = time.monotonic() + KILL_PATIENCE_S
+    end = time.monotonic() + KILL_TIMEOUT_S
     events = os.path.join(group, "cgroup.events")
     if "populated 1" not in read_text(events):
         return True
@@ -288,12 +299,12 @@ def _kill_unified(group: str) -> bool:
 
 def _kill_frozen(group: str) -> bool:
     """Freeze all, so that none can fork; kill, thaw, and look again."""
-    end = time.monotonic() + KILL_PATIENCE_S
+    end = time.monotonic() + KILL_TIMEOUT_S
     state = os.path.join(group, "freezer.state")
     while True:
         write_text(state, "FROZEN")
         while read_text(state).strip() != "FROZEN" and time.monotonic() < end:
-            time.sleep(_PAUSE_S)
+            time.sleep(_INTERVAL_S)
         pids = list(_list_processes(group))
         for pid in pids:
             try:
@@ -305,7 +316,7 @@ def _kill_frozen(group: str) -> bool:
             return True
         if time.monotonic() >= end:
             return False
-        time.sleep(_PAUSE_S)
+        time.sleep(_INTERVAL_S)
 
 
 def _procs(group: str) -> str:
@@ -329,7 +340,7 @@ def _remove(directory: str) -> None:
         except OSError:
             if time.monotonic() >= end:
                 return
-            time.sleep(_PAUSE_S)
+            time.sleep(_INTERVAL_S)
         else:
             return
 

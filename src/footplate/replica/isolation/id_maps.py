@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import signal
 
+from footplate.replica.file_io import write_text
 from footplate.replica.isolation.spawn import close_all_but, fork
-from footplate.replica.small_files import write_text
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -24,11 +24,11 @@ def open_map(user: User) -> int:
     """
 
     def body(ready: int) -> None:
-        from footplate.replica.isolation import kernel  # in children only: it costs memory
+        from footplate.replica.isolation import syscalls  # in children only: it costs memory
 
         close_all_but({ready})
-        kernel.die_with_parent(signal.SIGKILL)
-        kernel.unshare(kernel.CLONE_NEWUSER)
+        syscalls.die_with_parent(signal.SIGKILL)
+        syscalls.unshare(syscalls.CLONE_NEWUSER)
         os.close(ready)
         while True:
             signal.pause()

@@ -1,4 +1,4 @@
-"""Rung ``namespace``: the program lives in a process namespace of its own.
+"""Containment mode ``namespace``: the program runs in a PID namespace of its own.
 
 Guarantee: when it ends, or the supervisor does, the kernel kills all that it has started, and
 nothing can get away: see ``space``. Being out of memory isn't recognised.
@@ -6,39 +6,39 @@ nothing can get away: see ``space``. Being out of memory isn't recognised.
 
 from __future__ import annotations
 
-from footplate.replica.isolation import space
-from footplate.replica.isolation.cage import Cage, Unavailable
-from footplate.replica.isolation.space import Space
+from footplate.replica.isolation import pid_namespace
+from footplate.replica.isolation.containment import Containment, Unavailable
+from footplate.replica.isolation.pid_namespace import PidNamespace
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any
 
-    from footplate.replica.isolation.cage import Child, Family
-    from footplate.replica.isolation.inits import Init
+    from footplate.replica.isolation.containment import Child, ProcessSet
+    from footplate.replica.isolation.init import Init
+    from footplate.replica.isolation.mount_namespace import MountNamespace
     from footplate.replica.isolation.spawn import Launch
-    from footplate.replica.isolation.view import View
 
 
-class NamespaceCage(Cage):
+class NamespaceContainment(Containment):
     name = "namespace"
     thorough = True
     guarantee = "everything the program starts is killed with its process namespace"
 
-    def __init__(self, place: Space) -> None:
+    def __init__(self, place: PidNamespace) -> None:
         self._space = place
 
     @classmethod
-    def open(cls) -> NamespaceCage:
+    def open(cls) -> NamespaceContainment:
         """Raises Unavailable."""
-        fault = space.find_fault()
+        fault = pid_namespace.find_fault()
         if fault:
             raise Unavailable(fault)
-        return cls(Space())
+        return cls(PidNamespace())
 
     @classmethod
-    def reopen(cls, record: dict[str, Any]) -> NamespaceCage:
-        return cls(Space.reopen(record))
+    def reopen(cls, record: dict[str, Any]) -> NamespaceContainment:
+        return cls(PidNamespace.reopen(record))
 
     def record(self) -> dict[str, object]:
         return self._space.record()
@@ -49,11 +49,11 @@ class NamespaceCage(Cage):
     def prepare(self) -> None:
         self._space.prepare()
 
-    def start(self, launch: Launch, view: View | None) -> Child:
+    def start(self, launch: Launch, view: MountNamespace | None) -> Child:
         return self._space.start(launch, view)
 
     def kill(self) -> bool:
         return self._space.kill()
 
-    def family(self, child: Child) -> Family:
+    def family(self, child: Child) -> ProcessSet:
         return self._space.family(child)

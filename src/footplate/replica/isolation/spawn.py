@@ -1,4 +1,4 @@
-"""Fork and exec, with every failure on the way told to the parent."""
+"""Forks and executes programs, and reports every failure to the parent."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import os
 import signal
 import sys
 
+from footplate.replica.file_io import read_text, write_text
 from footplate.replica.isolation.users import Disguise, become
-from footplate.replica.small_files import read_text, write_text
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _PART_BYTES = 4096
 
 
 class SpawnFailed(Exception):
-    """The child said why it could not become what it should."""
+    """The child reported why it could not start."""
 
 
 class Launch:
@@ -66,8 +66,8 @@ class Launch:
         return {self.stdout, self.stderr} | (set() if self.network is None else {self.network})
 
 
-class Newborn:
-    """A forked child that isn't yet what it is to be; ``wait`` for that once, or ``disown`` it."""
+class ForkedChild:
+    """A forked child that isn't yet what it is to be; ``wait`` for that once, or ``abandon`` it."""
 
     __slots__ = ("_reading", "pid")
 
@@ -85,11 +85,11 @@ class Newborn:
             os.waitpid(self.pid, 0)
             raise SpawnFailed(message.decode("utf-8", "replace"))
 
-    def disown(self) -> None:
+    def abandon(self) -> None:
         os.close(self._reading)
 
 
-def fork(body: Callable[[int], None]) -> Newborn:
+def fork(body: Callable[[int], None]) -> ForkedChild:
     """A child that runs ``body``, which gets the descriptor that keeps the parent waiting.
 
     exec closes that; a child that doesn't exec must close it itself.
@@ -106,7 +106,7 @@ def fork(body: Callable[[int], None]) -> Newborn:
     if pid == 0:
         _run_child(body, writing)
     os.close(writing)
-    return Newborn(pid, reading)
+    return ForkedChild(pid, reading)
 
 
 def spawn(body: Callable[[int], None]) -> int:
@@ -136,9 +136,9 @@ def _read_all(descriptor: int) -> bytes:
 def execute(launch: Launch) -> None:
     """Become the program; never returns."""
     if launch.network is not None:
-        from footplate.replica.isolation import kernel  # in children only: it costs memory
+        from footplate.replica.isolation import syscalls  # in children only: it costs memory
 
-        kernel.enter_network(launch.network)
+        syscalls.enter_network(launch.network)
     launch.own_output()
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
@@ -150,7 +150,7 @@ def execute(launch: Launch) -> None:
     os.execvpe(launch.argv[0], launch.argv, launch.environment)  # noqa: S606  no shell wanted
 
 
-def bear(launch: Launch) -> int:
+def fork_child(launch: Launch) -> int:
     """The program as a child; returns its number. This process goes where it is to be.
 
     It leads a process group of its own. It never is a copy of this process, as after ``os.fork``,
@@ -159,9 +159,9 @@ def bear(launch: Launch) -> int:
     Raises OSError.
     """
     if launch.network is not None:
-        from footplate.replica.isolation import kernel  # in children only: it costs memory
+        from footplate.replica.isolation import syscalls  # in children only: it costs memory
 
-        kernel.enter_network(launch.network)
+        syscalls.enter_network(launch.network)
     os.chdir(launch.cwd)
     os.environ["PATH"] = launch.environment.get("PATH", os.defpath)  # it is looked for there
     streams = [
@@ -193,7 +193,7 @@ def begin_session() -> None:
 
 def close_all_but(kept: set[int]) -> None:
     """For children that don't exec: drop what the supervisor has open, its lock above all."""
-    kernel = sys.modules.get("footplate.replica.isolation.kernel")
+    kernel = sys.modules.get("footplate.replica.isolation.syscalls")
     if kernel is not None and kernel.close_all_but({0, 1, 2} | kept):
         return
     for name in os.listdir("/proc/self/fd"):

@@ -1,4 +1,4 @@
-"""Rung ``subreaper``: the supervisor adopts every orphan among the program's descendants.
+"""Containment mode ``subreaper``: the supervisor adopts the program's orphans.
 
 Guarantee: while the supervisor lives, whatever the program has started is killed, children that
 left the session or cleared their environment included: a killed child's children become the
@@ -13,8 +13,14 @@ import os
 import signal
 import time
 
-from footplate.replica.isolation.cage import KILL_PATIENCE_S, Cage, Child, Family, Unavailable
-from footplate.replica.isolation.processes import (
+from footplate.replica.isolation.containment import (
+    KILL_TIMEOUT_S,
+    Child,
+    Containment,
+    ProcessSet,
+    Unavailable,
+)
+from footplate.replica.isolation.procfs import (
     Process,
     find_all,
     find_below,
@@ -26,14 +32,14 @@ from footplate.replica.isolation.processes import (
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
+    from footplate.replica.isolation.mount_namespace import MountNamespace
     from footplate.replica.isolation.spawn import Launch
-    from footplate.replica.isolation.view import View
 
-_PAUSE_S = 0.002
+_INTERVAL_S = 0.002
 _EMPTY_PASSES = 3
 
 
-class SubreaperCage(Cage):
+class SubreaperContainment(Containment):
     name = "subreaper"
     guarantee = (
         "everything the program starts is killed; if the supervisor itself was killed before, "
@@ -44,23 +50,25 @@ class SubreaperCage(Cage):
         self._child: Child | None = None
 
     @classmethod
-    def open(cls) -> SubreaperCage:
+    def open(cls) -> SubreaperContainment:
         """Raises Unavailable."""
-        from footplate.replica.isolation import kernel  # on this rung only: it costs memory
+        from footplate.replica.isolation import (
+            syscalls,
+        )  # on this containment mode only: it costs memory
 
         try:
-            kernel.become_subreaper()
+            syscalls.become_subreaper()
         except (OSError, AttributeError) as error:
             raise Unavailable(str(error)) from error
         if next(find_all(), None) is None:
             raise Unavailable("/proc shows no processes")
         return cls()
 
-    def start(self, launch: Launch, view: View | None) -> Child:
+    def start(self, launch: Launch, view: MountNamespace | None) -> Child:
         self._child = super().start(launch, view)
         return self._child
 
-    def tidy(self) -> None:
+    def reap_finished(self) -> None:
         """Adopted orphans; as long as the program is a zombie, those that ended before it."""
         while True:
             pid = _find_zombie()
@@ -70,7 +78,7 @@ class SubreaperCage(Cage):
 
     def kill(self) -> bool:
         """Own children can't be mistaken: their numbers are theirs until they are reaped."""
-        end = time.monotonic() + KILL_PATIENCE_S
+        end = time.monotonic() + KILL_TIMEOUT_S
         while time.monotonic() < end:
             for pid in find_children():
                 os.kill(pid, signal.SIGKILL)
@@ -80,9 +88,9 @@ class SubreaperCage(Cage):
                 return True
         return False
 
-    def family(self, child: Child) -> Family:  # noqa: ARG002  orphans aren't below it
+    def family(self, child: Child) -> ProcessSet:  # noqa: ARG002  orphans aren't below it
         own = os.getpid()
-        return Family([own, *find_below(own)], (own,))
+        return ProcessSet([own, *find_below(own)], (own,))
 
     def _reap_all(self) -> None:
         """Raises ChildProcessError: there are no children any more."""
@@ -111,7 +119,7 @@ def sweep_marked(mark: str) -> bool:
 
     Passes go on until some in a row find nothing; False: some are still there after a while.
     """
-    end = time.monotonic() + KILL_PATIENCE_S
+    end = time.monotonic() + KILL_TIMEOUT_S
     empty = 0
     while empty < _EMPTY_PASSES:
         found = _find(mark)
@@ -120,7 +128,7 @@ def sweep_marked(mark: str) -> bool:
         empty = 0 if found else empty + 1
         if found and time.monotonic() >= end:
             return False
-        time.sleep(_PAUSE_S)
+        time.sleep(_INTERVAL_S)
     return True
 
 

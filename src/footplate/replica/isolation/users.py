@@ -97,9 +97,9 @@ def _find_devices() -> Iterator[str]:
 
 def become(user: User) -> None:
     """Turn this process into one of the user's, for good. Raises OSError."""
-    from footplate.replica.isolation import kernel  # in children only: it costs memory
+    from footplate.replica.isolation import syscalls  # in children only: it costs memory
 
-    kernel.forgo_new_privileges()
+    syscalls.forgo_new_privileges()
     os.setgroups(user.groups)
     os.setresgid(user.gid, user.gid, user.gid)
     os.setresuid(user.uid, user.uid, user.uid)
@@ -117,9 +117,9 @@ class Disguise:
         self._user = user
 
     def __enter__(self) -> None:
-        from footplate.replica.isolation import kernel  # in children only: it costs memory
+        from footplate.replica.isolation import syscalls  # in children only: it costs memory
 
-        kernel.forgo_new_privileges()
+        syscalls.forgo_new_privileges()
         os.setgroups(self._user.groups)
         os.setresgid(self._user.gid, self._user.gid, 0)
         os.setresuid(self._user.uid, self._user.uid, 0)

@@ -1,1 +1,1 @@
-"""What the program of a trial reports of its metrics: its event files, and hypertune's file."""
+"""Metrics of a trial's program: TensorFlow event files, and hypertune's file."""

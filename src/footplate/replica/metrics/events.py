@@ -1,4 +1,4 @@
-"""The scalars in an Event of TensorFlow, in either encoding.
+"""Reads scalars from TensorFlow events, in either encoding.
 
 Sources: tensorflow/core/util/event.proto, tensorflow/core/framework/summary.proto.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from struct import unpack
 
 from footplate.replica.metrics.protobuf import Malformed, as_bytes, as_signed, read_fields
-from footplate.replica.metrics.tensors import read_number
+from footplate.replica.metrics.tensor_proto import read_number
 
 _WALL_TIME, _STEP, _SUMMARY = 1, 2, 5
 _VALUE = 1

@@ -1,4 +1,4 @@
-"""The file of cloudml-hypertune: a JSON object a line, rewritten whole with every report.
+"""Reads cloudml-hypertune's file: a JSON object a line, rewritten with every report.
 
 It keeps the last 100. Values are texts, as Python writes numbers: ``nan`` and ``inf``, too.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 
-from footplate.replica.metrics.regular import read_piece, stamp
+from footplate.replica.metrics.safe_open import read_piece, stamp
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Messages of protocol buffers, read without their descriptions."""
+"""Parses protocol buffers without their descriptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A network namespace for each replica of a gang: an address of its own, and the same ports.
+"""A network namespace for each replica of a gang: own address, own ports.
 
 Only Linux, only root. A namespace is tied to a bridge of the machine by a pair of devices::
 

@@ -1,4 +1,4 @@
-"""Addresses of replicas, and all that follows from one.
+"""Addresses of replicas, and names derived from them.
 
 They are from the range for tests between networks (RFC 2544), which real networks don't use.
 """

@@ -1,4 +1,4 @@
-"""The bridge that joins the replicas of this machine, whichever service they belong to.
+"""The bridge that connects the replicas of this machine.
 
 It is made for the first and goes with the last. All of this is done by one process at a time:
 see ``wiring``.
@@ -15,16 +15,16 @@ from footplate.replica.network.addresses import (
     SUBNET,
     Address,
 )
-from footplate.replica.network.commands import CommandFailed
+from footplate.replica.network.ip_commands import CommandFailed
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from footplate.replica.network.commands import Run
+    from footplate.replica.network.ip_commands import Run
 
 _EXISTS = "File exists"
 
 
-class Taken(Exception):
+class AddressInUse(Exception):
     """Somebody has the address."""
 
 
@@ -55,7 +55,7 @@ class Bridge:
         link = address.link
         peer = ["peer", "name", INSIDE, "address", address.hardware, "netns", namespace]
         if not self._add("link", "add", link, "type", "veth", *peer):
-            raise Taken(f"{address.host} is taken on this machine")
+            raise AddressInUse(f"{address.host} is taken on this machine")
         try:
             self._ip("link", "set", link, "master", BRIDGE, "up")
             index = self._index(link)
@@ -108,7 +108,7 @@ class Bridge:
         return self._run(["ip", *arguments], "")
 
 
-def furnish(run: Run, address: Address) -> None:
+def configure_bridge(run: Run, address: Address) -> None:
     """Give the new namespace, in which ``run`` runs its commands, its addresses and its route."""
     for arguments in (
         ("link", "set", "lo", "up"),

@@ -1,4 +1,4 @@
-"""What of a machine's loopback programs would miss in a namespace: name servers, proxies."""
+"""Finds loopback services that a namespace lacks: name servers, proxies."""
 
 from __future__ import annotations
 

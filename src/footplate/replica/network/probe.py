@@ -1,4 +1,4 @@
-"""The command ``probe-network``: whether replicas could have network namespaces here."""
+"""The command ``probe-network``: checks whether network namespaces work here."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import socket
 import sys
 
 from footplate.replica.network.addresses import BRIDGE, OWN, PORT
-from footplate.replica.network.place import Place, Unconnected
+from footplate.replica.network.replica_network import NetworkUnavailable, ReplicaNetwork
 
 OK = 0
-_PATIENCE_S = 5.0
+_TIMEOUT_S = 5.0
 NAMESPACES = "namespaces"
 
 
@@ -25,7 +25,7 @@ def main(network: str) -> int:
     if network == NAMESPACES:
         try:
             told["outside"] = _try()
-        except Unconnected as error:
+        except NetworkUnavailable as error:
             told["fault"] = str(error)
     print(json.dumps(told))
     return OK
@@ -34,15 +34,15 @@ def main(network: str) -> int:
 def _try() -> list[str]:
     """Connect two replicas, and let one call the other. Raises Unconnected."""
     if sys.platform != "linux":
-        raise Unconnected(f"network namespaces are Linux's, and this is {sys.platform}")
-    from footplate.replica.network.wiring import find_conflict
+        raise NetworkUnavailable(f"network namespaces are Linux's, and this is {sys.platform}")
+    from footplate.replica.network.veth import find_conflict
 
     conflict = find_conflict()
     if conflict:
-        raise Unconnected(conflict)
-    first = Place.open()
+        raise NetworkUnavailable(conflict)
+    first = ReplicaNetwork.open()
     try:
-        second = Place.open()
+        second = ReplicaNetwork.open()
         try:
             _call(first, second)
         finally:
@@ -52,23 +52,23 @@ def _try() -> list[str]:
     return first.faults
 
 
-def _call(called: Place, calling: Place) -> None:
+def _call(called: ReplicaNetwork, calling: ReplicaNetwork) -> None:
     """A socket stays in the namespace in which it was made. Raises Unconnected."""
-    from footplate.replica.isolation import kernel
+    from footplate.replica.isolation import syscalls
 
     own = os.open(OWN, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        kernel.enter_network(called.descriptor)
+        syscalls.enter_network(called.descriptor)
         with socket.socket() as server:
             server.bind(("", PORT))
             server.listen(1)
-            kernel.enter_network(calling.descriptor)
-            socket.create_connection((called.host, PORT), _PATIENCE_S).close()
+            syscalls.enter_network(calling.descriptor)
+            socket.create_connection((called.host, PORT), _TIMEOUT_S).close()
     except OSError as error:
-        raise Unconnected(
+        raise NetworkUnavailable(
             f"what is connected to the bridge {BRIDGE} can't call each other "
             f"({error.strerror or error}); a firewall of this machine may forbid it"
         ) from error
     finally:
-        kernel.enter_network(own)
+        syscalls.enter_network(own)
         os.close(own)

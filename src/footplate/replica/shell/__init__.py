@@ -1,4 +1,4 @@
-"""The short-lived command that runs one shell for one user, beside the supervisor.
+"""The ``shell`` command: runs one shell for one user beside the supervisor.
 
 It isn't the program's: it lives outside the isolation, where the token is, and starts the shell
 inside. It reaches out to the server; nothing listens.

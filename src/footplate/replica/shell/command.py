@@ -1,4 +1,4 @@
-"""``shell HOME ID``: a shell beside the program, for the user whom the server calls ID."""
+"""``shell HOME ID``: runs a shell beside the program, for one user."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import sys
 import time
 
 from footplate.replica import program_user
-from footplate.replica.answering import begin
-from footplate.replica.connection import ServerAway
-from footplate.replica.home import Home
-from footplate.replica.isolation.cage import Unavailable
-from footplate.replica.isolation.entry import Entry
+from footplate.replica.http_client import ServerUnavailable
+from footplate.replica.isolation.containment import Unavailable
+from footplate.replica.isolation.namespace_entry import Entry
 from footplate.replica.isolation.spawn import SpawnFailed
-from footplate.replica.shell.inside import Inside, Surroundings, Wanted, start
+from footplate.replica.responses import begin
 from footplate.replica.shell.session import Session, parse, tell
+from footplate.replica.shell.shell_process import ShellProcess, ShellRequest, Surroundings, start
 from footplate.replica.shell.websocket import WebSocket
+from footplate.replica.workdir import Home
 
 TYPE_CHECKING = False  # without the module typing, which isn't needed
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ PROGRAM_FILE = "program.json"
 OK = 0
 FAILED = 1
 _NO_ACCESS = "its job doesn't set enableWebAccess"
-_PATIENCE_S = 30.0
+_TIMEOUT_S = 30.0
 """In which the server must say what is wanted."""
 
 
@@ -49,21 +49,21 @@ def main(path: str, shell_id: str) -> int:
 
 def _serve(home: Home, link: WebSocket) -> int:
     try:
-        wish, early = _await_wish(link)
-        wanted = Wanted.parse(wish)
+        control_request, early = _await_control_request(link)
+        wanted = ShellRequest.parse(control_request)
         inside, alive = _open(home, wanted)
     except (Unavailable, SpawnFailed, OSError, ValueError, KeyError, TypeError) as error:
         tell(link, {"error": f"no shell can be started there: {error}"})
         link.say_goodbye()
-        return FAILED if isinstance(error, ServerAway) else OK
+        return FAILED if isinstance(error, ServerUnavailable) else OK
     Session(link, inside, alive).run(early)
     return OK
 
 
-def _open(home: Home, wanted: Wanted) -> Tuple[Inside, Callable[[], bool]]:
+def _open(home: Home, wanted: ShellRequest) -> Tuple[ShellProcess, Callable[[], bool]]:
     """The shell, and whether the program still runs. Raises Unavailable, SpawnFailed, OSError."""
     record = home.read("isolation.json") or {}
-    if record.get("rung") == "container":
+    if record.get("containment_mode") == "container":
         from footplate.replica.container.shell import ContainerEntry  # only containers pay for it
 
         if not (home.read("task.json") or {}).get("web_access"):
@@ -74,7 +74,7 @@ def _open(home: Home, wanted: Wanted) -> Tuple[Inside, Callable[[], bool]]:
     return _start(home, entry, wanted), lambda: entry.alive
 
 
-def _start(home: Home, entry: Entry, wanted: Wanted) -> Inside:
+def _start(home: Home, entry: Entry, wanted: ShellRequest) -> ShellProcess:
     program = home.read(PROGRAM_FILE)
     if program is None:
         raise Unavailable(_NO_ACCESS)
@@ -83,22 +83,22 @@ def _start(home: Home, entry: Entry, wanted: Wanted) -> Inside:
     return start(entry, own, wanted)
 
 
-def _await_wish(link: WebSocket) -> Tuple[Dict[str, Any], List[Tuple[int, bytes]]]:
+def _await_control_request(link: WebSocket) -> Tuple[Dict[str, Any], List[Tuple[int, bytes]]]:
     """What is to be opened, which the server says first, and what came with that.
 
     Raises ServerAway.
     """
-    end = time.monotonic() + _PATIENCE_S
+    end = time.monotonic() + _TIMEOUT_S
     while link.open:
         messages = link.receive()
         if messages:
-            wish = parse(messages[0][1]).get("open")
-            return (wish if isinstance(wish, dict) else {}), messages[1:]
+            control_request = parse(messages[0][1]).get("open")
+            return (control_request if isinstance(control_request, dict) else {}), messages[1:]
         poller = select.poll()
         poller.register(link, link.events(reading=True))
         if not poller.poll(max(0.0, end - time.monotonic()) * 1000):
             break
-    raise ServerAway("the server doesn't say what is wanted")
+    raise ServerUnavailable("the server sent no shell request")
 
 
 def _refuse(message: str) -> int:

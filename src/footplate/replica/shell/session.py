@@ -1,4 +1,4 @@
-"""Bytes between a shell and the server, from the shell's start to its end."""
+"""Relays bytes between a shell and the server."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import os
 import select
 import signal
 
-from footplate.replica.shell import frames
-from footplate.replica.shell.inside import read_size
+from footplate.replica.shell import websocket_frames
+from footplate.replica.shell.shell_process import read_size
 
 TYPE_CHECKING = False  # without the module typing, which isn't needed
 if TYPE_CHECKING:
     from typing import Any, Callable, Dict, List, Tuple
 
-    from footplate.replica.shell.inside import Inside
+    from footplate.replica.shell.shell_process import ShellProcess
     from footplate.replica.shell.websocket import WebSocket
 
 _AT_ONCE_BYTES = 32768
@@ -22,8 +22,10 @@ _INPUT_LIMIT_BYTES = 4 << 20
 """More than a server sends that waits to hear how much was taken."""
 _TAKEN_BYTES = 1 << 15
 """Told when the shell has read so much, or all."""
-_LOOK_AGAIN_MS = 1000
-"""So often it is looked whether the program is still there: not all rungs end a shell with it."""
+_RECHECK_MS = 1000
+"""So often it is looked whether the program is still there: not all containment modes end a
+shell with it.
+"""
 _LAST_READS = 64
 _HANG_UP_MS = 2000
 """What is left to a shell when its user is gone, or its program."""
@@ -33,7 +35,7 @@ ENDED_WITH_PROGRAM = "the program has ended, and its shells with it"
 class Session:
     """Neither side is read faster than the other one takes it."""
 
-    def __init__(self, link: WebSocket, inside: Inside, alive: Callable[[], bool]) -> None:
+    def __init__(self, link: WebSocket, inside: ShellProcess, alive: Callable[[], bool]) -> None:
         """``alive``: whether the program still runs."""
         self._link = link
         self._inside = inside
@@ -74,7 +76,7 @@ class Session:
             wanted[inside.entrance] = wanted.get(inside.entrance, 0) | select.POLLOUT
         for descriptor, events in wanted.items():
             poller.register(descriptor, events)
-        for descriptor, events in poller.poll(_LOOK_AGAIN_MS):
+        for descriptor, events in poller.poll(_RECHECK_MS):
             self._handle(descriptor, events)
 
     def _handle(self, descriptor: int, events: int) -> None:
@@ -82,14 +84,14 @@ class Session:
             _read(self._wake)
         elif descriptor == self._link.fileno():
             self._link.flush()
-            self._hear(events)
+            self._receive(events)
         else:
             if descriptor in self._inside.streams and events & ~select.POLLOUT:
                 self._pass_on(descriptor)
             if descriptor == self._inside.entrance and events & ~select.POLLIN:
                 self._feed()
 
-    def _hear(self, events: int) -> None:
+    def _receive(self, events: int) -> None:
         if events & ~select.POLLOUT:
             self._take(self._link.receive())
         if len(self._input) > _INPUT_LIMIT_BYTES:
@@ -97,7 +99,7 @@ class Session:
 
     def _take(self, messages: List[Tuple[int, bytes]]) -> None:
         for opcode, payload in messages:
-            if opcode == frames.BINARY:
+            if opcode == websocket_frames.BINARY:
                 self._input += payload
             else:
                 self._obey(parse(payload))
@@ -140,7 +142,7 @@ class Session:
             if name != self._told:
                 self._told = name
                 tell(self._link, {"stream": name})
-            self._link.send(frames.BINARY, data)
+            self._link.send(websocket_frames.BINARY, data)
         elif data is not None:
             self._inside.end_stream(stream)
         return bool(data)
@@ -164,7 +166,7 @@ class Session:
         while waiting() and self._alive():
             poller = select.poll()
             poller.register(self._link, self._link.events(reading=False))
-            for _, events in poller.poll(_LOOK_AGAIN_MS):
+            for _, events in poller.poll(_RECHECK_MS):
                 self._link.flush()
                 if events & ~select.POLLOUT:
                     self._link.close()
@@ -181,7 +183,7 @@ class Session:
 
 
 def tell(link: WebSocket, value: Dict[str, Any]) -> None:
-    link.send(frames.TEXT, json.dumps(value).encode())
+    link.send(websocket_frames.TEXT, json.dumps(value).encode())
 
 
 def parse(text: bytes) -> Dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A client's WebSocket to the server, for a loop around one poll."""
+"""A WebSocket client for a poll loop."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import os
 import select
 import socket
 
-from footplate.replica.connection import ServerAway, format_host, read_address
-from footplate.replica.shell import frames
-from footplate.replica.shell.frames import BadFrame, Frames
+from footplate.replica.http_client import ServerUnavailable, format_host, read_address
+from footplate.replica.shell import websocket_frames
+from footplate.replica.shell.websocket_frames import BadFrame, Frames
 
 TYPE_CHECKING = False  # without the module typing, which isn't needed
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class WebSocket:
         except (OSError, BadFrame) as error:
             if connected is not None:
                 connected.close()
-            raise ServerAway(f"{path}: {error}") from error
+            raise ServerUnavailable(f"{path}: {error}") from error
 
     def fileno(self) -> int:
         return self._socket.fileno()
@@ -75,7 +75,9 @@ class WebSocket:
     def send(self, opcode: int, payload: bytes) -> None:
         """Have it sent, as far as the other side takes it now."""
         if self.open:
-            self._outgoing += frames.encode(opcode, payload, os.urandom(frames.MASK_BYTES))
+            self._outgoing += websocket_frames.encode(
+                opcode, payload, os.urandom(websocket_frames.MASK_BYTES)
+            )
             self.flush()
 
     def flush(self) -> None:
@@ -106,7 +108,7 @@ class WebSocket:
 
     def say_goodbye(self) -> None:
         """Nothing is sent after it; it goes out with ``flush``."""
-        self.send(frames.CLOSE, _NORMAL.to_bytes(2, "big"))
+        self.send(websocket_frames.CLOSE, _NORMAL.to_bytes(2, "big"))
         self.open = False
 
     def close(self) -> None:
@@ -114,12 +116,12 @@ class WebSocket:
         self._socket.close()
 
     def _is_for_us(self, opcode: int, payload: bytes) -> bool:
-        if opcode == frames.PING:
-            self.send(frames.PONG, payload)
-        elif opcode == frames.CLOSE:
-            self.send(frames.CLOSE, payload[:2])
+        if opcode == websocket_frames.PING:
+            self.send(websocket_frames.PONG, payload)
+        elif opcode == websocket_frames.CLOSE:
+            self.send(websocket_frames.CLOSE, payload[:2])
             self.open = False
-        return opcode in (frames.TEXT, frames.BINARY)
+        return opcode in (websocket_frames.TEXT, websocket_frames.BINARY)
 
     def _lose(self) -> None:
         self.open = False

@@ -1,1 +1,1 @@
-"""What the program uses of its machine, and how long it has been silent, from time to time."""
+"""Samples a program's resource usage and its idle time."""

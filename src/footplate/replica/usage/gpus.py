@@ -1,21 +1,21 @@
-"""What the program's GPUs do, as nvidia-smi says, in a process of its own each time."""
+"""GPU usage from nvidia-smi."""
 
 from __future__ import annotations
 
 import os
 import signal
 
-from footplate.replica.isolation.processes import find, is_alive
+from footplate.replica.isolation.procfs import find, is_alive
 from footplate.replica.isolation.spawn import Launch, SpawnFailed, execute, spawn
-from footplate.replica.output import Stream
+from footplate.replica.program_output import Stream
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any, Mapping, Sequence
 
-    from footplate.replica.isolation.processes import Process
+    from footplate.replica.isolation.procfs import Process
 
-PATIENCE_S = 5.0
+TIMEOUT_S = 5.0
 _QUERY = "--query-gpu=index,utilization.gpu,memory.used"
 _MOST_LINES = 256
 _MIB = 1 << 20
@@ -64,7 +64,7 @@ class Query:
         """Whether the process is gone for good."""
         try:
             return self._process is None or os.waitpid(self._process.pid, os.WNOHANG)[0] != 0
-        except ChildProcessError:  # on the rung subreaper the cage may be faster
+        except ChildProcessError:  # on the containment mode subreaper the containment may be faster
             return True
 
     def answer(self) -> list[dict[str, Any]]:

@@ -1,17 +1,17 @@
-"""What the program with all its processes has used since it began."""
+"""Total resource usage of a program since its start."""
 
 from __future__ import annotations
 
 import os
 
-from footplate.replica.isolation.cage import Family
-from footplate.replica.usage import groups, tree
+from footplate.replica.isolation.containment import ProcessSet
+from footplate.replica.usage import cgroup_stats, process_stats
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any
 
-    from footplate.replica.isolation.cage import Cage, Child
+    from footplate.replica.isolation.containment import Child, Containment
 
 _COUNTERS = ("cpu_s", "read_bytes", "written_bytes", "received_bytes", "sent_bytes")
 """What only ever grows. The rest is as it is now."""
@@ -24,14 +24,14 @@ class Meter:
     its network any more: each is told as it was at its highest.
     """
 
-    def __init__(self, cage: Cage, child: Child, *, first: bool = False) -> None:
-        """``first``: nothing was started in the cage before."""
-        self._cage = cage
+    def __init__(self, containment: Containment, child: Child, *, first: bool = False) -> None:
+        """``first``: nothing was started in the containment before."""
+        self._containment = containment
         self._child = child
         self._highest: dict[str, Any] = {}
-        # On other rungs what the supervisor itself has started counts with it.
-        self._base = {} if first and cage.thorough else self._read_base()
-        """What the cage was used for before, to make the environment."""
+        # On other containment modes what the supervisor itself has started counts with it.
+        self._base = {} if first and containment.thorough else self._read_base()
+        """What the containment was used for before, to make the environment."""
 
     def read(self) -> dict[str, Any]:
         """Fields of a record. What nothing here tells isn't among them."""
@@ -43,14 +43,16 @@ class Meter:
         return {**values, **self._highest}
 
     def _read_base(self) -> dict[str, Any]:
-        family = self._cage.family(self._child)
-        ended = tree.count(Family(list(family.keepers), family.keepers), transfers=False)
-        return {"cpu_s": _seconds(ended), **_describe(groups.read(self._cage.groups))}
+        family = self._containment.family(self._child)
+        ended = process_stats.count(
+            ProcessSet(list(family.helpers), family.helpers), transfers=False
+        )
+        return {"cpu_s": _seconds(ended), **_describe(cgroup_stats.read(self._containment.groups))}
 
     def _read(self) -> dict[str, Any]:
-        amounts = groups.read(self._cage.groups)
-        family = self._cage.family(self._child)
-        count = tree.count(family, transfers=amounts.transfers is None)
+        amounts = cgroup_stats.read(self._containment.groups)
+        family = self._containment.family(self._child)
+        count = process_stats.count(family, transfers=amounts.transfers is None)
         if not family.pids:
             return _describe(amounts)
         values: dict[str, Any] = {
@@ -61,18 +63,18 @@ class Meter:
             "processes": count.living,
             "stopped": count.all_stopped,
         }
-        network = tree.read_network(count.first) if count.first else None
+        network = process_stats.read_network(count.first) if count.first else None
         if network is not None:
             values["received_bytes"], values["sent_bytes"] = network
         values.update(_describe(amounts))
         return values
 
 
-def _seconds(count: tree.Count) -> float:
+def _seconds(count: process_stats.Count) -> float:
     return count.ticks / os.sysconf("SC_CLK_TCK")
 
 
-def _describe(amounts: groups.Amounts) -> dict[str, Any]:
+def _describe(amounts: cgroup_stats.Amounts) -> dict[str, Any]:
     values: dict[str, Any] = {}
     if amounts.cpu_s is not None:
         values["cpu_s"] = amounts.cpu_s

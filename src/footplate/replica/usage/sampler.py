@@ -1,21 +1,21 @@
-"""Takes a sample whenever one is due, as long as the program runs."""
+"""Takes usage samples while the program runs."""
 
 from __future__ import annotations
 
 import time
 
 from footplate.replica.isolation.spawn import SpawnFailed
-from footplate.replica.stage import NEVER
-from footplate.replica.usage import gpus, reducer
+from footplate.replica.phase import NEVER
+from footplate.replica.usage import gpus, reducer_stats
+from footplate.replica.usage.idle import IdleTracker
 from footplate.replica.usage.meter import Meter
-from footplate.replica.usage.silence import Silence
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any, Sequence
 
-    from footplate.replica.desk import Desk
-    from footplate.replica.output import Stream
+    from footplate.replica.context import Context
+    from footplate.replica.program_output import Stream
 
 MOST_FAILURES = 3
 """So often in a row nvidia-smi may give no answer before it isn't asked any more."""
@@ -27,32 +27,36 @@ class Sampler:
     ``output`` is what the program prints; every turn shows whether it has.
     """
 
-    def __init__(self, desk: Desk, output: Sequence[Stream]) -> None:
-        self._desk = desk
+    def __init__(self, context: Context, output: Sequence[Stream]) -> None:
+        self._desk = context
         self._output = output
-        self._every_s = desk.seconds("usage_s", 0.0)
-        self._began = desk.monotonic()
+        self._every_s = context.seconds("usage_s", 0.0)
+        self._began = context.monotonic()
         self._due = self._began + self._every_s if self._every_s > 0 else NEVER
         self._read_bytes = 0
-        self._gpus = gpus.list_gpus(desk.task) if self._every_s > 0 else []
+        self._gpus = gpus.list_gpus(context.task) if self._every_s > 0 else []
         self._failures = 0
         self._query: gpus.Query | None = None
         self._waiting: dict[str, Any] | None = None
         """A sample that waits for what the GPUs do."""
-        places = [*filter(None, [desk.workdir]), *(desk.task.get("directories") or ())]
-        self._silence = Silence(
-            desk.home.metrics, places, desk.seconds("hang_s", 0.0), desk.monotonic, time.time
+        places = [*filter(None, [context.workdir]), *(context.task.get("directories") or ())]
+        self._silence = IdleTracker(
+            context.home.metrics,
+            places,
+            context.seconds("hang_s", 0.0),
+            context.monotonic,
+            time.time,
         )
         self._meter = self._make_meter()
-        self._reducer = reducer.find(desk.task, desk.home.work)
+        self._reducer = reducer_stats.find(context.task, context.home.work)
         self.peak_bytes = 0
         """The most memory that was seen in use."""
 
     def _make_meter(self) -> Meter | None:
-        desk = self._desk
-        if self._every_s <= 0 or desk.cage is None or desk.child is None:
+        context = self._desk
+        if self._every_s <= 0 or context.containment is None or context.child is None:
             return None
-        return Meter(desk.cage, desk.child, first=desk.started == 1)
+        return Meter(context.containment, context.child, first=context.started == 1)
 
     @property
     def streams(self) -> tuple[Stream, ...]:
@@ -82,7 +86,7 @@ class Sampler:
         if self._waiting is None:
             self._waiting = self._sample(self._meter)
             self._waiting.pop("memory_bytes", None)
-        self._tell()
+        self._notify()
 
     def _listen(self) -> None:
         read_bytes = sum(stream.read_bytes for stream in self._output)
@@ -93,13 +97,13 @@ class Sampler:
     def _take(self, meter: Meter, now: float) -> None:
         self._waiting = self._sample(meter)
         if not self._gpus or self._query is not None:
-            self._tell()
+            self._notify()
             return
         try:
-            self._query = gpus.Query(self._gpus, self._desk.host, now + gpus.PATIENCE_S)
+            self._query = gpus.Query(self._gpus, self._desk.host, now + gpus.TIMEOUT_S)
         except (OSError, SpawnFailed):
             self._fail()
-            self._tell()
+            self._notify()
 
     def _sample(self, meter: Meter) -> dict[str, Any]:
         passed_s = self._desk.monotonic() - self._began
@@ -107,7 +111,7 @@ class Sampler:
         used = meter.read()
         self.peak_bytes = max(self.peak_bytes, used.get("memory_bytes") or 0)
         if self._reducer:
-            used.update(reducer.read(self._reducer))
+            used.update(reducer_stats.read(self._reducer))
         return {"s": round(passed_s, 3), **used, "quiet_s": round(quiet_s, 3)}
 
     def _ask_on(self, query: gpus.Query, now: float) -> None:
@@ -122,7 +126,7 @@ class Sampler:
                 self._failures = 0
             else:
                 self._fail()
-            self._tell()
+            self._notify()
         if query.reap():
             self._query = None
 
@@ -131,7 +135,7 @@ class Sampler:
         if self._failures >= MOST_FAILURES:
             self._gpus = []
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         sample, self._waiting = self._waiting, None
         if sample is not None and self._desk.journal.accepts():
             self._desk.journal.usage(sample)

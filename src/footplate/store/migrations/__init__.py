@@ -1,1 +1,1 @@
-"""Alembic's migrations, part of the package so that an installed Footplate can run them."""
+"""Alembic migrations, part of the package so that an installed Footplate can run them."""

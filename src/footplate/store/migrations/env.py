@@ -1,4 +1,4 @@
-"""What Alembic runs around the migrations: within the connection and transaction it is given."""
+"""Alembic's environment: runs migrations in the given transaction."""
 
 from __future__ import annotations
 

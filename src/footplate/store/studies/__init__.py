@@ -1,1 +1,1 @@
-"""Studies, their trials, fitted models and reports: as rows, and as the documents in them."""
+"""Studies, trials, models and reports as rows and documents."""

@@ -1,4 +1,4 @@
-"""What a study is to find, as a document."""
+"""JSON documents of study configurations."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from footplate.domain.studies.stopping import (
 )
 from footplate.domain.studies.study import Algorithm, Noise, StudyConfig
 from footplate.store.studies.spaces import space_document, space_of
-from footplate.store.times import from_micros_or_none, to_micros_or_none
+from footplate.store.timestamps import from_micros_or_none, to_micros_or_none
 
 if TYPE_CHECKING:
-    from footplate.store.document import Json
+    from footplate.store.json_column import Json
 
 _STOPPING: dict[str, type[StoppingSpec]] = {
     "halving": HalvingSpec,

@@ -1,4 +1,4 @@
-"""Points, and what was measured at them, as documents."""
+"""JSON documents of points and measurements."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.formatting import quoted
 from footplate.domain.studies.metrics import Measurement
-from footplate.domain.words import quoted
 from footplate.store.studies.numbers import read_number, write_number
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Numbers that a program reported, as JSON: it has neither nan nor infinities."""
+"""Numbers in JSON, with nan and infinities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports of trials: appended in the transaction of whoever holds the study's row."""
+"""Appends and reads reports of trials."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import insert, select, update
 
 from footplate.domain.errors import NotFound
-from footplate.store.checks import countable
+from footplate.store.input_checks import countable
 from footplate.store.studies import rows
 from footplate.store.tables import studies, trial_reports, trials
 

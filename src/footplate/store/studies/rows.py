@@ -1,4 +1,4 @@
-"""Study <-> row, trial <-> row, report <-> row."""
+"""Converts studies, trials and reports to rows and back."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from footplate.domain.studies.records import (
     StudyState,
     TrialRecord,
 )
-from footplate.store.checks import check_study_texts
-from footplate.store.document import read, write
+from footplate.store.input_checks import check_study_texts
+from footplate.store.json_column import read, write
 from footplate.store.studies.configs import config_document, config_of
-from footplate.store.studies.earlier import read_earlier
 from footplate.store.studies.measurements import values_document, values_of
 from footplate.store.studies.numbers import read_number, write_number
+from footplate.store.studies.prior_studies import read_earlier
 from footplate.store.studies.trials import read_trial, write_trial
-from footplate.store.times import from_micros, to_micros
+from footplate.store.timestamps import from_micros, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from footplate.domain.studies.study import StudyConfig
-    from footplate.store.codec import Record, Values
-    from footplate.store.document import Json
+    from footplate.store.json_column import Json
+    from footplate.store.row_codec import Record, Values
 
 _DAMAGE = (KeyError, TypeError, ValueError, AttributeError, OverflowError, NotFound)
 

@@ -1,14 +1,14 @@
-"""What a tuning job searches for, as a document within its spec."""
+"""JSON documents of searches, stored in a tuning job's spec."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.domain.searches.search import Search, TrialCounts
+from footplate.domain.tuning.search import Search, TrialCounts
 from footplate.store.studies.configs import config_document, config_of
 
 if TYPE_CHECKING:
-    from footplate.store.document import Json
+    from footplate.store.json_column import Json
 
 
 def search_document(search: Search | None) -> Json | None:

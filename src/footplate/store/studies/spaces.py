@@ -1,4 +1,4 @@
-"""Search spaces as documents: a list of parameters, each with those that stand below it."""
+"""JSON documents of search spaces."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from footplate.domain.studies.space import SearchSpace
 
 if TYPE_CHECKING:
     from footplate.domain.studies.parameters import CountableParameter, Parameter
-    from footplate.store.document import Json
+    from footplate.store.json_column import Json
 
 
 def space_document(space: SearchSpace) -> list[Json]:

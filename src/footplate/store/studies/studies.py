@@ -1,4 +1,4 @@
-"""The port of studies over SQL; see ``footplate.ports.studies.StudyStore`` for its promises."""
+"""The studies port over SQL; see ``footplate.ports.studies.StudyStore``."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from sqlalchemy import delete, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
 from footplate.domain.errors import Aborted, AlreadyExists, NotFound
-from footplate.domain.texts import storable
-from footplate.ports.notices import NoticeKind
-from footplate.ports.studies import MAX_REPORTS, KeptStudy, StudyPage
-from footplate.store.checks import countable
+from footplate.domain.text_validation import storable
+from footplate.ports.notifications import NoticeKind
+from footplate.ports.studies import MAX_REPORTS, StudyPage, StudyWithTrials
+from footplate.store.input_checks import countable
 from footplate.store.paging import Position
 from footplate.store.studies import rows
-from footplate.store.studies.earlier import write_earlier
-from footplate.store.studies.memory import TrialMemory
+from footplate.store.studies.prior_studies import write_earlier
 from footplate.store.studies.reports import append_reports, select_reports
+from footplate.store.studies.trial_cache import TrialCache
 from footplate.store.studies.trials import read_trial
 from footplate.store.tables import studies, study_earlier, study_models
 from footplate.store.tables import trials as trial_rows
-from footplate.store.upserting import upsert
+from footplate.store.upsert import upsert
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from footplate.domain.names import StudyName, StudyUid
     from footplate.domain.studies.records import Report, StoredReport, StudyRecord, TrialRecord
-    from footplate.store.codec import Record
+    from footplate.store.row_codec import Record
     from footplate.store.transactions import Transactions
 
 _PLACE = tuple_(studies.c.create_time, studies.c.uid)
@@ -42,7 +42,7 @@ class SqlStudies:
     def __init__(self, transactions: Transactions, max_reports: int = MAX_REPORTS) -> None:
         self._transactions = transactions
         self._max_reports = max_reports
-        self._memory = TrialMemory()
+        self._memory = TrialCache()
 
     def create(self, study: StudyRecord) -> None:
         values = {**rows.study_values(study), "last_position": 0}
@@ -55,12 +55,12 @@ class SqlStudies:
             if study.earlier:
                 document = {"study_uid": study.uid, "body": earlier}
                 connection.execute(insert(study_earlier).values(document))
-            self._tell(connection, study.uid)
+            self._notify(connection, study.uid)
 
-    def load(self, uid: StudyUid) -> KeptStudy:
+    def load(self, uid: StudyUid) -> StudyWithTrials:
         return self._kept(studies.c.uid, uid)
 
-    def find(self, name: StudyName) -> KeptStudy:
+    def find(self, name: StudyName) -> StudyWithTrials:
         return self._kept(studies.c.name, str(name))
 
     def lookup(self, collection: str, display_name: str) -> StudyRecord:
@@ -105,7 +105,7 @@ class SqlStudies:
             upsert(connection, trial_rows, told, to="body")
             upsert(connection, study_models, fitted, to="body")
             _drop(connection, study.uid, dropped)
-            self._tell(connection, study.uid)
+            self._notify(connection, study.uid)
         written = [read_trial(row["number"], row["body"]) for row in told]
         self._memory.follow(study.uid, study.version, written, dropped)
 
@@ -121,7 +121,7 @@ class SqlStudies:
         with self._transactions.writing() as connection:
             _lock(connection, uid)
             new = append_reports(connection, uid, number, reports, self._max_reports)
-            self._tell(connection, uid)
+            self._notify(connection, uid)
         return new
 
     def reports(
@@ -137,13 +137,13 @@ class SqlStudies:
             return
         with self._transactions.writing() as connection:
             connection.execute(delete(studies).where(studies.c.uid == uid))
-            self._tell(connection, uid)
+            self._notify(connection, uid)
         self._memory.forget(uid)
 
-    def _tell(self, connection: Connection, uid: StudyUid) -> None:
+    def _notify(self, connection: Connection, uid: StudyUid) -> None:
         self._transactions.tell(connection, NoticeKind.STUDY, uid)
 
-    def _kept(self, column: ColumnElement[str | None], value: str) -> KeptStudy:
+    def _kept(self, column: ColumnElement[str | None], value: str) -> StudyWithTrials:
         if not storable(value):
             raise _unknown(value)
         with self._transactions.snapshot() as connection:
@@ -155,7 +155,7 @@ class SqlStudies:
             if trials is None:
                 trials = _trials(connection, study.uid)
                 self._memory.put(study.uid, study.version, trials)
-        return KeptStudy(study, trials)
+        return StudyWithTrials(study, trials)
 
 
 def _trials(connection: Connection, uid: StudyUid) -> tuple[TrialRecord, ...]:

@@ -1,14 +1,14 @@
-"""Trials and where their points came from, as documents."""
+"""JSON documents of trials and their suggestions."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from footplate.domain.states import State
+from footplate.domain.job_states import State
 from footplate.domain.studies.records import PredictionRecord, SuggestionRecord, TrialRecord
 from footplate.domain.studies.trials import TrialState
-from footplate.store.document import read, write
+from footplate.store.json_column import read, write
 from footplate.store.studies.measurements import (
     measurement_document,
     measurement_documents,
@@ -17,10 +17,15 @@ from footplate.store.studies.measurements import (
     point_document,
 )
 from footplate.store.studies.numbers import read_number, write_number
-from footplate.store.times import from_micros, from_micros_or_none, to_micros, to_micros_or_none
+from footplate.store.timestamps import (
+    from_micros,
+    from_micros_or_none,
+    to_micros,
+    to_micros_or_none,
+)
 
 if TYPE_CHECKING:
-    from footplate.store.document import Json
+    from footplate.store.json_column import Json
     from footplate.store.studies.measurements import Array
 
 

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from footplate.replica.isolation.processes import Process
+    from footplate.replica.isolation.procfs import Process
 
-DEFAULT_PATIENCE_S = 60.0
+DEFAULT_TIMEOUT_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Trigger:
 
 
 @dataclass(frozen=True)
-class Deed:
+class FaultAction:
     """What is done. ``to_machine``: to the supervisor too, and before its program has begun."""
 
     words: str
@@ -52,7 +52,7 @@ class Fault:
 
     replica: str
     trigger: Trigger
-    deed: Deed
+    action: FaultAction
     times: int
     job: str | None
     """The job's name or id; None: the next job that starts."""
@@ -72,14 +72,14 @@ class Fault:
 
     def __str__(self) -> str:
         whose = f"job {self.job}" if self.job else "the next job"
-        return f"{self.deed.words} {self.replica} of {whose}{self.trigger}"
+        return f"{self.action.words} {self.replica} of {whose}{self.trigger}"
 
     @property
     def waits(self) -> bool:
         """Whether it may still happen."""
         return not self.over and self.fired < self.times
 
-    def wait(self, timeout_s: float = DEFAULT_PATIENCE_S) -> None:
+    def wait(self, timeout_s: float = DEFAULT_TIMEOUT_S) -> None:
         """Until it has happened for the first time.
 
         Raises:

@@ -6,8 +6,8 @@ import signal
 import threading
 from typing import TYPE_CHECKING, Self
 
-from footplate.testing.faults.fault import Deed, Fault, Trigger
-from footplate.testing.faults.place import find_place
+from footplate.testing.faults.fault import Fault, FaultAction, Trigger
+from footplate.testing.faults.fault_scheduler import Watch
 from footplate.testing.faults.processes import (
     await_end,
     find_everything,
@@ -16,16 +16,16 @@ from footplate.testing.faults.processes import (
     find_tree,
     send,
 )
-from footplate.testing.faults.watch import Watch
+from footplate.testing.faults.service_location import find_place
 
 if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from footplate.replica.isolation.processes import Process
-    from footplate.testing.faults.place import ServiceLike
+    from footplate.replica.isolation.procfs import Process
+    from footplate.testing.faults.service_location import ServiceLike
 
-LOOK_S = 0.05
+POLL_INTERVAL_S = 0.05
 """How often the injector looks whether a fault is due."""
 
 
@@ -97,14 +97,14 @@ class FaultInjector:
         SIGSEGV, SIGABRT and their like are a failure of the program's own.
         """
 
-        def strike(home: Path) -> list[Process]:
+        def remove_server(home: Path) -> list[Process]:
             program = find_program(home)
             victims = [] if program is None else [program]
             send(signal, victims)
             return victims
 
-        deed = Deed(f"{signal.name} to", strike)
-        return self._plan(replica, Trigger(after_lines, after_s), deed, times, job)
+        action = FaultAction(f"{signal.name} to", remove_server)
+        return self._plan(replica, Trigger(after_lines, after_s), action, times, job)
 
     def stop_machine(
         self,
@@ -120,8 +120,8 @@ class FaultInjector:
         Without ``after_lines`` and ``after_s`` it happens as soon as the replica has a machine,
         before its program starts.
         """
-        deed = Deed("the loss of the machine of", _lose, to_machine=True)
-        return self._plan(replica, Trigger(after_lines, after_s), deed, times, job)
+        action = FaultAction("the loss of the machine of", _lose, to_machine=True)
+        return self._plan(replica, Trigger(after_lines, after_s), action, times, job)
 
     def freeze(
         self,
@@ -134,12 +134,12 @@ class FaultInjector:
     ) -> Fault:
         """Let the program stand still (SIGSTOP), with all that it started: alive, but it hangs."""
 
-        def strike(home: Path) -> list[Process]:
+        def remove_server(home: Path) -> list[Process]:
             program = find_program(home)
             return self._freeze(replica, [] if program is None else find_tree(program))
 
-        deed = Deed("the freezing of", strike)
-        return self._plan(replica, Trigger(after_lines, after_s), deed, times, job)
+        action = FaultAction("the freezing of", remove_server)
+        return self._plan(replica, Trigger(after_lines, after_s), action, times, job)
 
     def freeze_machine(
         self,
@@ -157,13 +157,13 @@ class FaultInjector:
         before its program starts.
         """
 
-        def strike(home: Path) -> list[Process]:
+        def remove_server(home: Path) -> list[Process]:
             supervisor, program = find_supervisor(home), find_program(home)
             standing = [] if supervisor is None else [supervisor]
             return self._freeze(replica, standing + ([] if program is None else find_tree(program)))
 
-        deed = Deed("the freezing of the machine of", strike, to_machine=True)
-        return self._plan(replica, Trigger(after_lines, after_s), deed, times, job)
+        action = FaultAction("the freezing of the machine of", remove_server, to_machine=True)
+        return self._plan(replica, Trigger(after_lines, after_s), action, times, job)
 
     def thaw(self, replica: str | None = None) -> None:
         """What was frozen of the replica goes on; of all replicas, if none is named."""
@@ -187,7 +187,7 @@ class FaultInjector:
             raise AssertionError("\n".join(missing))
 
     def _plan(
-        self, replica: str, trigger: Trigger, deed: Deed, times: int, job: str | None
+        self, replica: str, trigger: Trigger, action: FaultAction, times: int, job: str | None
     ) -> Fault:
         """Raises:
         ValueError: the job runs already, and has no such replica.
@@ -196,7 +196,7 @@ class FaultInjector:
             raise ValueError(f"times={times}: allowed are 1 and more")
         if self._closed.is_set():
             raise ValueError("this injector is closed; make another one")
-        fault = Fault(replica, trigger, deed, times, job, self._watch.started())
+        fault = Fault(replica, trigger, action, times, job, self._watch.started())
         self._watch.bind([fault])
         if fault.over:
             raise ValueError(fault.trouble)
@@ -216,11 +216,11 @@ class FaultInjector:
             self._thread.start()
 
     def _run(self) -> None:
-        while not self._closed.wait(LOOK_S):
+        while not self._closed.wait(POLL_INTERVAL_S):
             waiting = [fault for fault in list(self._faults) if fault.waits]
             try:
                 if waiting:
-                    self._watch.look(waiting)
+                    self._watch.inspect(waiting)
             except Exception as error:
                 for fault in waiting:
                     fault.give_up(repr(error))

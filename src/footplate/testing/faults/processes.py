@@ -1,9 +1,10 @@
 """The processes of one replica: its supervisor, its program, and all that these have started.
 
-    supervisor ── [keeper ── init ──] program ── ...
+    supervisor ── [helper ── init ──] program ── ...
 
-What is in brackets is there on the rungs ``cgroup`` and ``namespace`` only. Those two are forks of
-the supervisor and look like it, so that the way down is the same on every rung.
+What is in brackets is there on the containment modes ``cgroup`` and ``namespace`` only. Those two
+are forks of the supervisor and look like it, so that the way down is the same on every containment
+mode.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from footplate.replica.isolation.processes import (
+from footplate.replica.isolation.procfs import (
     Process,
     find,
     find_all,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _DYING_S = 5.0
-_PAUSE_S = 0.005
+_INTERVAL_S = 0.005
 
 
 def find_supervisor(home: Path) -> Process | None:
@@ -48,7 +49,7 @@ def find_program(home: Path) -> Process | None:
     if supervisor is None:
         return None
     record = _read_record(home)
-    if record.get("rung") == "container":
+    if record.get("containment_mode") == "container":
         return _find_init(record)
     children: dict[int, list[Process]] = {}
     for process in find_all():
@@ -107,7 +108,7 @@ def await_end(processes: Collection[Process]) -> None:
     """
     end_s = time.monotonic() + _DYING_S
     while any(is_alive(process) for process in processes) and time.monotonic() < end_s:
-        time.sleep(_PAUSE_S)
+        time.sleep(_INTERVAL_S)
 
 
 def _command(process: Process) -> list[bytes]:

@@ -1,1 +1,1 @@
-"""Bayesian search: a model of the metric says where to look next."""
+"""Bayesian search with Gaussian process models."""

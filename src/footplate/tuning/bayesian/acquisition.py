@@ -1,4 +1,4 @@
-"""How much a point is worth trying, by what the model expects of it. Losses: smaller is better."""
+"""Acquisition functions. Losses: smaller is better."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that may be worth trying: drawn anywhere, and changed from good ones."""
+"""Candidate rows: random ones, and mutations of good ones."""
 
 from __future__ import annotations
 

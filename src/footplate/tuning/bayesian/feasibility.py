@@ -1,4 +1,4 @@
-"""Where trials work, and where they fail."""
+"""Models where trials fail."""
 
 from __future__ import annotations
 

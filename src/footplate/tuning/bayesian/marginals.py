@@ -1,4 +1,4 @@
-"""Whether the values of a row, each by itself, are those of good trials or of bad ones.
+"""Scores the values of a row one by one, by how good trials with them were.
 
 Where a metric is rough, a Gaussian process forgets the trend between its measurements, and takes
 the corners of the space for promising, since nothing is near them. What each parameter alone says

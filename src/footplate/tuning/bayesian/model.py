@@ -1,4 +1,4 @@
-"""The fitted part of a Bayesian search: a value that can be kept, and given back."""
+"""The fitted model of a search, which can be stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a study's trials tell a model, as numbers."""
+"""Converts a study's trials to numbers for the models."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def observed(
     )
 
 
-def kin(study: Study) -> tuple[Study, ...]:
+def related_studies(study: Study) -> tuple[Study, ...]:
     """Earlier studies whose trials count like own ones."""
     config = study.config
     return tuple(
@@ -70,12 +70,16 @@ def in_space(trials: Sequence[Trial], encoding: Encoding) -> list[Trial]:
 
 def counted(study: Study, encoding: Encoding) -> list[Trial]:
     """All trials that count, whether they have ended or not, in their order."""
-    return [trial for one in (*kin(study), study) for trial in in_space(one.trials, encoding)]
+    return [
+        trial
+        for one in (*related_studies(study), study)
+        for trial in in_space(one.trials, encoding)
+    ]
 
 
 def finished_count(study: Study) -> int:
     """What refits are keyed to."""
-    return sum(len(one.finished) for one in (*kin(study), study))
+    return sum(len(one.finished) for one in (*related_studies(study), study))
 
 
 def _number(trial: Trial) -> int:

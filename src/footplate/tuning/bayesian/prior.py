@@ -1,4 +1,4 @@
-"""What earlier studies of another space say of this one.
+"""Prior beliefs from earlier studies of other spaces.
 
 Their models stack: each study's Gaussian process models what the one before it leaves to explain.
 Source: Golovin et al., "Google Vizier: A Service for Black-Box Optimization", 2017, section 3.3.
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from footplate.tuning.bayesian.observations import kin, observe
-from footplate.tuning.bayesian.translation import Translation
+from footplate.tuning.bayesian.observations import observe, related_studies
+from footplate.tuning.bayesian.space_mapping import SpaceMapping
 from footplate.tuning.encoding import Encoding
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MOST_STUDIES = 3
 """The latest of those that say anything."""
-_LEAST_TRIALS = 5
+_MIN_TRIALS = 5
 _PATIENCE = 2.0
 """So many own trials weigh as much as the belief that the earlier study is right."""
 _MOST_WEIGHT = 1.5
@@ -38,7 +38,7 @@ class Prior:
         self, here: Encoding, there: Encoding, mean_there: Callable[[Floats], Floats]
     ) -> None:
         """``mean_there``: of rows of the earlier study."""
-        self._translation, self._mean_there = Translation(here, there), mean_there
+        self._translation, self._mean_there = SpaceMapping(here, there), mean_there
 
     def mean(self, rows: Floats) -> Floats:
         return self._mean_there(self._translation.rows(rows))
@@ -68,12 +68,12 @@ class Belief:
         self.explained: Floats = self.weight * off
 
 
-def strangers(study: Study) -> list[Study]:
+def unrelated_studies(study: Study) -> list[Study]:
     """Earlier studies to learn from that aren't gone on with: other spaces, the same metrics.
 
     Oldest first.
     """
-    same = kin(study)
+    same = related_studies(study)
     metrics, names = study.config.metrics, study.config.space.names
     found: list[Study] = []
     for one in study.earlier:
@@ -85,4 +85,4 @@ def strangers(study: Study) -> list[Study]:
 
 
 def _tells(study: Study) -> bool:
-    return len(observe(study, Encoding(study.config.space)).rows) >= _LEAST_TRIALS
+    return len(observe(study, Encoding(study.config.space)).rows) >= _MIN_TRIALS

@@ -8,29 +8,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from footplate.domain.studies.merit import pareto_optimal
+from footplate.domain.studies.ranking import pareto_optimal
 from footplate.tuning.bayesian.acquisition import LogExpectedImprovement
+from footplate.tuning.bayesian.candidate_value import CandidateValue
 from footplate.tuning.bayesian.candidates import Candidates
-from footplate.tuning.bayesian.explaining import Landmark, explain
+from footplate.tuning.bayesian.explanation import NearbyTrial, explain
 from footplate.tuning.bayesian.feasibility import Feasibility
-from footplate.tuning.bayesian.initial import initial_count, initial_point
+from footplate.tuning.bayesian.initial_points import initial_count, initial_point
+from footplate.tuning.bayesian.local_search import sweep, sweep_all, sweep_prior
 from footplate.tuning.bayesian.marginals import Marginals, weight
+from footplate.tuning.bayesian.model_fit import MIN_VALUES, fits, refit
+from footplate.tuning.bayesian.multi_objective import MultiObjectiveValue
 from footplate.tuning.bayesian.observations import counted, observed
-from footplate.tuning.bayesian.prior import strangers
-from footplate.tuning.bayesian.refit import LEAST_VALUES, fits, refit
-from footplate.tuning.bayesian.several import SharedWorth
-from footplate.tuning.bayesian.stack import prior_of
+from footplate.tuning.bayesian.plateaus import Plateaus
+from footplate.tuning.bayesian.prior import unrelated_studies
+from footplate.tuning.bayesian.stacked_models import prior_of
 from footplate.tuning.bayesian.surrogate import Surrogate
-from footplate.tuning.bayesian.sweep import sweep, sweep_all, sweep_prior
-from footplate.tuning.bayesian.ties import Ties
 from footplate.tuning.bayesian.trust_region import TrustRegion
-from footplate.tuning.bayesian.worth import Worth
 from footplate.tuning.branches import neglected
 from footplate.tuning.designer import Batch, Explanation, Reason, Suggestion
-from footplate.tuning.drawing import draw_new, generator
 from footplate.tuning.encoding import Encoding
+from footplate.tuning.sampling import draw_new, generator
+from footplate.tuning.seen_points import all_tried, repeats, tried
 from footplate.tuning.stagnation import reason_to_explore
-from footplate.tuning.tried import all_tried, repeats, tried
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from footplate.domain.studies.study import Study
     from footplate.tuning.axes import Floats
     from footplate.tuning.bayesian.acquisition import Acquisition
+    from footplate.tuning.bayesian.local_search import LocalOptimum
     from footplate.tuning.bayesian.model import Model
     from footplate.tuning.bayesian.prior import Prior
-    from footplate.tuning.bayesian.sweep import Hill
     from footplate.tuning.branches import Neglected, SpaceBranch
 
 _CANDIDATES = 1200
@@ -111,7 +111,7 @@ class _Step:
         inherited = len(self._seen.trials) + len(self._seen.infeasible) + len(self._pending)
         given = max(self._given, inherited)
         wanted = _AFTER_OTHERS if any(self._priors) else initial_count(self._encoding)
-        return given < wanted or len(self._seen.rows) < LEAST_VALUES
+        return given < wanted or len(self._seen.rows) < MIN_VALUES
 
     def _initial(self) -> Suggestion | None:
         """Where there are studies to learn from, every other point is what they think best."""
@@ -184,7 +184,7 @@ class _Step:
     @cached_property
     def _priors(self) -> list[Prior | None]:
         """What earlier studies of other spaces say of each metric."""
-        if not strangers(self._study):
+        if not unrelated_studies(self._study):
             return [None] * len(self._study.config.metrics)
         if self._model is None:
             self._model = refit(self._study)
@@ -211,21 +211,23 @@ class _Step:
 
     def _worth(
         self, surrogates: Sequence[Surrogate], model: Model, rng: np.random.Generator
-    ) -> tuple[Hill, Floats]:
+    ) -> tuple[LocalOptimum, Floats]:
         """And how good the measured rows are by it."""
         trust = TrustRegion(self._encoding, self._seen.rows)
         feasibility = Feasibility(self._encoding, model.feasibility, self._seen)
         if len(surrogates) > 1:
-            shared = SharedWorth(surrogates, trust, feasibility, rng)
+            shared = MultiObjectiveValue(surrogates, trust, feasibility, rng)
             return shared, shared.of_measured()
         only = surrogates[0]
         rows, losses = self._seen.rows, self._seen.losses[:, 0]
         failed, focus = self._seen.infeasible, self._focus(model)
         marginals = Marginals(self._encoding, rows, losses, failed, focus)
         pending = self._encoding.rows(self._pending)
-        ties = Ties(self._encoding, model.sharpness, rows, losses, pending)
+        ties = Plateaus(self._encoding, model.sharpness, rows, losses, pending)
         acquisition = self._acquisition(only)
-        worth = Worth(self._encoding, only, acquisition, trust, feasibility, marginals, ties)
+        worth = CandidateValue(
+            self._encoding, only, acquisition, trust, feasibility, marginals, ties
+        )
         return worth, -only.expected
 
     def _focus(self, model: Model) -> float:
@@ -242,7 +244,7 @@ class _Step:
         why = explain(self._encoding, surrogates, metrics, row, self._best(), because)
         return Suggestion(point, why)
 
-    def _best(self) -> list[Landmark]:
+    def _best(self) -> list[NearbyTrial]:
         """The trials that no other beats, with their rows; the first of equal ones."""
         losses = self._seen.losses
         if losses.shape[1] == 1:
@@ -252,4 +254,4 @@ class _Step:
             places = [i for i, trial in enumerate(self._seen.trials) if id(trial) in optimal]
         own = {id(trial) for trial in self._study.trials}
         found = [(self._seen.trials[place], self._seen.rows[place]) for place in places]
-        return [Landmark(trial, row, id(trial) not in own) for trial, row in found]
+        return [NearbyTrial(trial, row, id(trial) not in own) for trial, row in found]

@@ -1,4 +1,4 @@
-"""The model of one metric, ready to be asked."""
+"""The model of one metric."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from footplate.tuning.bayesian.loss_warping import Warp
 from footplate.tuning.bayesian.prior import Belief
-from footplate.tuning.bayesian.warp import Warp
 from footplate.tuning.gaussian.posterior import Posterior
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Surrogate:
-    """Works on warped losses; :meth:`value` says what they mean.
+    """Works on warped losses; :meth:`value` converts them back.
 
     With a prior, the Gaussian process models what that leaves to explain.
     """

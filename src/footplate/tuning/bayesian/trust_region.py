@@ -1,4 +1,4 @@
-"""While little is known, the search keeps near what has been measured.
+"""Keeps the search near measured points while little is known.
 
 Source: Song et al., "The Vizier Gaussian Process Bandit Algorithm", 2024, section 4.4. Corners of
 the space are far from everything, and would else be tried first.

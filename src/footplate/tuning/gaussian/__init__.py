@@ -1,1 +1,1 @@
-"""Gaussian processes: what a few measurements say of all the other points."""
+"""Gaussian processes."""

@@ -1,4 +1,4 @@
-"""The most likely hyperparameters, given measurements and beliefs (MAP).
+"""Fits hyperparameters to measurements (MAP).
 
 Source of the likelihood and its gradient: Rasmussen and Williams, equations 5.8 and 5.9.
 """

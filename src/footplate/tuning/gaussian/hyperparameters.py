@@ -1,4 +1,4 @@
-"""What a Gaussian process is fitted by, and what is believed of it before any measurement."""
+"""Hyperparameters of a Gaussian process, with priors."""
 
 from __future__ import annotations
 

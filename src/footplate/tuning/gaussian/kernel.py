@@ -1,4 +1,4 @@
-"""The Matern kernel with nu = 5/2, for what is smooth, and a short one for what is rough.
+"""The Matern kernel with nu = 5/2 for smooth functions, and a short one for rough ones.
 
 Source: Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006, equation 4.17.
 """

@@ -1,4 +1,4 @@
-"""What a Gaussian process expects of points, after measurements.
+"""The posterior of a Gaussian process.
 
 Source: Rasmussen and Williams, algorithm 2.1.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from footplate.tuning.encoding import Encoding
     from footplate.tuning.gaussian.hyperparameters import Hyperparameters
 
-_LEAST_VARIANCE = 1e-12
+_MIN_VARIANCE = 1e-12
 
 
 class Posterior:
@@ -64,7 +64,7 @@ class Posterior:
         kernel = self._kernel(self._apart(self._scaled(rows)))
         known = kernel @ self._whitening.T
         variance = self._signal + self._rough - np.einsum("ij,ij->i", known, known)
-        spread = np.sqrt(np.maximum(variance, _LEAST_VARIANCE))
+        spread = np.sqrt(np.maximum(variance, _MIN_VARIANCE))
         return kernel[:, : self._measured] @ self._weights, spread
 
     def predict_with_slopes(self, row: Floats) -> tuple[float, float, Floats, Floats]:
@@ -76,7 +76,7 @@ class Posterior:
         by_column = 2.0 * slope[:, None] * (at - self._features) * turn
         known = self._whitening @ kernel
         variance = self._signal + self._rough - float(known @ known)
-        spread = np.sqrt(max(variance, _LEAST_VARIANCE))
+        spread = np.sqrt(max(variance, _MIN_VARIANCE))
         mean = float(kernel[: self._measured] @ self._weights)
         of_mean = by_column[: self._measured].T @ self._weights
         of_spread = -(by_column.T @ (self._whitening.T @ known)) / spread

@@ -1,1 +1,1 @@
-"""Which running trials are clearly worse than others, and may end before their time. Pure."""
+"""Early stopping: which running trials are clearly worse than others. Pure."""

@@ -1,4 +1,4 @@
-"""The convex rule: where the trial's own curve leads to.
+"""The convex rule: extrapolates the trial's own curve.
 
 A power law, loss(x) = a + b x^-c with b not negative, is fitted to what the trial reported, and
 followed to the last step. How far such forecasts were off for finished trials, at the same step,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from footplate.tuning.stopping.curves import Curve, Ruler
 
 _POWERS = np.geomspace(0.05, 4.0, 24)
-_LEAST_FINISHED = 3
+_MIN_FINISHED = 3
 _SURE = 2.0
 """How many standard deviations worse than the best a trial is foretold to end before it stops."""
 
@@ -51,9 +51,9 @@ class ConvexRule:
         if own.best <= best or forecast.loss - _SURE * forecast.spread <= best:
             return ""
         at, shown = self.ruler.at(own.end), self.ruler.shown(own.best)
-        foretold = f"on its way to {self.ruler.shown(forecast.loss)} (± {forecast.spread:.2g})"
+        forecasted = f"on its way to {self.ruler.shown(forecast.loss)} (± {forecast.spread:.2g})"
         to_beat = f"the best of {len(whole)} finished trials has {self.ruler.shown(best)}"
-        return f"{at}: {shown}, {foretold}, and {to_beat}"
+        return f"{at}: {shown}, {forecasted}, and {to_beat}"
 
     def forecast(self, trial: Trial, others: Sequence[Trial]) -> Forecast | None:
         """Where a trial would end; None: it is too early to say.
@@ -68,7 +68,7 @@ class ConvexRule:
             return None
         loss, rough = _extrapolate(own, last)
         off = self._errors(trial, others, own.end)
-        if len(off) < _LEAST_FINISHED:
+        if len(off) < _MIN_FINISHED:
             return Forecast(loss, rough)
         weights, errors = np.array(off).T
         bias = float(np.average(errors, weights=weights))

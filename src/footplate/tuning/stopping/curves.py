@@ -1,4 +1,4 @@
-"""What a trial has reported so far, as a curve of losses: smaller is better."""
+"""A trial's reports as a curve of losses: smaller is better."""
 
 from __future__ import annotations
 

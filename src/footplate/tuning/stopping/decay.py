@@ -1,4 +1,4 @@
-"""The decay curve rule: how finished curves went on from where this trial is now.
+"""The decay curve rule: compares with how finished curves went on.
 
 A Gaussian process is asked for the trial's final loss, after the finished trials: for each, its
 best loss by that point, how much of that came in the second half, and where it ended. The trial
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from footplate.tuning.axes import Floats
     from footplate.tuning.stopping.curves import Curve, Ruler
 
-LEAST_CURVES = 5
+MIN_CURVES = 5
 _GRACE = 0.1
 """Of the longest curve: before that nothing is foretold."""
 _UNLIKELY = 0.05
@@ -44,7 +44,7 @@ class DecayCurveRule:
         whole = whole_curves(self.ruler, others)
         longest = max((curve.end for curve in whole), default=0.0)
         longer = [c for c in whole if c.end > own.end and math.isfinite(c.until(own.end).best)]
-        if len(longer) < LEAST_CURVES or own.end < _GRACE * longest:
+        if len(longer) < MIN_CURVES or own.end < _GRACE * longest:
             return ""
         best = min(curve.best for curve in whole)
         if not math.isfinite(own.best):
@@ -54,9 +54,9 @@ class DecayCurveRule:
         if likely >= _UNLIKELY or own.best <= best:
             return ""
         shown = self.ruler.shown(own.best)
-        foretold = f"expected to end at {self.ruler.shown(mean)} (± {spread:.2g})"
+        forecasted = f"expected to end at {self.ruler.shown(mean)} (± {spread:.2g})"
         to_beat = f"the best of {len(whole)} finished trials has {self.ruler.shown(best)}"
-        return f"{self.ruler.at(own.end)}: {shown}, {foretold}, and {to_beat}"
+        return f"{self.ruler.at(own.end)}: {shown}, {forecasted}, and {to_beat}"
 
 
 def _foretell(own: Curve, curves: Sequence[Curve]) -> tuple[float, float]:

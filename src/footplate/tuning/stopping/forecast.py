@@ -1,4 +1,4 @@
-"""Where a trial will end, as the whole curves tell that went through the same point.
+"""Forecasts a trial's end from complete curves that passed the same point.
 
 Two forecasts, of how much a curve still changes (``levels``) and of how many times its recent fall
 it still falls (``falls``), count by how well each foretells whole curves that it wasn't fitted to.
@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import expit, logit
 
-from footplate.tuning.stopping.falls import by_falls
-from footplate.tuning.stopping.levels import by_levels, trend
-from footplate.tuning.stopping.passing import passing
-from footplate.tuning.stopping.scale import scale_of
+from footplate.tuning.stopping.curve_state import passing
+from footplate.tuning.stopping.fall_forecast import by_falls
+from footplate.tuning.stopping.level_forecast import by_levels, trend
+from footplate.tuning.stopping.loss_scale import scale_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from footplate.tuning.stopping.curve_state import Forecast
     from footplate.tuning.stopping.curves import Curve
-    from footplate.tuning.stopping.passing import Forecast
 
-LEAST_CURVES = 5
+MIN_CURVES = 5
 """Fewer say little of how far forecasts are off."""
 _MOST_CURVES = 200
 _WEIGHT = 0.5
@@ -36,7 +36,7 @@ _SURE = 1e-6
 
 
 @dataclass(frozen=True)
-class Foretold:
+class ForecastResult:
     """A low and a high best loss, one deviation off what is expected, and what it has to beat."""
 
     low: float
@@ -48,11 +48,11 @@ class Foretold:
     """The end, if each doubling of the time brings as much as the last one."""
 
 
-def foretell(own: Curve, whole: Sequence[Curve], longest: float) -> Foretold | None:
+def forecast_end(own: Curve, whole: Sequence[Curve], longest: float) -> ForecastResult | None:
     """None: too few went on from where ``own`` is, or their ends don't differ."""
     longer = [curve for curve in whole if curve.end > own.end][-_MOST_CURVES:]
     scale = scale_of([curve.losses[-1] for curve in whole])
-    if scale is None or len(longer) < LEAST_CURVES:
+    if scale is None or len(longer) < MIN_CURVES:
         return None
     ends = np.array([curve.best for curve in longer])
     mine, others = passing([own], own.end), passing(longer, own.end)
@@ -62,7 +62,7 @@ def foretell(own: Curve, whole: Sequence[Curve], longest: float) -> Foretold | N
     likelier = fall if weight > 0.5 else level
     chance = _mixed(fall.chance, level.chance, weight)
     led_to = trend(mine, scale, math.log2(longest / own.end))
-    return Foretold(likelier.low, likelier.high, scale.best, chance, led_to)
+    return ForecastResult(likelier.low, likelier.high, scale.best, chance, led_to)
 
 
 def _weight(one: Forecast, other: Forecast) -> float:

@@ -4,7 +4,7 @@ Source: Li et al., "A System for Massively Parallel Hyperparameter Tuning", 2020
 variant that stops trials rather than pausing them. What is different, each measured by
 ``benchmarks/tuning/stopping.py``:
 
-- A trial is compared at each of its reports, not at a few rungs, once a tenth of the longest whole
+- A trial is compared at each of its reports, not at a few levels, once a tenth of the longest whole
   curve is over: comparing from the first step on stops what begins slowly and ends well.
 - What falls fast may go on too: where a trial stands, and where it would end if each doubling of
   its time brought as much as the last one, are both compared.
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from footplate.tuning.stopping.curves import ran_whole
-from footplate.tuning.stopping.forecast import foretell
+from footplate.tuning.stopping.forecast import forecast_end
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,21 +32,21 @@ if TYPE_CHECKING:
     from footplate.domain.studies.trials import Trial
     from footplate.tuning.axes import Floats
     from footplate.tuning.stopping.curves import Curve, Ruler
-    from footplate.tuning.stopping.forecast import Foretold
+    from footplate.tuning.stopping.forecast import ForecastResult
 
 _PARTS = {2: "half", 3: "third", 4: "quarter"}
-LEAST_WHOLE = 5
+MIN_COMPLETE_CURVES = 5
 """Before so many trials have run to their end, nobody knows how long curves get, or cross."""
 _JUDGES = 8
 """So many of the first whole curves are asked: none of them was chosen by this rule."""
-_LEAST_AGREEMENT = 0.4
+_MIN_AGREEMENT = 0.4
 """Of the order at a point and the order at the end: Spearman's coefficient, -1 to 1."""
 _HOPELESS, _POSSIBLE = 0.5, 6.0
 """Chances to become the best, as a multiple of 1 / (number of trials), which any trial has before
 anything is known: with less than the first a trial stops in any case, with more than the second in
 none. Multiples, so that the chance to lose the best of all doesn't grow with the number of trials.
 """
-_LEAST_TRIALS = 8
+_MIN_TRIALS = 8
 
 
 @dataclass(frozen=True)
@@ -62,21 +62,21 @@ class HalvingRule:
         whole = [curve for curve in ended if math.isfinite(curve.best)]
         longest = max((curve.end for curve in whole), default=0.0)
         x = own.end
-        if len(whole) < LEAST_WHOLE or not self.spec.grace * longest <= x < longest:
+        if len(whole) < MIN_COMPLETE_CURVES or not self.spec.grace * longest <= x < longest:
             return ""
         unfinished = [self.ruler.curve(other) for other in others if not ran_whole(other)]
         curves = [curve for curve in (*ended, *unfinished) if curve.xs]
         reached = [_until(curve, x) for curve in curves if curve.end >= x]
-        agreed = _agreement(whole[:_JUDGES], x) >= _LEAST_AGREEMENT
+        agreed = _agreement(whole[:_JUDGES], x) >= _MIN_AGREEMENT
         behind = self._compared(own, reached, x, longest) if agreed else ""
-        foretold = foretell(own, whole, longest) if math.isfinite(own.standing) else None
-        if foretold is None:
+        forecasted = forecast_end(own, whole, longest) if math.isfinite(own.standing) else None
+        if forecasted is None:
             return behind
-        share = foretold.chance * max(len(curves) + 1, _LEAST_TRIALS)
-        if own.best <= foretold.to_beat or share >= _POSSIBLE:
+        share = forecasted.chance * max(len(curves) + 1, _MIN_TRIALS)
+        if own.best <= forecasted.to_beat or share >= _POSSIBLE:
             return ""
-        hopeless = share < _HOPELESS and foretold.trend > foretold.to_beat
-        return behind or (self._hopeless(own, foretold, len(whole)) if hopeless else "")
+        hopeless = share < _HOPELESS and forecasted.trend > forecasted.to_beat
+        return behind or (self._hopeless(own, forecasted, len(whole)) if hopeless else "")
 
     def _compared(self, own: Curve, reached: Sequence[Curve], x: float, longest: float) -> str:
         """``reached``: the others', up to the same point."""
@@ -94,11 +94,11 @@ class HalvingRule:
         at, shown = self.ruler.at(x), self.ruler.shown(mine)
         return f"{at}: {shown}, {self.ruler.worse()} {last}, the top {part} of {count} trials"
 
-    def _hopeless(self, own: Curve, foretold: Foretold, whole: int) -> str:
+    def _hopeless(self, own: Curve, forecasted: ForecastResult, whole: int) -> str:
         at, shown = self.ruler.at(own.end), self.ruler.shown
-        ends = sorted([foretold.low, foretold.high], key=self.ruler.metric.value)
+        ends = sorted([forecasted.low, forecasted.high], key=self.ruler.metric.value)
         between = " and ".join(shown(end) for end in ends)
-        to_beat = f"the best of {whole} whole trials has {shown(foretold.to_beat)}"
+        to_beat = f"the best of {whole} whole trials has {shown(forecasted.to_beat)}"
         return f"{at}: {shown(own.best)}, to end between {between}, and {to_beat}"
 
 

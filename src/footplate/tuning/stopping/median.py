@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from footplate.domain.studies.trials import Trial
     from footplate.tuning.stopping.curves import Ruler
 
-LEAST_TRIALS = 5
+MIN_TRIALS = 5
 """A median of fewer says little."""
 
 
@@ -31,7 +31,7 @@ class MedianRule:
             return ""
         ended = [self.ruler.curve(other).until(own.end) for other in others if other.state.ended]
         averages = [curve.mean for curve in ended if curve.xs]
-        if len(averages) < LEAST_TRIALS or own.best <= (middle := median(averages)):
+        if len(averages) < MIN_TRIALS or own.best <= (middle := median(averages)):
             return ""
         at, shown = self.ruler.at(own.end), self.ruler.shown(own.best)
         of = f"the median of the averages of {len(averages)} finished trials"

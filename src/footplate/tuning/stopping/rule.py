@@ -1,4 +1,4 @@
-"""What every stopping rule looks like from outside."""
+"""The interface of all stopping rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A verdict as JSON has it. What isn't there is left out."""
+"""The JSON of validation results. Absent values are left out."""
 
 from __future__ import annotations
 

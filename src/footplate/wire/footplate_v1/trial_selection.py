@@ -1,4 +1,4 @@
-"""``filter`` and ``orderBy`` of a list of trials, as its JSON has them.
+"""``filter`` and ``orderBy`` of trial lists.
 
 Fields are the metrics and parameters of the search, and those of ``_FIXED``. A name that several of
 them have is the fixed field's, then the metric's; ``metrics.NAME`` and ``parameters.NAME`` always
@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.wire.filter_parser import Joints, Restriction, parse_expression
+from footplate.wire.filter_parser import LogicalOperators, Restriction, parse_expression
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -102,12 +102,14 @@ _FIXED: Mapping[str, Read] = MappingProxyType(
 
 
 def _condition(text: str, names: Mapping[str, Read]) -> Condition:
-    joints: Joints[Condition] = Joints(
+    operators_of_logic: LogicalOperators[Condition] = LogicalOperators(
         all_of=lambda parts: lambda trial: all(part(trial) for part in parts),
         any_of=lambda parts: lambda trial: any(part(trial) for part in parts),
         negation_of=lambda part: lambda trial: not part(trial),
     )
-    return parse_expression(text, lambda given: _compare(given, names), joints, _MAX_COMPARISONS)
+    return parse_expression(
+        text, lambda given: _compare(given, names), operators_of_logic, _MAX_COMPARISONS
+    )
 
 
 def _compare(given: Restriction, names: Mapping[str, Read]) -> Condition:

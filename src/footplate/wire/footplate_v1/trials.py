@@ -1,4 +1,4 @@
-"""All that is known of the trials of a tuning job, as JSON.
+"""The JSON of trials, in full detail.
 
 A value that isn't finite is the text ``NaN``, ``Infinity`` or ``-Infinity``.
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.domain.searches.prior_trials import prior_trials
-from footplate.domain.studies.merit import best, pareto_optimal
+from footplate.domain.studies.ranking import best, pareto_optimal
+from footplate.domain.tuning.prior_trials import prior_trials
 from footplate.wire.doubles import double_json
 from footplate.wire.timestamps import format_time
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from footplate.domain.admission import Explanation
     from footplate.domain.jobs import Job
-    from footplate.domain.searches.search import Search
     from footplate.domain.studies.metrics import Measurement
     from footplate.domain.studies.records import (
         Report,
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
         SuggestionRecord,
         TrialRecord,
     )
+    from footplate.domain.tuning.search import Search
     from footplate.wire.json_text import JsonObject
 
 

@@ -1,4 +1,4 @@
-"""The utilisation of a job's replicas as JSON."""
+"""The JSON of resource usage."""
 
 from __future__ import annotations
 

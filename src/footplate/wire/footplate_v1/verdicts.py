@@ -1,4 +1,4 @@
-"""Verdicts on jobs: values to JSON, and back."""
+"""Converts validation results to JSON and back."""
 
 from __future__ import annotations
 

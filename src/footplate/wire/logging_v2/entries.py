@@ -1,4 +1,4 @@
-"""Entries as Cloud Logging writes them."""
+"""Formats log entries for Cloud Logging."""
 
 from __future__ import annotations
 

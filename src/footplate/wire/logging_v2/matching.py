@@ -1,4 +1,4 @@
-"""Whether an entry matches a query."""
+"""Matches entries against a query."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import operator
 from typing import TYPE_CHECKING, Any, assert_never
 
 from footplate.domain.filters import Comparator
+from footplate.wire.log_severity import SEVERITIES
 from footplate.wire.logging_v2.queries import TIMES, And, Comparison, Not, Or, Query
-from footplate.wire.severity import SEVERITIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

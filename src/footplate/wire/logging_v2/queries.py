@@ -1,4 +1,4 @@
-"""The part of the Logging query language that log readers use.
+"""Parses the part of the Logging query language that log readers use.
 
 Fields: those of an entry, down to the keys of its labels and payload.
 """
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footplate.domain.filters import Comparator
-from footplate.wire.filter_parser import Joints, Restriction, parse_expression
-from footplate.wire.severity import SEVERITIES
+from footplate.wire.filter_parser import LogicalOperators, Restriction, parse_expression
+from footplate.wire.log_severity import SEVERITIES
 from footplate.wire.timestamps import parse_time
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Not:
 
 
 Query = Comparison | And | Or | Not
-_JOINTS: Joints[Query] = Joints(And, Or, Not)
+_OPERATORS_OF_LOGIC: LogicalOperators[Query] = LogicalOperators(And, Or, Not)
 
 
 def parse_query(text: str) -> Query:
@@ -71,7 +71,7 @@ def parse_query(text: str) -> Query:
     """
     if not text.strip():
         return And(())
-    return parse_expression(text, _read, _JOINTS, MAX_COMPARISONS)
+    return parse_expression(text, _read, _OPERATORS_OF_LOGIC, MAX_COMPARISONS)
 
 
 def _read(given: Restriction) -> Query:

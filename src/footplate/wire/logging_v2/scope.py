@@ -1,4 +1,4 @@
-"""What a query says about where to look: which jobs, and which times."""
+"""Derives job ids and a time range from a query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fields of a record, each checked when it is read."""
+"""Reads and checks the fields of a record."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.job_states import Phase
 from footplate.domain.jobs import Address
-from footplate.domain.states import Phase
 from footplate.wire.json_text import describe
-from footplate.wire.severity import clean
+from footplate.wire.log_severity import clean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ _UNBOUNDED = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 class Fields:
-    """The fields of one record; ``path`` says which."""
+    """The fields of one record; ``path`` names it in errors."""
 
     def __init__(self, record: object, path: str) -> None:
         if not isinstance(record, dict):

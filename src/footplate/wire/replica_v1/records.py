@@ -1,4 +1,4 @@
-"""What supervisors report, read from JSON."""
+"""Parses the reports of supervisors."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument
+from footplate.domain.job_states import Phase
 from footplate.domain.jobs import Address, Exit, ExitKind
 from footplate.domain.log_lines import Line
-from footplate.domain.states import Phase
 from footplate.domain.usage import Counters, GpuUse, Sample
+from footplate.wire.log_severity import read_line
 from footplate.wire.replica_v1.fields import Fields, wrong
-from footplate.wire.severity import read_line
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -1,4 +1,4 @@
-"""What a supervisor is told: its task, and whether its program may start."""
+"""The task and start message of a supervisor."""
 
 from __future__ import annotations
 

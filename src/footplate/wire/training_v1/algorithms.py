@@ -1,12 +1,12 @@
-"""What ml v1 says of jobs of built-in algorithms."""
+"""The ml v1 output of jobs with built-in algorithms."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from footplate.domain.algorithms import model_path, of_pool
-from footplate.domain.searches.trial_spec import numbered
-from footplate.domain.states import State
+from footplate.domain.job_states import State
+from footplate.domain.tuning.trial_spec import numbered
 
 if TYPE_CHECKING:
     from footplate.domain.jobs import Job

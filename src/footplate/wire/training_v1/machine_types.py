@@ -1,4 +1,4 @@
-"""The machine types that ml v1 knows, of all that the catalogue has."""
+"""The machine types that ml v1 knows."""
 
 from __future__ import annotations
 

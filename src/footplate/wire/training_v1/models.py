@@ -1,4 +1,4 @@
-"""The messages of ml v1 that a client sends for a training job."""
+"""The request messages of ml v1 training jobs."""
 
 from typing import ClassVar
 

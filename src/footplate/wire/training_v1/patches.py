@@ -1,4 +1,4 @@
-"""Changes to a job of ml v1: its labels, guarded by its etag."""
+"""Patches of a job's labels, guarded by its etag."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from footplate.domain.errors import Violation
 from footplate.wire.json_model import refuse
 from footplate.wire.json_text import describe
 from footplate.wire.labels import check_labels
-from footplate.wire.training_v1.answers import parse_etag
 from footplate.wire.training_v1.models import JobPatch
+from footplate.wire.training_v1.responses import parse_etag
 
 if TYPE_CHECKING:
     from footplate.wire.json_text import JsonObject

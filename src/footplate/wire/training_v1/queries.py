@@ -1,9 +1,9 @@
-"""Lists of ml v1: their filters and the size of their pages."""
+"""Filters and page sizes of ml v1 lists."""
 
 from __future__ import annotations
 
 from footplate.domain.filters import Field
-from footplate.domain.states import State
+from footplate.domain.job_states import State
 from footplate.wire.filters import Vocabulary
 from footplate.wire.paging import PageRule
 

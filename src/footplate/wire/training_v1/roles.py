@@ -1,4 +1,4 @@
-"""The four roles of ml v1, as one request describes them."""
+"""The four replica roles of ml v1."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _AT = "trainingInput"
 
 @dataclass(frozen=True)
 class Role:
-    """What the request says of one role; ``name`` is what its fields begin with."""
+    """One role of the request; ``name`` is the prefix of its fields."""
 
     name: str
     cluster_role: str

@@ -1,4 +1,4 @@
-"""What a hyperparameter tuning job of ml v1 searches for."""
+"""Converts the search of an ml v1 tuning job."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from footplate.domain.names import StudyName, TrainingJobName
-from footplate.domain.searches.search import DEFAULT_TAG, SearchRequest, TrialCounts
 from footplate.domain.studies.metrics import Goal, Selection
 from footplate.domain.studies.parameters import (
     CategoricalParameter,
@@ -18,7 +17,8 @@ from footplate.domain.studies.parameters import (
 from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.stopping import HalvingSpec
 from footplate.domain.studies.study import Algorithm
-from footplate.wire.learning import learned_from
+from footplate.domain.tuning.search import DEFAULT_TAG, SearchRequest, TrialCounts
+from footplate.wire.learn_from_label import learned_from
 from footplate.wire.training_v1 import enums
 from footplate.wire.training_v1.enums import GoalType, ParameterType, ScaleType
 

@@ -1,4 +1,4 @@
-"""A job of ml v1 as the service sees it."""
+"""Converts an ml v1 job to a submission."""
 
 from __future__ import annotations
 
@@ -23,10 +23,14 @@ from footplate.domain.names import TrainingJobName
 from footplate.domain.submission import Submission, Tuning
 from footplate.wire.durations import seconds
 from footplate.wire.json_text import JsonObject, format_object
+from footplate.wire.training_v1.job_warnings import parity, warnings
 from footplate.wire.training_v1.models import Job, TrainingInput
 from footplate.wire.training_v1.models import Scheduling as WireScheduling
-from footplate.wire.training_v1.notes import parity, warnings
-from footplate.wire.training_v1.prebuilt import has_prebuilt_image, master_image, prebuilt_runtime
+from footplate.wire.training_v1.prebuilt_images import (
+    has_prebuilt_image,
+    master_image,
+    prebuilt_runtime,
+)
 from footplate.wire.training_v1.roles import staffed
 from footplate.wire.training_v1.rules import check_job
 from footplate.wire.training_v1.rules.programs import pythons
@@ -38,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from footplate.domain.catalogue import Catalogue
-    from footplate.domain.searches.search import SearchRequest
+    from footplate.domain.tuning.search import SearchRequest
     from footplate.wire.training_v1.roles import Role, Staffed
 
 CHIEF_SINCE = (2, 1)

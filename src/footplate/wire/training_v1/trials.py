@@ -1,4 +1,4 @@
-"""The trials of a tuning job as ml v1 answers them.
+"""Formats trials as ml v1 responses.
 
 ``errorMessage`` of a trial, why it has no result, is a field of ours.
 """
@@ -9,19 +9,19 @@ import math
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from footplate.domain.searches.trial_spec import written
-from footplate.domain.states import State
-from footplate.domain.studies.merit import in_order_of_merit
+from footplate.domain.job_states import State
+from footplate.domain.studies.ranking import by_rank
+from footplate.domain.tuning.trial_spec import written
 from footplate.wire.timestamps import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from footplate.domain.jobs import Job
-    from footplate.domain.searches.search import Search
     from footplate.domain.studies.metrics import Metric
     from footplate.domain.studies.records import TrialRecord
     from footplate.domain.studies.space import Point, SearchSpace
+    from footplate.domain.tuning.search import Search
     from footplate.wire.json_text import JsonObject
 
 _NO_SHELLS: Mapping[str, str] = MappingProxyType({})
@@ -47,7 +47,7 @@ def in_order(trials: Sequence[TrialRecord], search: Search, *, ended: bool) -> l
     by_number = {trial.number: trial for trial in sorted(trials, key=lambda t: t.number)}
     if not ended:
         return list(by_number.values())
-    ranked = in_order_of_merit([t.trial() for t in by_number.values()], search.study.metrics[0])
+    ranked = by_rank([t.trial() for t in by_number.values()], search.study.metrics[0])
     return [by_number[trial.number] for trial in ranked]
 
 

@@ -1,4 +1,4 @@
-"""The machine of a worker pool."""
+"""Converts the machine of a worker pool."""
 
 from __future__ import annotations
 

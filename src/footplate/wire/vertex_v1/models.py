@@ -1,4 +1,4 @@
-"""The messages of aiplatform v1 that a client sends for a job."""
+"""The request messages of aiplatform v1 jobs."""
 
 from typing import ClassVar
 

@@ -1,13 +1,13 @@
-"""Lists of aiplatform v1: their filters and the size of their pages."""
+"""Filters and page sizes of aiplatform v1 lists."""
 
 from __future__ import annotations
 
 from footplate.domain.filters import Field
 from footplate.wire.filters import Vocabulary
 from footplate.wire.paging import PageRule
-from footplate.wire.vertex_v1.answers import STATES
 from footplate.wire.vertex_v1.enums import JobState, PipelineState
-from footplate.wire.vertex_v1.pipeline_answers import STATES as PIPELINE_STATES
+from footplate.wire.vertex_v1.pipeline_responses import STATES as PIPELINE_STATES
+from footplate.wire.vertex_v1.responses import STATES
 
 PAGES = PageRule(default=100, maximum=1000)
 _OURS = {theirs: ours for ours, theirs in STATES.items()}

@@ -1,4 +1,4 @@
-"""The parameters of a study of aiplatform v1, as a search space."""
+"""Converts the parameters of an aiplatform v1 study."""
 
 from __future__ import annotations
 

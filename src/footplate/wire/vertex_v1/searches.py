@@ -1,12 +1,12 @@
-"""What a tuning job of aiplatform v1 searches for."""
+"""Converts the search of an aiplatform v1 tuning job."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from footplate.domain.names import TuningJobName
-from footplate.domain.searches.search import SearchRequest, TrialCounts
-from footplate.wire.learning import learned_from
+from footplate.domain.tuning.search import SearchRequest, TrialCounts
+from footplate.wire.learn_from_label import learned_from
 from footplate.wire.vertex_v1.study_configs import study_config
 from footplate.wire.vertex_v1.study_models import StudySpec
 

@@ -1,4 +1,4 @@
-"""What a ``StudySpec`` means, of a tuning job as of a study of Vizier."""
+"""Converts a ``StudySpec``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The messages of aiplatform v1 that say what a search looks for, and where."""
+"""The request messages of aiplatform v1 studies."""
 
 from footplate.wire.json_model import JsonModel
 from footplate.wire.scalars import Double, Duration, Flag, Int32, Int64, Text, Timestamp

@@ -1,11 +1,11 @@
-"""What of a search may not be meant so. The job may be one that is refused."""
+"""Warnings about searches that may not be meant so."""
 
 from __future__ import annotations
 
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from footplate.wire.trials_at_once import parallel_warnings
+from footplate.wire.parallel_trials import parallel_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Jobs of aiplatform v1 as the service sees them."""
+"""Converts aiplatform v1 jobs to submissions."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.submission import Submission, Tuning
 from footplate.wire.json_text import format_object
-from footplate.wire.vertex_v1.differences import differences, study_differences
+from footplate.wire.vertex_v1.google_differences import differences, study_differences
+from footplate.wire.vertex_v1.job_specs import job_spec
 from footplate.wire.vertex_v1.models import CustomJob, HyperparameterTuningJob
 from footplate.wire.vertex_v1.rules import check_custom_job, check_tuning_job
 from footplate.wire.vertex_v1.rules.parameter_names import names_in
 from footplate.wire.vertex_v1.searches import search_request
-from footplate.wire.vertex_v1.specs import job_spec
 from footplate.wire.vertex_v1.study_warnings import study_warnings
 from footplate.wire.vertex_v1.warnings import spec_warnings, unknown_parity, unknown_warnings
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from footplate.domain.errors import Violation
     from footplate.domain.pipelines import Pipeline
     from footplate.domain.submission import Location
-    from footplate.wire.json_model import Understood
+    from footplate.wire.json_model import ParseResult
     from footplate.wire.json_text import JsonObject
     from footplate.wire.vertex_v1.models import CustomJobSpec
 
@@ -70,7 +70,7 @@ def read_tuning_submission(
 def _submission(
     body: JsonObject,
     location: Location,
-    understood: Understood[CustomJob] | Understood[HyperparameterTuningJob],
+    understood: ParseResult[CustomJob] | ParseResult[HyperparameterTuningJob],
     violations: tuple[Violation, ...],
     spec: CustomJobSpec,
     field: str,

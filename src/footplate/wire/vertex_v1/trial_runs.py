@@ -1,11 +1,11 @@
-"""The request of a custom job behind a trial, as if somebody had made it by hand."""
+"""The custom job request equivalent to a trial's run."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
 
-from footplate.domain.searches.trial_spec import numbered
+from footplate.domain.tuning.trial_spec import numbered
 from footplate.wire.json_text import format_object
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Trials as aiplatform v1 answers them, of tuning jobs as of studies of Vizier."""
+"""Formats trials as aiplatform v1 responses."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def trial_json(
 ) -> JsonObject:
     """``parent``: the name of its study or tuning job.
 
-    ``reported``: what it reported singly, see :mod:`footplate.domain.studies.curves`. Of many
-    measurements some are told, evenly, the first and the last included.
-    ``custom_job`` runs it; ``shells``: the addresses of that one's shells, by replica.
+    ``reported``: what it reported singly, see :mod:`footplate.domain.studies.learning_curves`. Of
+    many measurements some are told, evenly, the first and the last included. ``custom_job`` runs
+    it; ``shells``: the addresses of that one's shells, by replica.
     """
     answer: JsonObject = {
         "name": f"{parent}/trials/{trial.number}",

@@ -1,4 +1,4 @@
-"""The messages of VizierService."""
+"""The request messages of VizierService."""
 
 from typing import Annotated, ClassVar
 

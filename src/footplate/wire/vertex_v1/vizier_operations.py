@@ -1,4 +1,4 @@
-"""The long-running operations of VizierService, which are done when they are answered.
+"""Long-running operations of VizierService, complete when returned.
 
 None is kept: its id says what was answered and when, so that it is found again after any restart.
 """
@@ -69,7 +69,7 @@ class SuggestionId:
 
 @dataclass(frozen=True)
 class CheckId:
-    """The id of an operation that said whether a trial should stop."""
+    """The id of an operation that checked whether a trial should stop."""
 
     version: str
     at: datetime

@@ -1,4 +1,4 @@
-"""Requests to VizierService as the service sees them.
+"""Converts VizierService requests.
 
 Unknown fields are accepted, as in all of aiplatform v1. Every function raises InvalidArgument with
 all that is wrong.
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from footplate.domain.studies.handling import Outcome
 from footplate.domain.studies.metrics import Measurement
-from footplate.domain.studies.own_trials import NewTrial
 from footplate.domain.studies.request import StudyRequest
+from footplate.domain.studies.transitions import Outcome
 from footplate.domain.studies.trials import TrialState
+from footplate.domain.studies.user_trials import NewTrial
 from footplate.wire.durations import seconds
 from footplate.wire.json_model import refuse
 from footplate.wire.json_text import format_object

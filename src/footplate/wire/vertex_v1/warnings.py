@@ -1,4 +1,4 @@
-"""What will go otherwise here than a client may think. The job may be one that is refused.
+"""Warnings about options that have no effect here.
 
 What follows from its machines alone (evaluators, GPUs that stand idle, trials for each parameter)
 isn't said here: that is the same for both faces.

@@ -196,7 +196,7 @@ MACHINE = "machine-type=m"
         (("",), "the first one can't be empty: it is the primary replica"),
         (("replica-count=1",), "machine-type is missing"),
         ((f"{MACHINE}",), "either executor-image-uri or container-image-uri is needed"),
-        ((f"{MACHINE},executor-image-uri=i",), "executor-image-uri wants python-module beside it"),
+        ((f"{MACHINE},executor-image-uri=i",), "executor-image-uri requires python-module"),
         (
             (f"{MACHINE},container-image-uri=i,python-module=m",),
             "python-module doesn't go with container-image-uri",
@@ -207,7 +207,7 @@ MACHINE = "machine-type=m"
         ),
         (
             (f"{MACHINE},accelerator-count=1,container-image-uri=i",),
-            "accelerator-count wants accelerator-type beside it",
+            "accelerator-count requires accelerator-type",
         ),
         (
             (f"{MACHINE},replica-count=two,container-image-uri=i",),
@@ -215,11 +215,11 @@ MACHINE = "machine-type=m"
         ),
         (
             (f"{MACHINE},local-package-path=.,script=x",),
-            "local-package-path wants executor-image-uri beside it",
+            "local-package-path requires executor-image-uri",
         ),
         (
             (f"{MACHINE},local-package-path=.,executor-image-uri=i",),
-            "local-package-path wants either python-module or script beside it",
+            "local-package-path requires either python-module or script",
         ),
         (
             (f"{MACHINE},container-image-uri=i", f"{MACHINE},local-package-path=."),

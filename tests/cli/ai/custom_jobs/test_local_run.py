@@ -50,7 +50,7 @@ def services(fake: FakeService, monkeypatch: pytest.MonkeyPatch) -> list[tuple[i
         asked.append((replicas, gpus))
         yield lambda: Service(fake.url)
 
-    module = "footplate.cli.local_runs.running"
+    module = "footplate.cli.local_runs.job_run"
     monkeypatch.setattr(f"{module}.private_service", private_service)
     return asked
 

@@ -126,7 +126,7 @@ def _private(fake: FakeService, monkeypatch: pytest.MonkeyPatch) -> None:
         del replicas, gpus, seen
         yield lambda: Service(fake.url)
 
-    monkeypatch.setattr("footplate.cli.local_runs.running.private_service", private_service)
+    monkeypatch.setattr("footplate.cli.local_runs.job_run.private_service", private_service)
 
 
 @pytest.mark.usefixtures("_private")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tests.support.fake_service import FakeService
 
 IMPORT = ("ai", "hp-tuning-jobs", "import")
-STUDIES = Path(__file__).parents[2] / "prior" / "studies"
+STUDIES = Path(__file__).parents[2] / "study_import" / "studies"
 COLLECTION = "projects/demo/locations/us-central1/studies"
 
 

@@ -253,7 +253,7 @@ def test_a_server_that_stays_away_is_given_up(
     invoke: Callable[..., Result], fake: FakeService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("footplate.cli.follow.RETRY_S", 0.01)
-    monkeypatch.setattr("footplate.cli.follow.PATIENCE_S", 0.02)
+    monkeypatch.setattr("footplate.cli.follow.TIMEOUT_S", 0.02)
     away = {"error": {"code": 503, "status": "UNAVAILABLE", "message": "not now"}}
     fake.refusals["GET", "/healthz"] = Answer(503, away)
     result = invoke("ai-platform", "jobs", "stream-logs", "census_1")

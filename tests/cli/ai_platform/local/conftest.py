@@ -39,7 +39,7 @@ def rooms(fake: FakeService, monkeypatch: pytest.MonkeyPatch) -> list[int]:
         asked.append(replicas)
         yield lambda: Service(fake.url)
 
-    module = "footplate.cli.local_runs.running"
+    module = "footplate.cli.local_runs.job_run"
     monkeypatch.setattr(f"{module}.private_service", private_service)
     return asked
 

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from footplate.domain.admission import Claim
-    from footplate.domain.amounts import Amounts
     from footplate.domain.names import JobUid
     from footplate.domain.quotas import Quotas
+    from footplate.domain.resources import Amounts
 
 Resource = tuple[str, ...]
 """(site, resource), or (project, region, resource) of a quota."""

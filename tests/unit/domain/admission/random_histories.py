@@ -10,15 +10,15 @@ import sys
 from typing import TYPE_CHECKING
 
 from footplate.domain.admission import Claim, Scheduler
-from footplate.domain.amounts import JOBS, VCPUS
 from footplate.domain.names import JobUid
 from footplate.domain.quotas import Quota, Quotas
+from footplate.domain.resources import JOBS, VCPUS
 from tests.unit.domain.admission.plain_scheduler import PlainScheduler
 
 if TYPE_CHECKING:
-    from footplate.domain.amounts import Amounts
+    from footplate.domain.resources import Amounts
 
-SITE, REGION, PATIENCE_S = "site", "region", 3600.0
+SITE, REGION, TIMEOUT_S = "site", "region", 3600.0
 CAPACITY: Amounts = {VCPUS: 64, "T4": 8, "V100": 4}
 QUOTAS = Quotas((Quota("a", "*", {"T4": 4, JOBS: 6}),))
 
@@ -30,8 +30,8 @@ class History:
         self.random = random.Random(seed)  # noqa: S311
         self.hostile = hostile
         self.now = 0.0
-        self.plain = PlainScheduler({SITE: CAPACITY}, QUOTAS, PATIENCE_S)
-        self.scheduler = Scheduler({SITE: CAPACITY}, QUOTAS, PATIENCE_S)
+        self.plain = PlainScheduler({SITE: CAPACITY}, QUOTAS, TIMEOUT_S)
+        self.scheduler = Scheduler({SITE: CAPACITY}, QUOTAS, TIMEOUT_S)
 
     def difference(self, steps: int) -> str | None:
         """The first step after which the two start different jobs; None: there is none."""
@@ -92,7 +92,7 @@ class History:
             return
         part = self.random.choice([0.25, 0.5, 1.0])
         self.plain.capacity = {SITE: {name: int(n * part) for name, n in CAPACITY.items()}}
-        self.scheduler = Scheduler(self.plain.capacity, self.plain.quotas, PATIENCE_S)
+        self.scheduler = Scheduler(self.plain.capacity, self.plain.quotas, TIMEOUT_S)
         for span in self.plain.holding.values():
             self.scheduler.hold(span.claim, span.begin)
         for claim in self.plain.waiting.values():

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from footplate.domain.amounts import JOBS, VCPUS
 from footplate.domain.names import JobUid
 from footplate.domain.quotas import Quota, Quotas
+from footplate.domain.resources import JOBS, VCPUS
 from tests.unit.domain.admission.claims import HOUR, NOON, REGION, T4, a_claim, a_scheduler
 
 

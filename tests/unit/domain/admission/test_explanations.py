@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from footplate.domain.admission import Claim, Explanation, Scheduler
-from footplate.domain.amounts import GPUS, JOBS, MEMORY_MB, REPLICAS, VCPUS
 from footplate.domain.names import JobUid
 from footplate.domain.quotas import Quota, Quotas
+from footplate.domain.resources import GPUS, JOBS, MEMORY_MB, REPLICAS, VCPUS
 from tests.unit.domain.admission.claims import (
     HOUR,
     NOON,

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from footplate.domain.admission import Claim, Scheduler
-from footplate.domain.amounts import JOBS, VCPUS
 from footplate.domain.names import JobUid
 from footplate.domain.quotas import Quota, Quotas
+from footplate.domain.resources import JOBS, VCPUS
 from tests.support.profiles import scaled
 from tests.unit.domain.admission.claims import T4, V100, a_claim
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 CAPACITY = {"this machine": {T4: 4, V100: 2, VCPUS: 8}}
 QUOTAS = Quotas((Quota("ads", "*", {T4: 3}), Quota("*", "*", {JOBS: 5})))
-PATIENCE_S = 50.0
+TIMEOUT_S = 50.0
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def named(found: list[Coming]) -> list[Coming]:
 
 class History:
     def __init__(self, comings: list[Coming], quotas: Quotas) -> None:
-        self.scheduler = Scheduler(CAPACITY, quotas, PATIENCE_S)
+        self.scheduler = Scheduler(CAPACITY, quotas, TIMEOUT_S)
         self.now = 0.0
         self.coming = list(reversed(comings))
         self.known = {coming.claim.uid: coming for coming in comings}
@@ -97,7 +97,7 @@ def test_every_job_starts_within_a_bound(found: list[Coming]) -> None:
     longest = sum(coming.claim.longest_s for coming in found)
     for uid, moment in history.started.items():
         # Once it is the oldest that has lost patience, it waits at most for all to end once.
-        assert moment <= history.known[uid].claim.arrived + PATIENCE_S + longest
+        assert moment <= history.known[uid].claim.arrived + TIMEOUT_S + longest
 
 
 @given(st.lists(comings(["ads"], [T4], early=True), max_size=30))
@@ -139,7 +139,7 @@ def test_a_scheduler_made_anew_decides_as_the_old_one(
     history = History(named(found), QUOTAS)
     for _ in range(steps):
         history.step()
-    anew = Scheduler(CAPACITY, QUOTAS, PATIENCE_S)
+    anew = Scheduler(CAPACITY, QUOTAS, TIMEOUT_S)
     waiting = history.scheduler.waiting()
     holding = [uid for _, uid in history.ends]
     for uid in random.sample(holding, len(holding)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from footplate.domain.amounts import VCPUS
+from footplate.domain.resources import VCPUS
 from tests.unit.domain.admission.claims import HOUR, NOON, T4, V100, a_claim, a_scheduler
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.domain.amounts import JOBS, VCPUS
 from footplate.domain.names import JobUid
 from footplate.domain.quotas import Quota
+from footplate.domain.resources import JOBS, VCPUS
 from tests.unit.domain.admission.claims import HOUR, NOON, T4, V100, a_claim, a_scheduler
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from footplate.domain.admission import Claim, Scheduler
-from footplate.domain.amounts import JOBS
 from footplate.domain.names import JobUid
 from footplate.domain.quotas import Quota, Quotas
+from footplate.domain.resources import JOBS
 from tests.support.profiles import scaled
 from tests.unit.domain.admission.plain_scheduler import PlainRound, PlainScheduler, Span, needs
 
@@ -24,7 +24,7 @@ LINES: dict[str, tuple[str, ...]] = {
     "V100": ("V100",),
     "T4+V100": ("T4", "V100"),
 }
-PATIENCE_S = 25.0
+TIMEOUT_S = 25.0
 
 amounts = st.integers(0, 5)
 
@@ -85,8 +85,8 @@ class SchedulerMachine(RuleBasedStateMachine):
         super().__init__()
         self.now = 1000.0
         self.count = 0
-        self.scheduler = Scheduler(SITES, Quotas(), PATIENCE_S)
-        self.plain = PlainScheduler(SITES, Quotas(), PATIENCE_S)
+        self.scheduler = Scheduler(SITES, Quotas(), TIMEOUT_S)
+        self.plain = PlainScheduler(SITES, Quotas(), TIMEOUT_S)
 
     def named(self, claim: Claim, age: float) -> Claim:
         self.count += 1

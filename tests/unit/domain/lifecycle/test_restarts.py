@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from footplate.domain.errors import Code
+from footplate.domain.job_states import Phase, State
 from footplate.domain.jobs import Address, Exit, ExitKind, JobEvent, Replica, Scheduling
 from footplate.domain.lifecycle import (
     Admitted,
@@ -23,11 +24,10 @@ from footplate.domain.lifecycle import (
     Stop,
     awaited,
     commands,
-    ends,
+    exit_analysis,
     react,
 )
-from footplate.domain.lifecycle.losses import ECHO_S, MOST_ECHOES
-from footplate.domain.states import Phase, State
+from footplate.domain.lifecycle.replica_losses import ECHO_S, MOST_ECHOES
 from tests.support.jobs import make_job, make_spec
 
 T0 = datetime(2026, 1, 2, tzinfo=UTC)
@@ -357,7 +357,7 @@ def test_an_evaluator_without_restarts_stays_away() -> None:
     gang.end(EVALUATOR, KILLED)
 
     assert (gang.find(EVALUATOR).phase, gang.job.ending) == (Phase.GONE, None)
-    assert ends.waiting_failure(gang.job) is None
+    assert exit_analysis.waiting_failure(gang.job) is None
 
 
 def test_nobody_starts_again_in_a_job_that_ends() -> None:

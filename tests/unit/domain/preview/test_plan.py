@@ -20,10 +20,10 @@ from footplate.domain.jobs import (
 )
 from footplate.domain.names import TrainingJobName
 from footplate.domain.preview.plan import PlannedMachine, PlannedProgram, plan, words
-from footplate.domain.searches.search import SearchRequest, TrialCounts
 from footplate.domain.sites import Gpu, Mode, Site
 from footplate.domain.studies.parameters import Branch, CategoricalParameter, DoubleParameter
 from footplate.domain.studies.space import SearchSpace
+from footplate.domain.tuning.search import SearchRequest, TrialCounts
 from tests.support.jobs import make_custom_name, make_spec
 
 CATALOGUE = load_catalogue()

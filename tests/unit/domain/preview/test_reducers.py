@@ -88,7 +88,7 @@ def test_where_bandwidths_are_not_known_machines_count() -> None:
 
 def test_few_workers_need_none() -> None:
     assert advice("n1-highcpu-16", 16, others=0) == [
-        "1 worker has nobody to reduce with: its reduction servers would stand idle"
+        "1 worker has no peer to reduce with: its reduction servers would stand idle"
     ]
     assert advice("n1-highcpu-16", 16, others=1) == [
         "with 2 workers a ring is as fast as reduction servers, and needs none"

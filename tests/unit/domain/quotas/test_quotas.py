@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footplate.domain.amounts import JOBS, VCPUS, say_amount
 from footplate.domain.quotas import ANY, Limit, Quota, Quotas, exceeded
+from footplate.domain.resources import JOBS, VCPUS, say_amount
 
 T4, REGION = "NVIDIA_TESLA_T4", "us-central1"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 from footplate.replica.network.addresses import BRIDGE
-from footplate.replica.network.commands import CommandFailed, NoCommand
+from footplate.replica.network.ip_commands import CommandFailed, NoCommand
 
 
 class Machine:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from footplate.replica.network.addresses import BRIDGE, Address
-from footplate.replica.network.bridge import Bridge, Taken, furnish
-from footplate.replica.network.commands import CommandFailed
-from footplate.replica.network.wiring import draw
+from footplate.replica.network.bridge import AddressInUse, Bridge, configure_bridge
+from footplate.replica.network.ip_commands import CommandFailed
+from footplate.replica.network.veth import draw
 from tests.unit.replica.network.machine import Machine, is_bare
 
 NAMESPACE = "/proc/7/fd/5"
@@ -39,7 +39,7 @@ def test_a_name_of_the_kernel_keeps_an_address_its_own(machine: Machine, bridge:
     index = bridge.connect(address, NAMESPACE)
     assert machine.ports == {"fp-3.17"}
     assert not bridge.is_idle
-    with pytest.raises(Taken, match=r"198\.18\.3\.17 is taken"):
+    with pytest.raises(AddressInUse, match=r"198\.18\.3\.17 is taken"):
         bridge.connect(address, NAMESPACE)
     bridge.disconnect("fp-3.17", index)
     assert machine.links.keys() == {BRIDGE}
@@ -73,10 +73,10 @@ def test_a_free_address_is_drawn(machine: Machine, bridge: Bridge) -> None:
 def test_where_all_are_taken_no_other_is_made_up(machine: Machine, bridge: Bridge) -> None:
     wanted = Address(9)
     bridge.connect(wanted, NAMESPACE)
-    with pytest.raises(Taken, match=r"198\.18\.0\.9 is taken"):
+    with pytest.raises(AddressInUse, match=r"198\.18\.0\.9 is taken"):
         draw(bridge, wanted, NAMESPACE)
     machine.links.update({Address(number).link: number for number in range(2, 65535)})
-    with pytest.raises(Taken, match="all are taken"):
+    with pytest.raises(AddressInUse, match="all are taken"):
         draw(bridge, None, NAMESPACE)
 
 
@@ -101,7 +101,7 @@ def test_inside_there_are_a_loopback_and_a_way_to_the_others() -> None:
         told.append(" ".join(argv))
         return ""
 
-    furnish(run, Address.parse("198.18.3.17"))
+    configure_bridge(run, Address.parse("198.18.3.17"))
     assert told == [
         "ip link set lo up",
         "ip addr add 198.18.3.17/16 dev eth0",

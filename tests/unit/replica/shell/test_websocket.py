@@ -12,9 +12,9 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import serve
 
-from footplate.replica.connection import ServerAway
-from footplate.replica.shell.frames import BINARY, TEXT
+from footplate.replica.http_client import ServerUnavailable
 from footplate.replica.shell.websocket import WebSocket, check_consent
+from footplate.replica.shell.websocket_frames import BINARY, TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -147,7 +147,7 @@ def test_a_server_that_does_not_want_to_is_away(tmp_path: Path, answer: bytes) -
 
         thread = threading.Thread(target=refuse)
         thread.start()
-        with pytest.raises(ServerAway, match=PATH):
+        with pytest.raises(ServerUnavailable, match=PATH):
             WebSocket.connect(str(file), "t", PATH)
         thread.join()
 

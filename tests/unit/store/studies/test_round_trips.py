@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from sqlalchemy import create_engine, insert, select
 
 from footplate.domain.errors import InvalidArgument
-from footplate.domain.searches.search import Search
 from footplate.domain.studies.metrics import Measurement
 from footplate.domain.studies.records import Report, StudyRecord, TrialRecord
 from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.study import Study, StudyConfig
-from footplate.store.document import write
-from footplate.store.studies import earlier, measurements, rows
+from footplate.domain.tuning.search import Search
+from footplate.store.json_column import write
+from footplate.store.studies import measurements, prior_studies, rows
 from footplate.store.studies.configs import config_document, config_of
 from footplate.store.studies.numbers import read_number, write_number
 from footplate.store.studies.searches import search_document, search_of
@@ -73,9 +73,9 @@ def test_a_measurement(measurement: Measurement) -> None:
 @given(st.lists(strategies.studies, max_size=2).map(tuple))
 @brief
 def test_earlier_studies(studies: tuple[Study, ...]) -> None:
-    text = earlier.write_earlier(studies)
+    text = prior_studies.write_earlier(studies)
     assert text.isascii()
-    assert repr(earlier.read_earlier(text)) == repr(studies)
+    assert repr(prior_studies.read_earlier(text)) == repr(studies)
 
 
 @given(strategies.study_records, strategies.trial_records, strategies.reports)
@@ -86,7 +86,7 @@ def test_rows(study: StudyRecord, trial: TrialRecord, report: Report) -> None:
         metadata.create_all(connection)
         values = {**rows.study_values(study), "last_position": 0}
         connection.execute(insert(studies).values(values))
-        kept = {"study_uid": study.uid, "body": earlier.write_earlier(study.earlier)}
+        kept = {"study_uid": study.uid, "body": prior_studies.write_earlier(study.earlier)}
         connection.execute(insert(study_earlier).values(kept))
         connection.execute(insert(trials).values(rows.trial_values(study.uid, trial)))
         told = rows.report_values(study.uid, trial.number, 7, report)

@@ -1,6 +1,6 @@
 """Documents as databases hold them: read for ever, whatever a newer version writes."""
 
-from footplate.domain.states import State
+from footplate.domain.job_states import State
 from footplate.domain.studies.metrics import Measurement
 from footplate.domain.studies.records import (
     PredictionRecord,

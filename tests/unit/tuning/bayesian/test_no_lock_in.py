@@ -18,7 +18,7 @@ from footplate.domain.studies.parameters import (
     IntegerParameter,
 )
 from footplate.domain.studies.space import SearchSpace
-from footplate.tuning.bayesian.refit import refit
+from footplate.tuning.bayesian.model_fit import refit
 from footplate.tuning.bayesian.search import BayesianSearch
 from footplate.tuning.branches import bound, branches
 from footplate.tuning.designer import Reason

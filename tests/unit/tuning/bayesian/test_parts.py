@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from footplate.tuning.bayesian.acquisition import LogExpectedImprovement
+from footplate.tuning.bayesian.loss_warping import Warp
 from footplate.tuning.bayesian.model import Model, model_from_record
-from footplate.tuning.bayesian.warp import Warp
 from footplate.tuning.gaussian.hyperparameters import Hyperparameters
 from tests.unit.tuning.spaces import BRIEF
 

@@ -13,10 +13,10 @@ from footplate.domain.studies.parameters import CategoricalParameter, DoublePara
 from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.trials import Trial, TrialState
 from footplate.tuning.bayesian.model import model_from_record
-from footplate.tuning.bayesian.refit import refit
-from footplate.tuning.bayesian.schedule import counts, newest, wanted
+from footplate.tuning.bayesian.model_fit import refit
+from footplate.tuning.bayesian.refit_schedule import counts, newest, wanted
 from footplate.tuning.bayesian.search import BayesianSearch
-from footplate.tuning.drawing import draw, generator
+from footplate.tuning.sampling import draw, generator
 from tests.unit.tuning.bayesian.studies import empty, finished, with_finished, with_pending
 from tests.unit.tuning.spaces import BRIEF, spaces
 

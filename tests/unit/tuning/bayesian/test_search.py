@@ -21,7 +21,7 @@ from footplate.domain.studies.parameters import (
 from footplate.domain.studies.space import Point, SearchSpace, key
 from footplate.domain.studies.study import Noise
 from footplate.tuning.bayesian.model import model_from_record
-from footplate.tuning.bayesian.refit import refit
+from footplate.tuning.bayesian.model_fit import refit
 from footplate.tuning.bayesian.search import BayesianSearch
 from footplate.tuning.designer import Reason
 from tests.unit.tuning.bayesian.studies import (

@@ -21,12 +21,12 @@ from footplate.domain.studies.parameters import (
 )
 from footplate.domain.studies.space import SearchSpace
 from footplate.tuning.bayesian.model import model_from_record
+from footplate.tuning.bayesian.model_fit import refit
 from footplate.tuning.bayesian.prior import Belief
-from footplate.tuning.bayesian.refit import refit
 from footplate.tuning.bayesian.search import BayesianSearch
-from footplate.tuning.bayesian.translation import Translation
-from footplate.tuning.drawing import generator
+from footplate.tuning.bayesian.space_mapping import SpaceMapping
 from footplate.tuning.encoding import Encoding
+from footplate.tuning.sampling import generator
 from tests.unit.tuning.bayesian.studies import best_loss, empty, search
 from tests.unit.tuning.spaces import BRIEF, spaces
 
@@ -131,7 +131,7 @@ def test_studies_of_another_metric_or_of_no_common_parameter_say_nothing(earlier
 def test_any_row_can_be_translated(here: SearchSpace, there: SearchSpace, seed: int) -> None:
     source, target = Encoding(here), Encoding(there)
     rows = source.draw(generator(seed).random((6, source.width)))
-    found = Translation(source, target).rows(rows)
+    found = SpaceMapping(source, target).rows(rows)
     assert np.isfinite(target.features(found)).all()
     numbers = found[:, ~target.categorical]
     assert np.nanmin(numbers, initial=0.0) >= 0.0
@@ -159,7 +159,7 @@ def test_values_keep_their_meaning_in_other_bounds() -> None:
         {"rate": 1e-2, "kind": "b", "many": 4},
         {"rate": 1e-4, "kind": "new", "many": 9},
     ]
-    found = Translation(source, target).rows(source.rows(points))
+    found = SpaceMapping(source, target).rows(source.rows(points))
     assert found[0] == pytest.approx([1 / 3, 1.0, 0.8, 0.5], abs=0.01)
     assert found[1] == pytest.approx([0.0, np.nan, 1.0, 0.5], nan_ok=True)
 

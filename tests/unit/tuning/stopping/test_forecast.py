@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from footplate.tuning.stopping.curve_state import Forecast, passing
 from footplate.tuning.stopping.curves import Curve
-from footplate.tuning.stopping.forecast import foretell
-from footplate.tuning.stopping.levels import by_levels
-from footplate.tuning.stopping.passing import Forecast, passing
-from footplate.tuning.stopping.scale import Scale, scale_of
+from footplate.tuning.stopping.forecast import forecast_end
+from footplate.tuning.stopping.level_forecast import by_levels
+from footplate.tuning.stopping.loss_scale import Scale, scale_of
 from tests.unit.tuning.spaces import BRIEF
 
 LOSSES = st.floats(-1e99, 1e99) | st.just(math.inf)
@@ -41,7 +41,7 @@ def by_level(own: Curve, whole: list[Curve]) -> Forecast:
 
 def test_like_curves_end_alike() -> None:
     whole = [falling(level) for level in np.linspace(0.2, 1.0, 20)]
-    found = foretell(falling(0.45, 5), whole, 10.0)
+    found = forecast_end(falling(0.45, 5), whole, 10.0)
     assert found is not None
     assert found.low <= 0.55 <= found.high
     assert found.high - found.low < 0.1
@@ -51,7 +51,7 @@ def test_like_curves_end_alike() -> None:
 
 def test_what_is_ahead_of_the_best_is_likely_to_beat_it() -> None:
     whole = [falling(level) for level in np.linspace(0.2, 1.0, 20)]
-    found = foretell(falling(0.1, 5), whole, 10.0)
+    found = forecast_end(falling(0.1, 5), whole, 10.0)
     assert found is not None
     assert found.chance > 0.9
 
@@ -62,7 +62,7 @@ def test_a_forecast_is_less_sure_where_early_results_say_less() -> None:
     for noise in (0.01, 0.5):
         starts = rng.uniform(0.5, 1.5, 30)
         whole = [curve([s] * 5 + [s + noise * rng.uniform(-1.0, 0.0)] * 5) for s in starts]
-        found = foretell(curve([0.8] * 5), whole, 10.0)
+        found = forecast_end(curve([0.8] * 5), whole, 10.0)
         assert found is not None
         chances.append(found.chance)
     assert chances[0] < 0.001 < chances[1]
@@ -70,7 +70,7 @@ def test_a_forecast_is_less_sure_where_early_results_say_less() -> None:
 
 def test_where_curves_cross_the_slow_are_likelier_to_win() -> None:
     whole = [curve([2.0 - level] * 5 + [level] * 5) for level in np.linspace(0.2, 0.9, 12)]
-    slow, fast = (foretell(curve([start] * 5), whole, 10.0) for start in (1.85, 1.15))
+    slow, fast = (forecast_end(curve([start] * 5), whole, 10.0) for start in (1.85, 1.15))
     assert slow is not None
     assert fast is not None
     assert slow.chance > 0.2
@@ -80,12 +80,12 @@ def test_where_curves_cross_the_slow_are_likelier_to_win() -> None:
 @pytest.mark.parametrize("known", [[0.5] * 9, [0.1, 0.2, 0.3, 0.4], [math.inf] * 9])
 def test_too_few_ends_or_ends_that_are_alike_tell_nothing(known: list[float]) -> None:
     whole = [curve([1.0] * 5 + [end] * 5) for end in known]
-    assert foretell(curve([0.9] * 5), whole, 10.0) is None
+    assert forecast_end(curve([0.9] * 5), whole, 10.0) is None
 
 
 def test_curves_that_are_over_already_tell_nothing() -> None:
     whole = [falling(level, 5) for level in np.linspace(0.2, 1.0, 20)]
-    assert foretell(falling(0.3, 5), whole, 10.0) is None
+    assert forecast_end(falling(0.3, 5), whole, 10.0) is None
 
 
 def test_a_curve_unlike_any_other_is_foretold_with_less_certainty_by_its_level() -> None:
@@ -104,7 +104,7 @@ def test_what_still_falls_is_foretold_with_less_certainty() -> None:
             rng.permutation(12), rng.permutation(pace), rng.uniform(0.2, 0.8, 12), strict=True
         )
     ]
-    slow, fast = (foretell(fading(14.0, fall, 0.5, 4), whole, 8.0) for fall in (0.05, 1.5))
+    slow, fast = (forecast_end(fading(14.0, fall, 0.5, 4), whole, 8.0) for fall in (0.05, 1.5))
     assert slow is not None
     assert fast is not None
     assert fast.high - fast.low > 3.0 * (slow.high - slow.low)
@@ -113,7 +113,7 @@ def test_what_still_falls_is_foretold_with_less_certainty() -> None:
 @BRIEF
 @given(st.lists(st.lists(LOSSES, min_size=1, max_size=9), max_size=9), st.lists(LOSSES, min_size=1))
 def test_a_forecast_is_made_of_numbers(known: list[list[float]], own: list[float]) -> None:
-    found = foretell(curve(own), [curve(losses) for losses in known], 100.0)
+    found = forecast_end(curve(own), [curve(losses) for losses in known], 100.0)
     if found is not None:
         assert all(map(math.isfinite, (found.low, found.high, found.to_beat, found.trend)))
         assert 0.0 <= found.chance <= 1.0

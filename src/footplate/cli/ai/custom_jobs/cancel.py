@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from footplate.cli.ai.custom_jobs.kind import KIND
-from footplate.cli.ai.located.cancel import cancel_command
+from footplate.cli.ai.location_jobs.cancel import cancel_command
 
 command = cancel_command(KIND)

@@ -9,15 +9,15 @@ import click
 
 from footplate.cli.ai.custom_jobs.kind import KIND
 from footplate.cli.ai.custom_jobs.options import program_options
-from footplate.cli.ai.located.create_options import create_options, display_name_option
-from footplate.cli.interruption import at_interrupt
+from footplate.cli.ai.location_jobs.create_options import create_options, display_name_option
+from footplate.cli.keyboard_interrupt import at_interrupt
 from footplate.cli.kms_key import kms_key_name
+from footplate.cli.output_format import render
 from footplate.cli.session_options import with_session
-from footplate.cli.show import render
 
 if TYPE_CHECKING:
+    from footplate.cli.job_submission import SubmissionOptions
     from footplate.cli.session import Session
-    from footplate.cli.submitting import Submitting
 
 
 @click.command("create")
@@ -29,7 +29,7 @@ def command(
     session: Session,
     /,
     region: str,
-    submitting: Submitting,
+    submitting: SubmissionOptions,
     display_name: str,
     worker_pools: tuple[dict[str, str], ...],
     config: str | None,
@@ -39,7 +39,7 @@ def command(
 ) -> None:
     """Create a custom job, which starts as soon as there is room for it.
 
-    A worker pool wants machine-type, and one of these sets of keys:
+    A worker pool requires machine-type, and one of these sets of keys:
 
     \b
       container-image-uri                       an image of yours, which Docker or Podman runs
@@ -67,11 +67,11 @@ def command(
         raise click.UsageError("--worker-pool-spec or --config is needed")
     # Imported here: help texts need neither YAML nor the packager.
     from footplate.cli.ai.custom_jobs.draft import CustomJobDraft
-    from footplate.cli.ai.custom_jobs.given_pools import GivenPools
+    from footplate.cli.ai.custom_jobs.pool_options import PoolArguments
     from footplate.cli.config_file import read_config
 
     project, uris = session.project, tuple(python_package_uris)
-    pools = GivenPools(project, display_name, worker_pools, uris, staging_bucket)
+    pools = PoolArguments(project, display_name, worker_pools, uris, staging_bucket)
     content = read_config(Path(config), "ai custom-jobs create") if config else {}
     options["kms_key_name"] = kms_key_name(options, project)
     at_interrupt("Interrupted; no job was created.")

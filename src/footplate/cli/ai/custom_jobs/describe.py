@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from footplate.cli.ai.custom_jobs.kind import KIND
-from footplate.cli.ai.located.describe import describe_command
+from footplate.cli.ai.location_jobs.describe import describe_command
 
 command = describe_command(KIND)

@@ -1,4 +1,4 @@
-"""A custom job before it is made."""
+"""A custom job before it is submitted."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from footplate.cli.ai.custom_jobs.request import make_job
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from footplate.cli.ai.custom_jobs.given_pools import GivenPools
+    from footplate.cli.ai.custom_jobs.pool_options import PoolArguments
     from footplate.cli.packaging.built_packages import PackageStore
-    from footplate.client.resources import Job
+    from footplate.client.records import Job
     from footplate.client.service import Service
     from footplate.client.validation import Checked
     from footplate.domain.preview.package_check import PackageCheck
@@ -28,10 +28,10 @@ class CustomJobDraft:
     display_name: str
     config: JsonObject
     options: Mapping[str, object]
-    pools: GivenPools
+    pools: PoolArguments
 
-    def foretell(self) -> JsonObject:
-        return make_job(self.display_name, self.config, self.options, self.pools.foretell())
+    def forecast_end(self) -> JsonObject:
+        return make_job(self.display_name, self.config, self.options, self.pools.forecast_end())
 
     def stage(self, storage: PackageStore) -> JsonObject:
         return make_job(self.display_name, self.config, self.options, self.pools.stage(storage))

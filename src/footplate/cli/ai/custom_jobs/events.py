@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from footplate.cli.ai.custom_jobs.kind import KIND
-from footplate.cli.ai.located.events import events_command
+from footplate.cli.ai.location_jobs.events import events_command
 
 command = events_command(
     KIND, "Show what has happened to a job so far: waits, restarts and why, hangs, its end."

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from footplate.cli.ai.custom_jobs.kind import KIND
-from footplate.cli.ai.located.list import list_command
+from footplate.cli.ai.location_jobs.list import list_command
 
 command = list_command(KIND)

@@ -32,7 +32,7 @@ def command(run: LocalRun, user_args: Sequence[str] | None) -> None:
     folder of yours, by its absolute path.
 
     Ends with 0 if the program succeeded, and with 1 if it failed. Ctrl-C cancels it and waits for
-    its end; nothing goes on.
+    its end; nothing keeps running.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""The custom job that a local run is, and its run."""
+"""Creates the custom job of a local run, and runs it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from footplate.cli.local_runs.gpu_type import GPU_TYPE
-from footplate.cli.local_runs.running import PROJECT, run_to_end
-from footplate.cli.local_runs.runtime import require_image
+from footplate.cli.local_runs.job_run import PROJECT, run_to_end
+from footplate.cli.local_runs.runtime_check import require_image
 from footplate.cli.packaging.image_build import build_image
 from footplate.cli.packaging.local_code import MODULE, LocalCode, package_local_code
 from footplate.cli.packaging.staging import check_names, stage

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
-from footplate.cli.gathered import gathered
+from footplate.cli.option_groups import gathered
 from footplate.cli.option_values import ListValue
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""gcloud's options that say what a custom job runs."""
+"""gcloud's options for the program of a custom job."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 import click
 
 from footplate.cli.ai.custom_jobs.worker_pools import KEYS
-from footplate.cli.offering import offered
 from footplate.cli.option_values import DictValue, ListValue
+from footplate.cli.parameter_completion import offered
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,11 +1,11 @@
-"""The CustomJob that a create sends, from a config file and what the command line says over it."""
+"""Builds the CustomJob to send from a config file and options."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.cli.ai.located.request import put_job_options, put_run_options
-from footplate.cli.config_message import as_message
+from footplate.cli.ai.location_jobs.request import put_job_options, put_run_options
+from footplate.cli.config_normalization import as_message
 from footplate.domain.errors import InvalidArgument
 from footplate.wire.vertex_v1.models import CustomJobSpec
 

@@ -99,7 +99,7 @@ def _check_machine(pool: dict[str, str]) -> None:
     if "machine-type" not in pool:
         raise _wrong("machine-type is missing")
     if "accelerator-count" in pool and "accelerator-type" not in pool:
-        raise _wrong("accelerator-count wants accelerator-type beside it")
+        raise _wrong("accelerator-count requires accelerator-type")
     for key in ("replica-count", "accelerator-count", "boot-disk-size"):
         _whole(pool, key, 1)
 
@@ -107,16 +107,16 @@ def _check_machine(pool: dict[str, str]) -> None:
 def _check_software(pool: dict[str, str]) -> None:
     if "local-package-path" in pool:
         if "executor-image-uri" not in pool:
-            raise _wrong("local-package-path wants executor-image-uri beside it")
+            raise _wrong("local-package-path requires executor-image-uri")
         if ("python-module" in pool) == ("script" in pool):
-            raise _wrong("local-package-path wants either python-module or script beside it")
+            raise _wrong("local-package-path requires either python-module or script")
         return
     if ("executor-image-uri" in pool) == ("container-image-uri" in pool):
         raise _wrong("either executor-image-uri or container-image-uri is needed")
     if "container-image-uri" in pool and "python-module" in pool:
         raise _wrong("python-module doesn't go with container-image-uri")
     if "executor-image-uri" in pool and "python-module" not in pool:
-        raise _wrong("executor-image-uri wants python-module beside it")
+        raise _wrong("executor-image-uri requires python-module")
     if unexpected := [key for key in LOCAL_KEYS if key in pool]:
         raise _wrong(f"{', '.join(unexpected)}: allowed with local-package-path only")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from footplate.cli.ai.hp_tuning_jobs.kind import KIND
-from footplate.cli.ai.located.cancel import cancel_command
+from footplate.cli.ai.location_jobs.cancel import cancel_command
 
 command = cancel_command(
     KIND,

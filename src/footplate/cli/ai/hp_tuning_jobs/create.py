@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.ai.hp_tuning_jobs.kind import KIND
-from footplate.cli.ai.located.create_options import create_options, display_name_option
-from footplate.cli.interruption import at_interrupt
+from footplate.cli.ai.location_jobs.create_options import create_options, display_name_option
+from footplate.cli.keyboard_interrupt import at_interrupt
 from footplate.cli.kms_key import kms_key_name
 from footplate.cli.learn_from import learn_from_option
+from footplate.cli.output_format import render
 from footplate.cli.session_options import with_session
-from footplate.cli.show import render
 
 if TYPE_CHECKING:
+    from footplate.cli.job_submission import SubmissionOptions
     from footplate.cli.session import Session
-    from footplate.cli.submitting import Submitting
 
 
 @click.command("create")
@@ -53,7 +53,7 @@ def command(
     session: Session,
     /,
     region: str,
-    submitting: Submitting,
+    submitting: SubmissionOptions,
     display_name: str,
     config: str,
     **options: object,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from footplate.cli.ai.hp_tuning_jobs.kind import KIND
-from footplate.cli.ai.located.describe import describe_command
+from footplate.cli.ai.location_jobs.describe import describe_command
 
 command = describe_command(
     KIND,

@@ -1,4 +1,4 @@
-"""A tuning job before it is made."""
+"""A tuning job before it is submitted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from footplate.cli.packaging.built_packages import PackageStore
-    from footplate.client.resources import Job
+    from footplate.client.records import Job
     from footplate.client.service import Service
     from footplate.client.validation import Checked
     from footplate.domain.preview.package_check import PackageCheck
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TuningJobDraft:
-    """Its packages lie in buckets already: nothing of it is built or uploaded."""
+    """Its packages are in buckets already: nothing is built or uploaded."""
 
     project: str
     region: str
     request: JsonObject
 
-    def foretell(self) -> JsonObject:
+    def forecast_end(self) -> JsonObject:
         return self.request
 
     def stage(self, storage: PackageStore) -> JsonObject:  # noqa: ARG002 - the protocol

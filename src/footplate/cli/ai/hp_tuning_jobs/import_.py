@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.option_values import ListValue
+from footplate.cli.output_format import format_option, render
 from footplate.cli.session_options import region_option, with_session
-from footplate.cli.show import format_option, render
-from footplate.cli.terminal import disarm
+from footplate.cli.terminal_text import disarm
 from footplate.domain.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from footplate.cli.formats.layout import Layout
+    from footplate.cli.formats.format_spec import Layout
     from footplate.cli.session import Session
 
 _COLUMNS = {"NAME": "name", "DISPLAY_NAME": "displayName", "STATE": "state"}
@@ -39,7 +39,7 @@ _COLUMNS = {"NAME": "name", "DISPLAY_NAME": "displayName", "STATE": "state"}
 @click.option(
     "--goal",
     type=click.Choice(["maximize", "minimize"]),
-    help="What is best, for a file that doesn't say: a CSV, or trials alone.",
+    help="Optimization goal, for a file that doesn't name it: a CSV, or trials alone.",
 )
 @format_option("yaml")
 @region_option()
@@ -70,8 +70,8 @@ def command(
           --learn-from=STUDY_ID
     """
     # Imported here: help texts need none of it.
-    from footplate.cli.prior.reading import read_study
-    from footplate.cli.prior.sending import send_study
+    from footplate.cli.study_import.file_formats import read_study
+    from footplate.cli.study_import.upload import send_study
 
     study = read_study(file, study_name, metrics, (goal or "").upper())
     if not study.trials:

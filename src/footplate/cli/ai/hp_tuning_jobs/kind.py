@@ -1,8 +1,8 @@
-"""Tuning jobs, and their table."""
+"""The job kind of tuning jobs, with the columns of their table."""
 
 from __future__ import annotations
 
-from footplate.cli.ai.located.kind import Kind
+from footplate.cli.ai.location_jobs.job_kind import Kind
 from footplate.cli.session import Session
 
 KIND = Kind(

@@ -1,11 +1,11 @@
-"""The tuning job that a create sends, from a config file and what options say over it."""
+"""Builds the tuning job to send from a config file and options."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.cli.ai.located.request import put_job_options, put_run_options
-from footplate.cli.config_message import as_message
+from footplate.cli.ai.location_jobs.request import put_job_options, put_run_options
+from footplate.cli.config_normalization import as_message
 from footplate.cli.learn_from import put_learn_from
 from footplate.cli.option_values import enum_name
 from footplate.domain.errors import InvalidArgument

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from footplate.cli.ai.hp_tuning_jobs.kind import KIND
-from footplate.cli.ai.located.stream_logs import stream_logs_command
+from footplate.cli.ai.location_jobs.stream_logs import stream_logs_command
 
 command = stream_logs_command(
     KIND,

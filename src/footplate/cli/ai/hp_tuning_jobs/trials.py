@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from footplate.cli.ai.hp_tuning_jobs.kind import KIND
-from footplate.cli.ai.located.kind import EXAMPLE_ID
-from footplate.cli.offering import offered
+from footplate.cli.ai.location_jobs.job_kind import EXAMPLE_ID
+from footplate.cli.parameter_completion import offered
 from footplate.cli.session_options import region_option, with_session
 from footplate.cli.trials.command import run_trials, trials_help, trials_options
 

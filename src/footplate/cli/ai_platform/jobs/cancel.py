@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli import job_commands
-from footplate.cli.offering import offered
+from footplate.cli.parameter_completion import offered
 from footplate.cli.session_options import with_session
 
 if TYPE_CHECKING:

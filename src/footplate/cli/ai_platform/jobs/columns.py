@@ -1,9 +1,9 @@
-"""The table of training jobs."""
+"""The columns of the training jobs table."""
 
 from __future__ import annotations
 
-from footplate.cli.lists.prefilter import States
-from footplate.domain.states import State
+from footplate.cli.lists.server_filter import States
+from footplate.domain.job_states import State
 
 COLUMNS = {"JOB_ID": "jobId", "STATUS": "state", "CREATED": "createTime"}
 TUNED = {"TUNES": "trainingOutput.hyperparameterMetricTag"}

@@ -8,12 +8,12 @@ import click
 
 from footplate.cli import job_commands
 from footplate.cli.ai_platform.jobs.columns import COLUMNS
-from footplate.cli.offering import offered
+from footplate.cli.output_format import format_option
+from footplate.cli.parameter_completion import offered
 from footplate.cli.session_options import with_session
-from footplate.cli.show import format_option
 
 if TYPE_CHECKING:
-    from footplate.cli.formats.layout import Layout
+    from footplate.cli.formats.format_spec import Layout
     from footplate.cli.session import Session
 
 

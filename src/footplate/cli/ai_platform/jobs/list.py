@@ -9,12 +9,12 @@ import click
 from footplate.cli.ai_platform.jobs.columns import COLUMNS, STATES, TUNED
 from footplate.cli.lists.jobs import print_jobs, with_restarts
 from footplate.cli.lists.listing import Listing, list_options, uri_option
-from footplate.cli.lists.prefilter import prefilter
+from footplate.cli.lists.server_filter import prefilter
 from footplate.cli.session_options import with_session
 from footplate.cli.trials.summary import is_tuning
 
 if TYPE_CHECKING:
-    from footplate.cli.formats.keys import Resource
+    from footplate.cli.formats.field_paths import Resource
     from footplate.cli.session import Session
 
 

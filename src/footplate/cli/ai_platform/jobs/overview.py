@@ -1,4 +1,4 @@
-"""``--summarize``: a job in a few small tables, as gcloud has them."""
+"""``--summarize``: a job as a few small tables, as gcloud prints them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from footplate.cli.formats.printers import print_resources
 from footplate.cli.trials.summary import is_tuning, trial_counts
 
 if TYPE_CHECKING:
-    from footplate.cli.formats.keys import Resource
+    from footplate.cli.formats.field_paths import Resource
     from footplate.client.trials import TrialsView
 
 _TABLES = (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli.offering import offered
+from footplate.cli.parameter_completion import offered
 from footplate.cli.session_options import with_session
 from footplate.cli.shell.ssh import ssh, ssh_options
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli import job_commands
-from footplate.cli.offering import offered
+from footplate.cli.parameter_completion import offered
 from footplate.cli.session_options import with_session
 from footplate.cli.stacks_options import stacks_options
 
@@ -23,8 +23,8 @@ def command(session: Session, job: str, replicas: tuple[str, ...], layout: str) 
     """Show where the Python processes of a running job stand, and which replicas differ.
 
     Replicas whose main threads stand in the same place are shown together, most of them first: in
-    a hang that is where they wait, and whoever differs is whom they wait for. Nothing is stopped
-    for it.
+    a hang that is where they wait, and the process that differs is the one they wait for. Nothing
+    is stopped for it.
 
     \b
     Examples:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from footplate.cli.offering import offered
+from footplate.cli.parameter_completion import offered
 from footplate.cli.session_options import with_session
 from footplate.cli.trials.command import run_trials, trials_help, trials_options
 

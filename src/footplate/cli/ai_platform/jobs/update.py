@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.ai_platform.jobs.columns import COLUMNS
-from footplate.cli.offering import offered
 from footplate.cli.option_values import DictValue, ListValue
+from footplate.cli.output_format import format_option, render
+from footplate.cli.parameter_completion import offered
 from footplate.cli.session_options import with_session
-from footplate.cli.show import format_option, render
 
 if TYPE_CHECKING:
-    from footplate.cli.formats.layout import Layout
+    from footplate.cli.formats.format_spec import Layout
     from footplate.cli.session import Session
 
 
@@ -41,7 +41,7 @@ def command(
     *,
     clear_labels: bool,
 ) -> None:
-    """Change the labels of a job, whatever its state.
+    """Change the labels of a job in any state.
 
     With --clear-labels or --remove-labels, what --update-labels says comes last.
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli import job_commands
-from footplate.cli.offering import offered
+from footplate.cli.output_format import format_option
+from footplate.cli.parameter_completion import offered
 from footplate.cli.session_options import with_session
-from footplate.cli.show import format_option
 from footplate.cli.usage_options import usage_options
 
 if TYPE_CHECKING:
-    from footplate.cli.formats.layout import Layout
+    from footplate.cli.formats.format_spec import Layout
     from footplate.cli.session import Session
 
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def command(session: Session, job: str, layout: Layout, replica: str, points: int | None) -> None:
     """Show what the replicas of a job use: CPU, memory, disk, network, GPUs.
 
-    CPU is in percent of one vCPU. What is read, written, received and sent is told in all.
+    CPU is in percent of one vCPU. Bytes read, written, received and sent are totals.
 
     \b
     Examples:

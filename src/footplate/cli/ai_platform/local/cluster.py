@@ -1,4 +1,4 @@
-"""The replicas of a local run, and the job that asks for them."""
+"""The replicas of a local run, and the job that requests them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``--job-dir`` of a local run: a folder of this machine, or a place in a bucket."""
+"""``--job-dir`` of a local run: a local folder, or a path in a bucket."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""gcloud's options for a local run, and two of our own."""
+"""gcloud's options for a local run, and two of Footplate's own."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
-from footplate.cli.gathered import gathered
-from footplate.cli.offering import offered
+from footplate.cli.option_groups import gathered
+from footplate.cli.parameter_completion import offered
 
 if TYPE_CHECKING:
     from collections.abc import Callable

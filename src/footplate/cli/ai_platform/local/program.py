@@ -1,4 +1,4 @@
-"""What runs: the user's package, and a module that starts it where gcloud would."""
+"""The user's package, with a module that starts it in the directory that gcloud would use."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from footplate.cli.packaging.archive import Source
 from footplate.cli.packaging.build import is_project
-from footplate.cli.packaging.modules import check_module
-from footplate.cli.packaging.progress import build_shown
-from footplate.cli.packaging.trainer import make_sdist
+from footplate.cli.packaging.build_progress import build_shown
+from footplate.cli.packaging.module_check import check_module
+from footplate.cli.packaging.trainer_package import make_sdist
 
 if TYPE_CHECKING:
     from footplate.cli.packaging.archive import Archive

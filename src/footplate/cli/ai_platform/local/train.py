@@ -26,12 +26,12 @@ def command(run: LocalTrain, user_args: Sequence[str] | None) -> None:
     mean files there. It gets no GPU.
 
     With --distributed there are a master, workers and parameter servers, all on this machine. They
-    start together, and TF_CONFIG tells each of the others. Lines begin with the replica's name.
+    start together, and TF_CONFIG names the others to each. Lines begin with the replica's name.
 
     What is written to a gs:// job directory is removed with the service: to keep it, give a folder.
 
     Ends with 0 if the job succeeded, and with 1 if it failed. Ctrl-C cancels the job and waits for
-    its end; nothing goes on.
+    its end; nothing keeps running.
 
     \b
     Examples:

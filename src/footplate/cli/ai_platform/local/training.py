@@ -1,4 +1,4 @@
-"""A trainer packaged, run and followed to its end."""
+"""Packages a trainer, runs it, and follows it to its end."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import click
 from footplate.cli.ai_platform.local.cluster import cluster, local_job
 from footplate.cli.ai_platform.local.job_dir import read_job_dir
 from footplate.cli.ai_platform.local.program import package_program
-from footplate.cli.local_runs.running import PROJECT, run_to_end
-from footplate.cli.local_runs.runtime import require_version
+from footplate.cli.local_runs.job_run import PROJECT, run_to_end
+from footplate.cli.local_runs.runtime_check import require_version
 from footplate.cli.packaging.staging import check_names, stage
 from footplate.domain.names import GcsUri
 

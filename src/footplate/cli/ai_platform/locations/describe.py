@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.ai_platform.locations.rows import COLUMNS, row
+from footplate.cli.output_format import format_option, render
 from footplate.cli.session_options import with_session
-from footplate.cli.show import format_option, render
 
 if TYPE_CHECKING:
-    from footplate.cli.formats.layout import Layout
+    from footplate.cli.formats.format_spec import Layout
     from footplate.cli.session import Session
 
 

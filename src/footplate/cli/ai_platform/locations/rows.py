@@ -1,11 +1,11 @@
-"""The table of locations."""
+"""The columns of the locations table."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from footplate.cli.formats.keys import Resource
+    from footplate.cli.formats.field_paths import Resource
 
 COLUMNS = {
     "NAME": "locationId",

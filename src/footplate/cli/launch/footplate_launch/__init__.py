@@ -1,1 +1,1 @@
-"""Leads Google's clients in this process to Footplate, and keeps them from the real service."""
+"""Points Google's clients in this process to Footplate, and away from the real service."""

@@ -1,4 +1,4 @@
-"""google.auth: no credentials but anonymous ones."""
+"""Patches google.auth to return anonymous credentials only."""
 
 from __future__ import annotations
 

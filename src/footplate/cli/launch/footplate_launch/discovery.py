@@ -1,4 +1,4 @@
-"""googleapiclient: what ``build`` makes speaks with Footplate, batches included."""
+"""Patches googleapiclient: ``build`` returns clients of Footplate, batches included."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import json
 from typing import TYPE_CHECKING
 
 from .auth import anonymous
-from .refusal import RealServiceRefused
+from .google_hosts import RealServiceRefused
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping

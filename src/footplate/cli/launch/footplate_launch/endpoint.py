@@ -1,4 +1,4 @@
-"""Where Footplate is, as ``footplate run`` said it in the environment."""
+"""Reads the server's address that ``footplate run`` put into the environment."""
 
 from __future__ import annotations
 

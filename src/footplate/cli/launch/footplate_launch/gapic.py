@@ -1,4 +1,4 @@
-"""google.cloud.aiplatform: every client of every service speaks REST with Footplate."""
+"""Patches google.cloud.aiplatform: every client uses REST with Footplate."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import inspect
 from typing import TYPE_CHECKING
 
 from .auth import anonymous
-from .refusal import RealServiceRefused, is_google
+from .google_hosts import RealServiceRefused, is_google
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -1,11 +1,11 @@
-"""grpc resolves and connects in C, unseen by Python: stopped where a channel is made."""
+"""Blocks grpc channels to Google, because grpc connects in C where Python hooks do not see it."""
 
 from __future__ import annotations
 
 import functools
 from typing import TYPE_CHECKING
 
-from .refusal import check_target
+from .google_hosts import check_target
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -1,4 +1,4 @@
-"""google.cloud.storage: its client speaks with Footplate, whatever it was given."""
+"""Patches google.cloud.storage: its client uses Footplate."""
 
 from __future__ import annotations
 

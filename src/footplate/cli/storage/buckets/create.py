@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     default="",
     metavar="LOCATION",
     help="Region, dual-region or multi-region (US, EU, ASIA) of the buckets: jobs in other regions "
-    "get a warning. Their files lie in the data directory all the same.  [default: US]",
+    "get a warning. Their files are in the data directory in any case.  [default: US]",
 )
 @with_session
 def command(session: Session, urls: tuple[str, ...], location: str) -> None:

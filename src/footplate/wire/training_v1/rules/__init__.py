@@ -1,4 +1,4 @@
-"""What a training job of ml v1 must obey beyond its schema.
+"""Rules for training jobs of ml v1 beyond their schema.
 
 Source: the service's API reference for Job and TrainingInput.
 """

@@ -1,11 +1,11 @@
-"""What a tuning job over a built-in algorithm may search, and by which metric."""
+"""Rules for tuning jobs of built-in algorithms."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Violation
-from footplate.domain.words import nearest
+from footplate.domain.formatting import nearest
 from footplate.wire.json_text import describe
 from footplate.wire.training_v1.enums import ParameterType
 from footplate_algorithms.metric_names import reported

@@ -1,4 +1,4 @@
-"""Jobs of built-in algorithms: their images, clusters, arguments and what they may tune."""
+"""Rules for jobs of built-in algorithms."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.algorithms import IMAGES, image_name
 from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.formatting import nearest
 from footplate.domain.names import GcsUri
-from footplate.domain.words import nearest
 from footplate.wire.json_text import describe
 from footplate.wire.training_v1.enums import ScaleTier
-from footplate.wire.training_v1.prebuilt import master_image
+from footplate.wire.training_v1.prebuilt_images import master_image
 from footplate.wire.training_v1.roles import roles, staffed, tier_of
 from footplate.wire.training_v1.rules.algorithm_searches import check_tuned, tuned_names
 from footplate_algorithms.algorithms import ALGORITHMS, PATHS

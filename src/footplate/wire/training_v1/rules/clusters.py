@@ -1,4 +1,4 @@
-"""Scale tiers, roles and their machines, and the region that has them."""
+"""Rules for scale tiers, roles, machines and the region."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.catalogue import Family
 from footplate.domain.errors import Violation
+from footplate.domain.formatting import listed
 from footplate.domain.machines import check_machine, check_machines, check_place
-from footplate.domain.words import listed
 from footplate.wire.json_text import describe
 from footplate.wire.training_v1.enums import AcceleratorType, ScaleTier
 from footplate.wire.training_v1.machine_types import known_here, of_vertex

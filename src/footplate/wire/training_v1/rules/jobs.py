@@ -1,4 +1,4 @@
-"""The rules of a job as a whole."""
+"""Rules for a job as a whole."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from footplate.domain.names import check_training_job_id
 from footplate.wire.labels import check_labels
 from footplate.wire.training_v1.rules.algorithms import check_algorithm
 from footplate.wire.training_v1.rules.clusters import check_cluster
-from footplate.wire.training_v1.rules.configs import check_configs
 from footplate.wire.training_v1.rules.programs import check_program
+from footplate.wire.training_v1.rules.replica_configs import check_configs
+from footplate.wire.training_v1.rules.run_options import check_surroundings
 from footplate.wire.training_v1.rules.searches import check_search
-from footplate.wire.training_v1.rules.surroundings import check_surroundings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from footplate.domain.catalogue import Catalogue
-    from footplate.wire.json_model import Understood
+    from footplate.wire.json_model import ParseResult
     from footplate.wire.training_v1.models import Job
 
 
-def check_job(understood: Understood[Job], catalogue: Catalogue) -> Iterator[Violation]:
+def check_job(understood: ParseResult[Job], catalogue: Catalogue) -> Iterator[Violation]:
     """All that the rules don't allow of what was understood."""
     job = understood.message
     try:

@@ -1,4 +1,4 @@
-"""What runs: packages in a runtime version, or a container image."""
+"""Rules for programs: packages in a runtime, or a container image."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Violation
 from footplate.wire.json_text import describe
-from footplate.wire.training_v1.prebuilt import has_prebuilt_image, master_image
+from footplate.wire.training_v1.prebuilt_images import has_prebuilt_image, master_image
 from footplate.wire.uris import check_module, check_packages
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The search of a hyperparameter tuning job. An absent number is 0, as proto3 has it."""
+"""Rules for the search of a tuning job. An absent number is 0, as in proto3."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from footplate.domain.hyperparameters import (
     check_trial_counts,
 )
 from footplate.domain.names import check_training_job_id
-from footplate.wire.json_model import understood_items
+from footplate.wire.json_model import parsed_items
 from footplate.wire.json_text import describe
-from footplate.wire.learning import check_learning
+from footplate.wire.learn_from_label import check_learning
 from footplate.wire.training_v1.enums import Algorithm, ParameterType, ScaleType
 
 if TYPE_CHECKING:
@@ -118,11 +118,11 @@ def _check_parameter(
             yield from _check_bounds(parameter, kind, field, log_scale)
     elif kind is ParameterType.DISCRETE:
         at = f"{field}.discreteValues"
-        values = understood_items(parameter.discrete_values or (), at, clouded)
+        values = parsed_items(parameter.discrete_values or (), at, clouded)
         yield from check_discrete_values(values, at, log_scale=log_scale)
     else:
         at = f"{field}.categoricalValues"
-        categories = understood_items(parameter.categorical_values or (), at, clouded)
+        categories = parsed_items(parameter.categorical_values or (), at, clouded)
         yield from check_category_lengths(categories, at)
         yield from _check_categories(parameter, field)
 

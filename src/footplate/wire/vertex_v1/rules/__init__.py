@@ -1,4 +1,4 @@
-"""What jobs of aiplatform v1 must obey beyond their schema.
+"""Rules for jobs of aiplatform v1 beyond their schema.
 
 Source: the service's API reference for CustomJob, HyperparameterTuningJob and what is in them.
 """

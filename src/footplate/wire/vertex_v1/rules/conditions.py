@@ -1,4 +1,4 @@
-"""For which values of its parent a conditional parameter is there."""
+"""Rules for conditional parameters."""
 
 from __future__ import annotations
 

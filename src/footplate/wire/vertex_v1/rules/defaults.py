@@ -1,4 +1,4 @@
-"""Values of parameters that a study begins with."""
+"""Rules for default values of parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The spec of a custom job, or of each trial of a tuning job."""
+"""Rules for the spec of a custom job, or of a tuning job's trials."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The machines of all pools, each by itself and together."""
+"""Rules for the machines of worker pools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No two parameters of a name that a trial could have at once."""
+"""Rules for parameter names: no duplicates in one trial."""
 
 from __future__ import annotations
 

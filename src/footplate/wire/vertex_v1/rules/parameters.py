@@ -1,4 +1,4 @@
-"""The values that a parameter can take, and what of it depends on others."""
+"""Rules for parameters and their values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from footplate.domain.hyperparameters import (
     check_parameter_names,
     check_range,
 )
-from footplate.wire.json_model import understood_items
+from footplate.wire.json_model import parsed_items
 from footplate.wire.vertex_v1.enums import ScaleType
 from footplate.wire.vertex_v1.rules.conditions import Conditions
 from footplate.wire.vertex_v1.rules.defaults import check_default
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from footplate.wire.vertex_v1.study_models import ParameterSpec
 
-LEAST_STEP = 1e-10
+MIN_STEP = 1e-10
 """Between two discrete values; nearer ones are the same."""
 _KINDS = ("doubleValueSpec", "integerValueSpec", "categoricalValueSpec", "discreteValueSpec")
 _LOG_SCALES = (ScaleType.UNIT_LOG_SCALE, ScaleType.UNIT_REVERSE_LOG_SCALE)
@@ -117,12 +117,12 @@ def _check_values(
         case CategoricalValueSpec():
             if not spec.values:
                 yield Violation(field, "required: at least one category")
-            categories = understood_items(spec.values or (), field, clouded)
+            categories = parsed_items(spec.values or (), field, clouded)
             yield from check_category_lengths(categories, field)
         case DiscreteValueSpec():
-            values = understood_items(spec.values or (), field, clouded)
+            values = parsed_items(spec.values or (), field, clouded)
             yield from check_discrete_values(
-                values, field, least_step=LEAST_STEP, log_scale=log_scale
+                values, field, least_step=MIN_STEP, log_scale=log_scale
             )
         case DoubleValueSpec() | IntegerValueSpec():
             if not (clouded(f"{at}.minValue") or clouded(f"{at}.maxValue")):

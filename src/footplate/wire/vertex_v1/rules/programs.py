@@ -1,4 +1,4 @@
-"""What the replicas of a pool run: a container, or Python packages in a prebuilt image."""
+"""Rules for programs: a container, or Python packages in a prebuilt image."""
 
 from __future__ import annotations
 

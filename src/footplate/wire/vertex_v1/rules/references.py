@@ -1,4 +1,4 @@
-"""The forms of names that refer to what lies elsewhere."""
+"""Rules for names of other resources."""
 
 from __future__ import annotations
 

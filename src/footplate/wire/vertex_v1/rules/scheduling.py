@@ -1,4 +1,4 @@
-"""How long a job may run and wait."""
+"""Rules for time limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When trials, or the whole search, are stopped before their time."""
+"""Rules for early stopping."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Disks and shares of a pool's machines."""
+"""Rules for disks and network shares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a tuning job searches for, and how."""
+"""Rules for the study of a tuning job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What clients tell Vizier of studies and trials."""
+"""Rules for Vizier studies and trials."""
 
 from __future__ import annotations
 

@@ -116,10 +116,10 @@ def test_packages_that_are_there_keep_their_names(
     )
 
     invoke(*DRY, *words)
-    foretold = fake.last("POST").json()["trainingInput"]["packageUris"]
+    forecasted = fake.last("POST").json()["trainingInput"]["packageUris"]
     invoke(*(word for word in DRY if word != "--dry-run"), *words)
 
-    assert foretold == fake.last("POST").json()["trainingInput"]["packageUris"]
+    assert forecasted == fake.last("POST").json()["trainingInput"]["packageUris"]
 
 
 def test_the_whole_verdict_as_json(invoke: Callable[..., Result], fake: FakeService) -> None:

@@ -207,7 +207,7 @@ def test_the_code_can_be_followed_at_once(invoke: Callable[..., Result], fake: F
         (("j", "--config=/nowhere.yaml"), 1,
          f"--config: /nowhere.yaml: {NO_FILE}"),
         (("j", "--master-accelerator=count=1"), 1, "--master-accelerator: the key type is missing"),
-        (("j", "--kms-key=k"), 2, "--kms-key wants --kms-keyring and --kms-location beside it"),
+        (("j", "--kms-key=k"), 2, "--kms-key requires --kms-keyring and --kms-location"),
         (("j", "--labels=a"), 2, "Invalid value for '--labels': 'a' given; allowed: KEY=VALUE"),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A training job before it is made."""
+"""A training job before it is submitted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from footplate.cli.ai_platform.jobs.submit.given_packages import GivenPackages
+from footplate.cli.ai_platform.jobs.submit.package_options import PackageArguments
 from footplate.cli.ai_platform.jobs.submit.request import find_module, make_job
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from footplate.cli.ai_platform.jobs.submit.options import PackageOptions
     from footplate.cli.packaging.built_packages import PackageStore
-    from footplate.client.resources import Job
+    from footplate.client.records import Job
     from footplate.client.service import Service
     from footplate.client.validation import Checked
     from footplate.domain.preview.package_check import PackageCheck
@@ -35,8 +35,8 @@ class TrainingJobDraft:
     packages: PackageOptions
     user_args: Sequence[str] | None
 
-    def foretell(self) -> JsonObject:
-        return self._request(self._given.foretell())
+    def forecast_end(self) -> JsonObject:
+        return self._request(self._given.forecast_end())
 
     def stage(self, storage: PackageStore) -> JsonObject:
         return self._request(self._given.stage(storage))
@@ -58,9 +58,9 @@ class TrainingJobDraft:
         return service.training_jobs.create(self.project, request)
 
     @cached_property
-    def _given(self) -> GivenPackages:
+    def _given(self) -> PackageArguments:
         job_dir = self.options.get("job_dir")
-        return GivenPackages(
+        return PackageArguments(
             self.job_id,
             self.packages,
             str(job_dir) if job_dir else None,

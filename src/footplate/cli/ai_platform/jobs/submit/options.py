@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
-from footplate.cli.gathered import gathered
-from footplate.cli.offering import offered
+from footplate.cli.option_groups import gathered
 from footplate.cli.option_values import DictValue, ListValue
+from footplate.cli.parameter_completion import offered
 
 if TYPE_CHECKING:
     from collections.abc import Callable

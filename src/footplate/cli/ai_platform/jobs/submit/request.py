@@ -1,4 +1,4 @@
-"""The Job that a submit sends, from a config file and what the command line says over it."""
+"""Builds the Job to send from a config file and options."""
 
 from __future__ import annotations
 

@@ -15,24 +15,24 @@ from footplate.cli.ai_platform.jobs.submit.options import (
     program_options,
 )
 from footplate.cli.defaults import DEFAULT_REGION
-from footplate.cli.formats.layout import YAML
+from footplate.cli.formats.format_spec import YAML
 from footplate.cli.gcloud_properties import default_region
-from footplate.cli.interruption import at_interrupt
+from footplate.cli.job_submission import submitting_options
+from footplate.cli.keyboard_interrupt import at_interrupt
 from footplate.cli.kms_key import kms_key_name, kms_options
 from footplate.cli.learn_from import learn_from_option
-from footplate.cli.offering import offered
 from footplate.cli.option_values import UserArgsCommand
+from footplate.cli.output_format import render
+from footplate.cli.parameter_completion import offered
 from footplate.cli.session_options import with_session
-from footplate.cli.show import render
-from footplate.cli.submitting import submitting_options
 from footplate.domain.names import check_training_job_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from footplate.cli.ai_platform.jobs.submit.options import PackageOptions
+    from footplate.cli.job_submission import SubmissionOptions
     from footplate.cli.session import Session
-    from footplate.cli.submitting import Submitting
 
 
 @click.command("training", cls=UserArgsCommand)
@@ -55,7 +55,7 @@ def command(
     session: Session,
     /,
     job: str,
-    submitting: Submitting,
+    submitting: SubmissionOptions,
     config: str | None,
     packages: PackageOptions,
     user_args: Sequence[str] | None,

@@ -1,0 +1,216 @@
+"""All groups of a reducer: those still gathering workers, and those whose lanes run."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import selectors
+import threading
+import time
+from typing import TYPE_CHECKING, Callable, NamedTuple
+
+from footplate_reduction import tcp_options
+from footplate_reduction.counters import Counters
+from footplate_reduction.errors import ReductionError
+from footplate_reduction.frames import HEADER_BYTES, LONGEST_ERROR, FrameType
+from footplate_reduction.handshake_frames import Refused, error_of, handshake_header
+from footplate_reduction.reducer.group import Group
+from footplate_reduction.reducer.handshake import Member, refuse
+
+if TYPE_CHECKING:
+    from footplate_reduction.engines import Engine
+
+MOST_GROUPS = 64
+
+
+class LaneEnd(NamedTuple):
+    """How a lane's thread ended; no error: all workers have left."""
+
+    group: Group
+    lane: int
+    counters: Counters
+    error: ReductionError | None
+
+
+class Groups:
+    """Used by one thread. Lanes run in others, which only put their ends into ``ends``, and ring.
+
+    ``ending``: as ``Engine.serve`` has it. ``say``: takes a line for people.
+    """
+
+    def __init__(
+        self,
+        job: str,
+        engine: Engine,
+        selector: selectors.BaseSelector,
+        ending: int,
+        ring: Callable[[], None],
+        say: Callable[[str], None],
+    ) -> None:
+        self._job = job
+        self._engine = engine
+        self._selector = selector
+        self._ending = ending
+        self._ring = ring
+        self._say = say
+        self._groups: dict[str, Group] = {}
+        self._threads: dict[threading.Thread, None] = {}
+        self._running: list[Counters] = []
+        self._ended = Counters()
+        self.ends: queue.SimpleQueue[LaneEnd] = queue.SimpleQueue()
+
+    @property
+    def groups(self) -> int:
+        return len(self._groups)
+
+    def counters(self) -> Counters:
+        """Of all lanes there were."""
+        total = Counters()
+        for each in [self._ended, *self._running]:
+            _add(total, each)
+        return total
+
+    def admit(self, member: Member) -> None:
+        """Raises Refused."""
+        hello = member.answer.hello
+        if hello.job != self._job:
+            raise Refused("job: this reducer serves another one")
+        group = self._groups.get(hello.group)
+        if group is None:
+            if len(self._groups) >= MOST_GROUPS:
+                raise Refused(f"group: {MOST_GROUPS} are open, and no more may be")
+            group = Group(hello)
+        complete = group.join(member)
+        self._groups[hello.group] = group
+        self._take_in(group, member)
+        if complete is not None:
+            self._begin(group, hello.lane, complete)
+
+    def tick(self) -> None:
+        """Once a second: fails groups whose workers do not connect in time."""
+        now = time.monotonic()
+        for group in list(self._groups.values()):
+            late = group.overdue(now)
+            if late is not None:
+                told = "workers that did not come within {:g} s: {}"
+                names = ", ".join(str(rank) for rank in late[:16])
+                error = ReductionError(told.format(group.limits.patience_s, names), late[0])
+                self._break(group, error)
+
+    def settle(self) -> list[LaneEnd]:
+        """Takes note of the lanes that have ended since."""
+        ended: list[LaneEnd] = []
+        while not self.ends.empty():
+            end = self.ends.get()
+            ended.append(end)
+            self._running = [each for each in self._running if each is not end.counters]
+            _add(self._ended, end.counters)
+            end.group.running.discard(end.lane)
+            end.group.ending = True
+            self._report(end)
+            if end.error is not None:
+                self._break(end.group, end.error)
+            self._drop_if_over(end.group)
+        return ended
+
+    def close(self, why: ReductionError, for_s: float) -> None:
+        """Notifies waiting workers, and waits for the lanes to end."""
+        for group in list(self._groups.values()):
+            self._break(group, why)
+        end = time.monotonic() + for_s
+        for thread in list(self._threads):
+            thread.join(max(0.0, end - time.monotonic()))
+        self.settle()
+
+    def _take_in(self, group: Group, member: Member) -> None:
+        hello = member.answer.hello
+        tcp_options.prepare(member.connection, hello.timeout_s)
+        member.connection.setblocking(False)
+        where = "group {} lane {}: worker {} of {} joined from {}"
+        self._say(where.format(group.name, hello.lane, hello.rank, group.world, member.address))
+        self._selector.register(
+            member.connection, selectors.EVENT_READ, lambda: self._receive(group, member)
+        )
+
+    def _receive(self, group: Group, member: Member) -> None:
+        """A waiting worker sends nothing but its end or an error."""
+        error = _last_words(member)
+        hello = member.answer.hello
+        self._selector.unregister(member.connection)
+        member.connection.close()
+        group.leave(member)
+        left = "group {} lane {}: worker {} left before all were there"
+        self._say(left.format(group.name, hello.lane, hello.rank))
+        if error is not None:
+            self._break(group, error)
+        self._drop_if_over(group)
+
+    def _begin(self, group: Group, lane: int, members: list[Member]) -> None:
+        for member in members:
+            self._selector.unregister(member.connection)
+            with contextlib.suppress(OSError):  # the lane finds out
+                member.connection.send(member.answer.welcome)
+            member.connection.setblocking(True)
+        self._say(f"group {group.name} lane {lane}: begins with {len(members)} workers")
+        counters = Counters()
+        self._running.append(counters)
+        name = f"group {group.name} lane {lane}"
+        work = (group, lane, members, counters)
+        thread = threading.Thread(target=self._serve, args=work, name=name, daemon=True)
+        self._threads[thread] = None
+        thread.start()
+
+    def _serve(self, group: Group, lane: int, members: list[Member], counters: Counters) -> None:
+        error: ReductionError | None = None
+        try:
+            connections = [member.connection for member in members]
+            self._engine.serve(connections, group.limits, counters, self._ending)
+        except ReductionError as loss:
+            error = loss
+        except Exception as failure:
+            error = ReductionError(f"this reducer failed: {failure!r}")
+        for member in members:
+            member.connection.close()
+        del self._threads[threading.current_thread()]
+        self.ends.put(LaneEnd(group, lane, counters, error))
+        self._ring()
+
+    def _report(self, end: LaneEnd) -> None:
+        how = "all workers have left" if end.error is None else "ended: " + _line(end.error)
+        words = "group {} lane {}: {}; parts of {} collectives were added"
+        self._say(words.format(end.group.name, end.lane, how, end.counters.collectives))
+
+    def _break(self, group: Group, error: ReductionError) -> None:
+        """Tells all that wait for others of a group that there will be none."""
+        for member in group.waiting():
+            self._selector.unregister(member.connection)
+            group.leave(member)
+            refuse(member.connection, error, error.culprit)
+        self._drop_if_over(group)
+
+    def _drop_if_over(self, group: Group) -> None:
+        if group.over and self._groups.get(group.name) is group:
+            del self._groups[group.name]
+
+
+def _last_words(member: Member) -> ReductionError | None:
+    """The ERROR that a waiting worker leaves with, if it is one that fits."""
+    try:
+        said = member.connection.recv(HEADER_BYTES + LONGEST_ERROR)
+        header = handshake_header(said[:HEADER_BYTES].ljust(HEADER_BYTES, b"\0"), FrameType.ERROR)
+    except (OSError, Refused):
+        return None
+    error = error_of(header, said[HEADER_BYTES:])
+    world = member.answer.hello.world
+    known = error.culprit is None or error.culprit < world
+    return error if known else ReductionError(str(error), member.answer.hello.rank)
+
+
+def _line(error: ReductionError) -> str:
+    """Sanitized: it may contain text from a worker."""
+    return "".join(each if each.isprintable() else "?" for each in str(error))
+
+
+def _add(total: Counters, counters: Counters) -> None:
+    for name, value in vars(counters).items():
+        setattr(total, name, getattr(total, name) + value)

@@ -1,0 +1,85 @@
+"""Stages GPU tensors through pinned memory while the GPU goes on computing.
+
+Written for the rules of CUDA's streams as PyTorch gives them; what of it the tests can run without
+a GPU is ``pinned``.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from footplate_reduction.torch.pinned_memory import PinnedPool
+from footplate_reduction.torch.vectors import HostVector, flat, memory, unflatten
+
+if TYPE_CHECKING:
+    from typing import Callable, Sequence
+
+    from footplate_reduction.frames import WireType
+    from footplate_reduction.torch.transfer_thread import Vector
+
+    Tensor = Any
+
+
+def vector_of(tensors: Sequence[Tensor], held: WireType) -> Vector:
+    """Of tensors of one type on one device, as their current stream leaves them."""
+    device = tensors[0].device
+    if device.type == "cpu":
+        return HostVector(tensors, held)
+    return CudaVector(tensors, held, _stage(device))
+
+
+class GpuStaging:
+    """Of one GPU: the stream on which all copies go, in order, and the buffers that they use."""
+
+    def __init__(self, device: Any) -> None:
+        self.device = device
+        self.stream = torch.cuda.Stream(device)
+        self.pool = PinnedPool(_make_pinned)
+
+
+@functools.lru_cache(maxsize=None)
+def _stage(device: Any) -> GpuStaging:
+    return GpuStaging(device)
+
+
+def _make_pinned(nbytes: int) -> Tensor:
+    return torch.empty(nbytes, dtype=torch.uint8, pin_memory=True)
+
+
+class CudaVector:
+    """Its copy to the host begins at once, after what the current stream has to do.
+
+    Until it is delivered it keeps ``tensors``; what it makes of them on the GPU is made, used and
+    freed on the stage's stream.
+    """
+
+    def __init__(self, tensors: Sequence[Tensor], held: WireType, stage: GpuStaging) -> None:
+        self.held = held
+        self._tensors = tensors
+        self._stage = stage
+        stage.stream.wait_stream(torch.cuda.current_stream(stage.device))
+        with torch.cuda.stream(stage.stream):
+            self._flat = flat(tensors)
+            self._nbytes = self._flat.numel() * self._flat.element_size()
+            self._pinned = stage.pool.take(self._nbytes)
+            self._host = self._pinned[: self._nbytes].view(self._flat.dtype)
+            self._host.copy_(self._flat, non_blocking=True)
+            self._copied = stage.stream.record_event()
+        for each in tensors:  # their memory must not be given away while this stream uses it
+            each.record_stream(stage.stream)
+
+    def settle(self) -> memoryview:
+        self._copied.synchronize()
+        return memory(self._host)
+
+    def deliver(self, done: Callable[[], None]) -> None:
+        """``done`` is called on the stage's stream: a future that is set there has its waiters'
+        streams wait for the copies, and no thread."""
+        with torch.cuda.stream(self._stage.stream):
+            self._flat.copy_(self._host, non_blocking=True)
+            unflatten(self._flat, self._tensors)
+            self._stage.pool.give(self._pinned, self._nbytes, self._stage.stream.record_event())
+            done()

@@ -1,0 +1,62 @@
+"""Rendezvous of a process group: its workers agree on their reducers and on the group's name."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from footplate_reduction.errors import ReductionError
+
+if TYPE_CHECKING:
+    from typing import Sequence
+
+
+class WorkerInfo(NamedTuple):
+    """What one worker brings along."""
+
+    reducers: str
+    """As the environment has them; empty: none."""
+    name: str
+    """That the group gets from rank 0. No other group, of this start or another, has it."""
+
+
+def look(reducers: str) -> WorkerInfo:
+    return WorkerInfo(reducers, secrets.token_hex(8))
+
+
+def agree(found: Sequence[WorkerInfo]) -> str | None:
+    """The group's name; None if no worker has reducers. ``found`` is in rank order.
+
+    Raises ReductionError, for all workers alike: some have other reducers than rank 0.
+    """
+    first = found[0].reducers
+    for rank, each in enumerate(found):
+        if each.reducers != first:
+            told = "all workers need the same FOOTPLATE_REDUCERS: rank 0 has {}, rank {} has {}"
+            raise ReductionError(told.format(_shown(first), rank, _shown(each.reducers)))
+    return found[0].name if first else None
+
+
+def meet(store: Any, rank: int, world: int, mine: WorkerInfo) -> list[WorkerInfo]:
+    """What all workers bring along, told through a store of torch.distributed, of which each
+    asks rank 0 alone: in a large group each reading all would be too much for it."""
+    store.set(f"found/{rank}", json.dumps(mine))
+    if rank == 0:
+        each = [json.loads(store.get(f"found/{one}")) for one in range(world)]
+        store.set("found", json.dumps(each))
+    return [WorkerInfo(*one) for one in json.loads(store.get("found"))]
+
+
+def missing(instead: str) -> str:
+    """The message if no worker has reducers."""
+    return (
+        f"there are no reducers, for FOOTPLATE_REDUCERS is not set: {instead} all-reduces instead. "
+        "A job gets reducers by a worker pool 2 with the Reduction Server's image; elsewhere, "
+        "start `footplate-reduction reducer` on some machines, and set FOOTPLATE_REDUCERS="
+        "host:port,host:port for all workers."
+    )
+
+
+def _shown(reducers: str) -> str:
+    return repr(reducers) if reducers else "none"

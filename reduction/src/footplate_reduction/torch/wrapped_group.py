@@ -1,0 +1,88 @@
+"""The PyTorch process group that handles every collective but all-reduce."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+import torch.distributed as dist
+
+if TYPE_CHECKING:
+    from typing import Callable
+
+_COLLECTIVES = (
+    "_allgather_base",
+    "_reduce_scatter_base",
+    "all_gather_single",
+    "all_gather_single_coalesced",
+    "all_to_all_single",
+    "allgather",
+    "allgather_coalesced",
+    "allgather_into_tensor_coalesced",
+    "alltoall",
+    "alltoall_base",
+    "barrier",
+    "broadcast",
+    "gather",
+    "monitored_barrier",
+    "recv",
+    "recv_anysource",
+    "reduce",
+    "reduce_scatter",
+    "reduce_scatter_single",
+    "reduce_scatter_single_coalesced",
+    "reduce_scatter_tensor_coalesced",
+    "scatter",
+    "send",
+)
+"""Of all versions of PyTorch."""
+
+
+def make_own(options: Any) -> Any:
+    """Of gloo for the host's tensors, and of NCCL for those of GPUs, where it is."""
+    rank, size = options.group_rank, options.group_size
+    own = dist.ProcessGroup(options.store, rank, size)
+    kinds = dist.ProcessGroup.BackendType
+    store = dist.PrefixStore("gloo/", options.store)
+    gloo = dist.ProcessGroupGloo(store, rank, size, timeout=options.timeout)
+    _add(own, "cpu", kinds.GLOO, gloo)
+    if torch.cuda.is_available() and dist.is_nccl_available():
+        chosen = dist.ProcessGroupNCCL.Options()
+        chosen._timeout = options.timeout
+        store = dist.PrefixStore("nccl/", options.store)
+        _add(own, "cuda", kinds.NCCL, dist.ProcessGroupNCCL(store, rank, size, chosen))
+    return own
+
+
+def share_backends(own: Any, group: Any) -> None:
+    """So that PyTorch finds the group's devices, and ends its backends with it."""
+    kinds = {"cpu": dist.ProcessGroup.BackendType.GLOO, "cuda": dist.ProcessGroup.BackendType.NCCL}
+    for device in own._device_types:
+        kind = kinds[device.type]
+        group._set_default_backend(kind)
+        group._register_backend(device, kind, own._get_backend(device))
+
+
+def forwarded(group: type[Any], own: str) -> None:
+    """Have all collectives of the class that it inherits made by its attribute ``own``.
+
+    Inherited ones would hold Python's lock while they wait for gloo's, whose threads wait for
+    Python's to free a tensor: PyTorch looks a Python method up, finds none, and doesn't let go.
+    """
+    for name in _COLLECTIVES:
+        if hasattr(dist.ProcessGroup, name):
+            setattr(group, name, _forward(name, own))
+
+
+def _forward(name: str, own: str) -> Callable[..., Any]:
+    def collective(self: Any, *args: Any, **options: Any) -> Any:
+        return getattr(getattr(self, own), name)(*args, **options)
+
+    collective.__name__ = name
+    return collective
+
+
+def _add(own: Any, device: str, kind: Any, backend: Any) -> None:
+    backend._set_sequence_number_for_group()
+    own._set_default_backend(kind)
+    own._register_backend(torch.device(device), kind, backend)

@@ -1,0 +1,51 @@
+"""Lists of jobs, the same for all APIs but for their field names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from footplate.wire.filters import parse_filter
+from footplate.wire.paging import format_token, parse_token
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.api.jobs_service import JobsService
+    from footplate.api.json_route import Call
+    from footplate.domain.jobs import Job
+    from footplate.wire.filters import Vocabulary
+    from footplate.wire.json_text import JsonObject
+    from footplate.wire.paging import PageRule
+
+
+@dataclass(frozen=True)
+class Listing:
+    """How a face lists: the name of the list, its filters, its pages."""
+
+    field: str
+    vocabulary: Vocabulary
+    pages: PageRule
+
+    def answer(
+        self,
+        jobs: JobsService,
+        collection: str,
+        call: Call,
+        encode: Callable[[Call, Job], JsonObject],
+    ) -> JsonObject:
+        """One page of ``collection``; a list without jobs is ``{}``."""
+        text = call.parameter("filter") or ""
+        asked = f"{collection}?{text}"
+        page = jobs.list(
+            collection,
+            where=parse_filter(text, self.vocabulary),
+            limit=self.pages.size(call.parameter("pageSize", "page_size")),
+            after=parse_token(call.parameter("pageToken", "page_token"), asked),
+        )
+        answer: JsonObject = {}
+        if page.jobs:
+            answer[self.field] = [encode(call, job) for job in page.jobs]
+        if page.next_key is not None:
+            answer["nextPageToken"] = format_token(page.next_key, asked)
+        return answer

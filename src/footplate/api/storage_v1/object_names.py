@@ -1,0 +1,67 @@
+"""Bucket and object names in URLs.
+
+Object names are percent-encoded there, slashes included; so they are taken from the path as
+it was sent, in which ``o/a%2Fcompose`` and ``o/a/compose`` are different things.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote_to_bytes
+
+from footplate.domain.errors import InvalidArgument, NotFound
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+_OBJECT = re.compile(r"/b/([^/]+)/o/(.+)")
+_COMPOSE = re.compile(r"/b/([^/]+)/o/([^/]+)/compose")
+_COPY = re.compile(r"/b/([^/]+)/o/([^/]+)/(?:rewriteTo|copyTo)/b/([^/]+)/o/([^/]+)")
+_ROOT = re.compile(r".*?/storage/v1")
+
+
+@dataclass(frozen=True)
+class ObjectName:
+    bucket: str
+    name: str
+
+
+def object_in(request: Request) -> ObjectName:
+    return ObjectName(*_match(_OBJECT, request))
+
+
+def composed_in(request: Request) -> ObjectName | None:
+    """The object that a compose request creates; None: another request."""
+    found = _COMPOSE.fullmatch(_path(request))
+    return ObjectName(*map(_decode, found.groups())) if found else None
+
+
+def copied_in(request: Request) -> tuple[ObjectName, ObjectName]:
+    """From which, and to which."""
+    bucket, name, to_bucket, to_name = _match(_COPY, request)
+    return ObjectName(bucket, name), ObjectName(to_bucket, to_name)
+
+
+def object_path(bucket: str, name: str) -> str:
+    return f"storage/v1/b/{bucket}/o/{quote(name, safe='')}"
+
+
+def _match(pattern: re.Pattern[str], request: Request) -> tuple[str, ...]:
+    found = pattern.fullmatch(_path(request))
+    if found is None:
+        raise NotFound(f"there is nothing at {request.url.path}")
+    return tuple(map(_decode, found.groups()))
+
+
+def _path(request: Request) -> str:
+    raw: bytes = request.scope.get("raw_path") or quote(request.scope["path"]).encode()
+    return _ROOT.sub("", raw.decode("ascii", "replace"), count=1)
+
+
+def _decode(text: str) -> str:
+    try:
+        return unquote_to_bytes(text).decode()
+    except UnicodeDecodeError:
+        raise InvalidArgument(f"{text[:200]!r} in the URL is not UTF-8, percent-encoded") from None

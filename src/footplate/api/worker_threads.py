@@ -1,0 +1,83 @@
+"""A small thread pool for handlers that may block."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from contextvars import copy_context
+from queue import SimpleQueue
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+MOST = 40
+"""Calls that may block at once, as many as Starlette lets; those that come then wait their turn."""
+
+
+class _Threads:
+    """Made when there is work for them, ``most`` at once, and kept. They end with the process.
+
+    An executor of the standard library makes a future for each call, and locks it six times.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._made = 0
+        self._spare = 0
+        """How many threads wait for work, less how many calls wait for a thread."""
+        self._lock = Lock()
+        self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
+
+    def submit(self, call: Callable[[], None]) -> None:
+        """``call`` raises nothing. Raises RuntimeError: there can be no more threads now."""
+        with self._lock:
+            if self._spare <= 0 and self._made < self._most:
+                Thread(target=self._serve, name=f"request_{self._made}", daemon=True).start()
+                self._made += 1
+                self._spare += 1
+            self._spare -= 1
+        self._calls.put(call)
+
+    def _serve(self) -> None:
+        while True:
+            self._calls.get()()
+            with self._lock:
+                self._spare += 1
+
+
+_THREADS = _Threads(MOST)
+
+
+async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """What ``work`` returns or raises. Whoever is cancelled meanwhile still waits for its end."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+    context = copy_context()
+
+    def settle(result: T | None, error: BaseException | None) -> None:
+        if error is None:
+            done.set_result(result)  # type: ignore[arg-type]  # then it is what work returned
+        else:
+            done.set_exception(error)
+
+    def run() -> None:
+        result, raised = None, None
+        try:
+            result = context.run(work, *args, **kwargs)
+        except BaseException as error:  # the exception belongs to the waiting caller
+            raised = error
+        with suppress(RuntimeError):  # the loop was closed: no caller waits any more
+            loop.call_soon_threadsafe(settle, result, raised)
+
+    _THREADS.submit(run)
+    try:
+        return await asyncio.shield(done)
+    except asyncio.CancelledError:
+        await asyncio.wait([done])
+        done.exception()  # retrieved, although no caller needs it
+        raise

@@ -1,0 +1,188 @@
+"""The directories of all attempts. Each is created and moved away atomically."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from footplate.backends.local.deletion import DeletionQueue
+from footplate.backends.local.replica_directory import Home
+from footplate.domain.errors import FailedPrecondition, Unavailable
+from footplate.domain.names import AttemptId
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from footplate.ports.backend import AttemptStart, Ticket
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
+"""Names of our own folders begin with a dot."""
+_MAKING = ".making"
+_RESTART = "~"
+"""Stands between the name of a replica and the number of its restart."""
+_HOME_NAME = re.compile(rf"{_NAME.pattern}(?:{_RESTART}[0-9]{{1,9}})?")
+
+
+class AttemptDirectories:
+    """``write_ticket`` returns the content of a replica's ticket."""
+
+    def __init__(self, root: Path, write_ticket: Callable[[Ticket], str]) -> None:
+        self._root = root
+        self._write_ticket = write_ticket
+        # Of its own: another server that still thinks it is responsible may be making the same.
+        self._making = root / f"{_MAKING}{secrets.token_hex(8)}"
+        self._deletion_queue = DeletionQueue(root / ".trash")
+        self.roots = root / ".roots"
+        """Where supervisors keep the roots of programs for those that come after."""
+
+    def open(self) -> None:
+        """Throw away what an earlier server left half-made or half-removed."""
+        self._make_root()
+        for path in (self.roots, *self._root.glob(f"{_MAKING}*")):
+            self._deletion_queue.enqueue(path)
+        self._deletion_queue.open()
+
+    def close(self) -> None:
+        with suppress(OSError):  # the next server throws it away
+            self._making.rmdir()
+        self._deletion_queue.close()
+
+    def homes(self) -> tuple[Home, ...]:
+        """Those of all attempts, in order."""
+        return tuple(home for name in _folders(self._root) for home in self.of(AttemptId(name)))
+
+    def of(self, attempt_id: AttemptId) -> tuple[Home, ...]:
+        """Those of one attempt, of each replica the newest; none if it is unknown."""
+        if not _NAME.fullmatch(attempt_id):
+            return ()
+        newest: dict[str, Home] = {}
+        for home in self._made(attempt_id):
+            known = newest.setdefault(home.replica, home)
+            if home.restart > known.restart:
+                newest[home.replica] = home
+        return tuple(newest.values())
+
+    def _made(self, attempt_id: AttemptId) -> Iterator[Home]:
+        path = self._root / attempt_id
+        for name in _folders(path):
+            replica, _, restart = name.partition(_RESTART)
+            yield Home(attempt_id, replica, path / name, int(restart or 0))
+
+    def find(self, attempt_id: AttemptId, replica: str) -> Home | None:
+        return next((h for h in self.of(attempt_id) if h.replica == replica), None)
+
+    def renew(self, attempt_id: AttemptId, ticket: Ticket) -> None:
+        """Create a HOME for a replica's next start, then delete its previous one.
+
+        That may be missing: somebody has removed it, or the machine has lost its power.
+
+        Raises:
+            Unavailable: not now; nothing was made.
+        """
+        old = self.find(attempt_id, ticket.replica)
+        path = self._root / attempt_id / _home_name(ticket)
+        try:
+            self._begin()
+            self._fill(self._making, ticket)
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            (self._making / path.name).rename(path)
+        except OSError as error:
+            self._give_up()
+            message = f"the directory of {ticket.replica} can't be made: {error.strerror}"
+            raise Unavailable(message) from error
+        if old is not None:
+            with suppress(OSError):  # the newest one counts, and all go with their attempt
+                self._deletion_queue.enqueue(old.path)
+
+    def make(self, request: AttemptStart) -> None:
+        """Make the HOMEs of a gang, if they aren't there yet.
+
+        Raises:
+            Unavailable: not now; nothing was made.
+            FailedPrecondition: they can't ever be made.
+        """
+        _check(request)
+        if self.of(request.attempt_id):
+            return
+        try:
+            self._make_root()
+            self._begin()
+            path = self._making / request.attempt_id
+            path.mkdir(mode=0o700)
+            for ticket in request.tickets:
+                self._fill(path, ticket)
+            path.rename(self._root / request.attempt_id)
+        except OSError as error:
+            self._give_up()
+            if error.errno == errno.ENAMETOOLONG:
+                raise FailedPrecondition("the path of its directory would be too long") from error
+            message = f"the directory of its replicas can't be made: {error.strerror}"
+            raise Unavailable(message) from error
+
+    def _make_root(self) -> None:
+        """May run at any time, since the directory may have been deleted."""
+        self._root.mkdir(parents=True, exist_ok=True)
+        self._root.chmod(0o700)
+
+    def _begin(self) -> None:
+        """Where things are made there is nothing. It stays: to make it costs as much as a HOME."""
+        with suppress(FileExistsError):
+            self._making.mkdir(mode=0o700)
+        with os.scandir(self._making) as left:
+            nothing = next(left, None) is None
+        if not nothing:
+            self._deletion_queue.enqueue(self._making)
+            self._making.mkdir(mode=0o700)
+
+    def _fill(self, folder: Path, ticket: Ticket) -> None:
+        home = folder / _home_name(ticket)
+        home.mkdir(mode=0o700)
+        _write_private(home / "ticket.json", self._write_ticket(ticket))
+
+    def _give_up(self) -> None:
+        try:
+            self._deletion_queue.enqueue(self._making)
+        except OSError:
+            return  # the next start or the next server does
+
+    def discard(self, attempt_id: AttemptId) -> None:
+        """Raises:
+        OSError: its directory can't be moved away.
+        """
+        self._deletion_queue.enqueue(self._root / attempt_id)
+
+
+def _home_name(ticket: Ticket) -> str:
+    return f"{ticket.replica}{_RESTART}{ticket.restart}" if ticket.restart else ticket.replica
+
+
+def _check(request: AttemptStart) -> None:
+    replicas = [ticket.replica for ticket in request.tickets]
+    wrong = [name for name in (request.attempt_id, *replicas) if not _NAME.fullmatch(name)]
+    if wrong:
+        raise FailedPrecondition(f"{wrong[0][:200]!r} can't be the name of a directory")
+    if not replicas or len(set(replicas)) < len(replicas):
+        raise FailedPrecondition("a gang is made of replicas with a name of their own each")
+
+
+def _folders(path: Path) -> list[str]:
+    try:
+        with os.scandir(path) as entries:
+            found = [e.name for e in entries if e.is_dir(follow_symlinks=False)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return sorted(name for name in found if _HOME_NAME.fullmatch(name))
+
+
+def _write_private(path: Path, text: str) -> None:
+    """Also after a power cut the file is there whole, if its directory is."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())

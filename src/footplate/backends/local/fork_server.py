@@ -1,0 +1,153 @@
+"""Client of the fork server, the process that forks supervisors. It may be missing.
+
+It only makes starts faster. It is begun with the first of them, which doesn't wait for it, and
+where there is none, or it won't, supervisors are spawned as if there had never been one.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+log = logging.getLogger(__name__)
+
+COMMAND = "fork-server"
+READY = b"ready"
+"""As in ``footplate.replica.fork_server``, which runs in another process."""
+ROOM = 1024
+"""Spaces behind the command: on the command line there must be room for the path of a HOME."""
+TIMEOUT_S = 5.0
+"""How long it may take to fork."""
+BACKOFF_S = 30.0
+"""After one that ended too soon, until another one is begun."""
+_MOST_BYTES = 4096
+
+FLAGS = ("-I", "-S")
+"""Of the interpreter, for all commands of supervisors."""
+
+
+class ForkUncertain(OSError):
+    """It is unknown whether the fork succeeded. The lock of the supervisor shows it."""
+
+
+def make_fork_server(python: Path, archive: Path) -> ForkServer | None:
+    """None: this system cannot identify forked supervisors."""
+    return ForkServer(python, archive) if sys.platform == "linux" else None
+
+
+class ForkServer:
+    """For one thread at a time."""
+
+    def __init__(
+        self, python: Path, archive: Path, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        """``archive`` is that of the supervisors, ``python`` the interpreter that runs it."""
+        self._command = (str(python.absolute()), *FLAGS, str(archive.absolute()))
+        self._monotonic = monotonic
+        self._process: subprocess.Popen[bytes] | None = None
+        self._channel: socket.socket | None = None
+        self._ready = False
+        self._rest_until = 0.0
+
+    def fork(self, home: Path, lock: int, output: int) -> int | None:
+        """The pid of the new supervisor of ``home``, which holds ``lock`` and writes to ``output``.
+
+        Returns:
+            None: there is surely none; one must be spawned.
+
+        Raises:
+            InDoubt: there may be one.
+        """
+        channel = self._channel or self._begin()
+        if channel is None or not self._is_ready(channel):
+            return None
+        try:
+            socket.send_fds(channel, [os.fsencode(home)], [lock, output])
+        except OSError:
+            self._end("it has ended")
+            return None
+        answer = self._receive(channel)
+        if answer.isdigit():
+            return int(answer)
+        if answer:
+            _say(answer.decode(errors="replace"))
+            return None
+        self._end("it doesn't answer")
+        raise ForkUncertain("its supervisor may be there or not")
+
+    def close(self) -> None:
+        """Forked supervisors keep running."""
+        if self._channel is not None:
+            self._channel.close()
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+        self._channel = self._process = None
+
+    def _begin(self) -> socket.socket | None:
+        if self._monotonic() < self._rest_until:
+            return None
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            self._process = subprocess.Popen(
+                (*self._command, COMMAND, " " * ROOM),
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                start_new_session=True,
+            )
+        except OSError as error:
+            ours.close()
+            self._rest(f"it can't be started: {error}")
+            return None
+        finally:
+            theirs.close()
+        ours.setblocking(False)
+        self._channel, self._ready = ours, False
+        return ours
+
+    def _is_ready(self, channel: socket.socket) -> bool:
+        if self._ready:
+            return True
+        try:
+            said = channel.recv(_MOST_BYTES)
+        except BlockingIOError:
+            return False
+        except OSError:
+            said = b""
+        self._ready = said == READY
+        if self._ready:
+            channel.settimeout(TIMEOUT_S)
+        else:
+            self._end("it ended before it was ready")
+        return self._ready
+
+    def _receive(self, channel: socket.socket) -> bytes:
+        """Empty: it says nothing, or is no more."""
+        try:
+            return channel.recv(_MOST_BYTES)
+        except OSError:
+            return b""
+
+    def _end(self, reason: str) -> None:
+        """From now on it surely forks nothing."""
+        self.close()
+        self._rest(reason)
+
+    def _rest(self, reason: str) -> None:
+        _say(reason)
+        self._rest_until = self._monotonic() + BACKOFF_S
+
+
+def _say(reason: str) -> None:
+    log.info("supervisors start more slowly, without the fork server: %s", reason)

@@ -1,0 +1,237 @@
+"""Waits for the exit of many processes, whether children or not, without polling where possible.
+
+Linux tells through process descriptors, macOS through kqueue; elsewhere (and on kernels before
+5.3) each process is looked at once a second.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import threading
+from contextlib import suppress
+from itertools import count
+from typing import NewType, Protocol
+
+Watched = NewType("Watched", int)
+"""One process being watched; never used twice, as pids are."""
+
+POLL_INTERVAL_S = 1.0
+
+
+class ProcessWatcher(Protocol):
+    """``wait`` is for one thread, all else for any."""
+
+    def watch(self, pid: int) -> Watched | None:
+        """None: there is no such process any more."""
+        ...
+
+    def wait(self, timeout_s: float | None) -> tuple[Watched, ...]:
+        """Those that have died, each once and reaped if it was our child; may be none."""
+        ...
+
+    def wake(self) -> None:
+        """Let ``wait`` return at once."""
+        ...
+
+    def close(self) -> None: ...
+
+
+def make_process_watcher() -> ProcessWatcher:
+    """The best that this machine has."""
+    if sys.platform == "darwin":
+        return KqueueWatcher()
+    elif sys.platform == "linux":  # noqa: RET505  mypy reads one branch for each platform
+        try:
+            os.close(os.pidfd_open(os.getpid()))
+        except OSError:
+            return PollingWatcher()
+        return PidfdWatcher()
+    else:
+        return PollingWatcher()
+
+
+class WakeupPipe:
+    """A pipe that wakes a thread waiting on ``reader``."""
+
+    def __init__(self) -> None:
+        self.reader, self._writer = os.pipe()
+        os.set_blocking(self.reader, False)
+        os.set_blocking(self._writer, False)
+
+    def trigger(self) -> None:
+        try:
+            os.write(self._writer, b"!")
+        except BlockingIOError:
+            return  # full of wakeups that were not read yet
+
+    def silence(self) -> None:
+        try:
+            while os.read(self.reader, 4096):
+                pass
+        except BlockingIOError:
+            return
+
+    def close(self) -> None:
+        os.close(self.reader)
+        os.close(self._writer)
+
+
+if sys.platform == "linux":
+
+    class PidfdWatcher:
+        def __init__(self) -> None:
+            self._wakeup = WakeupPipe()
+            self._numbers = count(1)
+            self._watched: dict[int, Watched] = {}
+            self._poll = select.epoll()
+            self._poll.register(self._wakeup.reader, select.EPOLLIN)
+
+        def watch(self, pid: int) -> Watched | None:
+            try:
+                descriptor = os.pidfd_open(pid)
+            except ProcessLookupError:
+                return None
+            watched = self._watched[descriptor] = Watched(next(self._numbers))
+            self._poll.register(descriptor, select.EPOLLIN)
+            return watched
+
+        def wait(self, timeout_s: float | None) -> tuple[Watched, ...]:
+            dead = []
+            for descriptor, _ in self._poll.poll(timeout_s):
+                if descriptor == self._wakeup.reader:
+                    self._wakeup.silence()
+                else:
+                    dead.append(self._take(descriptor))
+            return tuple(dead)
+
+        def _take(self, descriptor: int) -> Watched:
+            watched = self._watched.pop(descriptor)
+            self._poll.unregister(descriptor)
+            try:
+                os.waitid(os.P_PIDFD, descriptor, os.WEXITED | os.WNOHANG)
+            except ChildProcessError:
+                pass  # of an earlier server: its reaper is another
+            finally:
+                os.close(descriptor)
+            return watched
+
+        def wake(self) -> None:
+            self._wakeup.trigger()
+
+        def close(self) -> None:
+            self._poll.close()
+            self._wakeup.close()
+            if self._watched:
+                left = tuple(self._watched)
+                threading.Thread(target=_see_off, args=(left,), name="reaper", daemon=True).start()
+
+    def _see_off(descriptors: tuple[int, ...]) -> None:
+        """Reap those that are children of this process, which may go on without watching them."""
+        poll = select.poll()
+        for descriptor in descriptors:
+            poll.register(descriptor, select.POLLIN)
+        left = len(descriptors)
+        while left:
+            for descriptor, _ in poll.poll():
+                poll.unregister(descriptor)
+                with suppress(ChildProcessError):
+                    os.waitid(os.P_PIDFD, descriptor, os.WEXITED | os.WNOHANG)
+                os.close(descriptor)
+                left -= 1
+
+
+if sys.platform == "darwin":
+
+    class KqueueWatcher:
+        def __init__(self) -> None:
+            self._wakeup = WakeupPipe()
+            self._numbers = count(1)
+            self._watched: dict[int, Watched] = {}
+            self._queue = select.kqueue()
+            reader = select.kevent(self._wakeup.reader, select.KQ_FILTER_READ, select.KQ_EV_ADD)
+            self._queue.control([reader], 0)
+
+        def watch(self, pid: int) -> Watched | None:
+            watched = self._watched[pid] = Watched(next(self._numbers))
+            flags = select.KQ_EV_ADD | select.KQ_EV_ONESHOT
+            event = select.kevent(pid, select.KQ_FILTER_PROC, flags, select.KQ_NOTE_EXIT)
+            try:
+                self._queue.control([event], 0)
+            except ProcessLookupError:
+                del self._watched[pid]
+                _reap(pid)
+                return None
+            return watched
+
+        def wait(self, timeout_s: float | None) -> tuple[Watched, ...]:
+            dead = []
+            for event in self._queue.control(None, 64, timeout_s):
+                if event.filter == select.KQ_FILTER_READ:
+                    self._wakeup.silence()
+                elif event.ident in self._watched:
+                    dead.append(self._watched.pop(event.ident))
+                    _reap(event.ident)
+            return tuple(dead)
+
+        def wake(self) -> None:
+            self._wakeup.trigger()
+
+        def close(self) -> None:
+            self._queue.close()
+            self._wakeup.close()
+
+
+class PollingWatcher:
+    """Looks at each process once a second."""
+
+    def __init__(self, period_s: float = POLL_INTERVAL_S) -> None:
+        self._period_s = period_s
+        self._wakeup = WakeupPipe()
+        self._numbers = count(1)
+        self._watched: dict[int, Watched] = {}
+
+    def watch(self, pid: int) -> Watched | None:
+        if not _is_there(pid):
+            return None
+        watched = self._watched[pid] = Watched(next(self._numbers))
+        return watched
+
+    def wait(self, timeout_s: float | None) -> tuple[Watched, ...]:
+        dead = self._dead()
+        if dead:
+            return dead
+        if self._watched:
+            timeout_s = self._period_s if timeout_s is None else min(timeout_s, self._period_s)
+        if select.select([self._wakeup.reader], [], [], timeout_s)[0]:
+            self._wakeup.silence()
+        return self._dead()
+
+    def _dead(self) -> tuple[Watched, ...]:
+        pids = [pid for pid in tuple(self._watched) if not _is_there(pid)]
+        return tuple(self._watched.pop(pid) for pid in pids)
+
+    def wake(self) -> None:
+        self._wakeup.trigger()
+
+    def close(self) -> None:
+        self._wakeup.close()
+
+
+def _is_there(pid: int) -> bool:
+    _reap(pid)
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _reap(pid: int) -> None:
+    try:
+        os.waitpid(pid, os.WNOHANG)
+    except ChildProcessError:
+        return

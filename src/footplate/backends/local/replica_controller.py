@@ -1,0 +1,233 @@
+"""Drives each replica towards its requested state whenever something changes."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, assert_never
+
+from footplate.backends.local import untrusted_files
+from footplate.backends.local.replica_directory import SupervisorStatus
+from footplate.backends.local.replica_state import LOST, ReplicaState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from footplate.backends.local.launcher import Launcher
+    from footplate.backends.local.process_watcher import ProcessWatcher, Watched
+    from footplate.backends.local.replica_directory import Home
+    from footplate.domain.names import AttemptId
+    from footplate.ports.backend import ReplicaObservation
+
+LONGEST_START_S = 1.0
+LONGEST_RETRY_S = 30.0
+MOST_SWEEPS = 8
+"""At once: after a reboot all that had been running is lost."""
+RECHECK_S = 2.0
+"""How often at least a supervisor is looked at whose pid isn't there or can't be trusted."""
+
+
+class ReplicaController:
+    """Not thread-safe: its owner serialises the calls.
+
+    ``reconcile`` may be called at any time, any number of times: what it does follows from how the
+    HOME stands. What it can't bring about now, it notes down to be tended again when due.
+    """
+
+    def __init__(
+        self, launcher: Launcher, watcher: ProcessWatcher, monotonic: Callable[[], float]
+    ) -> None:
+        self._launcher = launcher
+        self._watcher = watcher
+        self._monotonic = monotonic
+        self._cares: dict[Home, ReplicaState] = {}
+        self._watched: dict[Watched, ReplicaState] = {}
+        self._changed: dict[AttemptId, None] = {}
+
+    def reconcile(self, home: Home, *, stop: bool = False) -> None:
+        replica_state = self._cares.setdefault(home, ReplicaState(home))
+        if stop:
+            replica_state.stop_wanted = True
+            replica_state.signalled = False
+        self._tend(replica_state)
+
+    def forget(self, home: Home) -> None:
+        replica_state = self._cares.pop(home, None)
+        if replica_state is not None and replica_state.watched is not None:
+            self._watched.pop(replica_state.watched, None)
+
+    def observations(
+        self, homes: Iterable[Home], of: AttemptId | None = None
+    ) -> tuple[ReplicaObservation, ...]:
+        """Of ``homes``, and of those whose directory is gone but not their supervisor.
+
+        ``of``: of these those of one attempt only, to which ``homes`` belong.
+        """
+        cares = {home: self._cares.get(home) or ReplicaState(home) for home in homes}
+        for replica_state in self._watched.values():
+            if of in (None, replica_state.home.attempt_id):
+                cares[replica_state.home] = replica_state
+        return tuple(replica_state.observation() for replica_state in cares.values())
+
+    def reconcile_dead(self, dead: Iterable[Watched]) -> None:
+        """These processes have died."""
+        for watched in dead:
+            replica_state = self._watched.pop(watched, None)
+            if replica_state is None:
+                continue
+            replica_state.watched = None
+            if replica_state.sweeping:
+                self._end_sweep(replica_state)
+            else:
+                replica_state.settle()
+            self._tend(replica_state)
+
+    def _end_sweep(self, replica_state: ReplicaState) -> None:
+        replica_state.sweeping = False
+        if replica_state.standing() is SupervisorStatus.LOST:
+            words = replica_state.home.last_words()
+            replica_state.trouble = f"{LOST}; clearing up failed and is tried again: {words}"
+            replica_state.postpone(self._monotonic(), LONGEST_RETRY_S)
+
+    def reconcile_due(self) -> None:
+        now_s = self._monotonic()
+        for replica_state in tuple(self._cares.values()):
+            if replica_state.due_s is not None and replica_state.due_s <= now_s:
+                replica_state.due_s = None
+                self._tend(replica_state)
+
+    def seconds_to_due(self) -> float | None:
+        """None: nothing is due before something happens."""
+        due = [
+            replica_state.due_s
+            for replica_state in self._cares.values()
+            if replica_state.due_s is not None
+        ]
+        return max(0.0, min(due) - self._monotonic()) if due else None
+
+    def take_changed(self) -> tuple[AttemptId, ...]:
+        """The attempts with an observation that has changed since this was asked last."""
+        changed = tuple(self._changed)
+        self._changed.clear()
+        return changed
+
+    def _tend(self, replica_state: ReplicaState) -> None:
+        try:
+            self._act(replica_state)
+        except OSError as error:
+            replica_state.trouble = f"waiting for this machine: {error.strerror or error}"
+            replica_state.postpone(self._monotonic(), LONGEST_RETRY_S)
+        observation = replica_state.observation()
+        if replica_state.seen is not None and observation != replica_state.seen:
+            self._changed[replica_state.home.attempt_id] = None
+        replica_state.seen = observation
+
+    def _act(self, replica_state: ReplicaState) -> None:
+        if replica_state.watched is None and not untrusted_files.exists(replica_state.home.path):
+            self.forget(replica_state.home)
+            return
+        standing = replica_state.standing()
+        self._mark_stop(replica_state, standing)
+        match standing:
+            case SupervisorStatus.UNSPAWNED:
+                self._start(replica_state)
+            case SupervisorStatus.STARTING:
+                replica_state.postpone(self._monotonic(), LONGEST_START_S)
+            case SupervisorStatus.LIVE:
+                self._accompany(replica_state)
+            case SupervisorStatus.LOST:
+                self._sweep(replica_state)
+            case SupervisorStatus.GONE:
+                replica_state.settle()
+            case _:
+                assert_never(standing)
+
+    def _mark_stop(self, replica_state: ReplicaState, standing: SupervisorStatus) -> None:
+        """Writes the mark first, but a full disk must not prevent the signal."""
+        if not replica_state.stop_wanted or standing in (
+            SupervisorStatus.LOST,
+            SupervisorStatus.GONE,
+        ):
+            return
+        try:
+            replica_state.home.mark_stop()
+        except OSError:
+            if standing is SupervisorStatus.LIVE:
+                self._accompany(replica_state)
+            raise
+
+    def _start(self, replica_state: ReplicaState) -> None:
+        """Under the lock that a spawned supervisor inherits: there is one, or none."""
+        if replica_state.due_s is not None and not replica_state.home.to_stop:
+            return
+        spawn_lock = untrusted_files.take_lock(replica_state.home.spawn)
+        try:
+            if spawn_lock is None or not replica_state.home.is_untouched():
+                replica_state.postpone(self._monotonic(), LONGEST_START_S)
+            elif replica_state.home.to_stop:
+                replica_state.home.write_gone("stopped before it started")
+                replica_state.settle()
+            elif replica_state.spawned:
+                replica_state.home.write_gone(_stillborn(replica_state.home))
+                replica_state.settle()
+            else:
+                self._spawn(replica_state, spawn_lock)
+        finally:
+            if spawn_lock is not None:
+                os.close(spawn_lock)
+
+    def _spawn(self, replica_state: ReplicaState, spawn_lock: int) -> None:
+        pid = self._launcher.run(replica_state.home, spawn_lock)
+        replica_state.settle()
+        replica_state.spawned = True
+        self._watch(replica_state, pid)
+        replica_state.postpone(self._monotonic(), LONGEST_START_S)
+
+    def _accompany(self, replica_state: ReplicaState) -> None:
+        """Watch the live supervisor; send one SIGTERM if it must stop."""
+        replica_state.trouble = ""
+        to_stop = replica_state.stop_wanted or replica_state.home.to_stop
+        if to_stop and not replica_state.signalled:
+            replica_state.signalled = self._launcher.terminate(replica_state.home)
+        self._find_supervisor(replica_state)
+        if replica_state.watched is not None and replica_state.signalled == to_stop:
+            replica_state.settle()
+        else:
+            replica_state.postpone(self._monotonic(), RECHECK_S)
+
+    def _sweep(self, replica_state: ReplicaState) -> None:
+        if (
+            replica_state.due_s is not None
+            or replica_state.sweeping
+            or self._find_supervisor(replica_state)
+        ):
+            return
+        if sum(other.sweeping for other in self._cares.values()) >= MOST_SWEEPS:
+            replica_state.postpone(self._monotonic(), LONGEST_START_S)
+            return
+        self._watch(replica_state, self._launcher.sweep(replica_state.home))
+        replica_state.trouble = ""
+        replica_state.sweeping = replica_state.watched is not None
+        if not replica_state.sweeping:
+            replica_state.postpone(self._monotonic(), LONGEST_RETRY_S)
+
+    def _find_supervisor(self, replica_state: ReplicaState) -> bool:
+        """Watch the process with the recorded pid if it is the supervisor; whether one is
+        watched.
+        """
+        pid = replica_state.home.pid() if replica_state.watched is None else None
+        if pid is not None and self._launcher.is_supervisor(pid, replica_state.home):
+            self._watch(replica_state, pid)
+        return replica_state.watched is not None
+
+    def _watch(self, replica_state: ReplicaState, pid: int) -> None:
+        """Raises:
+        OSError: this process may not open any more descriptors.
+        """
+        replica_state.watched = self._watcher.watch(pid)
+        if replica_state.watched is not None:
+            self._watched[replica_state.watched] = replica_state
+
+
+def _stillborn(home: Home) -> str:
+    words = home.last_words()
+    return "its supervisor could not start" + (f": {words}" if words else "")

@@ -1,0 +1,89 @@
+"""Reads files that a program may have replaced: never follows links, never blocks."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MOST_BYTES = 65_536
+"""No file that is read here is rightly longer."""
+
+_OPEN = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+"""Neither through a link, nor hanging on a pipe that nobody writes to."""
+
+
+def exists(path: Path | str) -> bool:
+    """Whether anything has this name, a link to nowhere included."""
+    return os.path.lexists(path)
+
+
+def read(path: Path | str) -> bytes | None:
+    """What a regular file begins with; None: there is none that can be read."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | _OPEN)
+    except OSError:
+        return None
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
+        return os.read(descriptor, MOST_BYTES)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def append_to(path: Path) -> int:
+    """A descriptor at the end of the file, made if need be.
+
+    Raises:
+        OSError: it can't be, or something else stands in its place.
+    """
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _OPEN, 0o600)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise FileExistsError(errno.EEXIST, "something else stands there", str(path))
+    return descriptor
+
+
+def is_locked(path: Path | str) -> bool:
+    """Whether some process holds the lock of this file; also where that can't be found out.
+
+    Asking takes the lock for a moment, together with all who ask: a process that tries to take
+    it for itself just then would fail. Ask only when nobody is about to.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | _OPEN)
+    except OSError as error:
+        return error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def take_lock(path: Path) -> int | None:
+    """The descriptor that holds the lock of the file, made if need be; None: another has it.
+
+    Raises:
+        OSError: it can't be made, or something else stands in its place.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _OPEN, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor

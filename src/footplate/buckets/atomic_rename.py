@@ -1,0 +1,84 @@
+"""Renames a finished file to the path of its object; removes directories that no object needs."""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from footplate.buckets import safe_path
+from footplate.domain.errors import Aborted, InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from footplate.buckets.names import ObjectPath
+
+_ATTEMPTS = 5
+
+
+def move_into(folder: Path, path: ObjectPath, source: Path, *, clear: bool) -> None:
+    """Make the file that ``path`` names, durably, of ``source``, in one step.
+
+    ``clear``: a directory of that name gives way, if nothing but directories is in it.
+
+    Raises:
+        InvalidArgument: a directory is there, or a file where a directory is needed.
+        Aborted: the directory vanishes again and again.
+    """
+    name = "/".join(path.parts)
+    for _ in range(_ATTEMPTS):
+        try:
+            with (
+                refusing_clashes(name),
+                safe_path.directory(folder, path.parents, create=True) as parent,
+            ):
+                if clear and _is_directory(path.last, parent):
+                    safe_path.remove_empty_tree(path.last, parent)
+                os.rename(source, path.last, dst_dir_fd=parent)
+                os.fsync(parent)
+                return
+        except FileNotFoundError:  # a program has removed the directory meanwhile
+            continue
+    raise Aborted(f"the folder of object {name!r} keeps vanishing; try again")
+
+
+def remove_empty_directories(
+    folder: Path, parts: tuple[str, ...], has_object: Callable[[tuple[str, ...]], bool]
+) -> None:
+    """Remove the directory ``parts`` and those above it, as long as each holds only directories.
+
+    ``has_object(parts)``: whether a directory, or one below it, is an object itself. Failures are
+    ignored: an empty directory that stays is listed nowhere.
+    """
+    while parts and not has_object(parts):
+        try:
+            with safe_path.directory(folder, parts[:-1]) as parent:
+                if not safe_path.remove_empty_tree(parts[-1], parent):
+                    return
+        except FileNotFoundError:
+            pass  # a program was faster
+        except OSError:
+            return
+        parts = parts[:-1]
+
+
+@contextmanager
+def refusing_clashes(name: str) -> Iterator[None]:
+    """A name that is a file and a directory at once: no folder has that."""
+    try:
+        yield
+    except (NotADirectoryError, IsADirectoryError):
+        raise InvalidArgument(
+            f"object name {name[:100]!r}: GCS would take it, but this bucket is a folder, where a "
+            "name can't be an object and a directory of objects at once, nor lead through a link"
+        ) from None
+
+
+def _is_directory(name: str, parent: int) -> bool:
+    try:
+        return stat.S_ISDIR(os.lstat(name, dir_fd=parent).st_mode)
+    except FileNotFoundError:
+        return False

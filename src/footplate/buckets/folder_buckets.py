@@ -1,0 +1,265 @@
+"""Buckets as folders: an object is a plain file at its path, where programs find it.
+
+What a file can't say (content type, checksums, generation) is kept beside, under
+``.footplate``, which is no bucket's name. Files that programs write there become objects by
+themselves; their content type is guessed from the name. What GCS allows and a folder can't
+hold is refused; what a folder can hold and GCS can't name is not seen.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from typing import TYPE_CHECKING, BinaryIO
+
+from footplate.buckets.disk_errors import disk_errors_as_service_errors
+from footplate.buckets.file_state import time_of
+from footplate.buckets.listing import NameListing, Window
+from footplate.buckets.names import check_bucket_name, parse_object_name
+from footplate.buckets.object_metadata import Records
+from footplate.buckets.objects import Objects
+from footplate.buckets.safe_path import remove_empty_tree
+from footplate.buckets.staging import staged, sweep
+from footplate.buckets.uploads import Uploads
+from footplate.domain.bucket_locations import DEFAULT_LOCATION
+from footplate.domain.errors import (
+    AlreadyExists,
+    FailedPrecondition,
+    InvalidArgument,
+    NotFound,
+    Unavailable,
+)
+from footplate.file_lock import FileLock
+from footplate.ports.buckets import Bucket, Listing, ObjectInfo
+from footplate.ports.object_storage import Checksums, Conditions, Draft, Upload
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from footplate.domain.names import GcsUri
+    from footplate.ports.clock import Clock
+
+_OWN = ".footplate"
+
+
+def _new_id() -> str:
+    return secrets.token_hex(16)
+
+
+class FolderBuckets:
+    """Implements ``ports.object_storage.ObjectStorage``. Safe to be used by many threads, and by
+    several processes of one machine. It begins by removing what a dead one left unfinished.
+    """
+
+    def __init__(self, root: Path, clock: Clock, new_id: Callable[[], str] = _new_id) -> None:
+        root.mkdir(parents=True, exist_ok=True)
+        self._root = root.resolve()
+        self._clock = clock
+        self._new_id = new_id
+        self._staging = self._root / _OWN / "staging"
+        self._staging.mkdir(parents=True, exist_ok=True)
+        sweep(self._staging)
+        uploads = self._root / _OWN / "uploads"
+        uploads.mkdir(exist_ok=True)
+        self._uploads = Uploads(uploads, new_id)
+        self._uploads.sweep(clock.now())
+        self._records = Records(self._root / _OWN / "objects.db")
+        self._lock = FileLock(self._root / _OWN / "lock")
+        self._objects = Objects(self._root, self._records, clock, self._lock)
+
+    def close(self) -> None:
+        self._records.close()
+        self._lock.close()
+
+    def buckets(self) -> tuple[Bucket, ...]:
+        with disk_errors_as_service_errors():
+            names = sorted(entry.name for entry in self._root.iterdir())
+        return tuple(self._each(names))
+
+    def bucket(self, name: str) -> Bucket:
+        folder = self._objects.folder(name)
+        record = self._records.bucket(name)
+        if record is None:  # another process created the folder
+            return Bucket(name, time_of(folder.stat()))
+        return Bucket(name, *record)
+
+    def create_bucket(self, name: str, location: str = DEFAULT_LOCATION) -> Bucket:
+        check_bucket_name(name)
+        now = self._clock.now()
+        with disk_errors_as_service_errors():
+            try:
+                (self._root / name).mkdir()
+            except FileExistsError:
+                raise AlreadyExists(f"bucket {name!r} is already there") from None
+        self._records.add_bucket(name, now, location)
+        return Bucket(name, now, location)
+
+    def delete_bucket(self, name: str) -> None:
+        self._objects.folder(name)
+        if self.list(name, limit=1).objects:
+            raise FailedPrecondition(
+                f"bucket {name!r} is not empty; `footplate storage rm --recursive gs://{name}` "
+                "deletes it with all that is in it"
+            )
+        with disk_errors_as_service_errors():
+            root = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                gone = remove_empty_tree(name, root)
+            finally:
+                os.close(root)
+        if not gone:
+            raise FailedPrecondition(
+                f"bucket {name!r} can't be deleted: it has files in it that can't be objects, or "
+                "directories of a running job"
+            )
+        self._records.drop_bucket(name)
+
+    def stat(self, bucket: str, name: str) -> ObjectInfo:
+        return self._objects.stat(bucket, name)
+
+    def read(self, bucket: str, name: str) -> BinaryIO:
+        return self._objects.open(bucket, name)[1]
+
+    def open(self, bucket: str, name: str) -> tuple[ObjectInfo, BinaryIO]:
+        return self._objects.open(bucket, name)
+
+    def write(
+        self,
+        bucket: str,
+        name: str,
+        chunks: Iterable[bytes],
+        *,
+        content_type: str = "application/octet-stream",
+        metadata: Mapping[str, str] | None = None,
+        if_generation: int | None = None,
+    ) -> ObjectInfo:
+        conditions = Conditions(generation=if_generation)
+        draft = Draft(bucket, name, content_type, dict(metadata or {}), conditions=conditions)
+        return self.put(draft, chunks)
+
+    def put(self, draft: Draft, chunks: Iterable[bytes]) -> ObjectInfo:
+        self._objects.folder(draft.bucket)
+        path = parse_object_name(draft.name)
+        if path.directory:
+            chunks = _nothing(chunks)
+        place = self._staging / self._new_id()
+        with staged(place, chunks) as digest:
+            if path.directory:
+                return self._objects.place_directory(draft, digest)
+            return self._objects.place(draft, place, digest)
+
+    def update(self, draft: Draft) -> ObjectInfo:
+        return self._objects.update(draft)
+
+    def delete(self, bucket: str, name: str) -> None:
+        self._objects.remove(bucket, name, Conditions())
+
+    def remove(self, bucket: str, name: str, conditions: Conditions) -> None:
+        self._objects.remove(bucket, name, conditions)
+
+    def list(
+        self,
+        bucket: str,
+        *,
+        prefix: str = "",
+        delimiter: str = "",
+        limit: int = 1000,
+        token: str | None = None,
+    ) -> Listing:
+        return self.scan(
+            bucket, prefix=prefix, delimiter=delimiter, limit=limit, start=token or "", end=""
+        )
+
+    def scan(
+        self, bucket: str, *, prefix: str, delimiter: str, limit: int, start: str, end: str
+    ) -> Listing:
+        folder = self._objects.folder(bucket)
+        placeholders = self._records.placeholders(bucket, prefix)
+        walk = NameListing(folder, Window(prefix, start, end), placeholders)
+        names: list[str] = []
+        prefixes: list[str] = []
+        following = None
+        with disk_errors_as_service_errors():
+            for name, is_prefix in walk.entries(delimiter):
+                if len(names) + len(prefixes) == limit:
+                    following = name
+                    break
+                (prefixes if is_prefix else names).append(name)
+        return Listing(self._objects.describe(bucket, names), tuple(prefixes), following)
+
+    def local_path(self, uri: GcsUri) -> Path:
+        folder = self._objects.folder(uri.bucket)
+        if not uri.path:
+            return folder
+        path = folder.joinpath(*parse_object_name(uri.path).parts)
+        if not path.resolve().is_relative_to(folder):
+            raise InvalidArgument(
+                f"{uri} leads out of its bucket, by a link in the bucket's folder"
+            )
+        return path
+
+    def begin_upload(self, draft: Draft) -> str:
+        self._objects.folder(draft.bucket)
+        parse_object_name(draft.name)
+        return self._uploads.begin(draft)
+
+    def upload(self, upload_id: str) -> Upload:
+        draft, done = self._uploads.read(upload_id)
+        if done:
+            result = self._objects.stat(draft.bucket, draft.name)
+            return Upload(draft.bucket, result.size_bytes, result)
+        return Upload(draft.bucket, self._uploads.received_bytes(upload_id), None)
+
+    def append(self, upload_id: str, offset: int, chunks: Iterable[bytes]) -> int:
+        with self._uploads.claimed(upload_id):
+            draft, done = self._uploads.read(upload_id)
+            if done:
+                return self._objects.stat(draft.bucket, draft.name).size_bytes
+            if parse_object_name(draft.name).directory:
+                chunks = _nothing(chunks)
+            return self._uploads.append(upload_id, offset, chunks)
+
+    def finish_upload(self, upload_id: str, checksums: Checksums) -> ObjectInfo:
+        with self._uploads.claimed(upload_id):
+            draft, done = self._uploads.read(upload_id)
+            if done:
+                return self._objects.stat(draft.bucket, draft.name)
+            try:
+                info = self._place_upload(upload_id, draft, checksums)
+            except Unavailable:
+                raise  # the client may ask again
+            except Exception:
+                self._uploads.forget(upload_id)
+                raise
+            self._uploads.finish(upload_id)
+        return info
+
+    def abandon_upload(self, upload_id: str) -> None:
+        with self._uploads.claimed(upload_id):
+            self._uploads.read(upload_id)
+            self._uploads.forget(upload_id)
+
+    def _place_upload(self, upload_id: str, draft: Draft, checksums: Checksums) -> ObjectInfo:
+        digest = self._uploads.digest(upload_id)
+        checksums.check(digest.crc32c, digest.md5)
+        if parse_object_name(draft.name).directory:
+            return self._objects.place_directory(draft, digest)
+        return self._objects.place(draft, self._uploads.data(upload_id), digest)
+
+    def _each(self, names: Iterable[str]) -> Iterator[Bucket]:
+        for name in names:
+            try:
+                yield self.bucket(name)
+            except (InvalidArgument, NotFound):
+                continue  # something else that lies there
+
+
+def _nothing(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    for chunk in chunks:
+        if chunk:
+            raise InvalidArgument(
+                "a name that ends in '/' stands for a folder here and can have no bytes; "
+                "GCS would take them"
+            )
+        yield chunk

@@ -1,0 +1,118 @@
+"""Lists object names in GCS order, reading no more directories than needed.
+
+GCS orders names by their UTF-8 bytes; so does Python, by code points. A directory's objects
+come where its name with a slash comes.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from footplate.buckets import safe_path
+from footplate.buckets.names import can_be_named, parse_object_name
+from footplate.domain.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Window:
+    """Names that begin with ``prefix``, from ``start`` to before ``end``; empty: no bound."""
+
+    prefix: str = ""
+    start: str = ""
+    end: str = ""
+
+    def holds(self, name: str) -> bool:
+        return (
+            name.startswith(self.prefix)
+            and name >= self.start
+            and (not self.end or name < self.end)
+        )
+
+    def meets(self, directory: str) -> bool:
+        """Whether it may hold a name that begins with ``directory``."""
+        return (
+            (directory.startswith(self.prefix) or self.prefix.startswith(directory))
+            and (directory >= self.start or self.start.startswith(directory))
+            and (not self.end or directory < self.end)
+        )
+
+
+@dataclass(frozen=True)
+class NameListing:
+    """``placeholders``: the directories that are objects themselves, each with its slash."""
+
+    folder: Path
+    window: Window
+    placeholders: Container[str]
+
+    def entries(self, delimiter: str) -> Iterator[tuple[str, bool]]:
+        """Objects, and below the first delimiter after the prefix its common prefixes (True)."""
+        if delimiter == "/":
+            yield from self._from_top(collapse=True)
+            return
+        collapsed, begin = "", len(self.window.prefix)
+        for name, _ in self._from_top(collapse=False):
+            end = name.find(delimiter, begin) if delimiter else -1
+            if end < 0:
+                yield name, False
+            elif collapsed != (collapsed := name[: end + len(delimiter)]):
+                yield collapsed, True
+
+    def _from_top(self, *, collapse: bool) -> Iterator[tuple[str, bool]]:
+        top = self.window.prefix[: self.window.prefix.rfind("/") + 1]
+        if top:
+            try:
+                parse_object_name(top)
+            except InvalidArgument:
+                return  # no object can be there
+            if self._is_object(top):
+                yield top, False
+        yield from self._below(top, collapse=collapse)
+
+    def _below(self, directory: str, *, collapse: bool) -> Iterator[tuple[str, bool]]:
+        """Without recursion: a program may make more levels than Python has frames."""
+        levels = [iter(self._read(directory))]
+        while levels:
+            name = next(levels[-1], None)
+            if name is None:
+                levels.pop()
+            elif not name.endswith("/"):
+                if self.window.holds(name):
+                    yield name, False
+            elif not self.window.meets(name):
+                continue
+            elif collapse and name.startswith(self.window.prefix):
+                if self._has_objects(name):
+                    yield name, True
+            else:
+                if self._is_object(name):
+                    yield name, False
+                levels.append(iter(self._read(name)))
+
+    def _has_objects(self, directory: str) -> bool:
+        return self._is_object(directory) or any(
+            True for _ in self._below(directory, collapse=False)
+        )
+
+    def _is_object(self, directory: str) -> bool:
+        return directory in self.placeholders and self.window.holds(directory)
+
+    def _read(self, directory: str) -> list[str]:
+        """Full names of what is in there, sorted; directories have their slash."""
+        parts = directory.removesuffix("/").split("/") if directory else []
+        try:
+            with safe_path.directory(self.folder, parts) as fd, os.scandir(fd) as entries:
+                names = [f"{directory}{entry.name}{_suffix(entry)}" for entry in entries]
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        return sorted(name for name in names if can_be_named(name))
+
+
+def _suffix(entry: os.DirEntry[str]) -> str:
+    return "/" if entry.is_dir(follow_symlinks=False) else ""

@@ -1,0 +1,249 @@
+"""Object metadata that a file cannot hold, stored in SQLite beside the buckets.
+
+A record belongs to one state of a file: its inode, size and time of change. A file that a
+program has rewritten fits no record any more, and gets a new one. A writer's record is there
+before its file is moved into place, so that a crash between the two leaves either the old
+object or the new one, whole.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from footplate.domain.bucket_locations import DEFAULT_LOCATION
+from footplate.domain.errors import Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from footplate.buckets.file_state import FileState
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS objects (
+    bucket TEXT, name TEXT, identity TEXT, generation INTEGER, metageneration INTEGER,
+    updated_us INTEGER, content_type TEXT, crc32c INTEGER, md5 BLOB, details TEXT,
+    PRIMARY KEY (bucket, name, identity)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS placeholders ON objects (bucket, name) WHERE identity GLOB 'd*';
+CREATE TABLE IF NOT EXISTS buckets (
+    name TEXT PRIMARY KEY, created_us INTEGER, location TEXT
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS last (generation INTEGER);
+INSERT INTO last SELECT 0 WHERE NOT EXISTS (SELECT * FROM last);
+"""
+_COLUMNS = (
+    "identity, generation, metageneration, updated_us, content_type, crc32c, md5, details, name"
+)
+_Row = tuple[str, int, int, int, str, int | None, bytes | None, str, str]
+
+
+@dataclass(frozen=True)
+class Record:
+    """``identity`` identifies one state of a file; ``crc32c`` None: not computed yet."""
+
+    identity: str
+    updated: datetime
+    content_type: str
+    generation: int = 0
+    metageneration: int = 1
+    crc32c: int | None = None
+    md5: bytes | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class Records:
+    """Safe to be used by many threads."""
+
+    def __init__(self, path: Path) -> None:
+        self._lock = threading.Lock()
+        self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+        with self._reporting():
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._connection.execute("PRAGMA synchronous = FULL")
+            self._connection.executescript(_SCHEMA)
+            self._add_locations()
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+    def _add_locations(self) -> None:
+        """Buckets that an earlier version made have none."""
+        columns = self._connection.execute("SELECT name FROM pragma_table_info('buckets')")
+        if ("location",) in columns.fetchall():
+            return
+        try:
+            self._connection.execute("ALTER TABLE buckets ADD COLUMN location TEXT")
+        except sqlite3.OperationalError as error:
+            if "duplicate column" not in str(error):  # another server has just added it
+                raise
+
+    def find(self, bucket: str, name: str, identity: str) -> Record | None:
+        with self._reporting():
+            row = self._connection.execute(
+                f"SELECT {_COLUMNS} FROM objects WHERE bucket = ? AND name = ? AND identity = ?",  # noqa: S608 - no value in it
+                (bucket, name, identity),
+            ).fetchone()
+        return _record(row) if row else None
+
+    def find_all(self, bucket: str, states: Mapping[str, FileState]) -> dict[str, Record]:
+        """The records, by name, of those objects that have one for the state they are in."""
+        with self._reporting():
+            rows = self._connection.execute(
+                f"SELECT {_COLUMNS} FROM objects WHERE bucket = ? "  # noqa: S608 - no value in it
+                "AND name IN (SELECT value FROM json_each(?))",
+                (bucket, json.dumps(list(states))),
+            ).fetchall()
+        return {row[-1]: _record(row) for row in rows if states[row[-1]].identity == row[0]}
+
+    def adopt(self, bucket: str, found: Mapping[str, Record], now: datetime) -> dict[str, Record]:
+        """Keep records, with new generations, of files that a program wrote, and no others."""
+        with self._transaction():
+            return {name: self._adopt(bucket, name, rec, now) for name, rec in found.items()}
+
+    def prepare(self, bucket: str, name: str, record: Record, now: datetime) -> Record:
+        """Keep the record, with its generation, of a file that is about to be moved into place."""
+        with self._transaction():
+            record = replace(record, generation=self._next_generation(now))
+            self._insert(bucket, name, record)
+        return record
+
+    def settle(self, bucket: str, name: str, record: Record) -> None:
+        """The file is in place: no other record of this name is needed."""
+        with self._transaction():
+            self._connection.execute(
+                "DELETE FROM objects WHERE bucket = ? AND name = ? AND identity != ?",
+                (bucket, name, record.identity),
+            )
+            self._insert(bucket, name, record)
+
+    def add_checksums(self, bucket: str, found: Mapping[str, Record]) -> None:
+        """Keep the checksums of these records, if they are still kept themselves."""
+        with self._transaction():
+            self._connection.executemany(
+                "UPDATE objects SET crc32c = ? WHERE bucket = ? AND name = ? AND identity = ?",
+                [(r.crc32c, bucket, name, r.identity) for name, r in found.items()],
+            )
+
+    def drop(self, bucket: str, name: str) -> None:
+        with self._transaction():
+            self._connection.execute(
+                "DELETE FROM objects WHERE bucket = ? AND name = ?", (bucket, name)
+            )
+
+    def placeholders(self, bucket: str, prefix: str) -> dict[str, str]:
+        """Names and identities of the kept directories whose names begin with ``prefix``."""
+        with self._reporting():
+            rows = self._connection.execute(
+                "SELECT name, identity FROM objects WHERE bucket = ? AND name >= ? "
+                "AND substr(name, 1, ?) = ? AND identity GLOB 'd*'",
+                (bucket, prefix, len(prefix), prefix),
+            ).fetchall()
+        return dict(rows)
+
+    def add_bucket(self, name: str, now: datetime, location: str) -> None:
+        with self._transaction():
+            self._connection.execute(
+                "INSERT OR REPLACE INTO buckets (name, created_us, location) VALUES (?, ?, ?)",
+                (name, _microseconds(now), location),
+            )
+
+    def bucket(self, name: str) -> tuple[datetime, str] | None:
+        """When it was made, and its location; None: it has no record."""
+        with self._reporting():
+            row = self._connection.execute(
+                "SELECT created_us, location FROM buckets WHERE name = ?", (name,)
+            ).fetchone()
+        return (_time(row[0]), row[1] or DEFAULT_LOCATION) if row else None
+
+    def drop_bucket(self, name: str) -> None:
+        with self._transaction():
+            self._connection.execute("DELETE FROM buckets WHERE name = ?", (name,))
+            self._connection.execute("DELETE FROM objects WHERE bucket = ?", (name,))
+
+    def _adopt(self, bucket: str, name: str, record: Record, now: datetime) -> Record:
+        self._connection.execute(
+            "DELETE FROM objects WHERE bucket = ? AND name = ?", (bucket, name)
+        )
+        record = replace(record, generation=self._next_generation(now))
+        self._insert(bucket, name, record)
+        return record
+
+    def _next_generation(self, now: datetime) -> int:
+        """Microseconds since 1970, as GCS has them, but always more than the one before."""
+        rows: Iterable[tuple[int]] = self._connection.execute(
+            "UPDATE last SET generation = max(generation + 1, ?) RETURNING generation",
+            (_microseconds(now),),
+        ).fetchall()
+        return next(iter(rows))[0]
+
+    def _insert(self, bucket: str, name: str, record: Record) -> None:
+        details = {"metadata": dict(record.metadata), "headers": dict(record.headers)}
+        self._connection.execute(
+            "INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                bucket,
+                name,
+                record.identity,
+                record.generation,
+                record.metageneration,
+                _microseconds(record.updated),
+                record.content_type,
+                record.crc32c,
+                record.md5,
+                json.dumps(details),
+            ),
+        )
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with self._reporting():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                self._connection.rollback()
+                raise
+
+    @contextmanager
+    def _reporting(self) -> Iterator[None]:
+        with self._lock:
+            try:
+                yield
+            except sqlite3.OperationalError as error:
+                text = f"the buckets' records can't be kept or read now: {error}"
+                raise Unavailable(text) from error
+
+
+def _record(row: _Row) -> Record:
+    identity, generation, metageneration, updated_us, content_type, crc32c, md5, text, _ = row
+    details = json.loads(text)
+    return Record(
+        identity=identity,
+        updated=_time(updated_us),
+        content_type=content_type,
+        generation=generation,
+        metageneration=metageneration,
+        crc32c=crc32c,
+        md5=md5,
+        metadata=details["metadata"],
+        headers=details["headers"],
+    )
+
+
+def _microseconds(time: datetime) -> int:
+    return (time - _EPOCH) // timedelta(microseconds=1)
+
+
+def _time(microseconds: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=microseconds)

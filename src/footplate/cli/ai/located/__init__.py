@@ -1,1 +1,0 @@
-"""What ``footplate ai`` does alike with jobs of a location, whatever their kind."""

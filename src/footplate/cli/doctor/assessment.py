@@ -1,0 +1,130 @@
+"""Turns measurements into findings. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from footplate.cli.doctor.findings import Finding, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+LOW_DISK_BYTES = 5 * 10**9
+FULL_DISK_BYTES = 50 * 10**6
+_CONTAINMENT_MODES = {
+    "cgroup": "each program in a control group, which ends all its processes",
+    "namespace": "each program in a process namespace, which ends all its processes",
+    "subreaper": "processes that a program leaves behind are looked for by their parent",
+    "best-effort": "processes that a program leaves behind may go on",
+}
+_STRONG = ("cgroup", "namespace")
+
+
+def judge_isolation(told: Mapping[str, object], wanted: str) -> Finding:
+    """``told``: what the supervisors' ``probe`` says."""
+    containment_mode = str(told.get("containment_mode") or "")
+    reasons = told.get("reasons")
+    why = "; ".join(map(str, reasons)) if isinstance(reasons, list) else ""
+    if not containment_mode:
+        way_out = (
+            "set isolation = auto" if wanted != "auto" else "run footplate up to see its error"
+        )
+        return Finding("isolation", Verdict.FAILED, why or "it can't be tried", way_out)
+    effect = _CONTAINMENT_MODES.get(containment_mode, "programs are ended together")
+    text = f"{containment_mode}: {effect}"
+    if containment_mode in _STRONG:
+        return Finding("isolation", Verdict.OK, text)
+    reason = f" ({why})" if why else ""
+    return Finding(
+        "isolation", Verdict.LIMITED, text + reason, "install util-linux, or run as root"
+    )
+
+
+def judge_engine(problem: str, info: Mapping[str, Any], version: Mapping[str, Any]) -> Finding:
+    """``problem``: why there is no engine. Packages run without one."""
+    if problem:
+        return Finding("containers", Verdict.LIMITED, f"container images can't run: {problem}")
+    names = [str(c.get("Name", "")).lower() for c in version.get("Components") or ()]
+    podman = any("podman" in name for name in names)
+    options = [str(option) for option in info.get("SecurityOptions") or ()]
+    rootless = bool(info.get("Rootless")) or any("rootless" in option for option in options)
+    groups = str(info.get("CgroupVersion") or "unknown")
+    driver = info.get("CgroupDriver", "?")
+    text = (
+        f"{'Podman' if podman else 'Docker'} {info.get('ServerVersion', '?')}, "
+        f"{'rootless' if rootless else 'root'}, cgroups v{groups} ({driver}), "
+        f"storage {info.get('Driver', '?')} in {info.get('DockerRootDir', '?')}"
+    )
+    if info.get("Driver") == "vfs":
+        return Finding(
+            "containers", Verdict.LIMITED, f"{text}: vfs copies each image for each container",
+            "install fuse-overlayfs, or use a filesystem that has overlay",
+        )  # fmt: skip
+    if rootless and groups == "1":
+        return Finding(
+            "containers", Verdict.LIMITED, f"{text}: processors and memory can't be limited",
+            "start the machine with cgroups v2 (systemd.unified_cgroup_hierarchy=1)",
+        )  # fmt: skip
+    return Finding("containers", Verdict.OK, text)
+
+
+def judge_gpus(models: Sequence[str], notes: Sequence[str], *, hidden: bool) -> Finding:
+    """``hidden``: this machine has GPUs that no program sees."""
+    counted = {model: models.count(model) for model in models}
+    text = ", ".join(f"{count} {model}" for model, count in counted.items())
+    text = text or "none; jobs that ask for some run without them in emulate mode"
+    verdict = Verdict.LIMITED if hidden or (models and notes) else Verdict.OK
+    return Finding("gpus", verdict, "; ".join((text, *notes)))
+
+
+def judge_disk(path: str, free: int, total: int, problem: str) -> Finding:
+    """``problem``: why nothing can be written there; empty: something can."""
+    if problem:
+        way_out = "choose another with --data-dir or FOOTPLATE_DATA_DIR"
+        return Finding("disk", Verdict.FAILED, f"{path}: {problem}", way_out)
+    text = f"{free / 10**9:.1f} of {total / 10**9:.1f} GB free for {path}"
+    if free < FULL_DISK_BYTES:
+        return Finding("disk", Verdict.FAILED, text, "remove files, or choose another --data-dir")
+    if free < LOW_DISK_BYTES:
+        return Finding(
+            "disk", Verdict.LIMITED, f"{text}: a runtime with PyTorch takes up to 5 GB",
+            "remove files, or set cache_dir to another disk",
+        )  # fmt: skip
+    return Finding("disk", Verdict.OK, text)
+
+
+def judge_pythons(found: Mapping[str, str | None], problem: str) -> Finding:
+    """``found``: for each version that runtimes need, its interpreter."""
+    if problem:
+        return Finding("python", Verdict.LIMITED, f"packages can't run: {problem}")
+    here = [version for version in sorted(found, key=_numbers) if found[version]]
+    missing = [version for version in sorted(found, key=_numbers) if not found[version]]
+    way_out = f"uv python install {' '.join(missing)}"
+    if not here:
+        text = f"no interpreter for packages ({', '.join(missing)}); container images need none"
+        return Finding("python", Verdict.LIMITED, text, way_out)
+    text = f"{', '.join(here)} for packages"
+    if not missing:
+        return Finding("python", Verdict.OK, text)
+    return Finding("python", Verdict.LIMITED, f"{text}; not {', '.join(missing)}", way_out)
+
+
+def judge_port(host: str, port: int, server: str | None, problem: str) -> Finding:
+    """``server``: the URL at which a server of the data directory answers."""
+    if server:
+        return Finding("port", Verdict.OK, f"the service answers at {server}")
+    if problem:
+        return Finding("port", Verdict.FAILED, problem)
+    shown = f"port {port}" if port else "any port"
+    return Finding("port", Verdict.OK, f"{shown} of {host} is free")
+
+
+def judge_database(shown: str, version: str, problem: str) -> Finding:
+    if problem:
+        way_out = "start it, or correct the setting database_url"
+        return Finding("database", Verdict.FAILED, f"{shown}: {problem}", way_out)
+    return Finding("database", Verdict.OK, f"{version} at {shown}" if version else shown)
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(part) for part in version.split(".") if part.isdigit()]

@@ -1,0 +1,161 @@
+"""Measures this machine. Writes nothing but its cache."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from footplate.catalogue import load_catalogue
+from footplate.cli.doctor import assessment
+from footplate.cli.doctor.findings import Finding, Verdict
+from footplate.container_engine.discovery import find_engine
+from footplate.container_engine.http_request import ask_engine
+from footplate.domain.errors import ServiceError
+from footplate.domain.sites.gpu_assignment import VISIBLE
+from footplate.runtime_cache import Environments
+from footplate.server.data_dir import DataDir
+from footplate.server.gpus import Gpus
+from footplate.server.limits_probe import probe
+from footplate.server.listener import listen
+from footplate.server.network_probe import describe_network
+from footplate.store.sql_engines import make_engine, parse_url
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from footplate.settings import Settings
+
+DATABASE_TIMEOUT_S = 5.0
+
+
+def examine(settings: Settings, environ: Mapping[str, str]) -> Iterator[Finding]:
+    """A finding for each part, as soon as it is known."""
+    questions: dict[str, Callable[[], Finding]] = {
+        "disk": lambda: _examine_disk(settings.data_dir),
+        "isolation": lambda: assessment.judge_isolation(probe(settings), settings.isolation),
+        "network": lambda: _examine_network(settings),
+        "containers": lambda: _examine_engine(settings, environ),
+        "gpus": lambda: _examine_gpus(settings, environ),
+        "python": lambda: _examine_pythons(settings),
+        "port": lambda: _examine_port(settings),
+        "database": lambda: _examine_database(settings),
+    }
+    for part, question in questions.items():
+        try:
+            yield question()
+        except ServiceError as error:
+            yield Finding(part, Verdict.FAILED, error.message)
+        except OSError as error:
+            yield Finding(part, Verdict.FAILED, f"{error.filename}: {error.strerror}")
+
+
+def _examine_network(settings: Settings) -> Finding:
+    notes = describe_network(settings)
+    text = (
+        "; ".join(notes) or "replicas share this machine's network, with a port of their own each"
+    )
+    return Finding("network", Verdict.OK, text)
+
+
+def _examine_engine(settings: Settings, environ: Mapping[str, str]) -> Finding:
+    found = find_engine(settings.container_engine, environ)
+    if found.socket is None:
+        return assessment.judge_engine(found.problem, {}, {})
+    try:
+        info = _ask(found.socket, "/info")
+        version = _ask(found.socket, "/version")
+    except OSError as error:
+        return assessment.judge_engine(str(error), {}, {})
+    return assessment.judge_engine("", info, version)
+
+
+def _ask(socket: str, path: str) -> Mapping[str, Any]:
+    status, answer = ask_engine(socket, "GET", path)
+    if status != HTTPStatus.OK or not isinstance(answer, dict):
+        raise OSError(f"the engine at {socket} answers {path} with status {status}")
+    return answer
+
+
+def _examine_gpus(settings: Settings, environ: Mapping[str, str]) -> Finding:
+    gpus = Gpus(load_catalogue(settings.catalogue), environ.get(VISIBLE))
+    found = gpus.find(settings.gpus, settings.gpu_type)
+    models = [gpu.model for gpu in found.gpus]
+    return assessment.judge_gpus(models, found.notes, hidden=found.hidden)
+
+
+def _examine_disk(path: Path) -> Finding:
+    """The data directory is not made for it."""
+    existing = next(p for p in (path, *path.parents) if p.exists())
+    problem = ""
+    if not existing.is_dir():
+        problem = f"{existing} is no directory"
+    elif not os.access(existing, os.W_OK | os.X_OK):
+        problem = f"{existing} may not be written to by this user"
+    usage = shutil.disk_usage(existing)
+    return assessment.judge_disk(str(path), usage.free, usage.total, problem)
+
+
+def _examine_pythons(settings: Settings) -> Finding:
+    from uv import find_uv_bin
+
+    try:
+        found = Environments(settings, Path(find_uv_bin())).interpreters()
+    except FileNotFoundError as error:
+        return assessment.judge_pythons({}, str(error))
+    return assessment.judge_pythons(found, "")
+
+
+def _examine_port(settings: Settings) -> Finding:
+    announced = DataDir(settings.data_dir).announcement()
+    if announced is not None and _lives(announced.pid):
+        return assessment.judge_port(settings.host, settings.port, announced.url, "")
+    problem = _why(lambda: listen(settings.host, settings.port).close())
+    return assessment.judge_port(settings.host, settings.port, None, problem)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def _examine_database(settings: Settings) -> Finding:
+    """Connects, and makes no table."""
+    if settings.database_url is None:
+        return assessment.judge_database("SQLite in the data directory", "", "")
+    try:
+        url = parse_url(settings.database)
+        shown = url.render_as_string(hide_password=True)
+        if url.get_backend_name() == "sqlite":
+            return assessment.judge_database(shown, "", "")
+        version = _ask_database(settings.database)
+    except ServiceError as error:
+        return assessment.judge_database("database_url", "", error.message)
+    except Exception as error:
+        return assessment.judge_database(shown, "", str(error).partition("\n")[0])
+    return assessment.judge_database(shown, version, "")
+
+
+def _ask_database(url: str) -> str:
+    engine = make_engine(parse_url(url), DATABASE_TIMEOUT_S)
+    try:
+        with engine.connect() as connection:
+            found = connection.dialect.server_version_info or ()
+            return f"PostgreSQL {'.'.join(map(str, found))}"
+    finally:
+        engine.dispose()
+
+
+def _why(act: Callable[[], None]) -> str:
+    try:
+        act()
+    except ServiceError as error:
+        return error.message
+    return ""

@@ -1,0 +1,67 @@
+"""Formats a job's events for people."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from footplate.client.records import Event
+
+PASSING = frozenset(
+    {
+        *("QUEUED", "PREPARING", "RUNNING"),
+        *("ISOLATION", "LIMITS", "NETWORK"),
+        *("SHELL_OPENED", "SHELL_CLOSED"),
+    }
+)
+"""Kinds that nobody asks for once the next thing happens; all others are to stay in sight."""
+
+_AGAIN = frozenset({"RESTART", "RETRY"})
+_SECONDS = len("2026-11-21T08:00:00")
+_INDENT = "    "
+
+
+class EventFormatter:
+    """Words for events in their order.
+
+    Why a replica starts again isn't told a second time where its failure was told just before: the
+    events themselves say it both times, so that each can be understood alone.
+    """
+
+    def __init__(self) -> None:
+        self._failures: dict[str, str] = {}
+
+    def tell(self, event: Event) -> str:
+        message = event.message
+        if event.kind == "REPLICA_FAILED":
+            self._failures[event.replica] = f"{message}; "
+        elif event.kind in _AGAIN:
+            message = message.removeprefix(self._failures.pop(event.replica, ""))
+        text = ": ".join(part for part in (event.kind, message) if part)
+        return f"{event.replica}  {text}" if event.replica else text
+
+
+def timetable(events: Sequence[Event]) -> str:
+    """A line for each, with its time; further lines of a message are indented."""
+    event_formatter = EventFormatter()
+    return "\n".join(
+        f"{event.time[:_SECONDS]}Z  " + event_formatter.tell(event).replace("\n", f"\n{_INDENT}")
+        for event in events
+    )
+
+
+def restarts(events: Sequence[Event]) -> str:
+    """How often which replicas started again, and why they did the last time; or nothing."""
+    again = [event for event in events if event.kind in _AGAIN]
+    if not again:
+        return ""
+    counts = Counter("all replicas" if e.kind == "RETRY" else e.replica for e in again)
+    told = ", ".join(f"{who} {_times(count)}" for who, count in counts.items())
+    return f"Started again: {told}. The last time: {again[-1].message}"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"

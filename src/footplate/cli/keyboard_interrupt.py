@@ -1,0 +1,36 @@
+"""Handles Ctrl-C: prints what goes on without the command, and how to follow or end it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+INTERRUPTED = 130
+"""What a shell says of a program that Ctrl-C ended."""
+
+_KEY = "footplate.interruption"
+
+
+def at_interrupt(text: str) -> None:
+    """Set the message for Ctrl-C."""
+    ctx = click.get_current_context(silent=True)
+    if ctx is not None:
+        ctx.meta[_KEY] = text
+
+
+def job_goes_on(job_id: str, commands: Mapping[str, str]) -> str:
+    """``commands``: by verb."""
+    return (
+        f"Interrupted; job {job_id} goes on.\n"
+        f"  follow it: {commands['stream-logs']}\n"
+        f"  end it:    {commands['cancel']}"
+    )
+
+
+def told(ctx: click.Context) -> str:
+    """Print the message on its own line, after the terminal's ``^C``."""
+    return f"\n{ctx.meta.get(_KEY, 'Interrupted.')}"

@@ -1,0 +1,73 @@
+"""Reads the user's input, from a terminal or a pipe, and sends it to a shell."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Protocol
+
+from footplate.cli.shell.raw_terminal import terminal_size
+
+if TYPE_CHECKING:
+    from footplate.wire.shell_v1 import Size
+
+_AT_ONCE_BYTES = 32768
+
+
+class Listener(Protocol):
+    """``footplate.client.shell.RemoteShell`` is one."""
+
+    def send(self, data: bytes) -> bool: ...
+
+    def resize(self, size: Size) -> None: ...
+
+    def end_input(self) -> None: ...
+
+
+class TerminalInput:
+    """Reads on a background thread until its input or its process ends.
+
+    ``start`` it on the main thread. With ``sized`` it also tells when the terminal's window
+    changes.
+    """
+
+    def __init__(self, listener: Listener, descriptor: int, *, sized: bool) -> None:
+        self._listener = listener
+        self._descriptor = descriptor
+        self._changed, self._change = os.pipe()
+        os.set_blocking(self._change, False)
+        if sized:
+            signal.signal(signal.SIGWINCH, self._note)
+
+    def start(self) -> None:
+        threading.Thread(target=self._read, name="keyboard", daemon=True).start()
+
+    def _note(self, *_: object) -> None:
+        with suppress(BlockingIOError):  # then it is noted already
+            os.write(self._change, b"!")
+
+    def _read(self) -> None:
+        poller = select.poll()
+        for descriptor in (self._descriptor, self._changed):
+            poller.register(descriptor, select.POLLIN)
+        going = True
+        while going:
+            for descriptor, _ in poller.poll():
+                if descriptor == self._changed:
+                    os.read(self._changed, 4096)
+                    self._listener.resize(terminal_size(self._descriptor))
+                else:
+                    going = self._pass_on()
+
+    def _pass_on(self) -> bool:
+        try:
+            data = os.read(self._descriptor, _AT_ONCE_BYTES)
+        except OSError:  # a terminal that is gone
+            data = b""
+        if data:
+            return self._listener.send(data)
+        self._listener.end_input()
+        return False

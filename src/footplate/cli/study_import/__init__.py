@@ -1,0 +1,1 @@
+"""Imports finished studies from other tools, so that tuning jobs can learn from them."""

@@ -1,0 +1,74 @@
+"""Detects the format of a study file."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from footplate.cli.study_import.optuna_database import HEAD, read_database
+from footplate.cli.study_import.optuna_journal import read_journal
+from footplate.cli.study_import.optuna_study import finished
+from footplate.cli.study_import.trial_export import read_csv, read_document
+from footplate.domain.errors import InvalidArgument
+from footplate.domain.formatting import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from footplate.cli.study_import.finished_study import FinishedStudy
+
+_KINDS = "an Optuna database or journal, or an export of trials as JSON, YAML or CSV"
+
+
+def read_study(path: Path, study_name: str, metrics: Sequence[str], goal: str) -> FinishedStudy:
+    """The study in the file, by what it holds and not by its name.
+
+    Raises:
+        InvalidArgument: it can't be read, or holds no study; says what is allowed.
+    """
+    study = _read(path, study_name, metrics, goal)
+    if metrics and set(metrics) != set(study.goals):
+        said = f"{listed([*metrics])} given; the file says {listed([*study.goals])}"
+        raise InvalidArgument(f"--metric: {said}: leave the option out")
+    if other := next((name for name, told in study.goals.items() if goal and told != goal), ""):
+        said = f"{goal} given; the file says {study.goals[other]} of {other}"
+        raise InvalidArgument(f"--goal: {said}: leave the option out")
+    return study
+
+
+def _read(path: Path, study_name: str, metrics: Sequence[str], goal: str) -> FinishedStudy:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InvalidArgument(f"{path}: {error.strerror}") from None
+    if content.startswith(HEAD):
+        return finished(read_database(path, study_name), metrics)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidArgument(f"{path} is something else than {_KINDS}") from None
+    first = text.split("\n", 1)[0]
+    if first.startswith("{") and '"op_code"' in first:
+        return finished(read_journal(path, study_name), metrics)
+    if "," in first and "trial" in first.split(","):
+        return read_csv(text, metrics, goal)
+    return read_document(_parsed(path, text), metrics, goal)
+
+
+def _parsed(path: Path, text: str) -> object:
+    broken = ""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        broken = f" (as JSON it breaks off or goes wrong at line {error.lineno}: {error.msg})"
+    except (ValueError, RecursionError):
+        pass
+    # Imported here: most files are something else.
+    import yaml
+
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError):
+        why = broken if text.lstrip().startswith(("{", "[")) else ""
+        raise InvalidArgument(f"{path} is something else than {_KINDS}{why}") from None

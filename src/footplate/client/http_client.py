@@ -1,0 +1,149 @@
+"""HTTP client of one server: JSON in and out, errors as domain errors."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from footplate import __version__
+from footplate.client.error_mapping import (
+    ConnectionBroke,
+    NoServer,
+    UntrustedCertificate,
+    read_failure,
+)
+from footplate.client.httpx_without_cli import import_httpx
+from footplate.domain.errors import InvalidArgument, UnknownError
+from footplate.wire.json_text import parse_object
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    import httpx
+
+    from footplate.wire.json_text import JsonObject
+else:
+    httpx = import_httpx()
+
+_UNLIMITED = httpx.Timeout(60.0, read=None)
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+_CERTIFICATE_FAILURE = re.compile(r"certificate verify failed: (.+?)(?: \(_ssl|$)")
+
+
+def leader(status: int, location: str | None, asked: str) -> str | None:
+    """Where the server sends us that doesn't lead; None: it doesn't.
+
+    Nowhere but to the same host: our token is nobody else's business.
+    """
+    if status != HTTPStatus.TEMPORARY_REDIRECT or not location:
+        return None
+    return location if urlsplit(location).hostname == urlsplit(asked).hostname else None
+
+
+class Connection:
+    """Keeps connections to ``url`` open between calls; safe to use from several threads."""
+
+    def __init__(self, url: str, token: str | None = None, timeout_s: float = 60.0) -> None:
+        self.url = url.rstrip("/")
+        split = urlsplit(self.url)
+        if split.scheme not in {"http", "https"} or not split.hostname:
+            raise InvalidArgument(f"{url!r} is not a URL; allowed: such as http://127.0.0.1:8470")
+        headers = {"user-agent": f"footplate/{__version__}"}
+        headers |= {"authorization": f"Bearer {token}"} if token else {}
+        self._http = httpx.Client(
+            base_url=self.url,
+            headers=headers,
+            timeout=timeout_s,
+            # A proxy of the environment knows nothing of this machine's loopback, which its
+            # certificates are for as well: a transport of one's own takes these alone.
+            transport=httpx.HTTPTransport() if split.hostname in LOOPBACK else None,
+            trust_env=split.hostname not in LOOPBACK,
+        )
+
+    def close(self) -> None:
+        self._http.close()
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        body: JsonObject | None = None,
+        unlimited: bool = False,
+    ) -> JsonObject:
+        """``unlimited``: the answer may take any time.
+
+        Raises the service's own error, NoServer or ConnectionBroke.
+        """
+        content = None if body is None else json.dumps(body).encode()
+        return self.send(method, path, params=params, content=content, unlimited=unlimited)
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        content: bytes | Iterable[bytes] | None = None,
+        content_type: str = "application/json",
+        unlimited: bool = False,
+    ) -> JsonObject:
+        """Like ``call``, with a body of any kind."""
+        headers = {} if content is None else {"content-type": content_type}
+        timeout = _UNLIMITED if unlimited else httpx.USE_CLIENT_DEFAULT
+        with self._failures():
+            answer = self._http.request(
+                method, path, params=params, content=content, headers=headers, timeout=timeout
+            )
+            if there := leader(answer.status_code, answer.headers.get("location"), self.url):
+                answer = self._http.request(method, there, content=content, headers=headers)
+        if not answer.is_success:
+            raise read_failure(answer.status_code, answer.content, self.url)
+        try:
+            return parse_object(answer.content) if answer.content else {}
+        except InvalidArgument as error:
+            raise UnknownError(
+                f"the server at {self.url} didn't answer as Footplate does: {error.message}"
+            ) from None
+
+    def lines(self, path: str, params: Mapping[str, str]) -> Iterator[JsonObject]:
+        """The JSON objects of an answer, one a line, as they arrive; waits without limit.
+
+        An empty line is a sign of life, and left out.
+        """
+        stream = self._http.stream("GET", path, params=params, timeout=_UNLIMITED)
+        with self._failures(), stream as a:
+            if not a.is_success:
+                raise read_failure(a.status_code, a.read(), self.url)
+            for line in a.iter_lines():
+                if line.strip():
+                    yield self._parse_line(line)
+
+    def download(self, path: str, params: Mapping[str, str]) -> Iterator[bytes]:
+        with self._failures(), self._http.stream("GET", path, params=params) as answer:
+            if not answer.is_success:
+                raise read_failure(answer.status_code, answer.read(), self.url)
+            yield from answer.iter_bytes()
+
+    def _parse_line(self, line: str) -> JsonObject:
+        try:
+            return parse_object(line.encode())
+        except InvalidArgument as error:
+            raise ConnectionBroke(self.url, f"in the middle of a line: {error.message}") from None
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        try:
+            yield
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            distrust = _CERTIFICATE_FAILURE.search(str(error))
+            if distrust is not None:
+                raise UntrustedCertificate(self.url, distrust.group(1)) from None
+            raise NoServer(self.url) from None
+        except httpx.HTTPError as error:
+            raise ConnectionBroke(self.url, str(error) or type(error).__name__) from None

@@ -1,0 +1,290 @@
+"""An in-memory view of all active jobs: waiting jobs, held resources, deadlines."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from datetime import timedelta
+from itertools import chain, islice
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from footplate.control.deadlines import Deadlines
+from footplate.control.elapsed_time import as_of
+from footplate.domain.admission import Scheduler
+from footplate.domain.admission.claims import claim_of, make_claim
+from footplate.domain.clock_history import JUMP_S
+from footplate.domain.errors import DataLoss, NotFound
+from footplate.domain.job_states import State
+from footplate.domain.names import JobUid
+from footplate.domain.preview.alternatives import variations
+from footplate.domain.quotas import Quotas
+from footplate.domain.sites.gpu_assignment import assign, held_with
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from footplate.control.regions import Regions
+    from footplate.domain.admission import Claim, Explanation
+    from footplate.domain.catalogue import Catalogue
+    from footplate.domain.jobs import Job, JobSpec
+    from footplate.domain.resources import Amounts
+    from footplate.ports.clock import SteadyClock
+    from footplate.ports.store import Store
+
+MOST_CHANGED = 10_000
+"""Changes that nobody has asked for; after more of them all is seen anew."""
+SWEEP_S = 60.0
+"""After so long all active jobs are read again: any message about a change may be lost."""
+SWEEP_LOAD = 20
+"""Reading them all takes at most one in so many seconds."""
+_NOBODY = JobUid("")
+
+
+class Queue:
+    """A mirror of the store, made from it at first use and then kept by what has ``changed``.
+
+    Nothing here is remembered that the store doesn't hold: a server that starts after a crash makes
+    the same one. Each change costs a read of one job, however many wait; every ``SWEEP_S`` all are
+    read again, so that a lost message can't stall a job. Any thread may call it.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        regions: Regions,
+        catalogue: Catalogue,
+        patience_s: float,
+        clock: SteadyClock,
+        quotas: Callable[[], Quotas] = Quotas,
+        sweep_s: float = SWEEP_S,
+    ) -> None:
+        """``quotas`` gives those that are in force; asked at first use, once they changed, and
+        every ``sweep_s``.
+        """
+        self._store = store
+        self._regions = regions
+        self._catalogue = catalogue
+        self._clock = clock
+        self._quotas = quotas
+        self._patience_s = patience_s
+        self._lock = Lock()
+        self._empty()
+        self._ahead = timedelta()
+        """How far the clock had been set when all was seen."""
+        self._sweep_s = sweep_s
+        self._sweep_at = math.inf
+        """In seconds on the scale that doesn't jump."""
+        self._changed: set[JobUid] = set()
+        self._quotas_changed = True
+        self._anew = False
+        self._changed_lock = Lock()
+
+    def _empty(self) -> None:
+        """Know nothing."""
+        capacity = {site.name: site.capacity for site in self._regions.sites()}
+        self._scheduler = Scheduler(capacity, Quotas(), self._patience_s)
+        self._devices: dict[str, dict[JobUid, tuple[str, ...]]] = {}
+        """By site and job."""
+        self._waits = Deadlines()
+        self._new: dict[JobUid, None] = {}
+        self._loaded = False
+
+    def changed(self, uid: JobUid) -> None:
+        """The store's record of the job may be another now; never blocks for long."""
+        with self._changed_lock:
+            self._changed.add(uid)
+            if len(self._changed) > MOST_CHANGED:
+                self._anew = True
+                self._changed.clear()
+
+    def refresh(self) -> None:
+        """Any record may be another now, and quotas too; never blocks for long."""
+        with self._changed_lock:
+            self._anew = True
+            self._changed.clear()
+
+    def quotas_changed(self) -> None:
+        """Other quotas may be in force now; never blocks for long."""
+        with self._changed_lock:
+            self._quotas_changed = True
+
+    def admit(self) -> tuple[JobUid, ...]:
+        """The jobs that may start now; the caller starts them, and reports failures by
+        ``changed``.
+        """
+        with self._lock:
+            self._load()
+            return self._scheduler.admit(self._now())
+
+    def assign(self, job: Job) -> Mapping[str, tuple[str, ...]] | None:
+        """GPUs for the replicas of a job that may start; None: there are not enough after all.
+
+        What is given to a job must be in the store before the next one is asked for.
+        """
+        site = self._regions.site(job.spec.region)
+        with self._lock:
+            self._load()
+            held = frozenset(chain.from_iterable(self._devices.get(site.name, {}).values()))
+            return assign(job.spec, self._catalogue, site, held)
+
+    def take_expired(self) -> tuple[JobUid, ...]:
+        """Jobs that have waited as long as they may."""
+        with self._lock:
+            self._load()
+            return self._waits.take_due(self._now())
+
+    def seconds_to_due(self) -> float | None:
+        """When the next job will have waited as long as it may."""
+        with self._lock:
+            moment = self._waits.next()
+        return None if moment is None else moment - self._now()
+
+    def untold(self, limit: int) -> tuple[JobUid, ...]:
+        """Waiting jobs without a recorded reason, at most ``limit``, in order."""
+        with self._lock:
+            return tuple(islice(self._new, limit))
+
+    def told(self, uid: JobUid) -> None:
+        with self._lock:
+            self._new.pop(uid, None)
+
+    def explain(self, job: Job) -> Explanation | None:
+        """Why the job waits; None: it doesn't."""
+        if job.state is not State.QUEUED or not job.spec.runs_itself:
+            return None
+        with self._lock:
+            self._load()
+            arrived = as_of(self._clock.now(), job, self._clock).create_time.timestamp()
+            others = self._others(job.uid, job.name.job_id, job.name.project, job.spec, arrived)
+            return self._scheduler.explain(job.uid, self._now(), others)
+
+    def outlook(self, spec: JobSpec, project: str) -> Explanation | None:
+        """Why a job of this spec would wait if it came now; None: it would start."""
+        now = self._now()
+        site = self._regions.site(spec.region)
+        claim = make_claim(_NOBODY, "this job", project, spec, now, site, self._catalogue)
+        with self._lock:
+            self._load()
+            if self._scheduler.would_start(claim, now):
+                return None
+            self._scheduler.wait(claim)
+            try:
+                others = self._others(_NOBODY, claim.name, project, spec, now)
+                return self._scheduler.explain(_NOBODY, now, others)
+            finally:
+                self._scheduler.leave(_NOBODY)
+
+    def held(self, project: str, region: str) -> Amounts:
+        """What counts against the quota of the project there."""
+        with self._lock:
+            self._load()
+            return self._scheduler.held(project, region)
+
+    def _others(
+        self, uid: JobUid, name: str, project: str, spec: JobSpec, arrived: float
+    ) -> Iterator[tuple[str, Claim]]:
+        """What the job could claim instead, most like it first."""
+        for words, other in variations(spec, self._catalogue):
+            site = self._regions.site(other.region)
+            yield words, make_claim(uid, name, project, other, arrived, site, self._catalogue)
+
+    def _now(self) -> float:
+        return self._clock.now().timestamp()
+
+    def _notice_jump(self) -> None:
+        """Reload all jobs after a jump of the clock."""
+        now = self._clock.now()
+        ahead = now - self._clock.steady(now)
+        if abs(ahead - self._ahead).total_seconds() >= JUMP_S:
+            self._ahead = ahead
+            self._loaded = False
+
+    def _load(self) -> None:
+        """See what has changed since the last time; all there is, the first time."""
+        self._notice_jump()
+        with self._changed_lock:
+            changed, self._changed = self._changed, set()
+            anew, self._anew = self._anew, False
+            quotas_changed, self._quotas_changed = self._quotas_changed or anew, False
+        try:
+            if anew:
+                self._empty()
+            sweep = not self._loaded or self._steady_now() >= self._sweep_at
+            if quotas_changed or sweep:
+                self._scheduler.set_quotas(self._quotas())
+            if sweep:
+                self._read_all()
+            for uid in sorted(changed):
+                self._inspect(uid)
+        except BaseException:
+            with self._changed_lock:
+                self._changed |= changed
+                self._quotas_changed |= quotas_changed
+            raise
+
+    def _read_all(self) -> None:
+        begin = self._steady_now()
+        active = self._store.active()
+        for job in active:
+            self._see(job)
+        for uid in self._scheduler.known() - {job.uid for job in active}:
+            self._inspect(uid)
+        end = self._steady_now()
+        self._sweep_at = end + max(self._sweep_s, SWEEP_LOAD * (end - begin))
+        self._loaded = True
+
+    def _steady_now(self) -> float:
+        return self._clock.steady(self._clock.now()).timestamp()
+
+    def _inspect(self, uid: JobUid) -> None:
+        try:
+            self._see(self._store.get_by_uid(uid))
+        except NotFound:
+            self._forget(uid)
+        except DataLoss:
+            # It cannot start, so it must not delay other jobs. But its GPUs may be in use.
+            if not any(uid in of_site for of_site in self._devices.values()):
+                self._forget(uid)
+
+    def _see(self, job: Job) -> None:
+        if job.state.terminal or not job.spec.runs_itself:
+            self._forget(job.uid)
+            return
+        job = as_of(self._clock.now(), job, self._clock)
+        site = self._regions.site(job.spec.region)
+        given = [device for replica in job.replicas for device in replica.devices]
+        claim = claim_of(job, site, self._catalogue)
+        claim = replace(claim, holds=held_with(job.spec, given, self._catalogue, site))
+        self._hold_devices(site.name, job.uid, given)
+        if job.state is State.QUEUED:
+            self._add_waiting(job, claim)
+        else:
+            self._forget_waiting(job.uid)
+            self._scheduler.hold(claim, (job.start_time or job.update_time).timestamp())
+
+    def _add_waiting(self, job: Job, claim: Claim) -> None:
+        if not self._scheduler.is_waiting(job.uid):
+            self._new[job.uid] = None
+        self._scheduler.wait(claim)
+        limit_s = job.spec.scheduling.max_wait_time_s
+        if limit_s is not None:
+            self._waits.put(job.uid, claim.arrived + limit_s)
+
+    def _forget(self, uid: JobUid) -> None:
+        self._forget_waiting(uid)
+        for site in self._devices:
+            self._hold_devices(site, uid, ())
+        self._scheduler.leave(uid)
+
+    def _hold_devices(self, site: str, uid: JobUid, devices: Iterable[str]) -> None:
+        held = tuple(devices)
+        of_site = self._devices.setdefault(site, {})
+        if held:
+            of_site[uid] = held
+        else:
+            of_site.pop(uid, None)
+
+    def _forget_waiting(self, uid: JobUid) -> None:
+        self._waits.drop(uid)
+        self._new.pop(uid, None)

@@ -1,0 +1,180 @@
+"""Compares what the backend reports with the records of jobs. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from footplate.domain.job_states import Phase, State
+from footplate.domain.lifecycle import (
+    Event,
+    GraceExpired,
+    JudgementDue,
+    ReplicaGone,
+    ReplicaLost,
+    RunExpired,
+    WaitExpired,
+    exit_analysis,
+    replica_losses,
+    to_stop,
+)
+from footplate.ports.backend import Presence, ReplicaObservation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
+
+    from footplate.domain.jobs import Job, Replica
+    from footplate.domain.names import AttemptId
+
+RUN_LIMIT_SLACK_S = 1.0
+"""What a supervisor gets to see to the running time limit itself, and to report it."""
+
+AttemptDirectories = dict["AttemptId", dict[str, ReplicaObservation]]
+"""Observations by attempt and replica."""
+
+
+def by_attempt(observations: Iterable[ReplicaObservation]) -> AttemptDirectories:
+    attempts: AttemptDirectories = defaultdict(dict)
+    for observation in observations:
+        attempts[observation.attempt_id][observation.replica] = observation
+    return dict(attempts)
+
+
+def happened(
+    job: Job,
+    seen: Mapping[str, ReplicaObservation],
+    now: datetime,
+    *,
+    grace_s: float,
+    patience_s: float = 0.0,
+) -> tuple[Event, ...]:
+    """The events that ``seen``, the observations of the job's current attempt, amounts to.
+
+    ``grace_s`` is what evaluators have after the success of the primary. No limit counts as
+    exceeded, and no failure is judged, for ``patience_s`` yet: what would say otherwise may be on
+    its way. For the same reason a loss comes before a judgement.
+
+    A replica that has reported and that the backend doesn't know is gone. One that never
+    reported and isn't known was never started: no event, it is yet to be started.
+    """
+    if job.state.terminal:
+        return ()
+    return (
+        *_exceeded(job, now, patience_s),
+        *_missing(job, seen, now),
+        *((JudgementDue(now, job.attempt),) if _over(_judgement(job, now, patience_s)) else ()),
+        *((GraceExpired(now),) if _over(seconds_of_grace(job, now, grace_s)) else ()),
+    )
+
+
+def _exceeded(job: Job, now: datetime, patience_s: float) -> Iterator[Event]:
+    if _over(later(seconds_to_wait(job, now), patience_s)):
+        yield WaitExpired(now)
+    if _over(later(seconds_to_run(job, now), patience_s)):
+        yield RunExpired(now)
+
+
+def _missing(job: Job, seen: Mapping[str, ReplicaObservation], now: datetime) -> Iterator[Event]:
+    ending = to_stop(job)
+    for replica in job.replicas:
+        observation = seen.get(replica.name)
+        if observation is None:
+            if replica.phase in (Phase.WAITING, Phase.GONE) and replica.name not in ending:
+                continue
+            yield _leave(job, replica, now, "the backend knows nothing of it")
+        elif observation.restart < replica.restart:
+            if replica.name in ending and observation.presence is Presence.GONE:
+                yield _leave(job, replica, now, "it was not started again")
+        elif observation.presence is Presence.GONE:
+            yield _leave(job, replica, now, observation.reason)
+        elif observation.presence is Presence.LOST:
+            reason, restart = observation.reason, replica.restart
+            yield ReplicaLost(now, job.attempt, replica.name, reason, restart=restart)
+
+
+def _leave(job: Job, replica: Replica, now: datetime, reason: str) -> ReplicaGone:
+    return ReplicaGone(now, job.attempt, replica.name, reason, restart=replica.restart)
+
+
+def is_behind(job: Job, seen: Mapping[str, ReplicaObservation]) -> bool:
+    """Whether a replica is yet to be started, or started again."""
+    ending = to_stop(job)
+    return any(
+        replica.phase is Phase.WAITING and _starts(seen.get(replica.name)) <= replica.restart
+        for replica in job.replicas
+        if replica.name not in ending
+    )
+
+
+def _starts(observation: ReplicaObservation | None) -> int:
+    return 0 if observation is None else observation.restart + 1
+
+
+def seconds_to_due(job: Job, now: datetime, *, grace_s: float, patience_s: float) -> float | None:
+    """When something will happen to the job for no other reason than time; None: nothing will."""
+    due = (
+        later(seconds_to_wait(job, now), patience_s),
+        later(seconds_to_run(job, now), patience_s),
+        _judgement(job, now, patience_s),
+        seconds_of_grace(job, now, grace_s),
+    )
+    return min((due_s for due_s in due if due_s is not None), default=None)
+
+
+def _judgement(job: Job, now: datetime, patience_s: float) -> float | None:
+    return later(seconds_to_judge(job, now), patience_s)
+
+
+def later(due_s: float | None, patience_s: float) -> float | None:
+    return None if due_s is None else max(due_s, patience_s)
+
+
+def _over(due_s: float | None) -> bool:
+    return due_s is not None and due_s <= 0
+
+
+def seconds_to_wait(job: Job, now: datetime) -> float | None:
+    """How long the job may still wait for RUNNING; None: for ever, or it waits no longer, or ends.
+
+    A job that was RUNNING once has waited: starting it again is no wait of that kind.
+    """
+    limit_s = job.spec.scheduling.max_wait_time_s
+    if limit_s is None or job.start_time is not None or job.ending is not None:
+        return None
+    if job.state not in (State.QUEUED, State.PREPARING):
+        return None
+    return limit_s - (now - job.create_time).total_seconds()
+
+
+def seconds_to_run(job: Job, now: datetime) -> float | None:
+    """How long the job may still run, all its attempts together; None: it never ran, or ends.
+
+    Its supervisors keep to the limit by themselves. This is for when none of them can: between
+    two attempts, or where nothing is heard of them.
+    """
+    if job.start_time is None or job.ending is not None or job.state.terminal:
+        return None
+    ran_s = (now - job.start_time).total_seconds()
+    return job.spec.scheduling.max_running_time_s + RUN_LIMIT_SLACK_S - ran_s
+
+
+def seconds_to_judge(job: Job, now: datetime) -> float | None:
+    """How long a failure still waits for the loss that it may be an echo of; None: none waits."""
+    failure = exit_analysis.waiting_failure(job)
+    return None if failure is None else _left(failure.ended_at, replica_losses.ECHO_S, now)
+
+
+def seconds_of_grace(job: Job, now: datetime, grace_s: float) -> float | None:
+    """How long evaluators may still go on after the success of the primary; None: none does."""
+    return _left(job.primary.ended_at, grace_s, now) if exit_analysis.lingering(job) else None
+
+
+def _left(since: datetime | None, wait_s: float, now: datetime) -> float:
+    """A clock that was turned back makes nothing wait more than twice as long."""
+    passed_s = wait_s if since is None else (now - since).total_seconds()
+    return wait_s - passed_s if passed_s > -wait_s else 0.0
+
+
+def all_gone(seen: Mapping[str, ReplicaObservation]) -> bool:
+    return all(s.presence is Presence.GONE for s in seen.values())

@@ -1,0 +1,36 @@
+"""Checks whether a supervisor belongs to the current attempt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import NotFound, PermissionDenied
+from footplate.domain.names import parse_attempt_id
+
+if TYPE_CHECKING:
+    from footplate.control.tokens import Bearer
+    from footplate.domain.jobs import Job
+    from footplate.ports.store import Store
+
+
+def current(store: Store, bearer: Bearer) -> Job:
+    """The job whose current attempt the bearer is in.
+
+    Raises:
+        PermissionDenied: the attempt is over, or its job is gone, or the replica has been started
+            again since.
+        NotFound: the attempt has no such replica.
+    """
+    uid, attempt = parse_attempt_id(bearer.attempt_id)
+    try:
+        job = store.get_by_uid(uid)
+    except NotFound:
+        raise PermissionDenied(f"attempt {bearer.attempt_id}: its job is not here") from None
+    if job.attempt != attempt or job.state.terminal:
+        raise PermissionDenied(f"attempt {bearer.attempt_id} is over")
+    replica = next((each for each in job.replicas if each.name == bearer.replica), None)
+    if replica is None:
+        raise NotFound(f"the job has no replica {bearer.replica}")
+    if replica.restart != bearer.restart:
+        raise PermissionDenied(f"replica {bearer.replica} has been started again")
+    return job

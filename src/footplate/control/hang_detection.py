@@ -1,0 +1,261 @@
+"""Detects jobs that hang: replicas that are silent or stopped."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+from threading import Lock, Thread
+from typing import TYPE_CHECKING
+
+from footplate.control.job_updates import apply
+from footplate.control.tokens import Bearer
+from footplate.domain.errors import ServiceError
+from footplate.domain.hang_detection import (
+    STOPPED_SAMPLES,
+    Rules,
+    Sign,
+    examine,
+    tell,
+    troubles_of,
+)
+from footplate.domain.job_states import Phase
+from footplate.domain.jobs import JobEvent
+from footplate.domain.lifecycle import HangExpired
+from footplate.domain.names import parse_attempt_id
+from footplate.domain.usage import Counters
+from footplate.ports.backend import Presence
+from footplate.wire.replica_v1 import LineRecord, UsageRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from footplate.domain.hang_detection import Findings
+    from footplate.domain.jobs import Job
+    from footplate.domain.names import AttemptId, JobUid
+    from footplate.domain.usage import Sample
+    from footplate.ports.backend import ReplicaObservation
+    from footplate.ports.clock import Clock
+    from footplate.ports.store import Store
+    from footplate.wire.replica_v1 import Record
+
+HEARTBEATS = 3
+"""A supervisor of which nothing is heard for so many of them is told of."""
+LONGEST_GAP_S = 120.0
+"""Between two looks; after a longer one this machine has slept, and everybody gets new time."""
+_ALL = 100_000
+"""More events than any job has."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class HangLimits:
+    """Times in seconds; 0: off. ``end_s``: after so long a hang its job is ended."""
+
+    usage_s: float
+    heartbeat_s: float
+    hang_s: float
+    end_s: float = 0.0
+
+    def rules(self, hearing_s: float) -> Rules:
+        silent_s = max(HEARTBEATS * self.heartbeat_s, hearing_s) if self.heartbeat_s else 0.0
+        return Rules(self.usage_s, self.hang_s, silent_s)
+
+
+@dataclass(frozen=True)
+class _Heard:
+    """Of one start of a replica; the counters are those of its last sample."""
+
+    sign: Sign
+    counters: Counters | None = None
+
+
+class HangWatch:
+    """Receives all reports, and checks each job that a cycle processes.
+
+    What it has heard is in memory: a new server hears it again within a sample's time. What it
+    has told is in the jobs' events. ``stacks`` says where the programs of a job stand; it may take
+    some seconds. ``hearing_s`` is what supervisors may need to find a new server.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        limits: HangLimits,
+        hearing_s: float,
+        stacks: Callable[[Job], str],
+        wake: Callable[[JobUid], None],
+    ) -> None:
+        """``wake`` is called with a job that is to be looked at now."""
+        self._store = store
+        self._clock = clock
+        self._rules = limits.rules(hearing_s)
+        self._end_s = max(limits.end_s, limits.hang_s) if limits.end_s else 0.0
+        self._stacks = stacks
+        self._wake = wake
+        self._lock = Lock()
+        self._heard: dict[JobUid, dict[Bearer, _Heard]] = {}
+        self._told: dict[JobUid, tuple[JobEvent, ...]] = {}
+        self._looked_at: datetime | None = None
+        self._ending: set[AttemptId] = set()
+
+    def receive(self, bearer: Bearer, records: Sequence[Record]) -> None:
+        """A supervisor that may speak has reported; may be called on any thread."""
+        now = self._clock.now()
+        uid, _ = parse_attempt_id(bearer.attempt_id)
+        with self._lock:
+            of_job = self._heard.setdefault(uid, {})
+            before = of_job.get(bearer) or _Heard(Sign(now))
+            heard = replace(before, sign=replace(before.sign, heard_at=now))
+            for record in records:
+                if isinstance(record, LineRecord):
+                    heard = replace(heard, sign=replace(heard.sign, printed_at=now))
+                elif isinstance(record, UsageRecord):
+                    heard = _take(heard, record.sample, now)
+            of_job[bearer] = heard
+        if self._is_news(before.sign, heard.sign, now):
+            self._wake(uid)
+
+    def _is_news(self, before: Sign, sign: Sign, now: datetime) -> bool:
+        """Whether a report needs attention before the next check."""
+        limit_s, silent_s = self._rules.hang_s, self._rules.silent_s
+        hangs = limit_s > 0 and (before.quiet_s >= limit_s) != (sign.quiet_s >= limit_s)
+        back = silent_s > 0 and _passed_s(before.last_report_time, now) >= silent_s
+        return hangs or back or before.stopped != sign.stopped in (0, STOPPED_SAMPLES)
+
+    def begin(self, jobs: Iterable[Job]) -> None:
+        """A cycle over all jobs begins: forget all other jobs."""
+        self.keep_time()
+        uids = {job.uid for job in jobs}
+        with self._lock:
+            self._heard = {uid: heard for uid, heard in self._heard.items() if uid in uids}
+            self._told = {uid: events for uid, events in self._told.items() if uid in uids}
+
+    def keep_time(self) -> None:
+        """A pass begins."""
+        now = self._clock.now()
+        with self._lock:
+            last, self._looked_at = self._looked_at, now
+            if last is not None and not 0 <= (now - last).total_seconds() <= LONGEST_GAP_S:
+                for of_job in self._heard.values():
+                    for bearer, heard in of_job.items():
+                        of_job[bearer] = replace(heard, sign=replace(heard.sign, known_at=now))
+
+    def forget(self, uid: JobUid) -> None:
+        """Nothing of the job runs (any more)."""
+        with self._lock:
+            self._heard.pop(uid, None)
+            self._told.pop(uid, None)
+
+    def inspect(self, job: Job, observations: Mapping[str, ReplicaObservation]) -> float | None:
+        """Record a job's hang events, and end it if it has hung for too long.
+
+        Returns in how many seconds to look again for no other reason than time.
+        """
+        now = self._clock.now()
+        if not observations and _is_new(job):
+            self._told[job.uid] = ()  # no report has arrived
+        live = [name for name, s in observations.items() if s.presence is Presence.LIVE]
+        signs = self._signs_of(job, live, now)
+        findings = examine(job, signs, live, now, self._rules)
+        self._notify(job, findings, now)
+        unheard = (
+            self._rules.silent_s - _passed_s(s.last_report_time, now) for s in signs.values()
+        )
+        due = [due_s for due_s in unheard if due_s > 0]
+        if findings.hung_since is not None and self._end_s > 0:
+            left_s = self._end_s - _passed_s(findings.hung_since, now)
+            if left_s > 0:
+                due.append(left_s)
+            else:
+                self._begin_end(job)
+        return min(due, default=None)
+
+    def _signs_of(self, job: Job, live: Collection[str], now: datetime) -> dict[str, Sign]:
+        """Of the starts that are now; from here on those that live are listened for."""
+        with self._lock:
+            of_job = self._heard.pop(job.uid, {})
+            kept: dict[str, tuple[Bearer, _Heard]] = {}
+            for replica in job.replicas:
+                bearer = Bearer(job.attempt_id, replica.name, replica.restart)
+                heard = of_job.get(bearer) or (_Heard(Sign(now)) if replica.name in live else None)
+                if heard is not None:
+                    kept[replica.name] = bearer, heard
+            if kept:
+                self._heard[job.uid] = dict(kept.values())
+        return {name: heard.sign for name, (_, heard) in kept.items()}
+
+    def _notify(self, job: Job, findings: Findings, now: datetime) -> None:
+        """Earlier events are read from the store once in this server's life."""
+        if not findings.troubles:
+            return
+        told = self._told.get(job.uid)
+        if told is None:
+            stored = self._store.events(job.uid, limit=_ALL)
+            told = troubles_of(each.event for each in stored)
+        fresh = tell(told, findings, job.attempt, now)
+        if fresh:
+            self._store.append(job.uid, fresh)
+        self._told[job.uid] = (*told, *fresh)
+
+    def _begin_end(self, job: Job) -> None:
+        """On a separate thread: collecting stack traces takes time."""
+        with self._lock:
+            if job.attempt_id in self._ending:
+                return
+            self._ending.add(job.attempt_id)
+        Thread(target=self._end, args=(job,), name="hang", daemon=True).start()
+
+    def _end(self, job: Job) -> None:
+        try:
+            self.end(job)
+        except ServiceError as error:
+            _log.warning("job %s hangs, and can't be ended yet: %s", job.uid, error.message)
+        finally:
+            with self._lock:
+                self._ending.discard(job.attempt_id)
+            self._wake(job.uid)
+
+    def end(self, job: Job) -> None:
+        """Note where the programs of a job stand; then end it, if they are silent still."""
+        stacks = self._stacks(job)
+        event = JobEvent(
+            self._clock.now(), "STACKS", stacks, job.attempt, key=f"STACKS/{job.attempt}"
+        )
+        self._store.append(job.uid, (event,))
+        job, now = self._store.get_by_uid(job.uid), self._clock.now()
+        live = [replica.name for replica in job.replicas]
+        since = examine(job, self._signs_of(job, (), now), live, now, self._rules).hung_since
+        if since is not None and _passed_s(since, now) >= self._end_s:
+            apply(self._store, job.uid, HangExpired(now, job.attempt, self._end_s))
+
+
+def _take(heard: _Heard, sample: Sample, now: datetime) -> _Heard:
+    sign = replace(
+        heard.sign,
+        sampled_at=min(sample.time, now),
+        quiet_s=sample.quiet_s,
+        cpus=_cpus(heard.counters, sample.counters),
+        stopped=heard.sign.stopped + 1 if sample.stopped else 0,
+    )
+    return _Heard(sign, sample.counters)
+
+
+def _is_new(job: Job) -> bool:
+    """Whether nothing of it can have run yet, if its backend knows nothing of it."""
+    fresh = all(each.phase is Phase.WAITING and not each.restart for each in job.replicas)
+    return job.attempt == 1 and fresh
+
+
+def _passed_s(since: datetime, now: datetime) -> float:
+    return (now - since).total_seconds()
+
+
+def _cpus(before: Counters | None, after: Counters) -> float:
+    """Between two samples; since the program's beginning where there is one only."""
+    start = before if before is not None and before.seconds < after.seconds else Counters()
+    seconds = after.seconds - start.seconds
+    used_s = (after.cpu_s or 0.0) - (start.cpu_s or 0.0)
+    return max(0.0, used_s) / seconds if seconds > 0 else 0.0

@@ -1,0 +1,66 @@
+"""The one way to change a job: load, decide, write guarded by the version."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import Aborted
+from footplate.domain.jobs import JobEvent
+from footplate.domain.lifecycle import Event, Reaction, react
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from footplate.domain.jobs import Job
+    from footplate.domain.names import JobUid
+    from footplate.ports.store import Store
+
+TRIES = 20
+"""Writers of one job are few: more collisions in a row than this mean a defect."""
+
+
+def apply(store: Store, uid: JobUid, event: Event, notes: Sequence[JobEvent] = ()) -> Reaction:
+    """Apply ``event`` to the job; retry after a conflicting write.
+
+    ``notes`` are written before what follows from it, in the same write, and also if nothing does.
+
+    Raises:
+        NotFound: there is no such job (any more).
+        Aborted: others kept writing; nothing was changed.
+    """
+    return apply_all(store, uid, (*notes, event))
+
+
+def apply_all(store: Store, uid: JobUid, steps: Sequence[Event | JobEvent]) -> Reaction:
+    """Let all of it happen one after the other, in one write: events, and what is only noted.
+
+    Raises what ``apply`` raises.
+    """
+    for _ in range(TRIES):
+        job = store.get_by_uid(uid)
+        reaction = _decide(job, steps)
+        if reaction.job is job:
+            if reaction.history:
+                store.append(uid, reaction.history)
+            return reaction
+        try:
+            store.update(reaction.job, reaction.history)
+        except Aborted:
+            continue
+        return reaction
+    raise Aborted(f"job {uid} is being changed by others all the time; try again")
+
+
+def _decide(job: Job, steps: Sequence[Event | JobEvent]) -> Reaction:
+    """Of no step a reaction without effect; of several that have one the write is still one."""
+    after = Reaction(job, ())
+    for step in steps:
+        if isinstance(step, JobEvent):
+            after = replace(after, history=(*after.history, step))
+        else:
+            reaction = react(after.job, step)
+            after = replace(reaction, history=(*after.history, *reaction.history))
+    if after.job.version > job.version + 1:
+        after = replace(after, job=replace(after.job, version=job.version + 1))
+    return after

@@ -1,0 +1,38 @@
+"""Wheel and variables for the replicas of a job with reduction servers."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from typing import TYPE_CHECKING
+
+from footplate.domain.reduction import has_reducers, is_too_old, takes_part
+
+if TYPE_CHECKING:
+    from footplate.control.wheels import Wheel
+    from footplate.domain.jobs import JobSpec, WorkerPool
+    from footplate.domain.names import AttemptId
+    from footplate.domain.runtimes import Runtimes
+
+
+class ReductionKit:
+    """``key`` is the service's secret; ``wheel`` is footplate-reduction, None if it is not
+    installed.
+    """
+
+    def __init__(self, key: bytes, wheel: Wheel | None) -> None:
+        self._key = hmac.new(key, b"reduction", hashlib.sha256).digest()
+        self._wheel = wheel
+
+    @property
+    def complete(self) -> bool:
+        return self._wheel is not None
+
+    def wheel_for(self, spec: JobSpec, pool: WorkerPool, runtimes: Runtimes) -> Wheel | None:
+        """What the replicas of the pool have installed beside the user's packages."""
+        wanted = has_reducers(spec) and takes_part(pool) and not is_too_old(pool, runtimes)
+        return self._wheel if wanted else None
+
+    def token(self, attempt_id: AttemptId) -> str:
+        """With what the workers and reducers of an attempt know each other."""
+        return hmac.new(self._key, attempt_id.encode(), hashlib.sha256).hexdigest()

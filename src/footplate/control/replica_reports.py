@@ -1,0 +1,175 @@
+"""Stores the reports of supervisors: log lines, states, events, usage, exits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, assert_never
+
+from footplate.control.current_attempts import current
+from footplate.control.elapsed_time import steadied
+from footplate.control.job_locks import JobLocks
+from footplate.control.job_updates import apply_all
+from footplate.domain.errors import InvalidArgument
+from footplate.domain.job_states import Phase
+from footplate.domain.jobs import Address, JobEvent
+from footplate.domain.lifecycle import (
+    ReplicaExited,
+    ReplicaPreparing,
+    ReplicaReady,
+    ReplicaRunning,
+    to_stop,
+)
+from footplate.domain.log_lines import restart_of
+from footplate.wire.replica_v1 import (
+    EventRecord,
+    ExitRecord,
+    LineRecord,
+    MetricRecord,
+    Record,
+    StateRecord,
+    TagsRecord,
+    UsageRecord,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from footplate.control.tokens import Bearer
+    from footplate.domain.jobs import Job
+    from footplate.domain.lifecycle import Event
+    from footplate.ports.clock import SteadyClock
+    from footplate.ports.logs import Logs
+    from footplate.ports.store import Store
+    from footplate.ports.usage import UsageHistory
+
+_ALL = 100_000
+"""More events than any job has."""
+_Decisive = StateRecord | EventRecord | ExitRecord
+_KEPT = (LineRecord, UsageRecord, MetricRecord, TagsRecord)
+"""Nothing follows from them: there may be thousands in a report."""
+
+
+def _check_numbers(records: Sequence[Record], restart: int) -> None:
+    """Records of one start must not pass for those of another."""
+    wrong = next((r.sequence for r in records if restart_of(r.sequence) != restart), None)
+    if wrong is not None:
+        raise InvalidArgument(f"record {wrong} isn't one of restart {restart} of the replica")
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """``acknowledged``: everything up to this sequence is kept. ``stop``: end the program.
+
+    In the answer to a report without records ``acknowledged`` is the number that whoever goes on
+    for a dead supervisor must go on from.
+    """
+
+    acknowledged: int
+    stop: bool
+
+
+class Reports:
+    """At least once in, exactly once kept: every record may come again, and late."""
+
+    def __init__(
+        self,
+        store: Store,
+        logs: Logs,
+        usage: UsageHistory,
+        clock: SteadyClock,
+        wake: Callable[[], None],
+        receive: Callable[[Bearer, Sequence[Record]], None] = lambda *_: None,
+        measure: Callable[[Job, str, Sequence[Record]], None] = lambda *_: None,
+        retrying: Callable[[Callable[[], None]], None] = lambda keep: keep(),
+    ) -> None:
+        """``receive`` receives each report of a current supervisor before it is stored.
+
+        ``measure`` keeps what a replica of a job reports of metrics. ``retrying`` keeps the last
+        words of a program that is dead, on a full disk in the room that is set aside for that.
+        """
+        self._store = store
+        self._logs = logs
+        self._usage = usage
+        self._clock = clock
+        self._wake = wake
+        self._receive = receive
+        self._measure = measure
+        self._retrying = retrying
+        self._job_locks = JobLocks()
+
+    def accept(self, bearer: Bearer, records: Sequence[Record], *, ended: bool = False) -> Receipt:
+        """Store lines and samples, then apply the rest in order.
+
+        ``ended``: its program is dead. A running one's lines wait for room on a full disk.
+
+        Raises:
+            PermissionDenied: the attempt is over, the job is gone, or another supervisor has come
+                in place of this one; nothing was kept.
+            InvalidArgument: a record has a number of another start of the replica.
+            Unavailable: not now; what was kept will not be doubled when it comes again.
+        """
+        job = current(self._store, bearer)
+        _check_numbers(records, bearer.restart)
+        self._receive(bearer, records)
+        if ended:
+            self._retrying(lambda: self._keep(job, bearer.replica, records))
+        else:
+            self._keep(job, bearer.replica, records)
+        after = self._take(job, bearer, [r for r in records if not isinstance(r, _KEPT)])
+        acknowledged = records[-1].sequence if records else self._last(after, bearer.replica)
+        return Receipt(acknowledged, stop=bearer.replica in to_stop(after))
+
+    def _keep(self, job: Job, replica: str, records: Sequence[Record]) -> None:
+        """What nothing follows from."""
+        lines = [record.line for record in records if isinstance(record, LineRecord)]
+        if lines:
+            self._logs.append(job.log, job.attempt, replica, lines, job.spec.trial or "")
+        samples = [record.sample for record in records if isinstance(record, UsageRecord)]
+        if samples:
+            self._usage.append(job.uid, job.attempt, replica, samples)
+        self._measure(job, replica, records)
+
+    def _last(self, job: Job, replica: str) -> int:
+        """The highest number that is kept with something of the replica's current attempt."""
+        entries = self._logs.tail(job.log, job.attempt, replica, 1, job.spec.trial or "")
+        prefix = f"{job.attempt}/{replica}/"
+        keys = (stored.event.key or "" for stored in self._store.events(job.uid, limit=_ALL))
+        numbers = [int(key.removeprefix(prefix)) for key in keys if key.startswith(prefix)]
+        numbers += (entry.line.sequence for entry in entries)
+        return max(*numbers, 0, self._usage.last(job.uid, job.attempt, replica))
+
+    def _take(self, job: Job, bearer: Bearer, records: Sequence[_Decisive]) -> Job:
+        """In order, and in one write: a report tells of one start of one replica."""
+        steps = [self._step(job, bearer, record) for record in records]
+        if not steps:
+            return job
+        if all(isinstance(step, JobEvent) for step in steps):
+            self._store.append(job.uid, [step for step in steps if isinstance(step, JobEvent)])
+            return job
+        with self._job_locks.of(job.uid):
+            after = apply_all(self._store, job.uid, steps).job
+        self._wake()
+        return after
+
+    def _step(self, job: Job, bearer: Bearer, record: _Decisive) -> Event | JobEvent:
+        if isinstance(record, EventRecord):
+            return self._note(job, bearer.replica, record)
+        return steadied(self._event(job, bearer, record), self._clock)
+
+    def _event(self, job: Job, bearer: Bearer, record: StateRecord | ExitRecord) -> Event:
+        now, replica, restart = self._clock.now(), bearer.replica, bearer.restart
+        match record:
+            case StateRecord(phase=Phase.PREPARING):
+                return ReplicaPreparing(now, job.attempt, replica, restart=restart)
+            case StateRecord(address=Address() as address):
+                return ReplicaReady(now, job.attempt, replica, address, restart=restart)
+            case StateRecord():
+                return ReplicaRunning(now, job.attempt, replica, restart=restart)
+            case ExitRecord():
+                return ReplicaExited(now, job.attempt, replica, record.exit, restart=restart)
+            case _:
+                assert_never(record)
+
+    def _note(self, job: Job, replica: str, record: EventRecord) -> JobEvent:
+        key = f"{job.attempt}/{replica}/{record.sequence}"
+        return JobEvent(self._clock.now(), record.kind, record.message, job.attempt, replica, key)

@@ -1,0 +1,332 @@
+"""The task of one replica, as its supervisor receives it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, BinaryIO, TypedDict
+
+from footplate.control.current_attempts import current
+from footplate.control.elapsed_time import seconds_since
+from footplate.control.package_digests import PackageDigests
+from footplate.control.program_storage import UNREACHABLE
+from footplate.control.tokens import Bearer
+from footplate.control.uri_paths import local_path
+from footplate.domain import algorithms, program_arguments, reduction, variable_expansion
+from footplate.domain.containers import container_path
+from footplate.domain.errors import FailedPrecondition, NotFound, Unavailable
+from footplate.domain.jobs import Address, ContainerProgram, PythonProgram, WorkerPool
+from footplate.domain.lifecycle import awaited, to_stop
+from footplate.domain.names import GcsUri
+from footplate.domain.sites import Mode, gpu_assignment, memory_mb
+from footplate.wire.replica_v1 import Allotment, ContainerTask, Package, PythonTask, Start, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from footplate.control.images import Images
+    from footplate.control.reduction_setup import ReductionKit
+    from footplate.control.wheels import Wheel
+    from footplate.domain.catalogue import Catalogue
+    from footplate.domain.jobs import Job, JobSpec, Replica
+    from footplate.domain.runtimes import Runtime
+    from footplate.domain.sites import Site
+    from footplate.ports.buckets import Buckets
+    from footplate.ports.clock import SteadyClock
+    from footplate.ports.container_engine import ContainerEngine
+    from footplate.ports.store import Store
+
+    StorageVariables = Callable[[Bearer], tuple[tuple[str, str], ...]]
+
+_MIN_RUNNING_TIME_S = 1.0
+"""Of an attempt whose job's limit is as good as over: a program gets to say something."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Times that supervisors keep to, in seconds."""
+
+    stop_grace_s: float
+    heartbeat_s: float
+    gathering_s: float
+    """How long a replica that is ready waits for the others of its gang."""
+    usage_s: float = 0.0
+    """From one sample of what a program uses to the next; 0: none."""
+    hang_s: float = 0.0
+    """How long a silence of all programs is nothing special; 0: however long it is."""
+
+
+class _WhatRuns(TypedDict):
+    program: PythonTask | ContainerTask
+    packages: tuple[Package, ...]
+    runtime: Runtime | None
+
+
+class Tasks:
+    """``site`` returns the capacity of a region; ``free_port`` returns an unused port of this
+    machine; ``storage`` returns variables that point clients of Cloud Storage to the buckets.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        buckets: Buckets,
+        catalogue: Catalogue,
+        site: Callable[[str], Site],
+        clock: SteadyClock,
+        limits: Limits,
+        free_port: Callable[[], int],
+        reduction: ReductionKit,
+        algorithms_wheel: Wheel,
+        images: Images,
+        engine: ContainerEngine,
+        storage: StorageVariables = lambda _: (),
+        image_pull: str = "missing",
+    ) -> None:
+        self._store = store
+        self._buckets = buckets
+        self._contents = PackageDigests(buckets)
+        self._catalogue = catalogue
+        self._site = site
+        self._clock = clock
+        self._limits = limits
+        self._free_port = free_port
+        self._reduction = reduction
+        self._algorithms_wheel = algorithms_wheel
+        self._images = images
+        self._engine = engine
+        self._storage = storage
+        self._image_pull = image_pull
+
+    def task(self, bearer: Bearer) -> Task:
+        """Raises what ``current`` raises."""
+        job, replica = current(self._store, bearer), bearer.replica
+        pool = _pool(job.spec, replica)
+        site = self._site(job.spec.region)
+        gang = len(job.replicas) > 1
+        variables = self._environment(job, replica, pool, {} if gang else self._alone(replica))
+        return Task(
+            attempt_id=job.attempt_id,
+            attempt=job.attempt,
+            replica=replica,
+            job=str(job.name),
+            **self._what_runs(job, pool, variables),
+            environment=tuple(variables.items()),
+            directories=tuple(self._path(d.uri) for d in job.spec.directories),
+            time_limit_s=self._time_left_s(job),
+            stop_grace_s=self._limits.stop_grace_s,
+            heartbeat_s=self._limits.heartbeat_s,
+            gpus=gpu_assignment.are_real(
+                variables.get(gpu_assignment.VISIBLE, "").split(","), site
+            ),
+            allotment=self._allotment(pool, site),
+            web_access=job.spec.web_access,
+            gathering_s=self._limits.gathering_s if gang else None,
+            restart=bearer.restart,
+            address=_find(job, replica).address if gang else None,
+            usage_s=self._limits.usage_s,
+            hang_s=self._limits.hang_s,
+            metrics=job.spec.metrics,
+            build_environment=self._build_environment(bearer, pool),
+            devices=self._container_devices(job, replica, pool, site),
+            host_network=_has_containers(job.spec),
+        )
+
+    def _build_environment(self, bearer: Bearer, pool: WorkerPool) -> tuple[tuple[str, str], ...]:
+        """Of the builds of a pool's packages, which have the machine's own network."""
+        program = pool.program
+        packaged = isinstance(program, PythonProgram) and program.package_uris
+        return self._storage(bearer) if packaged else ()
+
+    def _what_runs(self, job: Job, pool: WorkerPool, variables: Mapping[str, str]) -> _WhatRuns:
+        """The program, its packages and its runtime."""
+        program = pool.program
+        if isinstance(program, ContainerProgram):
+            task = self._container(job, program, variables)
+            return {"program": task, "packages": (), "runtime": None}
+        return {
+            "program": PythonTask(
+                program.module, program_arguments.arguments(job.spec, program, self._path)
+            ),
+            "packages": self._packages(job.spec, pool, program),
+            "runtime": self._catalogue.runtimes.resolve(program.runtime, pool.field),
+        }
+
+    def _container(
+        self, job: Job, program: ContainerProgram, variables: Mapping[str, str]
+    ) -> ContainerTask:
+        """While the engine is unavailable the supervisor waits and reports it.
+
+        Raises Unavailable: nobody knows where it would come back.
+        """
+        try:
+            socket = self._engine.socket()
+        except FailedPrecondition as error:
+            socket = self._engine.expected_socket()
+            if not socket:
+                raise Unavailable(error.message) from None
+        args = program_arguments.container_arguments(job.spec, program, container_path)
+        return ContainerTask(
+            program.image_uri,
+            _expand(program.command, variables),
+            _expand(args, variables),
+            socket,
+            self._images.pinned(job, program.image_uri),
+            self._image_pull,
+        )
+
+    def _container_devices(
+        self, job: Job, replica: str, pool: WorkerPool, site: Site
+    ) -> tuple[str, ...]:
+        """Those GPUs of a container's replica that are there."""
+        if not isinstance(pool.program, ContainerProgram):
+            return ()
+        wanted = dict(pool.environment).get(gpu_assignment.VISIBLE)
+        held = gpu_assignment.visible(_find(job, replica).devices, wanted)
+        return tuple(device for device in held if gpu_assignment.are_real((device,), site))
+
+    def start(self, bearer: Bearer) -> Start:
+        """Whether a ready replica of a gang may start its program, and with what environment.
+
+        It may not where it is to end, though all have been ready: it will hear of that.
+
+        Raises what ``current`` raises.
+        """
+        job, replica = current(self._store, bearer), bearer.replica
+        pool = _pool(job.spec, replica)
+        missing = awaited(job)
+        if missing or replica in to_stop(job):
+            return Start(None, missing)
+        addresses = {each.name: each.address for each in job.replicas if each.address is not None}
+        variables = self._environment(job, replica, pool, addresses)
+        program, told = pool.program, None
+        if isinstance(program, ContainerProgram):
+            told = self._container(job, program, variables)
+        return Start(tuple(variables.items()), program=told)
+
+    def package(self, bearer: Bearer, index: int) -> BinaryIO:
+        """The bytes of a package of the task; the caller closes. Raises as task does."""
+        job = current(self._store, bearer)
+        pool = _pool(job.spec, bearer.replica)
+        uris = _python(pool).package_uris
+        wheel = self._wheel(job.spec, pool)
+        if wheel is not None and index == len(uris):
+            return wheel.open()
+        if not 0 <= index < len(uris):
+            raise NotFound(f"replica {bearer.replica} has no package number {index}")
+        uri = GcsUri.parse(uris[index], "packageUris")
+        return self._buckets.read(uri.bucket, uri.path)
+
+    def lock(self, sha256: str) -> str:
+        """The pinned requirements of a slice of a runtime. Raises NotFound."""
+        return self._catalogue.runtimes.lock_text(sha256)
+
+    def _packages(
+        self, spec: JobSpec, pool: WorkerPool, program: PythonProgram
+    ) -> tuple[Package, ...]:
+        """The user's own, and the service's after them."""
+        own = tuple(self._package(uri) for uri in program.package_uris)
+        wheel = self._wheel(spec, pool)
+        return own if wheel is None else (*own, Package(wheel.name, wheel.sha256))
+
+    def _wheel(self, spec: JobSpec, pool: WorkerPool) -> Wheel | None:
+        """What the service installs for the pool beside the user's packages."""
+        if algorithms.of_pool(pool) is not None:
+            return self._algorithms_wheel
+        return self._reduction.wheel_for(spec, pool, self._catalogue.runtimes)
+
+    def _package(self, uri: str) -> Package:
+        """A package that isn't there any more is missed by its replica, which says so."""
+        try:
+            sha256 = self._contents.sha256(uri)
+        except NotFound:
+            sha256 = ""
+        return Package(uri.rpartition("/")[2], sha256)
+
+    def _alone(self, replica: str) -> dict[str, Address]:
+        return {replica: Address("127.0.0.1", self._free_port(), (self._free_port(),))}
+
+    def _environment(
+        self, job: Job, replica: str, pool: WorkerPool, addresses: Mapping[str, Address]
+    ) -> dict[str, str]:
+        """The service's, the user's own over them, and over all what hands out accelerators.
+
+        Nothing of the cluster is in it while ``addresses`` aren't known.
+        """
+        site = self._site(job.spec.region)
+        container = isinstance(pool.program, ContainerProgram)
+        path = container_path if container else self._path
+        given = program_arguments.variables(job.spec, replica, job.name.job_id, addresses, path)
+        given = (*given, *program_arguments.starts(job.attempt, _find(job, replica).restart))
+        if addresses:
+            kit, attempt = self._reduction, job.attempt_id
+            token, runtimes = kit.token(attempt), self._catalogue.runtimes
+            told = reduction.variables(job.spec, replica, addresses, attempt, token, runtimes)
+            given = (*given, *told.items())
+        if _shares_loopback(addresses.get(replica)):
+            given = (*given, *self._storage(_bearer(job, replica)))
+        elif addresses:
+            given = (*given, *UNREACHABLE)
+        own = dict(variable_expansion.expand(given, pool.environment))
+        held = _find(job, replica).devices
+        told = gpu_assignment.variables(pool.machine, held, self._catalogue, site, own)
+        if container:  # its engine gives it its GPUs, numbered from 0
+            told.pop(gpu_assignment.VISIBLE, None)
+            own.pop(gpu_assignment.VISIBLE, None)
+        return own | told
+
+    def _time_left_s(self, job: Job) -> float:
+        """Of the running time limit, which counts from the job's first time RUNNING."""
+        limit_s = job.spec.scheduling.max_running_time_s
+        if job.start_time is None:
+            return limit_s
+        run_s = seconds_since(job.start_time, self._clock.now(), self._clock)
+        return min(limit_s, max(limit_s - run_s, _MIN_RUNNING_TIME_S))
+
+    def _allotment(self, pool: WorkerPool, site: Site) -> Allotment | None:
+        kind = self._catalogue.machine_types.get(pool.machine.machine_type)
+        if kind is None or site.mode is not Mode.ENFORCE:
+            return None
+        return Allotment(kind.name, kind.vcpus, memory_mb(kind))
+
+    def _path(self, uri: str) -> str:
+        return local_path(uri, self._buckets)
+
+
+def _bearer(job: Job, replica: str) -> Bearer:
+    return Bearer(job.attempt_id, replica, _find(job, replica).restart)
+
+
+def _shares_loopback(address: Address | None) -> bool:
+    """Whether a program has the machine's own loopback: in a network of its own it reaches no
+    server there.
+    """
+    return address is not None and ip_address(address.host).is_loopback
+
+
+def _find(job: Job, replica: str) -> Replica:
+    return next(each for each in job.replicas if each.name == replica)
+
+
+def _pool(spec: JobSpec, replica: str) -> WorkerPool:
+    for name, pool, _ in spec.replicas():
+        if name == replica:
+            return pool
+    raise NotFound(f"the job has no replica {replica}")
+
+
+def _python(pool: WorkerPool) -> PythonProgram:
+    if isinstance(pool.program, PythonProgram):
+        return pool.program
+    raise NotFound("a container has no packages")
+
+
+def _expand(words: tuple[str, ...] | None, variables: Mapping[str, str]) -> tuple[str, ...] | None:
+    """With the values of the variables that they refer to, as Kubernetes does it."""
+    if words is None:
+        return None
+    return tuple(variable_expansion.expand_text(word, variables) for word in words)
+
+
+def _has_containers(spec: JobSpec) -> bool:
+    return any(isinstance(pool.program, ContainerProgram) for pool in spec.pools)

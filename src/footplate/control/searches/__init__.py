@@ -1,1 +1,0 @@
-"""Tuning jobs: their trials suggested, run, judged, and their ends decided."""

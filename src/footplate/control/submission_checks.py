@@ -1,0 +1,170 @@
+"""Checks a job at submission, before it is created."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from footplate.control import images, preflight
+from footplate.domain.admission.claims import counts_of
+from footplate.domain.containers import with_containers
+from footplate.domain.errors import (
+    FailedPrecondition,
+    InvalidArgument,
+    NotFound,
+    ResourceExhausted,
+    ServiceError,
+)
+from footplate.domain.formatting import joined
+from footplate.domain.preview.advice import advise
+from footplate.domain.preview.data_locality import advise_locality
+from footplate.domain.quotas import exceeded
+from footplate.domain.resources import say_amount
+from footplate.domain.sites import Mode
+from footplate.domain.unsupported_features import unsupported
+from footplate.wire.json_model import MAX_VIOLATIONS, limited
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from footplate.control.preflight import Staging
+    from footplate.control.regions import Regions
+    from footplate.control.tuning.search_resolution import SearchResolver
+    from footplate.domain.catalogue import Catalogue
+    from footplate.domain.errors import Violation
+    from footplate.domain.jobs import JobSpec, RestartBounds
+    from footplate.domain.quotas import Quotas
+    from footplate.domain.submission import Submission, Tuning
+    from footplate.ports.buckets import Buckets
+    from footplate.ports.container_engine import ContainerEngine
+
+
+class SubmissionChecks:
+    """``quotas`` gives those that are in force; ``bounds`` are the service's for restarts.
+
+    ``reduction``: whether there is what reduction servers run. ``container_images``: patterns of
+    the prebuilt images that run as containers. ``path_fault`` says why a job can't
+    have a directory outside the buckets; None: it can.
+    """
+
+    def __init__(
+        self,
+        buckets: Buckets,
+        catalogue: Catalogue,
+        regions: Regions,
+        quotas: Callable[[], Quotas],
+        bounds: RestartBounds,
+        searches: SearchResolver,
+        engine: ContainerEngine,
+        *,
+        reduction: bool,
+        path_fault: Callable[[str], str | None] = preflight.no_paths,
+        container_images: Sequence[str] = (),
+    ) -> None:
+        self._container_images = container_images
+        self._path_fault = path_fault
+        self._engine = engine
+        self._buckets = buckets
+        self._catalogue = catalogue
+        self._regions = regions
+        self._quotas = quotas
+        self._bounds = bounds
+        self._searches = searches
+        self._reduction = reduction
+
+    def spec(self, submission: Submission) -> JobSpec:
+        """What is asked for, within the service's bounds, of a submission without violations."""
+        asked, request = self._with_containers(submission), submission.search
+        search = None if request is None else self._searches.search(request)
+        return replace(
+            asked,
+            scheduling=self._bounds.apply(asked.scheduling),
+            search=search,
+            pipeline=submission.pipeline,
+        )
+
+    def _with_containers(self, submission: Submission) -> JobSpec:
+        return with_containers(submission.spec, self._container_images)
+
+    def violations(
+        self, submission: Submission, staging: Staging = preflight.NOTHING
+    ) -> tuple[Violation, ...]:
+        """All violations of the request, and everything that it names and that does not exist.
+
+        One for each field: what is wrong in itself needn't be looked for. Where that is more than
+        can be read, nothing is looked for.
+        """
+        if len(submission.violations) > MAX_VIOLATIONS:
+            return submission.violations
+        runtimes = self._catalogue.runtimes
+        missing = preflight.violations(
+            submission.spec, self._buckets, runtimes, staging, self._path_fault
+        )
+        request = submission.search
+        search = () if request is None else self._searches.violations(request)
+        engine = images.violations(self._with_containers(submission), self._engine)
+        return limited(preflight.joined(submission.violations, missing, search, engine))
+
+    def warnings(self, submission: Submission) -> tuple[str, ...]:
+        """What the job would better do otherwise, each once; also of one that may not come in."""
+        if not submission.understood:
+            return submission.warnings
+        advice = advise(submission.spec, self._catalogue, self._tuning(submission))
+        distant = advise_locality(submission.spec, self._location)
+        return tuple(dict.fromkeys((*submission.warnings, *advice, *distant)))
+
+    def _location(self, bucket: str) -> str | None:
+        try:
+            return self._buckets.bucket(bucket).location
+        except (InvalidArgument, NotFound):
+            return None
+
+    def _tuning(self, submission: Submission) -> Tuning | None:
+        request, tuning = submission.search, submission.tuning
+        if request is None or tuning is None:
+            return tuning
+        return self._searches.tuning(request, tuning)
+
+    def remarks(self, submission: Submission) -> tuple[str, ...]:
+        """Warnings about a new job, and its parity with Google's service.
+
+        All that there is to say of parity, validation says to those who ask.
+        """
+        return (*self.warnings(submission), *submission.parity)
+
+    def refusal(
+        self, submission: Submission, staging: Staging = preflight.NOTHING
+    ) -> ServiceError | None:
+        """Why the job may not come in; None: it may.
+
+        InvalidArgument with all its violations; else FailedPrecondition, where this version can't
+        run it or it can never fit; ResourceExhausted, where its project's quota can never hold it.
+        """
+        violations = self.violations(submission, staging)
+        if violations:
+            return InvalidArgument.of(violations)
+        missing = unsupported(submission.spec, reduction=self._reduction)
+        if missing is not None:
+            return FailedPrecondition(missing)
+        return self._too_large(submission) or self._over_quota(submission)
+
+    def _too_large(self, submission: Submission) -> ServiceError | None:
+        site = self._regions.site(submission.spec.region)
+        if site.mode is Mode.EMULATE:
+            return None
+        wanted, there = site.held_by(submission.spec, self._catalogue), site.capacity
+        short = [r for r in sorted(wanted) if wanted[r] > there.get(r, 0)]
+        if not short:
+            return None
+        asked = joined([say_amount(resource, wanted[resource]) for resource in short])
+        has = joined([say_amount(resource, there.get(resource, 0)) for resource in short])
+        return FailedPrecondition(
+            f"this job can never start here: it asks for {asked}; {site.name} has {has}. Ask for "
+            'less, or run the server with mode = "emulate", which reserves nothing'
+        )
+
+    def _over_quota(self, submission: Submission) -> ServiceError | None:
+        counts = counts_of(submission.spec, self._catalogue)
+        project, region = submission.name.project, submission.spec.region
+        sentences = exceeded(counts, project, region, self._quotas())
+        return ResourceExhausted(f"the job {'; '.join(sentences)}") if sentences else None

@@ -1,0 +1,130 @@
+"""Suggests points for new trials, and stores each with its explanation first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from footplate.control.job_updates import TRIES
+from footplate.control.suggestions import tuner_loader
+from footplate.control.suggestions.pending_suggestions import PendingSuggestions
+from footplate.domain.errors import Aborted, NotFound
+from footplate.domain.studies.records import PredictionRecord, SuggestionRecord, TrialRecord
+from footplate.domain.studies.study_history import as_seen, study_of
+from footplate.domain.studies.trials import TrialState
+
+if TYPE_CHECKING:
+    from footplate.control.suggestions.model_fitting import Models
+    from footplate.domain.names import StudyUid
+    from footplate.domain.studies.space import Point
+    from footplate.ports.clock import Clock
+    from footplate.ports.studies import StudyStore, StudyWithTrials
+    from footplate.tuning.bayesian.model import Model
+    from footplate.tuning.designer import Explanation, Suggestion
+
+
+@dataclass(frozen=True)
+class Suggested:
+    """``exhausted``: why there are fewer than were asked for, as a sentence; else empty."""
+
+    trials: tuple[TrialRecord, ...]
+    exhausted: str = ""
+
+
+class Suggester:
+    def __init__(self, studies: StudyStore, models: Models, clock: Clock) -> None:
+        self._studies = studies
+        self._models = models
+        self._clock = clock
+
+    def suggest(
+        self,
+        uid: StudyUid,
+        count: int,
+        client_id: str = "",
+        at: TrialState = TrialState.ACTIVE,
+    ) -> Suggested:
+        """Make and keep so many new trials of a study, or as many as there are points left.
+
+        Raises:
+            NotFound: there is no such study.
+            Aborted: others kept writing to it; nothing was made.
+        """
+        offer: PendingSuggestions | None = None
+        for _ in range(TRIES):
+            kept = self._studies.load(uid)
+            if offer is None or not offer.holds(kept.trials):
+                offer = self._make(kept, count, client_id, at)
+            made = offer.numbered(kept.study.made)
+            if not made:
+                return Suggested((), offer.exhausted)
+            study = kept.study
+            after = replace(study, made=made[-1].number, version=study.version + 1)
+            try:
+                self._studies.write(after, made, offer.models)
+            except Aborted:
+                continue
+            return Suggested(made, offer.exhausted)
+        raise Aborted(f"study {uid} is being changed by others all the time; try again")
+
+    def replay(self, uid: StudyUid, number: int) -> Point:
+        """Suggest the point of a trial again, from what its suggestion was made of.
+
+        Raises NotFound: there is no such trial, or nobody suggested it.
+        """
+        kept = self._studies.load(uid)
+        trial = next((trial for trial in kept.trials if trial.number == number), None)
+        if trial is None or trial.suggestion is None:
+            raise NotFound(f"study {uid} has no suggested trial {number}")
+        record = trial.suggestion
+        model = None if record.model is None else self._models.at(kept, record.model)
+        study = as_seen(kept.study, kept.trials, record)
+        batch = tuner_loader.load().suggest(study, 1, record.seed, model)
+        return batch.suggestions[0].point
+
+    def _make(
+        self, kept: StudyWithTrials, count: int, client_id: str, at: TrialState
+    ) -> PendingSuggestions:
+        fitted, model = self._models.wanted(kept)
+        study, now = kept.study, self._clock.now()
+        batch = tuner_loader.load().suggest(study_of(study, kept.trials), count, study.seed, model)
+        pending = [trial.number for trial in kept.trials if not trial.state.ended]
+        made: list[TrialRecord] = []
+        for number, suggestion in enumerate(batch.suggestions, study.made + 1):
+            made.append(
+                TrialRecord(
+                    number=number,
+                    point=dict(suggestion.point),
+                    create_time=now,
+                    state=at,
+                    start_time=now if at is TrialState.ACTIVE else None,
+                    client_id=client_id,
+                    suggestion=_record(kept, suggestion, tuple(pending), fitted, model),
+                )
+            )
+            pending.append(number)
+        models = {} if model is None else {fitted: model.to_record()}
+        return PendingSuggestions(study.made, tuple(made), batch.exhausted, models)
+
+
+def _record(
+    kept: StudyWithTrials,
+    suggestion: Suggestion,
+    pending: tuple[int, ...],
+    fitted: int,
+    model: Model | None,
+) -> SuggestionRecord:
+    why: Explanation = suggestion.why
+    return SuggestionRecord(
+        reason=why.reason.value,
+        sentence=why.sentence,
+        finished=kept.study.ended,
+        pending=pending,
+        model=None if model is None else fitted,
+        seed=kept.study.seed,
+        version=tuner_loader.load().version(),
+        predictions=tuple(
+            PredictionRecord(p.metric, p.value, p.low, p.high) for p in why.predictions
+        ),
+        distance=why.distance,
+    )

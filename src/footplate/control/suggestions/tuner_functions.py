@@ -1,0 +1,48 @@
+"""The tuner's functions that suggestions need. Import it only through the loader."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.studies.study import Algorithm
+from footplate.tuning.bayesian.model import model_from_record
+from footplate.tuning.bayesian.model_fit import refit
+from footplate.tuning.bayesian.observations import finished_count
+from footplate.tuning.bayesian.refit_schedule import lineage, newest, wanted
+from footplate.tuning.designer_selection import designer, version
+from footplate.tuning.stopping.rule import stopping_rule
+
+if TYPE_CHECKING:
+    from footplate.domain.studies.study import Study, StudyConfig
+    from footplate.tuning.bayesian.model import Model
+    from footplate.tuning.designer import Batch
+
+
+class Tuner:
+    """Functions of :mod:`footplate.tuning`, under one roof."""
+
+    version = staticmethod(version)
+    refit = staticmethod(refit)
+    stopping_rule = staticmethod(stopping_rule)
+    model_from_record = staticmethod(model_from_record)
+
+    @staticmethod
+    def suggest(study: Study, count: int, seed: int, model: Model | None) -> Batch:
+        return designer(study.config, model).suggest(study, count, seed)
+
+    @staticmethod
+    def has_models(config: StudyConfig) -> bool:
+        return config.algorithm is Algorithm.BAYESIAN
+
+    @staticmethod
+    def chain(study: Study, count: int) -> list[int]:
+        """The counts of the models that ``count`` takes, oldest first; ``study``: no trials."""
+        return lineage(count, finished_count(study))
+
+    @staticmethod
+    def wanted(study: Study, ended: int) -> int:
+        return wanted(ended, finished_count(study))
+
+    @staticmethod
+    def newest(study: Study, ended: int) -> int:
+        return newest(ended, finished_count(study))

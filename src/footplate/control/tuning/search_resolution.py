@@ -1,0 +1,95 @@
+"""Resolves a search request: what it resumes, and what it learns from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import NotFound, Violation
+from footplate.domain.formatting import quoted
+from footplate.domain.tuning.resumption import AT, differences, search_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from footplate.control.tuning.prior_studies import PriorStudies
+    from footplate.domain.jobs import Job
+    from footplate.domain.names import JobName
+    from footplate.domain.submission import Tuning
+    from footplate.domain.tuning.search import Search, SearchRequest
+    from footplate.ports.store import Store
+    from footplate.ports.studies import StudyWithTrials
+
+RESUMED = f"{AT}.resumePreviousJobId"
+LEARNED = "labels.footplate-learn-from"
+
+
+class SearchResolver:
+    def __init__(self, store: Store, earlier: PriorStudies) -> None:
+        self._store = store
+        self._earlier = earlier
+
+    def violations(self, request: SearchRequest) -> Iterator[Violation]:
+        """Why the search cannot resume or learn from the named ones."""
+        if request.resumes is not None:
+            yield from self._check_resumed(request, request.resumes)
+        if request.learns_from is not None:
+            yield from self._check_learned(request)
+
+    def search(self, request: SearchRequest) -> Search:
+        """Of a request without violations."""
+        job = None if request.resumes is None else self._find(request.resumes)
+        return search_of(request, job.spec.search if job else None)
+
+    def tuning(self, request: SearchRequest, tuning: Tuning) -> Tuning:
+        """``tuning`` of the request, with what the job that it resumes adds to it."""
+        resumed = None if request.resumes is None else self._find(request.resumes)
+        if resumed is None or resumed.spec.search is None:
+            return tuning
+        chain = self._earlier.chain(str(resumed.name))
+        return replace(
+            tuning,
+            parameters=len(resumed.spec.search.study.space.names),
+            earlier_trials=sum(len(study.trials) for study in chain),
+        )
+
+    def _check_resumed(self, request: SearchRequest, name: JobName) -> Iterator[Violation]:
+        given, job = f"{quoted(name.job_id)} given", self._find(name)
+        if job is None:
+            allowed = f"a finished tuning job of {name.collection}"
+            yield Violation(RESUMED, f"{given}; there is no such job; allowed: {allowed}")
+        elif job.spec.search is None:
+            yield Violation(RESUMED, f"{given}, which isn't a tuning job; allowed: one that is")
+        elif not job.state.terminal:
+            way = "wait for its end, or cancel it"
+            yield Violation(RESUMED, f"{given}, which is {job.state.value}; {way}")
+        else:
+            yield from differences(request, job.spec.search)
+
+    def _check_learned(self, request: SearchRequest) -> Iterator[Violation]:
+        name = str(request.learns_from)
+        kept = self._find_study(name)
+        if kept is None:
+            allowed = "the id of a tuning job or a study of the same project and region"
+            yield Violation(LEARNED, f"{quoted(name)} isn't there; allowed: {allowed}")
+            return
+        if request.resumes is not None:
+            return
+        search, known = search_of(request), kept.study.config
+        if search.study.metrics != known.metrics:
+            has = ", ".join(f"{m.name} ({m.goal.name})" for m in known.metrics)
+            yield Violation(LEARNED, f"{quoted(name)} measures {has}; allowed: the same metrics")
+        elif search.study.space.names.isdisjoint(known.space.names):
+            yield Violation(LEARNED, f"{quoted(name)} has none of the parameters")
+
+    def _find(self, name: JobName) -> Job | None:
+        try:
+            return self._store.get(name)
+        except NotFound:
+            return None
+
+    def _find_study(self, name: str) -> StudyWithTrials | None:
+        try:
+            return self._earlier.find(name)
+        except NotFound:
+            return None

@@ -1,0 +1,287 @@
+"""One step of a tuning job: records what happened and starts what follows.
+
+Every step can be the last one of this process: all that is to be done follows from the records of
+the job, its study, its trials and their runs, and doing it twice is doing it once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from footplate.control.job_updates import apply
+from footplate.control.tuning.trial_events import (
+    ended_events,
+    hint,
+    made_event,
+    prior_event,
+    stopping_event,
+    unseen_event,
+)
+from footplate.domain.errors import AlreadyExists, NotFound
+from footplate.domain.job_states import State
+from footplate.domain.jobs import PythonProgram
+from footplate.domain.lifecycle import SearchEnds, TrialsBegin, TrialsGone
+from footplate.domain.names import StudyUid, TrainingJobName
+from footplate.domain.studies.limit_checks import over
+from footplate.domain.studies.records import StudyRecord, StudyState
+from footplate.domain.studies.trials import TrialState
+from footplate.domain.tuning.progress import End, Suggest, next_step, why_stopped
+from footplate.domain.tuning.trial_outcome import drop, judge
+from footplate.ports.studies import StudyWithTrials
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from footplate.control.suggestions import Suggester
+    from footplate.control.tuning.early_stopping import EarlyStopping
+    from footplate.control.tuning.measurement_cache import MeasurementCache
+    from footplate.control.tuning.prior_studies import PriorStudies
+    from footplate.control.tuning.trial_jobs import TrialJobs
+    from footplate.domain.jobs import Job, JobEvent
+    from footplate.domain.studies.records import TrialRecord
+    from footplate.domain.tuning.search import Search
+    from footplate.ports.clock import Clock
+    from footplate.ports.store import Store
+    from footplate.ports.studies import StudyStore
+
+_SEED_BYTES = 6
+_SUGGESTED = 20
+"""In one look; each may take a second where there are many parameters."""
+
+
+class TuningStep:
+    def __init__(
+        self,
+        store: Store,
+        studies: StudyStore,
+        suggester: Suggester,
+        runs: TrialJobs,
+        reported: MeasurementCache,
+        stopping: EarlyStopping,
+        earlier: PriorStudies,
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._studies = studies
+        self._suggester = suggester
+        self._runs = runs
+        self._reported = reported
+        self._stopping = stopping
+        self._earlier = earlier
+        self._clock = clock
+
+    def inspect(self, job: Job, search: Search) -> tuple[Job, StudyWithTrials]:
+        """The job as it is afterwards, and its study.
+
+        Raises:
+            Aborted: somebody else wrote to them meanwhile; look again.
+            NotFound: the job was deleted meanwhile.
+        """
+        kept = self._study(job, search)
+        runs = self._find_runs(job, search, kept)
+        kept = self._judge(job, search, kept, runs)
+        job = self._begin(job, kept, runs)
+        if job.ending is None:
+            kept = self._stop_early(job, kept)
+            job, kept = self._go_on(job, search, kept)
+        self._cancel(job, kept, runs)
+        if job.ending is not None and all(trial.state.ended for trial in kept.trials):
+            job, kept = self._finish(job, kept)
+        return job, kept
+
+    def _study(self, job: Job, search: Search) -> StudyWithTrials:
+        """Made at the first look, with what it learns from."""
+        uid = StudyUid(job.uid)
+        try:
+            return self._studies.load(uid)
+        except NotFound:
+            pass
+        study = StudyRecord(
+            uid=uid,
+            name=None,
+            display_name=job.display_name,
+            config=search.study,
+            request="{}",
+            seed=int.from_bytes(sha256(uid.encode()).digest()[:_SEED_BYTES]),
+            create_time=job.create_time,
+            earlier=self._earlier.of(search),
+        )
+        prior = prior_event(search, study, self._clock.now())
+        self._notify(job, () if prior is None else (prior,))
+        try:
+            self._studies.create(study)
+        except AlreadyExists:
+            return self._studies.load(uid)
+        return StudyWithTrials(study)
+
+    def _find_runs(self, job: Job, search: Search, kept: StudyWithTrials) -> dict[int, Job]:
+        """Of trials that haven't ended; made where they are missing, and the job goes on."""
+        runs: dict[int, Job] = {}
+        for trial in kept.trials:
+            if trial.state.ended:
+                continue
+            run = self._runs.find(job, trial.number)
+            if run is None and job.ending is None:
+                run = self._runs.start(job, search, trial)
+            if run is not None:
+                runs[trial.number] = run
+        return runs
+
+    def _judge(
+        self, job: Job, search: Search, kept: StudyWithTrials, runs: dict[int, Job]
+    ) -> StudyWithTrials:
+        """Trials whose runs have started or ended, or never will."""
+        changed: list[TrialRecord] = []
+        ended = kept.study.ended
+        for trial in kept.trials:
+            if trial.state.ended:
+                continue
+            after = self._after(search, trial, runs.get(trial.number))
+            if after.state.ended:
+                ended += 1
+                after = replace(after, ended_as=ended)
+            if after is not trial:
+                changed.append(after)
+        if not changed:
+            return kept
+        told = [event for t in changed for event in self._happened(job, search, t)]
+        self._notify(job, [*told, *self._unseen(job, kept, changed)])
+        return self._write(kept, replace(kept.study, ended=ended), changed)
+
+    def _after(self, search: Search, trial: TrialRecord, run: Job | None) -> TrialRecord:
+        if run is None:
+            return drop(trial, "the job ended before it could begin")
+        if run.state.terminal:
+            uid = StudyUid(run.tuning_job or run.uid)
+            curve = self._reported.curve(uid, trial.number, search.study.metrics)
+            tags = () if curve else self._runs.tags_seen(run)
+            notes = () if curve else self._runs.metric_notes(run)
+            return judge(trial, run, search.study, curve, tags, notes)
+        if run.start_time is not None and trial.state is TrialState.REQUESTED:
+            return replace(trial, state=TrialState.ACTIVE, start_time=run.start_time)
+        return trial
+
+    def _happened(self, job: Job, search: Search, trial: TrialRecord) -> tuple[JobEvent, ...]:
+        if not trial.state.ended:
+            return ()
+        told = ended_events(trial, search.study.metrics, self._clock.now())
+        unmeasured = trial.verdict is State.FAILED and trial.outcome is State.SUCCEEDED
+        if not unmeasured or trial.final is not None:
+            return told
+        return (*told, hint(job, search.study.metrics, trial, self._clock.now()))
+
+    def _unseen(
+        self, job: Job, kept: StudyWithTrials, changed: Sequence[TrialRecord]
+    ) -> tuple[JobEvent, ...]:
+        """The first trial with a metric says whether Google's service would have seen it."""
+        python = isinstance(job.spec.primary.program, PythonProgram)
+        read_there = python and isinstance(job.name, TrainingJobName)
+        first = next((t for t in changed if t.state is TrialState.SUCCEEDED), None)
+        known = any(trial.state is TrialState.SUCCEEDED for trial in kept.trials)
+        if read_there or first is None or known:
+            return ()
+        metrics = kept.study.config.metrics
+        if self._reported.hypertuned(kept.study.uid, first.number, metrics):
+            return ()
+        return (unseen_event(first, self._clock.now()),)
+
+    def _begin(self, job: Job, kept: StudyWithTrials, runs: dict[int, Job]) -> Job:
+        """The job is where the trial is that is furthest on."""
+        since = min((t.start_time for t in kept.trials if t.start_time is not None), default=None)
+        prepared = any(run.state is not State.QUEUED for run in runs.values())
+        begins = since is not None or prepared
+        if job.ending is None and job.state is not State.RUNNING and begins:
+            job = self._happen(job, TrialsBegin(self._clock.now(), running=False))
+            if since is not None:
+                begin = TrialsBegin(self._clock.now(), running=True, since=since)
+                job = self._happen(job, begin)
+        return job
+
+    def _stop_early(self, job: Job, kept: StudyWithTrials) -> StudyWithTrials:
+        stopped = self._stopping.judge(kept)
+        if not stopped:
+            return kept
+        now = self._clock.now()
+        self._notify(job, [stopping_event(trial, now) for trial in stopped])
+        return self._write(kept, kept.study, stopped)
+
+    def _go_on(
+        self, job: Job, search: Search, kept: StudyWithTrials
+    ) -> tuple[Job, StudyWithTrials]:
+        """Until nothing is to be done but to wait; of many suggestions only the first.
+
+        The runs that are made are reason for the next look, and others have their turn before it.
+        """
+        while True:
+            step = next_step(search, kept.trials, self._why_over(kept), self._measured(kept))
+            match step:
+                case Suggest(count):
+                    kept = self._suggest(job, search, kept, min(count, _SUGGESTED))
+                    if count > _SUGGESTED:
+                        return job, kept
+                case End(ending):
+                    return self._happen(job, SearchEnds(self._clock.now(), ending)), kept
+                case _:
+                    return job, kept
+
+    def _measured(self, kept: StudyWithTrials) -> frozenset[int]:
+        """The trials that have reported, as long as none has succeeded."""
+        if any(trial.state is TrialState.SUCCEEDED for trial in kept.trials):
+            return frozenset()
+        curves = self._reported.curves(kept.study.uid, kept.study.config.metrics)
+        return frozenset(number for number, curve in curves.items() if curve)
+
+    def _why_over(self, kept: StudyWithTrials) -> str:
+        study = kept.study
+        if study.state is not StudyState.ACTIVE:
+            return study.why_inactive or "the study has ended"
+        limits = study.config.limits
+        if limits is None:
+            return ""
+        now = self._clock.now()
+        return over(limits, kept.trials, study.config.metrics, study.create_time, now)
+
+    def _suggest(
+        self, job: Job, search: Search, kept: StudyWithTrials, count: int
+    ) -> StudyWithTrials:
+        suggested = self._suggester.suggest(kept.study.uid, count, at=TrialState.REQUESTED)
+        kept = self._studies.load(kept.study.uid)
+        self._notify(job, [made_event(t, search.study.space) for t in suggested.trials])
+        for trial in suggested.trials:
+            self._runs.start(job, search, trial)
+        if not suggested.exhausted:
+            return kept
+        spent = replace(kept.study, state=StudyState.INACTIVE, why_inactive=suggested.exhausted)
+        return self._write(kept, spent, ())
+
+    def _cancel(self, job: Job, kept: StudyWithTrials, runs: dict[int, Job]) -> None:
+        """Runs of trials that are to stop: some, or all once the job's end is decided."""
+        for trial in kept.trials:
+            run = runs.get(trial.number)
+            stops = job.ending is not None or trial.state is TrialState.STOPPING
+            if run is not None and stops and not trial.state.ended:
+                early = f"stopped early: {trial.stop_reason}"
+                self._runs.cancel(run, early if job.ending is None else why_stopped(job.ending))
+
+    def _finish(self, job: Job, kept: StudyWithTrials) -> tuple[Job, StudyWithTrials]:
+        if kept.study.state is not StudyState.COMPLETED:
+            kept = self._write(kept, replace(kept.study, state=StudyState.COMPLETED), ())
+        return self._happen(job, TrialsGone(self._clock.now())), kept
+
+    def _happen(self, job: Job, event: TrialsBegin | SearchEnds | TrialsGone) -> Job:
+        return apply(self._store, job.uid, event).job
+
+    def _notify(self, job: Job, events: Sequence[JobEvent]) -> None:
+        """Before what they tell of is written: each has a key, and is kept once."""
+        if events:
+            self._store.append(job.uid, events)
+
+    def _write(
+        self, kept: StudyWithTrials, study: StudyRecord, changed: Sequence[TrialRecord]
+    ) -> StudyWithTrials:
+        after = replace(study, version=kept.study.version + 1)
+        self._studies.write(after, changed)
+        new = {trial.number: trial for trial in changed}
+        return StudyWithTrials(after, tuple(new.get(t.number, t) for t in kept.trials))

@@ -1,0 +1,96 @@
+"""Events of a tuning job about its trials. Each has a key, so that it is stored once."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from footplate.domain.formatting import shortened
+from footplate.domain.job_states import State
+from footplate.domain.jobs import JobEvent
+from footplate.domain.names import TrainingJobName
+from footplate.domain.tuning.prior_trials import describe_prior, prior_trials
+from footplate.domain.tuning.trial_spec import flags
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from footplate.domain.jobs import Job
+    from footplate.domain.studies.metrics import Metric
+    from footplate.domain.studies.records import StudyRecord, TrialRecord
+    from footplate.domain.studies.space import SearchSpace
+    from footplate.domain.tuning.search import Search
+
+
+_MOST_TOLD = 50
+"""Parameters of a trial that its event names."""
+_KINDS = MappingProxyType({State.SUCCEEDED: "TRIAL_ENDED", State.CANCELLED: "TRIAL_CANCELLED"})
+
+
+def made_event(trial: TrialRecord, space: SearchSpace) -> JobEvent:
+    point = _told(flags(space, trial.point))
+    why = f" ({trial.suggestion.sentence})" if trial.suggestion else ""
+    message = f"trial {trial.number}: {point}{why}"
+    return JobEvent(trial.create_time, "TRIAL", message, key=f"trial/{trial.number}/made")
+
+
+def prior_event(search: Search, study: StudyRecord, now: datetime) -> JobEvent | None:
+    """What it learns from; None: from nothing."""
+    prior = prior_trials(search, study.earlier)
+    if prior is None:
+        return None
+    return JobEvent(now, "EARLIER_TRIALS", describe_prior(prior, search), key="earlier-trials")
+
+
+def _told(given: Sequence[str]) -> str:
+    """``given``: as the program gets them; they may be long, and a thousand."""
+    shown = " ".join(shortened(flag.removeprefix("--")) for flag in given[:_MOST_TOLD])
+    more = len(given) - _MOST_TOLD
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def stopping_event(trial: TrialRecord, now: datetime) -> JobEvent:
+    message = f"trial {trial.number} is told to stop: {trial.stop_reason}"
+    return JobEvent(now, "TRIAL_STOPPED", message, key=f"trial/{trial.number}/stopped")
+
+
+def ended_events(
+    trial: TrialRecord, metrics: Sequence[Metric], now: datetime
+) -> tuple[JobEvent, ...]:
+    kind = _KINDS.get(trial.verdict or State.FAILED, "TRIAL_FAILED")
+    message = f"trial {trial.number}: {_result(trial, metrics)}"
+    return (JobEvent(now, kind, message, key=f"trial/{trial.number}/ended"),)
+
+
+def hint(job: Job, metrics: Sequence[Metric], trial: TrialRecord, now: datetime) -> JobEvent:
+    """What to do about the first trial that reported nothing; once for a job."""
+    name = metrics[0].name
+    field = "studySpec.metrics[0].metricId"
+    if isinstance(job.name, TrainingJobName):
+        field = "trainingInput.hyperparameters.hyperparameterMetricTag"
+    seen = f"set {field} to one of the tags seen, or " if trial.tags_seen else ""
+    message = (
+        f"trial {trial.number} ran to its end without reporting {name!r}: {seen}have the program "
+        f"report it: tf.summary.scalar({name!r}, value, step) in TensorFlow, cloudml-hypertune's "
+        f"report_hyperparameter_tuning_metric(hyperparameter_metric_tag={name!r}, ...) elsewhere"
+    )
+    return JobEvent(now, "HINT", message, key="unmeasured")
+
+
+def unseen_event(trial: TrialRecord, now: datetime) -> JobEvent:
+    """Of a metric that only event files have; once for a job."""
+    message = (
+        f"trial {trial.number} reported its metric in event files only: Google's service would see "
+        "no metric; it reads them for TensorFlow on a runtime version of AI Platform alone, and "
+        "wants cloudml-hypertune elsewhere"
+    )
+    return JobEvent(now, "WARNING", message, key="unseen-there")
+
+
+def _result(trial: TrialRecord, metrics: Sequence[Metric]) -> str:
+    if trial.verdict is not State.SUCCEEDED or trial.final is None:
+        return trial.infeasible_reason
+    values = ", ".join(f"{m.name} = {trial.final.values[m.name]:.6g}" for m in metrics)
+    early = ", stopped early" if trial.stopped_early else ""
+    return f"{values} at step {trial.final.step}{early}"

@@ -1,0 +1,94 @@
+"""The jobs that run trials."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from footplate.control.job_updates import apply
+from footplate.domain.errors import AlreadyExists, NotFound
+from footplate.domain.jobs import Job, JobEvent
+from footplate.domain.lifecycle import CancelRequested
+from footplate.domain.names import TrainingJobName, run_uid, trial_run_name
+from footplate.domain.tuning.trial_spec import flags, trial_spec
+from footplate.wire.training_v1.trial_runs import trial_request as training_request
+from footplate.wire.vertex_v1.trial_runs import trial_request as vertex_request
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.domain.studies.records import TrialRecord
+    from footplate.domain.tuning.search import Search
+    from footplate.ports.clock import Clock
+    from footplate.ports.store import Store
+
+TAGS = "METRIC_TAGS"
+"""The event of a run that says, as a JSON list, what tags its program reported in vain."""
+NOTES = "METRICS"
+"""The event of a run that says what went wrong with looking for what it reports."""
+_ALL = 100_000
+
+
+class TrialJobs:
+    """``find`` and ``start`` may be called any number of times: a trial has one run."""
+
+    def __init__(self, store: Store, clock: Clock, wake: Callable[[], None]) -> None:
+        """``wake`` is called after every change that something has to follow."""
+        self._store = store
+        self._clock = clock
+        self._wake = wake
+
+    def find(self, job: Job, number: int) -> Job | None:
+        try:
+            return self._store.get_by_uid(run_uid(job.uid, number))
+        except NotFound:
+            return None
+
+    def start(self, job: Job, search: Search, trial: TrialRecord) -> Job:
+        """Create the job that runs the trial, or return the existing one."""
+        now = self._clock.now()
+        name = trial_run_name(job.name, trial.number)
+        run = Job(
+            uid=run_uid(job.uid, trial.number),
+            name=name,
+            display_name=f"{job.display_name}-{trial.number}",
+            spec=trial_spec(job.spec, search, trial.number, trial.point, job.name.job_id),
+            request=_request(job, search, trial),
+            create_time=now,
+            update_time=now,
+            labels=job.labels,
+            tuning_job=job.uid,
+        )
+        try:
+            self._store.create(run, (JobEvent(now, "QUEUED", ""),))
+        except AlreadyExists:
+            return self._store.get_by_uid(run.uid)
+        self._wake()
+        return run
+
+    def cancel(self, run: Job, why: str) -> None:
+        """Ask for its end; it has ended, or was asked already: nothing happens."""
+        if run.state.terminal or run.ending is not None:
+            return
+        apply(self._store, run.uid, CancelRequested(self._clock.now(), why=why))
+        self._wake()
+
+    def tags_seen(self, run: Job) -> tuple[str, ...]:
+        """What its programs reported, where what was looked for wasn't among it."""
+        found = (json.loads(message) for message in self._messages(run, TAGS))
+        return tuple(sorted({str(tag) for tags in found for tag in tags}))
+
+    def metric_notes(self, run: Job) -> tuple[str, ...]:
+        """What went wrong with looking for the metric, each once."""
+        return tuple(dict.fromkeys(self._messages(run, NOTES)))
+
+    def _messages(self, run: Job, kind: str) -> list[str]:
+        events = self._store.events(run.uid, limit=_ALL)
+        return [each.event.message for each in events if each.event.kind == kind]
+
+
+def _request(job: Job, search: Search, trial: TrialRecord) -> str:
+    given = flags(search.study.space, trial.point)
+    if isinstance(job.name, TrainingJobName):
+        return training_request(job.request, trial.number, given)
+    return vertex_request(job.request, trial.number, given)

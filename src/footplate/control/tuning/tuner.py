@@ -1,0 +1,155 @@
+"""Brings each tuning job and each training pipeline forward as soon as something of it changes."""
+
+from __future__ import annotations
+
+import logging
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import Aborted, NotFound, NotLeading, ServiceError
+from footplate.domain.names import JobUid, StudyUid, parse_run_uid, pipeline_uid
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.control.pipelines import PipelineAdvance
+    from footplate.control.suggestions.model_fitting import Models
+    from footplate.control.tuning.measurement_cache import MeasurementCache
+    from footplate.control.tuning.step import TuningStep
+    from footplate.ports.store import Store
+
+RETRY_S = 1.0
+"""When a job is looked at again whose records couldn't be read or written."""
+MAX_RETRY_S = 30.0
+"""The time doubles with each failure, up to this."""
+_TOLD = 5
+"""Failures in a row that are logged; what can't go on for one reason has the same one next time."""
+_log = logging.getLogger(__name__)
+
+
+class Tuner:
+    """Keeps only the set of jobs to process, which it reads from the store at first use."""
+
+    def __init__(
+        self,
+        store: Store,
+        advance: TuningStep,
+        pipelines: PipelineAdvance,
+        models: Models,
+        reported: MeasurementCache,
+        wake: Callable[[], None],
+    ) -> None:
+        """``wake`` is called when there is something to do; ``step`` does it."""
+        self._store = store
+        self._advance = advance
+        self._pipelines = pipelines
+        self._models = models
+        self._reported = reported
+        self._wake = wake
+        self._lock = Lock()
+        self._active: set[JobUid] = set()
+        self._changed: set[JobUid] = set()
+        self._failed: dict[JobUid, int] = {}
+        self._loaded = False
+
+    def begin(self, uid: JobUid) -> None:
+        """There is a new tuning job or pipeline."""
+        with self._lock:
+            self._active.add(uid)
+            self._changed.add(uid)
+        self._wake()
+
+    def refresh(self) -> None:
+        """There may be other tuning jobs, and all of them may have changed."""
+        self._loaded = False
+        self._wake()
+
+    def changed(self, uid: JobUid) -> None:
+        """Something was written to a job: a tuning job, one that runs a trial, a pipeline, the job
+        behind one, or any other.
+
+        Never blocks for long.
+        """
+        run = parse_run_uid(uid)
+        tuning_job = uid if run is None else run[0]
+        pipeline = pipeline_uid(uid) or uid
+        with self._lock:
+            concerned = {each for each in (tuning_job, pipeline) if each in self._active}
+            self._changed |= concerned
+        if concerned:
+            self._wake()
+
+    def step(self) -> float | None:
+        """Process the jobs that changed, or all jobs.
+
+        Returns:
+            In how many seconds to look again for its own sake; None: never.
+        """
+        due: float | None = None
+        for uid in self._take():
+            try:
+                self._inspect(uid)
+            except Exception as error:
+                self._notify(uid, error)
+                rest_s = self._rest_s(uid)
+                due = rest_s if due is None else min(due, rest_s)
+            else:
+                self._failed.pop(uid, None)
+        return due
+
+    def _rest_s(self, uid: JobUid) -> float:
+        """How long to wait after one more failure before the job is looked at again."""
+        failures = self._failed[uid] = self._failed.get(uid, 0) + 1
+        with self._lock:
+            self._changed.add(uid)
+        return min(MAX_RETRY_S, RETRY_S * 2.0 ** min(failures - 1, 10))
+
+    def _take(self) -> list[JobUid]:
+        if not self._loaded:
+            self._loaded = True
+            self._load()
+        with self._lock:
+            taken, self._changed = self._changed or set(self._active), set()
+        return sorted(taken)
+
+    def _load(self) -> None:
+        try:
+            found = {job.uid for job in self._store.active() if not job.spec.runs_itself}
+        except BaseException:
+            self._loaded = False
+            raise
+        with self._lock:
+            self._active |= found
+            self._changed |= self._active
+
+    def _inspect(self, uid: JobUid) -> None:
+        try:
+            job = self._store.get_by_uid(uid)
+            if job.spec.pipeline is not None and not job.state.terminal:
+                job = self._pipelines.inspect(job, job.spec.pipeline)
+                if not job.state.terminal:
+                    return
+            elif job.spec.search is not None and not job.state.terminal:
+                job, kept = self._advance.inspect(job, job.spec.search)
+                if not job.state.terminal:
+                    self._models.prepare(kept)
+                    return
+        except NotFound:  # deleted
+            pass
+        self._forget(uid)
+
+    def _forget(self, uid: JobUid) -> None:
+        with self._lock:
+            self._active.discard(uid)
+            self._changed.discard(uid)
+        self._failed.pop(uid, None)
+        self._models.forget(StudyUid(uid))
+        self._reported.forget(StudyUid(uid))
+
+    def _notify(self, uid: JobUid, error: Exception) -> None:
+        if isinstance(error, Aborted | NotLeading) or self._failed.get(uid, 0) >= _TOLD:
+            return
+        if isinstance(error, ServiceError):
+            _log.error("tuning job %s: %s; it is looked at again", uid, error.message)
+        else:
+            _log.error("tuning job %s failed to advance; retrying", uid, exc_info=error)

@@ -1,0 +1,23 @@
+"""Maps URIs to local paths for programs on this machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.names import GcsUri
+
+if TYPE_CHECKING:
+    from footplate.ports.buckets import Buckets
+
+
+def local_path(uri: str, buckets: Buckets) -> str:
+    """What a program can open; a trailing slash stays, and so does what is no folder here.
+
+    Raises NotFound for the bucket.
+    """
+    if not uri.startswith("gs://"):
+        return uri
+    path = buckets.local_path(GcsUri.parse(uri, "directory"))
+    if path is None:
+        return uri
+    return f"{path}/" if uri.endswith("/") else str(path)

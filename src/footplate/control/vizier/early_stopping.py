@@ -1,0 +1,77 @@
+"""Decides whether a trial should stop early."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from footplate.control.vizier.study_updates import change
+from footplate.control.vizier.trials import find
+from footplate.domain.studies import transitions
+from footplate.domain.studies.limit_checks import over
+from footplate.domain.studies.measurement_input import curve
+from footplate.domain.studies.trials import TrialState
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from footplate.control.tuning.measurement_cache import MeasurementCache
+    from footplate.domain.names import StudyName, StudyUid
+    from footplate.domain.studies.metrics import Measurement
+    from footplate.domain.studies.records import TrialRecord
+    from footplate.domain.studies.transitions import Change
+    from footplate.ports.clock import Clock
+    from footplate.ports.studies import StudyStore, StudyWithTrials
+
+
+class Rule(Protocol):
+    """The study's own; ``footplate.control.tuning.early_stopping.EarlyStopping.reason`` is it."""
+
+    def __call__(
+        self,
+        kept: StudyWithTrials,
+        trial: TrialRecord,
+        curves: Mapping[int, tuple[Measurement, ...]],
+    ) -> str:
+        """Why the trial should stop; empty: it continues."""
+        ...
+
+
+class EarlyStop:
+    def __init__(
+        self, store: StudyStore, reported: MeasurementCache, rule: Rule, clock: Clock
+    ) -> None:
+        self._store = store
+        self._reported = reported
+        self._rule = rule
+        self._clock = clock
+
+    def check(self, name: StudyName, number: int) -> bool:
+        """Whether nothing more is wanted of the trial; if so it is STOPPING, or has ended.
+
+        Raises NotFound, Aborted.
+        """
+        change(self._store, name, lambda kept: self._judge(kept, find(kept, number)))
+        trial = find(self._store.find(name), number)
+        return trial.state.ended or trial.state is TrialState.STOPPING
+
+    def _judge(self, kept: StudyWithTrials, trial: TrialRecord) -> Change | None:
+        if trial.state is not TrialState.ACTIVE:
+            return None
+        why = self._over(kept)
+        if not why and kept.study.config.stopping is not None:
+            why = self._rule(kept, trial, self._curves(kept.study.uid))
+        return transitions.stop(kept.study, trial, why) if why else None
+
+    def _over(self, kept: StudyWithTrials) -> str:
+        """Why the whole study is over, and its trials are not to go on; empty: they are."""
+        study, limits = kept.study, kept.study.config.limits
+        if limits is None or not limits.stop_asap:
+            return ""
+        now = self._clock.now()
+        return study.why_inactive or over(
+            limits, kept.trials, study.config.metrics, study.create_time, now
+        )
+
+    def _curves(self, uid: StudyUid) -> Mapping[int, tuple[Measurement, ...]]:
+        told = self._reported.by_trial(uid)
+        return {number: curve(reports) for number, reports in told.items()}

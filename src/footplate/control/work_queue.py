@@ -1,0 +1,84 @@
+"""The queue of jobs that the next cycle processes."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from footplate.control.deadlines import Deadlines
+
+if TYPE_CHECKING:
+    from footplate.domain.names import JobUid
+
+SWEEP_S = 15.0
+"""After so long all jobs are looked at, whatever was heard of them: any message may be lost."""
+MOST_NOTED = 10_000
+"""News that nobody has taken; after more of it all are looked at."""
+
+
+class WorkQueue:
+    """The jobs that changed, the jobs that are due, and periodically all jobs.
+
+    Any thread may bring news; all else is for the one that makes the passes. Moments are seconds on
+    a scale that doesn't jump; should it be set back after all, everything is looked at.
+    """
+
+    def __init__(self, sweep_s: float = SWEEP_S) -> None:
+        self._sweep_s = sweep_s
+        self._lock = Lock()
+        self._noted: dict[JobUid, None] = {}
+        self._all = True
+        self._dues = Deadlines()
+        self._sweep_at = 0.0
+        self._taken_at = 0.0
+
+    def note(self, uid: JobUid) -> None:
+        """Something has happened to the job, or may have; never blocks for long."""
+        with self._lock:
+            self._noted[uid] = None
+            if len(self._noted) > MOST_NOTED:
+                self._note_all()
+
+    def note_all(self) -> None:
+        """Anything may have happened to any job; never blocks for long."""
+        with self._lock:
+            self._note_all()
+
+    def _note_all(self) -> None:
+        self._all = True
+        self._noted.clear()
+
+    def take(self, now: float) -> tuple[JobUid, ...] | None:
+        """What is to be looked at now, in the order in which it was noted; None: all jobs.
+
+        What comes in from here on is for the next pass. Whoever fails to look says ``note_all``.
+        """
+        with self._lock:
+            noted, self._noted = self._noted, {}
+            everything, self._all = self._all, False
+        due = self._dues.take_due(now)
+        before, self._taken_at = self._taken_at, now
+        if everything or now < before or now >= self._sweep_at:
+            return None
+        return tuple(noted | dict.fromkeys(due))
+
+    def sweep(self, now: float) -> None:
+        """All jobs are about to be looked at: what is known of them is forgotten."""
+        self._dues = Deadlines()
+        self._sweep_at = now + self._sweep_s
+
+    def put(self, uid: JobUid, moment: float | None) -> None:
+        """The job was looked at; it is due then for no other reason than time, if ever."""
+        if moment is None:
+            self._dues.drop(uid)
+        else:
+            self._dues.put(uid, moment)
+
+    def drop(self, uid: JobUid) -> None:
+        """The job was processed and needs no further work."""
+        self._dues.drop(uid)
+
+    def next(self) -> float:
+        """When a pass is due for its own sake."""
+        due = self._dues.next()
+        return self._sweep_at if due is None else min(due, self._sweep_at)

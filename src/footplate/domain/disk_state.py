@@ -1,0 +1,60 @@
+"""The state of the data directory's disk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MIB = 1 << 20
+FULL_BYTES = MIB
+"""With less than this free a disk counts as full: a single write of some program is larger."""
+
+
+@dataclass(frozen=True)
+class DiskState:
+    """``reserve_bytes`` of ``wanted_bytes`` are set aside for ends of jobs.
+
+    ``failure``: why the last attempt to allocate the reserve failed; empty: there was none, or it
+    succeeded.
+    """
+
+    free_bytes: int
+    reserve_bytes: int = 0
+    wanted_bytes: int = 0
+    failure: str = ""
+
+    @property
+    def full(self) -> bool:
+        return self.free_bytes < FULL_BYTES
+
+    @property
+    def missing_bytes(self) -> int:
+        """What of the reserve is in use, or could never be set aside."""
+        return max(0, self.wanted_bytes - self.reserve_bytes)
+
+    @property
+    def growable(self) -> bool:
+        """Whether the reserve can be made whole without making the disk full by that."""
+        return self.missing_bytes > 0 and self.free_bytes >= self.missing_bytes + 2 * FULL_BYTES
+
+    def trouble(self) -> str:
+        """What an operator has to know; empty: nothing.
+
+        Where the disk has space for the whole reserve, it is allocated within seconds.
+        """
+        if self.growable:
+            free = f"{_mib(self.free_bytes)} MiB free"
+            return f"no disk reserve: {self.failure}; {free}" if self.failure else ""
+        if not (self.full or self.missing_bytes):
+            return ""
+        head = "disk full" if self.full else "disk nearly full"
+        if not self.wanted_bytes:
+            reserve = "there is no reserve"
+        elif self.missing_bytes:
+            reserve = f"{_mib(self.missing_bytes)} of {_mib(self.wanted_bytes)} MiB reserve in use"
+        else:
+            reserve = f"reserve of {_mib(self.wanted_bytes)} MiB untouched"
+        return f"{head}: {_mib(self.free_bytes)} MiB free; {reserve}"
+
+
+def _mib(size_bytes: int) -> str:
+    return f"{size_bytes / MIB:.1f}".removesuffix(".0")

@@ -1,0 +1,53 @@
+"""Formats names and lists in sentences."""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher, get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+_SHOWN = 100
+_OFFERED = 3
+
+
+def shortened(text: str) -> str:
+    """Short enough for a message."""
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def quoted(name: str) -> str:
+    """As it was given, short enough for a message."""
+    return repr(shortened(name))
+
+
+def listed(names: Sequence[str], most: int = 8) -> str:
+    """``a, b, c``, and how many more there are."""
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def joined(names: Sequence[str]) -> str:
+    """``a, b and c``."""
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+
+
+def nearest(name: str, known: Collection[str], kind: str) -> str:
+    """What to write in place of an unknown name; ``kind`` says what it names, for many."""
+    near = _alike(name[:_SHOWN], known) or _containing(name, known)
+    if near:
+        return f"did you mean {' or '.join(near[:_OFFERED])}?"
+    return f"there are {len(known)} {kind}, such as {', '.join(sorted(known)[:3])}"
+
+
+def _alike(name: str, known: Collection[str]) -> list[str]:
+    """The most alike first; of those as much alike in order of the alphabet."""
+    near = get_close_matches(name, known, n=len(known) or 1, cutoff=0.6)
+    return sorted(near, key=lambda other: (-SequenceMatcher(None, other, name).ratio(), other))
+
+
+def _containing(name: str, known: Collection[str]) -> list[str]:
+    """For what is short for a name: ``T4``."""
+    short = name.casefold()
+    return sorted(other for other in known if len(short) > 1 and short in other.casefold())

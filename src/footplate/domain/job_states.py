@@ -1,0 +1,43 @@
+"""The states of a job, of which each API has its own names."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class State(Enum):
+    """Where a job is in its life; terminal states never change."""
+
+    QUEUED = "QUEUED"
+    PREPARING = "PREPARING"
+    RUNNING = "RUNNING"
+    SUCCEEDED = "SUCCEEDED"
+    FAILED = "FAILED"
+    CANCELLING = "CANCELLING"
+    CANCELLED = "CANCELLED"
+
+    @property
+    def terminal(self) -> bool:
+        return self in _TERMINAL
+
+
+_TERMINAL = frozenset({State.SUCCEEDED, State.FAILED, State.CANCELLED})
+
+
+class Phase(Enum):
+    """Where one replica of the current attempt is, as far as the service knows."""
+
+    WAITING = "WAITING"
+    """Its supervisor was asked for, and hasn't reported yet."""
+    PREPARING = "PREPARING"
+    """Its supervisor is there, and makes the environment."""
+    READY = "READY"
+    """Its environment is made; it waits for the others of its gang."""
+    RUNNING = "RUNNING"
+    """Its program runs."""
+    LOST = "LOST"
+    """Its supervisor is dead, and how its program ended isn't known; something may be left."""
+    EXITED = "EXITED"
+    """Its program has ended, and its exit is known."""
+    GONE = "GONE"
+    """The backend confirms that nothing of it is left."""

@@ -1,0 +1,151 @@
+"""Tells losses of replicas from failures, and failures from their echoes on other replicas.
+
+A replica is *lost* when it ends by no doing of its program: a foreign signal, a stop that nobody
+asked for, the death of its supervisor or machine. It starts again, in place or with its whole
+gang. Its peers' programs fail within seconds of that ("connection reset"), often before the loss
+is known: such failures are *echoes*, and those replicas start again with it, uncounted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.cluster_roles import ClusterRole, role_of
+from footplate.domain.job_states import Phase
+from footplate.domain.jobs import ExitKind
+from footplate.domain.lifecycle.signals import OWN_SIGNALS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from footplate.domain.jobs import Exit, Job, Replica
+
+ECHO_S = 5.0
+"""How long before and after a loss the failures of others are its echoes."""
+
+MOST_ECHOES = 3
+"""How often a replica may fail as an echo between two losses: peers that keep failing because of
+each other must come to an end."""
+
+_DOWN = (Phase.WAITING, Phase.PREPARING, Phase.READY)
+
+
+def is_evaluator(job: Job, replica: str) -> bool:
+    pools = (pool for name, pool, _ in job.spec.replicas() if name == replica)
+    return any(role_of(pool) is ClusterRole.EVALUATOR for pool in pools)
+
+
+def matters(job: Job, replica: Replica) -> bool:
+    """Whether the end of this replica affects the job's end.
+
+    An evaluator only looks on; but without one that isn't ready no program of the gang starts.
+    """
+    return replica.address is None or not is_evaluator(job, replica.name)
+
+
+def is_loss(end: Exit) -> bool:
+    """Death by a foreign signal isn't the program's own failure; all other ends are.
+
+    A supervisor stops for whoever asks it. Where the job isn't to end, that wasn't us.
+    """
+    if end.kind is ExitKind.STOPPED:
+        return True
+    return end.kind is ExitKind.SIGNALLED and end.code not in OWN_SIGNALS
+
+
+def is_lost(replica: Replica) -> bool:
+    if replica.exit is None:
+        return replica.phase in (Phase.LOST, Phase.GONE)
+    return is_loss(replica.exit) or _is_shut_out(replica)
+
+
+def _is_shut_out(replica: Replica) -> bool:
+    """It could be prepared once, and can't come back: somebody has taken its address, say."""
+    end = replica.exit
+    return replica.restart > 0 and end is not None and end.kind is ExitKind.UNPREPARED
+
+
+def may_restart(job: Job, replica: Replica) -> bool:
+    """Whether it starts again in place, now that it is lost."""
+    limits = job.spec.scheduling
+    if _is_shut_out(replica) or (limits.restarts_together and matters(job, replica)):
+        return False
+    return replica.losses < limits.max_restarts
+
+
+def awaited(job: Job) -> tuple[str, ...]:
+    """The replicas that aren't ready, and are to be: at first all, later those that come back.
+
+    Once the end is decided, none.
+    """
+    if job.ending is not None:
+        return ()
+    return tuple(r.name for r in job.replicas if _is_awaited(job, r))
+
+
+def _is_awaited(job: Job, replica: Replica) -> bool:
+    if replica.address is None or replica.phase in (Phase.WAITING, Phase.PREPARING):
+        return True
+    if replica.phase is Phase.LOST and matters(job, replica):
+        return True
+    return is_echo(job, replica) or (is_lost(replica) and may_restart(job, replica))
+
+
+def first(replicas: Iterable[Replica]) -> Replica | None:
+    """The one whose end became known first."""
+    return min(replicas, key=lambda replica: replica.ended_as, default=None)
+
+
+def breaking_loss(job: Job) -> Replica | None:
+    """The first loss that ends the attempt; None: it continues."""
+    return first(replica for replica in job.replicas if _breaks(job, replica))
+
+
+def is_broken(job: Job) -> bool:
+    """Whether such a loss is certain: of a LOST program it may yet be heard that it ended well."""
+    return any(_breaks(job, r) and r.phase is not Phase.LOST for r in job.replicas)
+
+
+def _breaks(job: Job, replica: Replica) -> bool:
+    return is_lost(replica) and matters(job, replica) and not may_restart(job, replica)
+
+
+def failed(job: Job) -> list[Replica]:
+    """Those whose programs failed, by themselves or as echoes, where that says anything."""
+    return [r for r in job.replicas if _fails(r) and matters(job, r)]
+
+
+def _fails(replica: Replica) -> bool:
+    return replica.exit is not None and not replica.exit.success and not is_lost(replica)
+
+
+def may_be_echo(end: Exit) -> bool:
+    """Whether a program may end like this because a peer is lost.
+
+    Running out of memory or of time, or never starting, is none of a peer's doing.
+    """
+    if end.kind is ExitKind.EXITED:
+        return end.code != 0
+    return end.kind is ExitKind.SIGNALLED and not is_loss(end)
+
+
+def is_echo(job: Job, replica: Replica) -> bool:
+    """Whether this failure is one, as far as is known by now."""
+    end, at = replica.exit, replica.ended_at
+    if end is None or at is None or not may_be_echo(end) or not matters(job, replica):
+        return False
+    if breaking_loss(job) is not None:
+        return True
+    gang = [other for other in job.replicas if matters(job, other)]
+    if any(is_lost(other) for other in gang):
+        return True
+    return replica.echoes < MOST_ECHOES and any(_upsets(other, at) for other in gang)
+
+
+def _upsets(replica: Replica, at: datetime) -> bool:
+    """Whether what befell it explains that another one, or it once more, failed ``at``."""
+    if replica.restart and replica.phase in _DOWN:
+        return True
+    known = replica.upset_at
+    return known is not None and abs((at - known).total_seconds()) <= ECHO_S

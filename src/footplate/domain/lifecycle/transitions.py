@@ -1,0 +1,381 @@
+"""The transition table of jobs. Only ``react`` changes a job's state.
+
+    react(job, event) -> (job, commands)
+
+Both are pure. Commands aren't remembered: ``commands`` derives them from the record, so that
+whoever comes after a crash finds the same ones; backends take each of them any number of times.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, assert_never
+
+from footplate.domain.errors import Code
+from footplate.domain.job_states import Phase, State
+from footplate.domain.jobs import Ending, Exit, ExitKind, Job, JobEvent, Replica
+from footplate.domain.lifecycle import exit_analysis, replica_losses, restarts, tuning_jobs
+from footplate.domain.lifecycle.events import (
+    Admitted,
+    CancelRequested,
+    GraceExpired,
+    HangExpired,
+    JudgementDue,
+    ReplicaExited,
+    ReplicaGone,
+    ReplicaLost,
+    ReplicaPreparing,
+    ReplicaReady,
+    ReplicaRunning,
+    RunExpired,
+    SearchEnds,
+    StartRefused,
+    TrialsBegin,
+    TrialsGone,
+    WaitExpired,
+)
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from footplate.domain.lifecycle.events import Event, ReplicaEvent
+
+TRANSITIONS: dict[State, frozenset[State]] = {
+    State.QUEUED: frozenset({State.PREPARING, State.CANCELLING, State.CANCELLED, State.FAILED}),
+    State.PREPARING: frozenset({State.PREPARING, State.RUNNING, State.FAILED, State.CANCELLING}),
+    State.RUNNING: frozenset({State.PREPARING, State.SUCCEEDED, State.FAILED, State.CANCELLING}),
+    State.CANCELLING: frozenset({State.CANCELLED}),
+    State.SUCCEEDED: frozenset(),
+    State.FAILED: frozenset(),
+    State.CANCELLED: frozenset(),
+}
+"""Where a job may go from each state. PREPARING to itself, and RUNNING to PREPARING: a retry.
+
+Only tuning jobs and pipelines go from QUEUED to CANCELLING: of others nothing is there yet that
+may run."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """Request the start of the job's current attempt, but of those that are to stop."""
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Request the end of the job's current attempt, or of some ``replicas`` of it."""
+
+    replicas: frozenset[str] | None = None
+    """None: of all of it."""
+
+
+Command = Start | Stop
+
+
+@dataclass(frozen=True)
+class Reaction:
+    """The job after an event, commands to execute now, and events to record.
+
+    ``job`` is the very same object where the event changed nothing.
+    """
+
+    job: Job
+    commands: tuple[Command, ...]
+    history: tuple[JobEvent, ...] = ()
+
+
+def react(job: Job, event: Event) -> Reaction:
+    """What ``event`` makes of ``job``. Late, early and repeated events change nothing."""
+    after, history = _apply(job, event)
+    if after is not job:
+        after = replace(after, update_time=event.at, version=job.version + 1)
+        if after.state is not job.state:
+            after = _enter(job, after, event.at)
+            history = (*history, _state_event(after, event.at))
+    return Reaction(after, commands(after), history)
+
+
+def commands(job: Job) -> tuple[Command, ...]:
+    """The commands for the backend, derived from the record."""
+    if job.state.terminal or job.attempt == 0:
+        return ()
+    stopped = to_stop(job)
+    if not stopped:
+        return (Start(),)
+    if len(stopped) == len(job.replicas):
+        return (Stop(),)
+    waits = any(r.phase is Phase.WAITING and r.name not in stopped for r in job.replicas)
+    return (Start(), Stop(stopped)) if waits else (Stop(stopped),)
+
+
+def to_stop(job: Job) -> frozenset[str]:
+    """The replicas that are to end, or have ended: all, none, or all but lingering evaluators."""
+    if job.ending is None and not replica_losses.is_broken(job):
+        return frozenset()
+    return frozenset(replica.name for replica in job.replicas) - exit_analysis.lingering(job)
+
+
+Change = tuple[Job, tuple[JobEvent, ...]]
+_End = ReplicaLost | ReplicaExited | ReplicaGone
+
+
+def _apply(job: Job, event: Event) -> Change:
+    if job.state.terminal:
+        return job, ()
+    if not job.spec.runs_itself:
+        return tuning_jobs.apply(job, event), ()
+    return _happen(job, event)
+
+
+def _happen(job: Job, event: Event) -> Change:
+    match event:
+        case Admitted():
+            return _admit(job, event)
+        case (
+            ReplicaPreparing()
+            | ReplicaReady()
+            | ReplicaRunning()
+            | ReplicaLost()
+            | ReplicaExited()
+            | ReplicaGone()
+        ):
+            return _report(job, event)
+        case JudgementDue():
+            return (_conclude(job) if event.attempt == job.attempt else job), ()
+        case GraceExpired():
+            return _dismiss(job), ()
+        case CancelRequested():
+            return _cancel(job, event)
+        case WaitExpired() | RunExpired() | HangExpired():
+            return _expire(job, event)
+        case StartRefused():
+            return _end(job, Ending(State.FAILED, Code.FAILED_PRECONDITION, event.reason))
+        case TrialsBegin() | SearchEnds() | TrialsGone():
+            return job, ()
+        case _:
+            assert_never(event)
+
+
+def _admit(job: Job, event: Admitted) -> Change:
+    if job.state is not State.QUEUED:
+        return job, ()
+    notes = (JobEvent(event.at, "EMULATED", note, 1) for note in event.notes)
+    replicas = tuple(
+        Replica(name, devices=event.devices.get(name, ())) for name in job.spec.replica_names()
+    )
+    return restarts.next_attempt(job, replicas), tuple(notes)
+
+
+def _cancel(job: Job, event: CancelRequested) -> Change:
+    """Before the end is decided; after that it leaves no evaluator running."""
+    if job.ending is not None:
+        return _dismiss(job), ()
+    return _end(job, Ending(State.CANCELLED, Code.CANCELLED, event.message))
+
+
+def _dismiss(job: Job) -> Job:
+    """Whoever lingers is to end now."""
+    lingering = exit_analysis.lingering(job)
+    if not lingering:
+        return job
+    replicas = (replace(r, overdue=r.overdue or r.name in lingering) for r in job.replicas)
+    return replace(job, replicas=tuple(replicas))
+
+
+def _expire(job: Job, event: WaitExpired | RunExpired | HangExpired) -> Change:
+    """One of the job's limits is exceeded."""
+    match event:
+        case WaitExpired():
+            return _expire_wait(job)
+        case RunExpired():
+            return _expire_run(job)
+        case HangExpired():
+            return _expire_hang(job, event)
+        case _:
+            assert_never(event)
+
+
+def _expire_wait(job: Job) -> Change:
+    if job.state not in (State.QUEUED, State.PREPARING) or job.start_time is not None:
+        return job, ()
+    limit_s = job.spec.scheduling.max_wait_time_s or 0.0
+    message = f"cancelled: it was not running within its longest waiting time of {limit_s:g} s"
+    return _end(job, Ending(State.CANCELLED, Code.DEADLINE_EXCEEDED, message))
+
+
+def _expire_run(job: Job) -> Change:
+    if job.start_time is None:
+        return job, ()
+    limit_s = job.spec.scheduling.max_running_time_s
+    limit = Exit(ExitKind.TIME_LIMIT, cause=f"it ran longer than its limit of {limit_s:g} s")
+    return _end(job, exit_analysis.ending_of(job.primary.name, limit))
+
+
+def _expire_hang(job: Job, event: HangExpired) -> Change:
+    if job.state is not State.RUNNING or event.attempt != job.attempt:
+        return job, ()
+    message = f"nothing was printed, reported or written for {event.limit_s:g} s"
+    return _end(job, Ending(State.FAILED, Code.DEADLINE_EXCEEDED, message))
+
+
+def _end(job: Job, ending: Ending) -> Change:
+    """Decide the end, unless it is decided; nothing started means nothing to wait for."""
+    if job.ending is not None:
+        return job, ()
+    if job.attempt == 0:
+        return replace(job, ending=ending, state=ending.state), ()
+    state = State.CANCELLING if ending.state is State.CANCELLED else job.state
+    return replace(job, ending=ending, state=state), ()
+
+
+_ORDER = {phase: index for index, phase in enumerate(Phase)}
+
+
+def _report(job: Job, event: ReplicaEvent) -> Change:
+    """Move one replica forward, never back, and see what follows for the job."""
+    known = next((r for r in job.replicas if r.name == event.replica), None)
+    if known is None or (event.attempt, event.restart) != (job.attempt, known.restart):
+        return job, ()
+    moved = _move(known, event, 1 + max(r.ended_as for r in job.replicas))
+    if moved is known:
+        return job, ()
+    replicas = tuple(moved if r is known else r for r in job.replicas)
+    before, job = job, replace(job, replicas=replicas)
+    match event:
+        case ReplicaExited():
+            ran = _have_run(job, known, event)
+            return _follow(_judge(ran, moved, event.exit), event, _notify(job, moved, event))
+        case ReplicaLost():
+            return _follow(job, event, _notify(job, moved, event))
+        case ReplicaGone():
+            news = known.phase is not Phase.LOST
+            return _follow(job, event, _notify(job, moved, event) if news else ())
+        case ReplicaPreparing() | ReplicaReady():
+            return job, ()
+        case ReplicaRunning():
+            return _run(restarts.keep_echoes(before, job)), ()
+        case _:
+            assert_never(event)
+
+
+def _move(replica: Replica, event: ReplicaEvent, place: int) -> Replica:
+    """``place``: the one in the order of ends that it would get."""
+    match event:
+        case ReplicaPreparing():
+            moved = replace(replica, phase=Phase.PREPARING)
+        case ReplicaReady():
+            moved = replace(replica, phase=Phase.READY, address=event.address)
+        case ReplicaRunning():
+            upset_at = event.moment if replica.restart else None
+            moved = replace(replica, phase=Phase.RUNNING, upset_at=upset_at)
+        case ReplicaLost():
+            moved = replace(_ended(replica, event, place), phase=Phase.LOST, loss=event.reason)
+        case ReplicaExited():
+            exited = replace(_ended(replica, event, place), loss="", exit=event.exit)
+            moved = replace(exited, phase=Phase.EXITED)
+        case ReplicaGone() if replica.ended_as == 0:
+            moved = replace(_ended(replica, event, place), phase=Phase.GONE, loss=event.reason)
+        case ReplicaGone():
+            moved = replace(replica, phase=Phase.GONE)
+        case _:
+            assert_never(event)
+    return moved if _ORDER[moved.phase] > _ORDER[replica.phase] else replica
+
+
+def _ended(replica: Replica, event: ReplicaEvent, place: int) -> Replica:
+    """With the moment of its end, unless that is known."""
+    if replica.ended_as:
+        return replica
+    return replace(replica, ended_at=event.moment, ended_as=place)
+
+
+def _follow(job: Job, event: _End, told: tuple[JobEvent, ...]) -> Change:
+    """The consequence of a judged end: a restart in place, a restart of all, or the end."""
+    job, mended = restarts.restart_in_place(job, event.at)
+    job, settled = _settle(job, event)
+    return _run(job), (*told, *mended, *settled)
+
+
+def _run(job: Job) -> Job:
+    """RUNNING, once no program is yet to start; an evaluator may have ended instead."""
+    if job.state is not State.PREPARING or to_stop(job):
+        return job
+    started = all(_ORDER[r.phase] >= _ORDER[Phase.RUNNING] for r in job.replicas)
+    started = started and all(r.phase is not Phase.LOST for r in job.replicas)
+    return replace(job, state=State.RUNNING) if started else job
+
+
+def _have_run(job: Job, replica: Replica, event: ReplicaExited) -> Job:
+    """RUNNING for a moment at least, whatever follows of the exit of a program that ran.
+
+    What says that the others run may still be on its way; but no program starts before all are
+    ready. ``replica`` is before its exit.
+    """
+    ran = replica.phase is Phase.RUNNING or event.exit.success
+    if not ran or job.state is not State.PREPARING or job.ending is not None:
+        return job
+    return replace(job, state=State.RUNNING, start_time=job.start_time or event.at)
+
+
+def _judge(job: Job, replica: Replica, end: Exit) -> Job:
+    """The primary's success is the job's; a failure is, unless it may be an echo."""
+    if not replica_losses.matters(job, replica) or replica_losses.is_lost(replica):
+        return job
+    if end.success and replica is job.primary:
+        return _end(job, Ending(State.SUCCEEDED))[0]
+    if not end.success and not replica_losses.may_be_echo(end):
+        return _end(job, exit_analysis.verdict(job, replica, end))[0]
+    failure = exit_analysis.waiting_failure(job)
+    return _conclude(job) if failure and exit_analysis.is_alone(job, failure) else job
+
+
+def _conclude(job: Job) -> Job:
+    """A failure that waits to be judged is the end."""
+    failure = exit_analysis.waiting_failure(job)
+    if failure is None or failure.exit is None:
+        return job
+    return _end(job, exit_analysis.verdict(job, failure, failure.exit))[0]
+
+
+def _notify(job: Job, replica: Replica, event: _End) -> tuple[JobEvent, ...]:
+    """What goes wrong in a gang, for the record; ``job`` is before it is judged."""
+    message = exit_analysis.unexpected_end(job, replica)
+    if message is None:
+        return ()
+    return (JobEvent(event.at, "REPLICA_FAILED", message, job.attempt, replica.name),)
+
+
+def _settle(job: Job, event: _End) -> Change:
+    """When all are gone: the decided end, or another attempt, or the end of patience.
+
+    A failure that still waits to be judged then is the end, unless a loss explains it: nothing
+    else will be heard of.
+    """
+    if any(r.phase is not Phase.GONE for r in job.replicas):
+        return job, ()
+    job = _conclude(job)
+    if job.ending is not None:
+        return replace(job, state=job.ending.state), ()
+    loss = replica_losses.breaking_loss(job) or next(
+        r for r in job.replicas if r.name == event.replica
+    )
+    return restarts.retry(job, loss, event.at)
+
+
+def _enter(before: Job, after: Job, at: datetime) -> Job:
+    """Check the step against the table, and note the times that belong to the new state."""
+    if after.state not in TRANSITIONS[before.state]:
+        raise AssertionError(f"no way from {before.state.value} to {after.state.value}")
+    if after.state is State.RUNNING and after.start_time is None:
+        after = replace(after, start_time=at)
+    if after.state.terminal:
+        after = replace(after, end_time=at)
+    if after.state is State.SUCCEEDED and after.ending is not None and after.spec.runs_itself:
+        after = replace(
+            after, ending=replace(after.ending, message=exit_analysis.failed_evaluators(after))
+        )
+    return after
+
+
+def _state_event(job: Job, at: datetime) -> JobEvent:
+    message = job.ending.message if job.ending and job.state.terminal else ""
+    return JobEvent(at, job.state.value, message, job.attempt)

@@ -1,0 +1,30 @@
+"""Recognises package files by their name and first bytes. Pure."""
+
+from __future__ import annotations
+
+SUFFIXES = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar", ".zip", ".whl")
+HEAD_BYTES = 512
+_MAGIC = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"PK\x03\x04", b"PK\x05\x06")
+_USTAR = slice(257, 262)
+
+
+def refusal(name: str, head: bytes | None = None) -> str | None:
+    """Why pip can't install the file ``name`` that begins with ``head``; None: it may.
+
+    The content decides where the suffix is wrong or missing. What has a suffix of a package and
+    no such content is found out when it is unpacked. ``head`` is None where the content isn't there
+    yet.
+    """
+    if name.endswith(".egg"):
+        return (
+            "is an egg, which pip doesn't install; allowed: a source distribution "
+            "(python setup.py sdist) or a wheel"
+        )
+    if (
+        head is None
+        or name.endswith(SUFFIXES)
+        or head.startswith(_MAGIC)
+        or head[_USTAR] == b"ustar"
+    ):
+        return None
+    return f"is not a package that pip can install; allowed: {', '.join(SUFFIXES)}"

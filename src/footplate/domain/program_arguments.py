@@ -1,0 +1,69 @@
+"""The arguments and variables with which a replica's program starts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain import algorithms, cluster_spec, torch_ranks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from footplate.domain.jobs import Address, ContainerProgram, JobSpec, PythonProgram
+
+    OpenPath = Callable[[str], str]
+    """From the URI of a directory to what a program can open."""
+
+
+def arguments(spec: JobSpec, program: PythonProgram, path: OpenPath) -> tuple[str, ...]:
+    """The user's own first, the job directory last, only if one was given."""
+    if algorithms.of_program(program) is not None:
+        return algorithms.arguments(spec, program, path)
+    if spec.job_dir is None:
+        return program.args
+    return (*program.args, "--job-dir", path(spec.job_dir))
+
+
+def container_arguments(
+    spec: JobSpec, program: ContainerProgram, path: OpenPath
+) -> tuple[str, ...] | None:
+    """As ``arguments``; None: the image's own."""
+    if spec.job_dir is None:
+        return program.args
+    return (*(program.args or ()), "--job-dir", path(spec.job_dir))
+
+
+def variables(
+    spec: JobSpec, replica: str, job_id: str, addresses: Mapping[str, Address], path: OpenPath
+) -> tuple[tuple[str, str], ...]:
+    """What the service sets, before the user's own variables; a later name wins.
+
+    ``addresses`` has every replica of the job by its name; empty: they aren't known yet, and
+    nothing of the cluster is set.
+    """
+    return (
+        ("CLOUD_ML_JOB_ID", job_id),
+        *spec.environment,
+        *(() if spec.trial is None else (("CLOUD_ML_TRIAL_ID", spec.trial),)),
+        *_directories(spec, path),
+        *((name, path(uri)) for name, uri in spec.data),
+        *(_cluster(spec, replica, job_id, addresses) if addresses else ()),
+    )
+
+
+def starts(attempt: int, restart: int) -> tuple[tuple[str, str], ...]:
+    """Which start of the program it is: of all replicas, and of this one since then."""
+    return ("FOOTPLATE_ATTEMPT", str(attempt)), ("FOOTPLATE_RESTART", str(restart))
+
+
+def _cluster(
+    spec: JobSpec, replica: str, job_id: str, addresses: Mapping[str, Address]
+) -> Iterator[tuple[str, str]]:
+    yield from cluster_spec.variables(spec, replica, addresses, cloud=job_id).items()
+    yield from torch_ranks.variables(spec, replica, addresses).items()
+
+
+def _directories(spec: JobSpec, path: OpenPath) -> Iterator[tuple[str, str]]:
+    for directory in spec.directories:
+        if directory.variable is not None:
+            yield directory.variable, path(directory.uri)

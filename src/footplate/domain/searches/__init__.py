@@ -1,1 +1,0 @@
-"""Tuning jobs: what they search for, and what follows from how their trials go. Pure."""

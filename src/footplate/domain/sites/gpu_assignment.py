@@ -1,0 +1,212 @@
+"""Assigns GPUs to replicas, with the variables that programs see.
+
+No GPU is ever given to two replicas at once. A replica keeps its GPUs until its job has ended.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from footplate.domain.resources import GPUS
+from footplate.domain.sites import Mode, gpus_of, tpus_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from footplate.domain.catalogue import Catalogue
+    from footplate.domain.jobs import JobSpec, MachineSpec
+    from footplate.domain.sites import Gpu, Site
+
+    ControlRequests = dict[str, tuple[str, int]]
+    """By replica in order, the primary first: type and number of its GPUs. Others aren't in it."""
+
+VISIBLE = "CUDA_VISIBLE_DEVICES"
+"""Which GPUs a program sees; it numbers them from 0."""
+_ORDER = "CUDA_DEVICE_ORDER"
+"""By bus, as NVML counts; CUDA's own order puts the fastest first."""
+_NO_TPU = {"JAX_PLATFORMS": "cpu", "PJRT_DEVICE": "CPU"}
+
+
+def assign(
+    spec: JobSpec, catalogue: Catalogue, site: Site, held: Collection[str]
+) -> dict[str, tuple[str, ...]] | None:
+    """The ids of the GPUs of each replica that gets any; None: they aren't all free now.
+
+    ``held`` are those of other jobs. To enforce: each replica gets the type and the number that
+    its machine has. To emulate: GPUs of any model, those of the right type first, and where the
+    site has fewer than the job asks for, all that it has, shared out one by one.
+    """
+    free = [gpu for gpu in site.gpus if gpu.id not in held]
+    requested_devices = _requested_devices(spec, catalogue)
+    if site.mode is Mode.ENFORCE:
+        lacks_tpus = any(tpus_of(pool.machine, catalogue)[1] for pool in spec.pools)
+        taken = None if lacks_tpus else _take_matching(requested_devices, free)
+        if taken is None or any(
+            len(taken[name]) < count for name, (_, count) in requested_devices.items()
+        ):
+            return None
+    else:
+        requested_devices = _share(requested_devices, len(site.gpus))
+        if sum(count for _, count in requested_devices.values()) > len(free):
+            return None
+        taken = _take_any(requested_devices, free)
+    order = {gpu.id: place for place, gpu in enumerate(site.gpus)}
+    return {name: tuple(sorted(ids, key=order.__getitem__)) for name, ids in taken.items()}
+
+
+def held_with(
+    spec: JobSpec, given: Collection[str], catalogue: Catalogue, site: Site
+) -> dict[str, int]:
+    """What of the site a job holds that was given these GPUs.
+
+    They count as what they are now: an earlier server may have given others than the job asked
+    for, of a site that had another mode, other GPUs, or another catalogue. Where none were given
+    it isn't known why (a server before this one may not have noted them): what it asks for counts.
+    """
+    held = dict(site.held_by(spec, catalogue))
+    if not given:
+        return held
+    there = [gpu for gpu in site.gpus if gpu.id in given]
+    if site.mode is Mode.EMULATE:
+        held[GPUS] = len(there)
+    else:
+        for kind, _ in _requested_devices(spec, catalogue).values():
+            held[kind] = 0
+        held.update(Counter(gpu.accelerator for gpu in there if gpu.accelerator is not None))
+    return {resource: amount for resource, amount in held.items() if amount}
+
+
+def _requested_devices(spec: JobSpec, catalogue: Catalogue) -> ControlRequests:
+    requested_devices: ControlRequests = {}
+    for pool in spec.pools:
+        control_request = gpus_of(pool.machine, catalogue)
+        if control_request[1]:
+            requested_devices.update(dict.fromkeys(pool.replica_names(), control_request))
+    return requested_devices
+
+
+def _share(requested_devices: ControlRequests, available: int) -> ControlRequests:
+    """Distribute the available devices as evenly as possible."""
+    granted: Counter[str] = Counter()
+    most = max((count for _, count in requested_devices.values()), default=0)
+    turns = (
+        name
+        for turn in range(most)
+        for name, (_, count) in requested_devices.items()
+        if count > turn
+    )
+    granted.update(islice(turns, available))
+    return {
+        name: (kind, granted[name])
+        for name, (kind, _) in requested_devices.items()
+        if granted[name]
+    }
+
+
+def _take_matching(requested_devices: ControlRequests, free: Sequence[Gpu]) -> dict[str, list[str]]:
+    """As far as they reach."""
+    stock: dict[str | None, list[str]] = {}
+    for gpu in reversed(free):
+        stock.setdefault(gpu.accelerator, []).append(gpu.id)
+    taken: dict[str, list[str]] = {}
+    for name, (kind, count) in requested_devices.items():
+        left = stock.get(kind, [])
+        taken[name] = [left.pop() for _ in range(min(count, len(left)))]
+    return taken
+
+
+def _take_any(requested_devices: ControlRequests, free: Sequence[Gpu]) -> dict[str, list[str]]:
+    """There are enough."""
+    taken = _take_matching(requested_devices, free)
+    used = {device for ids in taken.values() for device in ids}
+    rest = iter([gpu.id for gpu in free if gpu.id not in used])
+    for name, (_, count) in requested_devices.items():
+        taken[name] += islice(rest, count - len(taken[name]))
+    return taken
+
+
+def done_without(spec: JobSpec, catalogue: Catalogue, site: Site) -> tuple[str, ...]:
+    """What of its machines the job does without there, one sentence for each accelerator."""
+    if site.mode is Mode.ENFORCE:
+        return ()
+    return (*_without_gpus(spec, catalogue, site), *_without_tpus(spec, catalogue))
+
+
+def _without_gpus(spec: JobSpec, catalogue: Catalogue, site: Site) -> Iterator[str]:
+    requested_devices = _requested_devices(spec, catalogue)
+    wanted, granted = (
+        _by_type(requested_devices),
+        _by_type(_share(requested_devices, len(site.gpus))),
+    )
+    there = len(site.gpus)
+    has = f"this machine has {'none' if not there else '1 GPU' if there == 1 else f'{there} GPUs'}"
+    for kind, count in wanted.items():
+        if not granted[kind]:
+            yield f"runs without its {count} {kind}: {has}"
+        elif granted[kind] < count:
+            yield f"runs with {granted[kind]} of its {count} {kind}: {has}"
+        if granted[kind] and all(gpu.simulated for gpu in site.gpus):
+            yield f"its {kind} are simulated: programs find no GPU"
+        elif granted[kind] and all(gpu.accelerator != kind for gpu in site.gpus):
+            models = ", ".join(sorted({gpu.model or "another model" for gpu in site.gpus}))
+            yield f"gets what this machine has in place of {kind}: {models}"
+
+
+def _by_type(requested_devices: ControlRequests) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for kind, count in requested_devices.values():
+        counts[kind] += count
+    return counts
+
+
+def _without_tpus(spec: JobSpec, catalogue: Catalogue) -> Iterator[str]:
+    counts: Counter[str] = Counter()
+    for pool in spec.pools:
+        kind, count = tpus_of(pool.machine, catalogue)
+        counts[kind] += count * pool.replica_count
+    for kind, count in counts.items():
+        if count:
+            yield f"runs on the CPU without its {count} {kind}: this machine has none"
+
+
+def variables(
+    machine: MachineSpec,
+    devices: Sequence[str],
+    catalogue: Catalogue,
+    site: Site,
+    own: Mapping[str, str],
+) -> dict[str, str]:
+    """The accelerator variables of a program, over those that the job sets (``own``)."""
+    told: dict[str, str] = {}
+    if site.shows_gpus:
+        told = {_ORDER: "PCI_BUS_ID", VISIBLE: ",".join(visible(devices, own.get(VISIBLE)))}
+    if site.mode is Mode.EMULATE and tpus_of(machine, catalogue)[1]:
+        told.update(_NO_TPU)
+    return told
+
+
+def visible(devices: Sequence[str], wanted: str | None) -> tuple[str, ...]:
+    """Those of a replica's GPUs that its program sees.
+
+    ``wanted`` is the job's own CUDA_VISIBLE_DEVICES, if it sets it: numbers of the replica's
+    GPUs from 0, as on a machine that has no others. As in CUDA the first one that isn't there
+    ends the list: so it can hide GPUs, and never reach those of others.
+    """
+    if wanted is None:
+        return tuple(devices)
+    chosen: list[str] = []
+    for word in wanted.split(","):
+        number = word.strip()
+        if not (number.isascii() and number.isdigit()) or len(number) > 9:
+            break
+        if int(number) >= len(devices) or devices[int(number)] in chosen:
+            break
+        chosen.append(devices[int(number)])
+    return tuple(chosen)
+
+
+def are_real(devices: Sequence[str], site: Site) -> bool:
+    """Whether a program finds a GPU behind them."""
+    return any(gpu.id in devices and not gpu.simulated for gpu in site.gpus)

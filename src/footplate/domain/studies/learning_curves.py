@@ -1,0 +1,80 @@
+"""Derives a trial's measurements from its reports.
+
+Programs may report one metric in several places: each metric is taken from one of them.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from footplate.domain.studies.metrics import Measurement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from footplate.domain.studies.metrics import Metric
+    from footplate.domain.studies.records import Report
+
+HYPERTUNE = "hypertune"
+"""The source of what a program reports by cloudml-hypertune."""
+_EVALUATION = frozenset(("eval", "evaluation", "validation", "valid", "val", "test"))
+_TRAINING = frozenset(("train", "training"))
+_TELLING_PARTS = 2
+_WORD = re.compile("[a-z]+")
+
+
+def measurements(reports: Iterable[Report], metrics: Sequence[Metric]) -> tuple[Measurement, ...]:
+    """Values of one step are joined; in the order of steps, then of elapsed time.
+
+    ``reports`` are in the order of their arrival, which decides between those of one time.
+    """
+    kept = list(reports)
+    chosen = {metric.name: _curve(kept, metric.name) for metric in metrics}
+    steps = {step for curve in chosen.values() for step in curve}
+    joined = (_join(chosen, step) for step in steps)
+    return tuple(sorted(joined, key=lambda measurement: (measurement.step, measurement.elapsed_s)))
+
+
+def report_key(tag: str, source: str, step: int, time_s: float, value: float) -> str:
+    """The same for what was reported once and read again; ``time_s``: since 1970."""
+    told = "\0".join((tag, source, str(step), repr(time_s), repr(value)))
+    return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+
+
+def is_evaluation(folder: str) -> bool:
+    """Whether a folder of event files is called one of evaluations, not of training.
+
+    The last part of its path that says either decides, if it is one of the last two.
+    """
+    for part in reversed(folder.lower().split("/")[-_TELLING_PARTS:]):
+        words = set(_WORD.findall(part))
+        if words & (_EVALUATION | _TRAINING):
+            return not words & _TRAINING
+    return False
+
+
+def _curve(reports: Sequence[Report], name: str) -> dict[int, Report]:
+    """By steps: what was written last, in the source that counts."""
+    told = [report for report in reports if name in report.values]
+    told.sort(key=lambda report: report.time)
+    if not told:
+        return {}
+    last = max(enumerate(told), key=lambda placed: (_rank(placed[1].source), placed[0]))[1]
+    return {report.step: report for report in told if report.source == last.source}
+
+
+def _rank(source: str) -> int:
+    """Sources of a higher rank count before all others."""
+    if source == "":
+        return 3
+    if source == HYPERTUNE:
+        return 2
+    return 1 if is_evaluation(source) else 0
+
+
+def _join(chosen: Mapping[str, Mapping[int, Report]], step: int) -> Measurement:
+    there = {name: curve[step] for name, curve in chosen.items() if step in curve}
+    values = {name: report.values[name] for name, report in there.items()}
+    return Measurement(values, step, max(report.elapsed_s for report in there.values()))

@@ -1,0 +1,102 @@
+"""Checks a study's limits. Source: StudyStoppingConfig of aiplatform v1."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
+    from footplate.domain.studies.limits import StudyLimits
+    from footplate.domain.studies.metrics import Metric
+    from footplate.domain.studies.records import TrialRecord
+
+
+def over(
+    limits: StudyLimits,
+    trials: Sequence[TrialRecord],
+    metrics: Sequence[Metric],
+    created: datetime,
+    now: datetime,
+) -> str:
+    """Why the study suggests no more trials; empty: it continues.
+
+    ``trials`` are all of the study. With several metrics there is no progress to speak of, so that
+    these limits don't hold.
+    """
+    ended = sorted((t for t in trials if t.state.ended), key=lambda t: t.ended_as)
+    if _is_early(limits, len(ended), now, created):
+        return ""
+    reasons = [
+        *_time_is_up(limits, created, now),
+        *_has_all_trials(limits, len(trials)),
+        *(_is_stuck(limits, trials, ended, metrics[0], now) if len(metrics) == 1 else ()),
+    ]
+    return reasons[0] if reasons else ""
+
+
+def trials_left(limits: StudyLimits | None, made: int) -> int | None:
+    """How many more there may be, beside ``made`` ones; None: no limit is given."""
+    if limits is None or not limits.max_trials:
+        return None
+    return max(0, limits.max_trials - made)
+
+
+def _is_early(limits: StudyLimits, ended: int, now: datetime, created: datetime) -> bool:
+    if limits.min_duration_s is not None and not _passed(created, limits.min_duration_s, now):
+        return True
+    if limits.min_end is not None and now < limits.min_end:
+        return True
+    return limits.min_trials is not None and ended < limits.min_trials
+
+
+def _time_is_up(limits: StudyLimits, created: datetime, now: datetime) -> Iterator[str]:
+    longest, end = limits.max_duration_s, limits.max_end
+    if longest is not None and _passed(created, longest, now):
+        yield f"the study is {longest:g} s old, the longest that it was given"
+    if end is not None and now >= end:
+        yield f"the study was to end at {end:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _has_all_trials(limits: StudyLimits, made: int) -> Iterator[str]:
+    if limits.max_trials and made >= limits.max_trials:
+        yield f"all of its {limits.max_trials} trials have been made"
+
+
+def _is_stuck(
+    limits: StudyLimits,
+    trials: Sequence[TrialRecord],
+    ended: Sequence[TrialRecord],
+    metric: Metric,
+    now: datetime,
+) -> Iterator[str]:
+    """``ended`` in the order of their ends."""
+    best = _last_improvement(ended, metric)
+    since = len(ended) - 1 - best if best is not None else len(ended)
+    most, longest = limits.max_trials_no_progress, limits.max_duration_no_progress_s
+    if most and since >= most:
+        yield f"the last {since} trials to end brought nothing better"
+    begun = ended[best].end_time if best is not None else _first_start(trials)
+    if longest is not None and begun is not None and _passed(begun, longest, now):
+        yield f"nothing better was found in {longest:g} s"
+
+
+def _last_improvement(ended: Sequence[TrialRecord], metric: Metric) -> int | None:
+    """The place of the one that is better than all before it; None: none has a value."""
+    best: tuple[float, int] | None = None
+    for place, trial in enumerate(ended):
+        value = trial.trial().value(metric)
+        if value is not None and (best is None or metric.is_better(value, best[0])):
+            best = value, place
+    return best[1] if best is not None else None
+
+
+def _first_start(trials: Sequence[TrialRecord]) -> datetime | None:
+    return min((t.start_time for t in trials if t.start_time is not None), default=None)
+
+
+def _passed(since: datetime, duration_s: float, now: datetime) -> bool:
+    """By seconds, as no date may lie as far away as a duration can reach."""
+    return (now - since) / timedelta(seconds=1) >= duration_s

@@ -1,0 +1,59 @@
+"""Checks measurements that users report. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.formatting import listed, quoted
+from footplate.domain.studies.metrics import Measurement
+from footplate.domain.studies.records import Report
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+    from datetime import datetime
+
+    from footplate.domain.studies.metrics import Metric
+    from footplate.domain.studies.records import TrialRecord
+
+
+def check_metrics(measurement: Measurement, known: Collection[str], field: str) -> None:
+    """Raises InvalidArgument for metrics that the study doesn't have."""
+    unknown = [name for name in measurement.values if name not in known]
+    if unknown:
+        allowed = f"metrics of the study: {listed(sorted(known))}"
+        said = f"{listed([quoted(name) for name in unknown])} given; allowed: {allowed}"
+        raise InvalidArgument.of((Violation(f"{field}.metrics", said),))
+
+
+def check_whole(measurement: Measurement, metrics: Sequence[Metric], field: str) -> None:
+    """Raises InvalidArgument where a metric is missing, so that nobody could judge by it."""
+    missing = [metric.name for metric in metrics if metric.name not in measurement.values]
+    if missing:
+        said = f"{listed(missing)} missing; allowed: a value, or NaN, for each metric"
+        raise InvalidArgument.of((Violation(f"{field}.metrics", said),))
+
+
+def timed(measurement: Measurement, trial: TrialRecord, now: datetime) -> Measurement:
+    """Without step and time it was taken now."""
+    if measurement.step or measurement.elapsed_s or trial.start_time is None:
+        return measurement
+    return replace(measurement, elapsed_s=max(0.0, (now - trial.start_time).total_seconds()))
+
+
+def report_of(measurement: Measurement, now: datetime) -> Report:
+    """One that comes twice, as after a broken connection, has the same key."""
+    values = sorted(measurement.values.items())
+    key = f"{measurement.step} {measurement.elapsed_s!r} {values!r}"
+    return Report(key, measurement.values, measurement.step, measurement.elapsed_s, now)
+
+
+def curve(reports: Iterable[Report]) -> tuple[Measurement, ...]:
+    """The measurements of one trial by step, then by time; of those of one place the last one.
+
+    Unlike programs, clients of Vizier say themselves what belongs together, and may count by time
+    alone: nothing is joined.
+    """
+    found = {(r.step, r.elapsed_s): Measurement(r.values, r.step, r.elapsed_s) for r in reports}
+    return tuple(found[place] for place in sorted(found))

@@ -1,0 +1,40 @@
+"""A stored study as the tuner sees it, now or at an earlier time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from footplate.domain.studies.study import Study
+from footplate.domain.studies.trials import Trial, TrialState
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from footplate.domain.studies.records import StudyRecord, SuggestionRecord, TrialRecord
+
+
+def study_of(study: StudyRecord, trials: Sequence[TrialRecord]) -> Study:
+    """With all its trials."""
+    return Study(study.config, tuple(trial.trial() for trial in trials), study.earlier)
+
+
+def first_ended(study: StudyRecord, trials: Sequence[TrialRecord], count: int) -> Study:
+    """With the first ``count`` trials, in the order of their ends, and no others."""
+    ended = (trial for trial in trials if 0 < trial.ended_as <= count)
+    return study_of(study, tuple(ended))
+
+
+def as_seen(
+    study: StudyRecord, trials: Sequence[TrialRecord], suggestion: SuggestionRecord
+) -> Study:
+    """As it was when the suggestion was made: what has ended since was pending, or not there."""
+    seen = first_ended(study, trials, suggestion.finished).trials
+    pending = tuple(_pending(t) for t in trials if t.number in suggestion.pending)
+    ordered = sorted((*seen, *pending), key=lambda trial: trial.number)
+    return Study(study.config, tuple(ordered), study.earlier)
+
+
+def _pending(trial: TrialRecord) -> Trial:
+    before = replace(trial, state=TrialState.ACTIVE, final=None, machine_s=0.0, stop_reason="")
+    return before.trial()

@@ -1,0 +1,146 @@
+"""Changes of a study and its trials by clients' requests. Pure.
+
+Source: the methods of VizierService. Each decision bears the version that it is to be written at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import FailedPrecondition
+from footplate.domain.formatting import joined, listed
+from footplate.domain.studies.metrics import select
+from footplate.domain.studies.records import StudyState
+from footplate.domain.studies.trials import TrialState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from footplate.domain.studies.metrics import Measurement
+    from footplate.domain.studies.records import StudyRecord, TrialRecord
+
+ASKED_TO_STOP = "a client asked for it"
+
+
+@dataclass(frozen=True)
+class Change:
+    """What is to be written: the study at its next version, and the trials that change."""
+
+    study: StudyRecord
+    trials: tuple[TrialRecord, ...] = ()
+    dropped: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A trial's result as a client reports it; if empty, the service selects a measurement."""
+
+    final: Measurement | None = None
+    infeasible: bool = False
+    """Whatever ``final`` says: this point can't be tried."""
+    reason: str = ""
+
+
+def complete(
+    study: StudyRecord,
+    trial: TrialRecord,
+    outcome: Outcome,
+    measurements: Sequence[Measurement],
+    now: datetime,
+) -> Change:
+    """``measurements`` are all that were reported of it.
+
+    Raises:
+        FailedPrecondition: it has ended before, or there is nothing to judge it by.
+    """
+    refuse_ended(trial)
+    if outcome.infeasible:
+        ended = replace(
+            trial, state=TrialState.INFEASIBLE, final=None, infeasible_reason=outcome.reason
+        )
+    else:
+        final = outcome.final or _selected(study, trial, measurements)
+        ended = replace(trial, state=TrialState.SUCCEEDED, final=final)
+    return end(study, ended, now)
+
+
+def end(study: StudyRecord, trial: TrialRecord, now: datetime) -> Change:
+    """Give a trial that has come to its end its place in the order of ends."""
+    placed = replace(trial, end_time=now, ended_as=study.ended + 1)
+    return Change(_next(replace(study, ended=study.ended + 1)), (placed,))
+
+
+def stop(study: StudyRecord, trial: TrialRecord, reason: str) -> Change | None:
+    """Ask the trial's client to stop; None: already asked, or ended."""
+    if trial.state.ended or trial.state is TrialState.STOPPING:
+        return None
+    stopping = replace(trial, state=TrialState.STOPPING, stop_reason=reason)
+    return Change(_next(study), (stopping,))
+
+
+def hand_out(
+    study: StudyRecord, trials: Iterable[TrialRecord], client_id: str, now: datetime
+) -> Change:
+    """Assign requested trials to a client."""
+    active = (
+        replace(trial, state=TrialState.ACTIVE, client_id=client_id, start_time=now)
+        for trial in trials
+    )
+    return Change(_next(study), tuple(active))
+
+
+def drop(study: StudyRecord, trial: TrialRecord) -> Change:
+    return Change(_next(study), dropped=(trial.number,))
+
+
+def halt(study: StudyRecord, state: StudyState, why: str) -> Change | None:
+    """Suggest nothing more, for good; None: that is so already.
+
+    Only an inactive study says why. Source: Study.inactive_reason.
+    """
+    if study.state is not StudyState.ACTIVE:
+        return None
+    said = why if state is StudyState.INACTIVE else ""
+    return Change(_next(replace(study, state=state, why_inactive=said)))
+
+
+def refuse_ended(trial: TrialRecord) -> None:
+    """Raise FailedPrecondition if it has ended."""
+    if trial.state.ended:
+        given = f"trial {trial.number} has ended as {trial.state.name}"
+        raise FailedPrecondition(f"{given}; what has ended doesn't change any more")
+
+
+def as_handed_out(trial: TrialRecord) -> TrialRecord:
+    """As it was when its client got it."""
+    return replace(
+        trial,
+        state=TrialState.ACTIVE,
+        end_time=None,
+        ended_as=0,
+        final=None,
+        infeasible_reason="",
+        stop_reason="",
+    )
+
+
+def _selected(
+    study: StudyRecord, trial: TrialRecord, measurements: Sequence[Measurement]
+) -> Measurement:
+    config = study.config
+    found = select(measurements, config.metrics, config.selection)
+    if found is not None:
+        return found
+    wanted = joined([metric.name for metric in config.metrics])
+    seen = sorted({name for measurement in measurements for name in measurement.values})
+    raise FailedPrecondition(
+        f"trial {trial.number} has no measurement of {wanted} to be judged by (measured so far: "
+        f"{listed(seen) or 'nothing'}); add one, give a finalMeasurement, or complete it with "
+        "trialInfeasible"
+    )
+
+
+def _next(study: StudyRecord) -> StudyRecord:
+    return replace(study, version=study.version + 1)

@@ -1,0 +1,1 @@
+"""Tuning jobs: their search, and what follows from their trials. Pure."""

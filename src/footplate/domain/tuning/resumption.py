@@ -1,0 +1,83 @@
+"""Resumes the search of an earlier job. Source: the page on using hyperparameter tuning."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import Violation
+from footplate.domain.studies.algorithms import unsuited
+from footplate.domain.studies.metrics import Goal, Metric
+from footplate.domain.studies.study import StudyConfig
+from footplate.domain.tuning.search import DEFAULT_TAG, Search
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from footplate.domain.studies.space import SearchSpace
+    from footplate.domain.tuning.search import SearchRequest
+
+AT = "trainingInput.hyperparameters"
+"""Only ml v1 can ask for it."""
+
+
+def search_of(request: SearchRequest, earlier: Search | None = None) -> Search:
+    """The requested search; missing fields come from the ``earlier`` one if it is resumed.
+
+    Raises ValueError: neither has parameters.
+    """
+    space = request.space or (earlier.study.space if earlier else None)
+    if space is None:
+        raise ValueError("a search needs parameters")
+    config = StudyConfig(
+        space=space,
+        metrics=request.metrics or (_metric(request, earlier),),
+        algorithm=request.algorithm,
+        selection=request.selection,
+        stopping=request.stopping,
+        limits=request.limits,
+    )
+    return Search(config, request.counts, _text(request.resumes), _text(request.learns_from))
+
+
+def differences(request: SearchRequest, earlier: Search) -> Iterator[Violation]:
+    """What the request gives otherwise than the job that it resumes has it; equal is fine.
+
+    The algorithm may be another one, if it can search what there is to search.
+    """
+    metric = earlier.study.metrics[0]
+    way = (
+        "leave the field out to keep that job's, or start a new search, which can learn from "
+        "that job (label footplate-learn-from)"
+    )
+    if request.goal is not None and request.goal is not metric.goal:
+        said = f"{request.goal.name} given; the resumed job has {metric.goal.name}"
+        yield Violation(f"{AT}.goal", f"{said}: {way}")
+    if request.tag is not None and request.tag != metric.name:
+        said = f"{request.tag!r} given; the resumed job has {metric.name!r}"
+        yield Violation(f"{AT}.hyperparameterMetricTag", f"{said}: {way}")
+    if request.space is not None and request.space != earlier.study.space:
+        yield Violation(f"{AT}.params", f"{_differs(request.space, earlier.study.space)}: {way}")
+    elif said := unsuited(earlier.study.space, request.algorithm):
+        yield Violation(f"{AT}.algorithm", f"{request.algorithm.name} given; {said}")
+
+
+def _text(name: object) -> str:
+    return "" if name is None else str(name)
+
+
+def _metric(request: SearchRequest, earlier: Search | None) -> Metric:
+    before = earlier.study.metrics[0] if earlier else Metric(DEFAULT_TAG, Goal.MAXIMIZE)
+    return Metric(request.tag or before.name, request.goal or before.goal)
+
+
+def _differs(given: SearchSpace, earlier: SearchSpace) -> str:
+    """The first thing that does."""
+    new = {parameter.name: parameter for parameter in given.parameters}
+    old = {parameter.name: parameter for parameter in earlier.parameters}
+    for name in sorted(new.keys() ^ old.keys()):
+        where = "only the resumed job has" if name in old else "the resumed job doesn't have"
+        return f"{where} {name!r}"
+    for name in new:
+        if new[name] != old[name]:
+            return f"{name!r} isn't what the resumed job has"
+    return "in another order than the resumed job has them"

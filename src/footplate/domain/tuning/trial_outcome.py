@@ -1,0 +1,108 @@
+"""The state and the measurement of a trial when its run has ended."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import Code
+from footplate.domain.formatting import listed
+from footplate.domain.job_states import State
+from footplate.domain.studies.metrics import select
+from footplate.domain.studies.trials import TrialState
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from footplate.domain.jobs import Job
+    from footplate.domain.studies.metrics import Measurement
+    from footplate.domain.studies.records import TrialRecord
+    from footplate.domain.studies.study import StudyConfig
+
+_TAGS_TOLD = 20
+_NOTES_TOLD = 2
+
+
+def judge(
+    trial: TrialRecord,
+    run: Job,
+    config: StudyConfig,
+    measurements: Sequence[Measurement],
+    tags_seen: Sequence[str] = (),
+    notes: Sequence[str] = (),
+) -> TrialRecord:
+    """``trial`` after its ``run`` has ended, but for its place in the order of ends.
+
+    ``notes``: what went wrong with looking for its metric.
+
+    A trial that the search stopped early keeps what it had; one that was told to stop and came to
+    its end before that wasn't stopped. One whose program failed, or that was cancelled, or that
+    reported nothing, has no value. Source: HyperparameterOutput.State.
+    """
+    ended = replace(
+        trial,
+        start_time=trial.start_time or run.start_time,
+        end_time=run.end_time,
+        outcome=run.state,
+        machine_s=_machine_s(run),
+    )
+    final = select(measurements, config.metrics, config.selection)
+    if run.state is State.SUCCEEDED:
+        return _measured(replace(ended, stop_reason=""), final, config, tags_seen, notes)
+    if run.state is State.CANCELLED and trial.stopped_early:
+        return _measured(ended, final, config, tags_seen, notes)
+    return _infeasible(ended, _why_ended(run))
+
+
+def drop(trial: TrialRecord, why: str) -> TrialRecord:
+    """A trial that never ran, and won't."""
+    ended = replace(trial, end_time=trial.create_time, outcome=State.CANCELLED)
+    return _infeasible(ended, why)
+
+
+def _measured(
+    trial: TrialRecord,
+    final: Measurement | None,
+    config: StudyConfig,
+    tags_seen: Sequence[str],
+    notes: Sequence[str],
+) -> TrialRecord:
+    names = [metric.name for metric in config.metrics]
+    if final is None:
+        seen = tuple(tags_seen)
+        why = "; ".join((_unmeasured(names, seen), *notes[:_NOTES_TOLD]))
+        return _infeasible(replace(trial, tags_seen=seen), why)
+    lost = [name for name in names if not math.isfinite(final.values[name])]
+    if lost:
+        said = ", ".join(f"{name} was {final.values[name]}" for name in lost)
+        why = f"{said} at step {final.step}, which is no number to judge by"
+        return _infeasible(replace(trial, final=final), why)
+    return replace(trial, state=TrialState.SUCCEEDED, final=final)
+
+
+def _infeasible(trial: TrialRecord, why: str) -> TrialRecord:
+    return replace(trial, state=TrialState.INFEASIBLE, infeasible_reason=why)
+
+
+def _unmeasured(names: Sequence[str], seen: Sequence[str]) -> str:
+    told = listed(names)
+    if not seen:
+        return f"metric {told} never reported; tags seen: none"
+    more = f" and {len(seen) - _TAGS_TOLD} more" if len(seen) > _TAGS_TOLD else ""
+    return f"metric {told} never reported; tags seen: {', '.join(seen[:_TAGS_TOLD])}{more}"
+
+
+def _why_ended(run: Job) -> str:
+    message = run.ending.message if run.ending else ""
+    if run.ending is not None and run.ending.code is Code.DEADLINE_EXCEEDED:
+        message += " (the limits of a tuning job hold for each of its trials)"
+    return message or f"its run ended {run.state.value}"
+
+
+def _machine_s(run: Job) -> float:
+    """Of all its machines together."""
+    if run.start_time is None or run.end_time is None:
+        return 0.0
+    machines = len(run.spec.replica_names())
+    return max(0.0, (run.end_time - run.start_time).total_seconds()) * machines

@@ -1,0 +1,32 @@
+"""Checks for operations that need a program, which tuning jobs run only in trials."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import FailedPrecondition
+from footplate.domain.names import TrainingPipelineName, backing_job_name, trial_run_name
+
+if TYPE_CHECKING:
+    from footplate.domain.jobs import Job
+    from footplate.domain.names import JobName
+
+
+def check_runs_itself(job: Job) -> None:
+    """Raises FailedPrecondition: other jobs run its programs; says which."""
+    if isinstance(job.name, TrainingPipelineName):
+        backing = backing_job_name(job.name, tunes=job.spec.search is not None)
+        raise FailedPrecondition(
+            f"{job.name} is a training pipeline: its program runs in {backing}; ask for that"
+        )
+    if job.spec.search is not None:
+        raise FailedPrecondition(said_of_runs(job.name))
+
+
+def said_of_runs(name: JobName) -> str:
+    """Of a tuning job."""
+    first, second = (trial_run_name(name, number) for number in (1, 2))
+    return (
+        f"{name} is a tuning job: its programs run in the jobs of its trials, "
+        f"{first.job_id}, {second.job_id} and so on; ask for one of those"
+    )

@@ -1,0 +1,24 @@
+"""Valid requests that this version cannot run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.reduction import has_reducers
+
+if TYPE_CHECKING:
+    from footplate.domain.jobs import JobSpec
+
+
+def unsupported(spec: JobSpec, *, reduction: bool) -> str | None:
+    """What of a valid job this version can't run, in a sentence; None: it runs all of it.
+
+    ``reduction``: whether the service has the package footplate-reduction.
+    """
+    if has_reducers(spec) and not reduction:
+        return (
+            "the job is valid, but this server lacks the package footplate-reduction, which its "
+            "reduction servers run; in the clone of Footplate run `pip install ./reduction` with "
+            "the server's Python, and restart the server"
+        )
+    return None

@@ -1,0 +1,256 @@
+"""The log file of one job: one writer at a time, many readers."""
+
+from __future__ import annotations
+
+import errno
+import os
+from contextlib import contextmanager
+from datetime import timedelta
+from itertools import islice
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import DataLoss, InvalidArgument, Unavailable
+from footplate.domain.log_lines import Reading
+from footplate.file_lock import file_lock
+from footplate.logs import lines, log_records
+from footplate.logs.log_records import Checkpoint, LastEntry, Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from footplate.domain.log_lines import Entry, Line
+
+CHECKPOINT_BYTES = 1 << 20
+"""A checkpoint follows after this much, so that opening reads no more than about this."""
+_CHECKPOINT_BYTES_PER_WRITER = 1 << 10
+"""And no sooner than this, so that checkpoints of many writers don't become the bulk."""
+READING_BYTES = 4 << 20
+_TICK = timedelta(microseconds=1)
+
+
+class Journal:
+    """Opening it recovers: a torn end is cut off, and what appending must know is read back.
+
+    ``append`` is for one thread at a time; everything else for any number, at any time: what
+    lies below ``size`` never changes. Other processes may append as well: whoever does holds the
+    file's lock, and has read before what others have added.
+    """
+
+    def __init__(
+        self, path: Path, *, create: bool, checkpoint_bytes: int = CHECKPOINT_BYTES
+    ) -> None:
+        """Open the file, or make it.
+
+        Raises:
+            FileNotFoundError: it isn't there, and ``create`` is false.
+            OSError: it can't be opened or made.
+            DataLoss: it holds something else than log lines; it is left as it is.
+        """
+        self._checkpoint_bytes = checkpoint_bytes
+        flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | (os.O_CREAT if create else 0)
+        self._fd = os.open(path, flags, 0o600)
+        self._timestamp: datetime | None = None
+        self._lasts: dict[Writer, LastEntry] = {}
+        self._checkpoint_offset = 0
+        self._lock = Lock()
+        self.size = 0
+        try:
+            with self._locked():
+                self._load()
+        except BaseException:
+            os.close(self._fd)
+            raise
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+    def append(self, writer: Writer, fresh: Sequence[Line], now: datetime) -> bool:
+        """Keep what isn't kept yet, in one write; False where there is nothing of that.
+
+        Raises:
+            Unavailable: it can't be kept; the file is as it was before.
+        """
+        with self._locked():
+            self._load()
+            return self._append(writer, fresh, now)
+
+    def _append(self, writer: Writer, fresh: Sequence[Line], now: datetime) -> bool:
+        last = self._lasts.get(writer, LastEntry(0, -1))
+        sequence, previous = last.sequence, last.offset
+        timestamp, parts, offset = self._timestamp, self._due_checkpoint(), self.size
+        checkpointed = bool(parts)
+        offset += sum(map(len, parts))
+        for line in fresh:
+            if line.sequence <= sequence:
+                continue
+            timestamp = now if timestamp is None else max(now, timestamp + _TICK)
+            parts.append(log_records.encode_record(timestamp, writer, line, previous))
+            sequence, previous = line.sequence, offset
+            offset += len(parts[-1])
+        if previous < self.size:
+            return False
+        self._write(b"".join(parts))
+        if checkpointed:
+            self._checkpoint_offset = self.size
+        self._timestamp, self._lasts[writer] = timestamp, LastEntry(sequence, previous)
+        self.size = offset
+        return True
+
+    def read(self, cursor: int, limit: int) -> Reading:
+        self._inspect()
+        end = self.size
+        self._check(cursor, end)
+        entries: list[Entry] = []
+        stop = cursor + READING_BYTES
+        for offset, text in lines.lines_after(self._fd, cursor, end):
+            record = log_records.decode_record(text, offset)
+            cursor = offset + len(text) + 1
+            if record is not None:
+                entries.append(record.entry)
+            if entries and (len(entries) >= limit or cursor >= stop):
+                break
+        return Reading(tuple(entries), cursor)
+
+    def read_back(self, cursor: int | None, limit: int) -> Reading:
+        self._inspect()
+        end = self.size
+        cursor = end if cursor is None else cursor
+        self._check(cursor, end)
+        entries: list[Entry] = []
+        stop = cursor - READING_BYTES
+        for offset, text in lines.lines_before(self._fd, cursor):
+            record = log_records.decode_record(text, offset)
+            cursor = offset
+            if record is not None:
+                entries.append(record.entry)
+            if entries and (len(entries) >= limit or cursor <= stop):
+                break
+        return Reading(tuple(entries), cursor)
+
+    def seek(self, time: datetime) -> int:
+        """By bisection over offsets, each rounded up to the next entry."""
+        self._inspect()
+        sought, end = log_records.spell_timestamp(time), self.size
+        low, high = 0, end
+        while low < high:
+            middle = (low + high) // 2
+            offset, found = self._timestamp_after(middle, end)
+            if found is None or found >= sought:
+                high = middle
+            else:
+                low = offset + 1
+        return lines.line_start(self._fd, low, end)
+
+    def tail(self, writer: Writer, count: int) -> tuple[Entry, ...]:
+        """By the offsets that each entry keeps of the one before it."""
+        self._inspect()
+        return tuple(islice(self._chain(writer), count))[::-1]
+
+    def _chain(self, writer: Writer) -> Iterator[Entry]:
+        offset = self._lasts.get(writer, LastEntry(0, -1)).offset
+        while offset >= 0:
+            record = log_records.decode_record(lines.line_at(self._fd, offset, self.size), offset)
+            if record is None:
+                return
+            yield record.entry
+            offset = record.previous if record.previous < offset else -1
+
+    def _timestamp_after(self, offset: int, end: int) -> tuple[int, bytes | None]:
+        """The first entry at or after ``offset``: where it begins, and its timestamp."""
+        start = lines.line_start(self._fd, offset, end)
+        while start < end:
+            text = lines.line_at(self._fd, start, end)
+            if (found := log_records.spelled_timestamp(text)) is not None:
+                return start, found
+            start += len(text) + 1
+        return end, None
+
+    def _check(self, cursor: int, end: int) -> None:
+        if 0 <= cursor <= end and (cursor == 0 or os.pread(self._fd, 1, cursor - 1) == b"\n"):
+            return
+        raise InvalidArgument(f"cursor: {cursor} given; allowed: one that a reading gave")
+
+    def _due_checkpoint(self) -> list[bytes]:
+        due = max(self._checkpoint_bytes, _CHECKPOINT_BYTES_PER_WRITER * len(self._lasts))
+        if self.size - self._checkpoint_offset < due:
+            return []
+        return [log_records.encode_checkpoint(Checkpoint(self._lasts))]
+
+    def _write(self, data: bytes) -> None:
+        """All or nothing, as far as this process can see to it."""
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[os.write(self._fd, rest) :]
+        except OSError as error:
+            os.ftruncate(self._fd, self.size)
+            raise Unavailable(f"log lines can't be kept: {error.strerror}") from error
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """For one thread of one process. Raises Unavailable: another one holds it for too long."""
+        with self._lock, file_lock(self._fd):
+            yield
+
+    def _inspect(self) -> None:
+        """See what other processes have added, if none of them is just adding to it."""
+        if os.fstat(self._fd).st_size <= self.size or not self._lock.acquire(blocking=False):
+            return
+        try:
+            with file_lock(self._fd, wait=False):
+                self._load()
+        except Unavailable:
+            return
+        finally:
+            self._lock.release()
+
+    def _load(self) -> None:
+        """What was added since the last time, without a torn end; the lock is held.
+
+        Nobody writes now: whoever tore it is dead.
+        """
+        known, size = self.size, os.fstat(self._fd).st_size
+        if size == known:
+            return
+        if size < known:
+            raise OSError(errno.ESTALE, "another process truncated it")
+        end = self._whole_size(size)
+        if end < size:
+            os.ftruncate(self._fd, end)
+        self._learn(known, end)
+        self.size = end
+
+    def _learn(self, known: int, end: int) -> None:
+        """What appending must know, from what lies between; back to a checkpoint at most."""
+        lasts: dict[Writer, LastEntry] = {}
+        timestamp: datetime | None = None
+        before = self._lasts
+        for offset, text in lines.lines_before(self._fd, end):
+            if offset < known:
+                break
+            if record := log_records.decode_record(text, offset):
+                entry = record.entry
+                last = LastEntry(entry.line.sequence, offset)
+                lasts.setdefault(Writer(entry.attempt, entry.replica, entry.trial), last)
+                timestamp = timestamp or entry.timestamp
+            elif checkpoint := log_records.decode_checkpoint(text):
+                before = {**checkpoint.lasts}
+                self._checkpoint_offset = offset
+                break
+        self._lasts = {**before, **lasts}
+        self._timestamp = timestamp or self._timestamp
+
+    def _whole_size(self, size: int) -> int:
+        """Up to the end of the last whole entry: a write may have been cut anywhere."""
+        size = lines.last_newline(self._fd, size)
+        end = size
+        for offset, text in lines.lines_before(self._fd, size):
+            if log_records.decode_record(text, offset) is not None:
+                return end
+            end = offset
+        if size:
+            raise DataLoss("the file of this job's log holds no log lines; move it away")
+        return 0

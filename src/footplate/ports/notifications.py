@@ -1,0 +1,28 @@
+"""Notifications between the servers of one database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class NoticeKind(Enum):
+    JOB = "job"
+    """Something was written to it."""
+    SEARCH = "search"
+    """There is a new tuning job, or a new training pipeline."""
+    EVENTS = "events"
+    """Of a job only the events are more."""
+    STUDY = "study"
+    MODEL = "model"
+    QUOTAS = "quotas"
+    LEASE = "lease"
+    """It was taken, or given back."""
+
+
+@dataclass(frozen=True)
+class Notice:
+    """``key`` is the uid of the job or the study, the name of the model; else empty."""
+
+    kind: NoticeKind
+    key: str = ""

@@ -1,0 +1,154 @@
+"""The command ``sweep``: cleans up after a dead supervisor."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from footplate.replica.disk_space import give_step, make_room
+from footplate.replica.http_client import Connection, Refused, ServerUnavailable
+from footplate.replica.isolation import mode_selection
+from footplate.replica.journal import Journal
+from footplate.replica.report_client import ENDED, MAX_BACKOFF_S, MIN_BACKOFF_S, REPORTS_PATH
+from footplate.replica.run import RESTART_SPAN
+from footplate.replica.spool import Spool
+from footplate.replica.workdir import DEFAULT_SPOOL_LIMIT_BYTES, Home, Locked
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+DEFAULT_TIMEOUT_S = 60.0
+"""How long to wait for the server in all; the ticket may say another ``sweep_patience_s``."""
+OK = 0
+AGAIN = 1
+"""Something is left, of the program or of its records: sweep again later."""
+NOTHING_TO_DO = 3
+_HTTP_FORBIDDEN = 403
+
+
+def main(path: str) -> int:
+    home = Home(path)
+    try:
+        home.take()
+    except Locked:
+        print(f"{home.path} has a living supervisor", file=sys.stderr)
+        return NOTHING_TO_DO
+    if home.finished:
+        return OK
+    if not _kill_rest(home):
+        print("something of the program can't be killed", file=sys.stderr)
+        return AGAIN
+    if not os.path.isdir(home.spool):
+        home.finish("its supervisor died before it began")
+        return OK
+    make_room(home)
+    return _deliver(home)
+
+
+def _kill_rest(home: Home) -> bool:
+    """Whether no process of the program is left, according to its records."""
+    try:
+        record = _read(home, "isolation.json")
+        if record and not mode_selection.sweep(record):
+            return False
+        if record.get("network"):
+            from footplate.replica.network.replica_network import (
+                clear,
+            )  # only those that had one pay for it
+
+            clear(record["network"])
+    except (KeyError, TypeError) as error:
+        print(f"what was left of the program is not known: {error!r}", file=sys.stderr)
+    return True
+
+
+def _read(home: Home, name: str) -> dict[str, Any]:
+    """Empty where there is no such file, or it was spoilt: by the program, or a power cut.
+
+    To try again would not help, and the job would never end.
+    """
+    try:
+        return home.read(name) or {}
+    except (ValueError, RecursionError, IsADirectoryError, PermissionError) as error:
+        print(f"{name} can't be read: {error!r}", file=sys.stderr)
+        return {}
+
+
+def _deliver(home: Home) -> int:
+    ticket = _read(home, "ticket.json")
+    if "server_file" not in ticket or "token" not in ticket:
+        home.finish("its supervisor died, and nobody can tell for it: its ticket is spoilt")
+        return OK
+    limit_bytes = int(ticket.get("spool_limit_bytes") or DEFAULT_SPOOL_LIMIT_BYTES)
+    spool = Spool(home.spool, limit_bytes)
+    if spool.empty:
+        home.finish("its supervisor died after its last report")
+        return OK
+    connection = Connection(ticket["server_file"], ticket["token"])
+    patience_s = float(ticket.get("sweep_patience_s", DEFAULT_TIMEOUT_S))
+    server = Server(connection, time.monotonic, patience_s)
+    try:
+        spool.resume_after(server.report(b""))
+        if not has_exit(spool):
+            journal = Journal(spool, limit_bytes, time.time)
+            journal.end(lambda: give_step(str(ticket.get("reserve") or "")))
+            journal.event(
+                "SUPERVISOR_LOST",
+                "the supervisor died; what it had kept up to its record "
+                f"{spool.last % RESTART_SPAN} is here, "
+                "what the program said after that is lost",
+            )
+        while spool.waiting:
+            spool.acknowledge(min(spool.last, server.report(spool.read().body)))
+    except ServerUnavailable as error:
+        print(f"the server is away: {error}", file=sys.stderr)
+        return AGAIN
+    except Refused as error:
+        if error.status != _HTTP_FORBIDDEN:
+            print(error, file=sys.stderr)
+            return AGAIN
+    finally:
+        spool.close()
+    spool.clear()
+    home.finish("its supervisor died")
+    return OK
+
+
+class Server:
+    """Asks again while it is away, until its patience is at an end."""
+
+    def __init__(
+        self, connection: Connection, monotonic: Callable[[], float], patience_s: float
+    ) -> None:
+        self._connection = connection
+        self._monotonic = monotonic
+        self._end = monotonic() + patience_s
+
+    def report(self, records: bytes) -> int:
+        """Send records; the number up to which the server has all.
+
+        Raises ServerAway, Refused.
+        """
+        rest_s = MIN_BACKOFF_S
+        while True:
+            try:
+                return self._report(records)
+            except ServerUnavailable:
+                if self._monotonic() + rest_s > self._end:
+                    raise
+                time.sleep(rest_s)
+                rest_s = min(MAX_BACKOFF_S, rest_s * 2)
+
+    def _report(self, records: bytes) -> int:
+        body = b'{"records":[' + records + b"]}"
+        number = self._connection.post_bytes(REPORTS_PATH + ENDED, body).get("acknowledged")
+        if type(number) is not int:
+            raise ServerUnavailable("it doesn't say what it has")
+        return number
+
+
+def has_exit(spool: Spool) -> bool:
+    """Whether the last record is the program's exit."""
+    return b'"k": "exit"' in spool.read_last()

@@ -1,0 +1,165 @@
+"""Phases of a container's start: prepare the image, then start the container."""
+
+from __future__ import annotations
+
+import os
+
+from footplate.replica.container.container_spec import check_program, compose
+from footplate.replica.container.containment import EngineContainment
+from footplate.replica.container.mounts import open_buckets
+from footplate.replica.phase import Delivering, Phase, fail
+from footplate.replica.preparation_phases import Preparing, proceed, read_limits
+from footplate.replica.program_phases import Running
+from footplate.replica.program_spec import TaskError, make_directories
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any
+
+    from footplate.replica.context import Context
+    from footplate.replica.isolation.mount_namespace import MountNamespace
+    from footplate.replica.program_output import Stream
+
+_ROOT_USERS = ("", "0", "root")
+
+
+def begin(context: Context) -> Phase:
+    """Starts the phases of a container task. Raises TaskError, SpawnFailed, OSError."""
+    check_program(context.task)
+    if context.init is not None:
+        context.init.give_up()
+        context.init = None
+    context.containment = EngineContainment(str(context.task["program"]["engine"]), context.mark)
+    context.limits = read_limits(context)
+    return PreparingImage(context)
+
+
+class PreparingImage(Preparing):
+    """Finds the image, or pulls it."""
+
+    command = "image"
+
+    def _compose_environment(self) -> dict[str, str]:
+        """All of the host's: credential helpers need it, and no code of the user runs there."""
+        return dict(self.context.host)
+
+    def _follow(self, result: dict[str, Any]) -> Phase:
+        image = result.get("image")
+        if not isinstance(image, dict):
+            raise TaskError(f"the image was answered as {str(result)[:200]}")
+        for note in result.get("notes") or ():
+            self.context.journal.event("IMAGE", str(note))
+        _tell_isolation(self.context, image)
+        return proceed(self.context, ImageProgram(self.context, image))
+
+
+def _tell_isolation(context: Context, image: dict[str, Any]) -> None:
+    if context.containment is not None:
+        words = f"{context.containment.name}: {context.containment.guarantee} ({image['engine']})"
+        context.journal.event("ISOLATION", words)
+    if context.limits is not None:
+        faults = dict(image["faults"])
+        context.journal.event("LIMITS", context.limits.describe(faults))
+        context.limits = None if faults["memory"] else context.limits
+
+
+class ImageProgram:
+    """All that a start needs but the variables, which come from the task at the start."""
+
+    view: MountNamespace | None = None
+
+    def __init__(self, context: Context, image: dict[str, Any]) -> None:
+        """Raises TaskError."""
+        self._image = image
+        self._limits = context.limits
+        make_directories(context.task, context.directory_locks)
+        user = str(image.get("user") or "").partition(":")[0]
+        same = user in _ROOT_USERS and os.geteuid() == 0
+        fault = "" if same else open_buckets(context)
+        if fault:
+            message = f"the image's user {user or 'root'} may not write to all buckets: {fault}"
+            context.journal.event("ISOLATION", message)
+
+    def check(self, context: Context) -> None:
+        """What is wrong with the task must not wait for others. Raises TaskError."""
+        compose(context, self._image, self._limits)
+
+    def start(self, context: Context) -> Phase:
+        """Raises TaskError, SpawnFailed, OSError."""
+        containment = context.containment
+        if not isinstance(containment, EngineContainment):
+            raise TaskError("no container engine was chosen")
+        spec = compose(context, self._image, self._limits)
+        containment.promise()
+        context.keep_record()
+        context.started += 1
+
+        def begin(stdout: int, stderr: int) -> None:
+            context.child = containment.run(spec, stdout, stderr)
+
+        output = Running.connect(context, begin)
+        context.keep_record()
+        return Starting(context, containment, output)
+
+
+class Starting(Phase):
+    """The engine makes the container and starts it, which may take its time."""
+
+    def __init__(
+        self, context: Context, containment: EngineContainment, output: tuple[Stream, Any]
+    ) -> None:
+        super().__init__(context)
+        self._containment = containment
+        self._output = output
+
+    @property
+    def streams(self) -> tuple[Stream, ...]:  # type: ignore[override]  # it changes
+        status = self._containment.status
+        return (status,) if status is not None and status.open else ()
+
+    def advance(self) -> Phase:
+        containment, context = self._containment, self.context
+        child = context.child
+        ended = child is None or child.has_ended()
+        fault = containment.fault if ended else ""
+        if containment.started:
+            context.workdir = containment.workdir
+            context.keep_record()
+            context.journal.state("RUNNING")
+            return Running(context, self._output)
+        if not ended:
+            return self
+        context.end_child()
+        self._close_output()
+        if fault:
+            return Delivering(context, "SIGNALLED", 9, fault)
+        image = context.task["program"]["image"]
+        return fail(
+            context, f"the container of {image} can't be started: {explain(containment.error)}"
+        )
+
+    def stop(self) -> Phase:
+        self.context.end_child()
+        self._close_output()
+        return Delivering(self.context, "STOPPED", 0, "stopped before its program started")
+
+    def _close_output(self) -> None:
+        for stream in self._output:
+            stream.close()
+
+
+_NOISE = (
+    *("failed to create shim task: ", "OCI runtime create failed: ", "runc create failed: "),
+    *("unable to start container process: ", "OCI runtime error: ", "runc: ", "crun: "),
+    *("container_linux.go:", "starting container process caused: "),
+)
+
+
+def explain(words: str) -> str:
+    """The engine's own reason, without the names of the layers that passed it on."""
+    text = words or "the engine gave no reason"
+    if ": exec: " in text:
+        text = text[text.index(": exec: ") + 2 :]
+    for noise in _NOISE:
+        text = text.replace(noise, "")
+    return text.partition(": OCI runtime attempted")[0].removesuffix(": unknown")

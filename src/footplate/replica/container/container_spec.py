@@ -1,0 +1,120 @@
+"""Builds the request body that creates a container."""
+
+from __future__ import annotations
+
+import os
+
+from footplate.replica.container.mounts import find_mounts
+from footplate.replica.program_spec import TaskError, compose_container_environment
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any, Mapping
+
+    from footplate.replica.context import Context
+    from footplate.replica.isolation.resource_limits import Limits
+
+HYPERTUNE_DIRECTORY = "/var/hypertune"
+"""Where the file lies, inside, that cloudml-hypertune writes; Vertex AI's own place."""
+SERVICE_LABEL = "io.footplate.service"
+HOME_LABEL = "io.footplate.home"
+"""The supervisor's directory on the host: a container whose directory is gone is left over."""
+DROPPED_CAPABILITIES = ("NET_RAW", "MKNOD", "AUDIT_WRITE")
+_SHM_SHARE = 2
+"""The share of the memory that /dev/shm may take, as Linux has it: pages count when written."""
+_MIN_SHM_BYTES = 64 << 20
+_OOM_SCORE = 500
+"""Programs go before the service when the machine runs out of memory."""
+
+
+def compose(context: Context, image: Mapping[str, Any], limits: Limits | None) -> dict[str, Any]:
+    """``image``: the answer of the image stage. Raises TaskError."""
+    task, program = context.task, context.task["program"]
+    environment = compose_container_environment(
+        task, context.host, f"{HYPERTUNE_DIRECTORY}/output.metrics", context.mark
+    )
+    environment.update(_hide_gpus(task))
+    host: dict[str, Any] = {
+        "NetworkMode": "host",
+        "Mounts": find_mounts(context, HYPERTUNE_DIRECTORY),
+        "LogConfig": {"Type": "none"},
+        "ShmSize": _shm_bytes(limits),
+        "CapDrop": list(DROPPED_CAPABILITIES),
+        "SecurityOpt": _security_options(),
+        "OomScoreAdj": _OOM_SCORE,
+        **_describe_limits(limits),
+        **_request_gpus(task.get("devices") or (), str(image.get("engine") or "")),
+    }
+    return {
+        "Image": image["reference"],
+        "Entrypoint": program.get("command"),
+        "Cmd": _join_arguments(program, image),
+        "Env": [f"{name}={value}" for name, value in environment.items()],
+        "AttachStdout": True,
+        "AttachStderr": True,
+        "Labels": {
+            SERVICE_LABEL: str(context.ticket.get("service") or ""),
+            HOME_LABEL: context.home.path,
+            "io.footplate.job": str(task.get("job") or ""),
+            "io.footplate.replica": str(task.get("replica") or ""),
+        },
+        "HostConfig": host,
+    }
+
+
+def _join_arguments(program: Mapping[str, Any], image: Mapping[str, Any]) -> list[str] | None:
+    """An image with CMD alone gets options behind it: by themselves they are no command line."""
+    args = program.get("args")
+    own = list(image.get("cmd") or ())
+    if args and not program.get("command") and not image.get("entrypoint") and own:
+        return [*own, *args] if str(args[0]).startswith("-") else list(args)
+    return args
+
+
+def check_program(task: Mapping[str, Any]) -> None:
+    """Raises TaskError: the task's command line can't be one."""
+    program = task["program"]
+    for name in ("command", "args"):
+        words = program.get(name)
+        if words is not None and not all(isinstance(w, str) and "\0" not in w for w in words):
+            raise TaskError(f"the container's {name} isn't all text")
+
+
+def _describe_limits(limits: Limits | None) -> dict[str, Any]:
+    """Memory and swap together, as programs without a container have it."""
+    if limits is None:
+        return {}
+    memory = limits.memory_bytes
+    return {"Memory": memory, "MemorySwap": memory, "NanoCpus": limits.vcpus * 10**9}
+
+
+def _shm_bytes(limits: Limits | None) -> int:
+    if limits is not None:
+        memory = limits.memory_bytes
+    else:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return max(memory // _SHM_SHARE, _MIN_SHM_BYTES)
+
+
+def _security_options() -> list[str]:
+    """Where SELinux is on, its labels would keep the container from the host's directories."""
+    options = ["no-new-privileges"]
+    if os.path.exists("/sys/fs/selinux/enforce"):
+        options.append("label=disable")
+    return options
+
+
+def _request_gpus(devices: Any, engine: str) -> dict[str, Any]:
+    """The replica's GPUs, which the container numbers from 0: by CDI where that is Podman's way."""
+    ids = [str(device) for device in devices]
+    if not ids:
+        return {}
+    if "podman" in engine.lower():
+        named = [f"nvidia.com/gpu={device}" for device in ids]
+        return {"DeviceRequests": [{"Driver": "cdi", "DeviceIDs": named}]}
+    return {"DeviceRequests": [{"Driver": "", "DeviceIDs": ids, "Capabilities": [["gpu"]]}]}
+
+
+def _hide_gpus(task: Mapping[str, Any]) -> dict[str, str]:
+    """NVIDIA's runtime, where it is the engine's default, gives GPUs to whoever names none."""
+    return {} if task.get("devices") else {"NVIDIA_VISIBLE_DEVICES": "void"}

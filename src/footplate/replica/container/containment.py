@@ -1,0 +1,212 @@
+"""Containment mode ``container``: the engine runs the program in a container.
+
+Guarantee: the engine kills all of it and removes what it wrote. Where the engine doesn't answer,
+the container's first process is killed, and the kernel kills all others of its process namespace
+with it. What the engine still keeps of it then, the server has removed later.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+
+from footplate.replica.container.engine_api import Engine, EngineError, EngineGone
+from footplate.replica.container.runner import Runner
+from footplate.replica.isolation.containment import KILL_TIMEOUT_S, Child, Containment, ProcessSet
+from footplate.replica.isolation.procfs import Process, find_below, is_alive, kill
+from footplate.replica.isolation.spawn import begin_session, close_all_but, spawn
+from footplate.replica.isolation.subreaper import sweep_marked
+from footplate.replica.program_output import Stream
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any
+
+    from footplate.replica.isolation.mount_namespace import MountNamespace
+    from footplate.replica.isolation.spawn import Launch
+
+_INTERVAL_S = 0.01
+
+
+class EngineContainment(Containment):
+    name = "container"
+    guarantee = "the container engine kills everything in it, and removes what it wrote"
+    thorough = True
+
+    def __init__(self, socket: str, mark: str) -> None:
+        """``socket``: of the engine. ``mark`` is in the environment of all that is started."""
+        self._engine = Engine(socket, KILL_TIMEOUT_S)
+        self._mark = mark
+        self._container = f"footplate-{mark[:20]}"
+        self._created = False
+        self._child: Child | None = None
+        self._init: Process | None = None
+        self._status: Stream | None = None
+        self._told: dict[str, Any] = {}
+        self.workdir = ""
+        """Where the files lie on the host that the program writes to its working directory."""
+
+    @classmethod
+    def reopen(cls, record: dict[str, Any]) -> EngineContainment:
+        """Of a dead supervisor, by what ``record`` told."""
+        containment = cls(str(record["engine"]), str(record["mark"]))
+        containment._created = bool(record["created"])
+        if record.get("init"):
+            containment._init = Process(int(record["init"]), 0, int(record["start"]), zombie=False)
+        return containment
+
+    def start(self, launch: Launch, view: MountNamespace | None) -> Child:
+        """What prepares the image: it isn't in the container."""
+        self._child = super().start(launch, view)
+        return self._child
+
+    def promise(self) -> None:
+        """From now on ``record`` has a container in it, which is about to be made."""
+        self._created = True
+
+    def run(self, spec: dict[str, Any], stdout: int, stderr: int) -> Child:
+        """Create and start the container in a separate process; ``status`` reports progress.
+
+        Raises SpawnFailed, OSError: there can be no more processes.
+        """
+        self._told = {}
+        status = self._status = Stream(self._take)
+        parent = os.getpid()
+
+        def body(ready: int) -> None:
+            from footplate.replica.isolation import syscalls  # in children only: it costs memory
+
+            close_all_but({ready, stdout, stderr, status.writing})
+            syscalls.die_with_parent(signal.SIGKILL)
+            if os.getppid() != parent:
+                os._exit(1)
+            begin_session()
+            os.close(ready)
+            Runner(Engine(self._engine.path), self._container, stdout, stderr, status.writing).run(
+                spec
+            )
+
+        try:
+            self._child = Child(spawn(body))
+        finally:
+            status.hand_over()
+        return self._child
+
+    @property
+    def status(self) -> Stream | None:
+        """Read until ``started`` or ``error`` is set, or the process ends."""
+        return self._status
+
+    @property
+    def started(self) -> bool:
+        return "started" in self._told
+
+    @property
+    def error(self) -> str:
+        """Why the engine would not start the container, in its own words."""
+        return str(self._told.get("error") or "")
+
+    @property
+    def fault(self) -> str:
+        """What ended the program from outside, if that is known."""
+        self._read_status()
+        return str(self._told.get("fault") or "")
+
+    def kill(self) -> bool:
+        killed = self._kill_child()
+        if not self._created or self._has_ended():
+            return killed
+        try:
+            self._end_container()
+        except EngineError as error:
+            return killed and error.status == 404
+        except EngineGone:
+            return self._kill_without_engine() and killed
+        return killed
+
+    def close(self) -> None:
+        """Remove the container; what an engine keeps that is away, the server has removed later."""
+        if self._status is not None:
+            self._status.close()
+        self.discard()
+
+    def discard(self) -> None:
+        """Free the disk of what the program wrote in its container. Never raises."""
+        if not self._created:
+            return
+        try:
+            self._engine.remove(self._container)
+            self._created = False
+        except (EngineError, EngineGone):
+            return
+
+    def family(self, child: Child) -> ProcessSet:  # noqa: ARG002  its runner isn't the program's
+        init = self._init
+        return ProcessSet([] if init is None else [init.pid, *find_below(init.pid)])
+
+    def oom_kills(self) -> int | None:
+        self._read_status()
+        if not self._told.get("ended"):
+            return 0 if self._told.get("started") else None
+        return int(self._told["oom_kills"]) if self._told.get("counted") else None
+
+    def record(self) -> dict[str, object]:
+        init = self._init
+        told = {} if init is None else {"init": init.pid, "start": init.start}
+        where = {"engine": self._engine.path, "container": self._container}
+        return {**where, "created": self._created, **told}
+
+    def _take(self, lines: list[str]) -> None:
+        for line in filter(None, lines):
+            self._told.update(json.loads(line))
+        found = self._told.get("started")
+        if found and found["pid"]:
+            self._init = Process(found["pid"], 0, found["start"], zombie=False)
+            self.groups = [str(group) for group in found["groups"]]
+            self.workdir = str(found["workdir"])
+
+    def _read_status(self) -> None:
+        status = self._status
+        while status is not None and status.open and status.read():
+            continue
+
+    def _has_ended(self) -> bool:
+        self._read_status()
+        return bool(self._told.get("ended"))
+
+    def _kill_child(self) -> bool:
+        """Its process group: the one that prepares the image has children."""
+        if self._child is not None and not self._child.reaped:
+            try:
+                os.killpg(self._child.pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                return True
+        return True
+
+    def _end_container(self) -> None:
+        """Kill it, and wait until it doesn't run. Raises EngineError, EngineGone."""
+        try:
+            self._engine.signal(self._container, "KILL")
+        except EngineError as error:
+            if error.status == 404:
+                return
+        end = time.monotonic() + KILL_TIMEOUT_S
+        while (self._engine.inspect(self._container).get("State") or {}).get("Running"):
+            if time.monotonic() >= end:
+                raise EngineError(408, "it still runs")
+            time.sleep(_INTERVAL_S)
+
+    def _kill_without_engine(self) -> bool:
+        """Kill its first process and all marked ones; False: some are still alive."""
+        clean = sweep_marked(self._mark)
+        if self._init is None:
+            return clean
+        kill(self._init)
+        end = time.monotonic() + KILL_TIMEOUT_S
+        while is_alive(self._init):
+            if time.monotonic() >= end:
+                return False
+            time.sleep(_INTERVAL_S)
+        return clean

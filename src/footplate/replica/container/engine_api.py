@@ -1,0 +1,292 @@
+"""Client of the container engine's Docker API, over its Unix socket.
+
+Standard library only: importing the package ``docker`` costs 230 ms, and each start would pay it.
+Paths have no version, so that each engine takes them as its newest one.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+from contextlib import suppress
+
+from footplate.replica.container import libpod
+from footplate.replica.http1 import BadResponse, Response, format_request
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any
+
+TIMEOUT_S = 30.0
+_HOST = "engine"
+_HEAD_LIMIT_BYTES = 65536
+_BODY_LIMIT_BYTES = 16 << 20
+_NOT_FOUND = 404
+
+
+class EngineGone(OSError):
+    """The engine doesn't answer, or not with what makes sense."""
+
+
+class EngineError(Exception):
+    """The engine refused a request; ``status`` is the HTTP status, the message the engine's."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Engine:
+    """Blocking requests, each on its own connection."""
+
+    def __init__(self, path: str, timeout_s: float = TIMEOUT_S) -> None:
+        """``path``: of the engine's socket."""
+        self.path = path
+        self._timeout_s = timeout_s
+
+    def identify(self) -> str:
+        """``Podman 4.3.1``, ``Docker 20.10.24``: by a ping, since Podman's own version takes it a
+        second.
+        """
+        try:
+            with self._connect() as connection:
+                connection.sendall(format_request("GET", "/_ping", _HOST, "", None))
+                head, _ = _read_head(connection)
+        except (OSError, ValueError) as error:
+            raise EngineGone(f"{self.path}: {error}") from error
+        return _find_name(head)
+
+    def create(self, name: str, spec: dict[str, Any]) -> None:
+        """Raises EngineError, EngineGone; so do all others."""
+        if libpod.cdi_devices(spec):
+            self.call("POST", libpod.CREATE, libpod.translate(name, spec))
+        else:
+            self.call("POST", f"/containers/create?name={name}", spec)
+
+    def start(self, name: str) -> None:
+        self.call("POST", f"/containers/{name}/start")
+
+    def inspect(self, name: str) -> dict[str, Any]:
+        return self.call("GET", f"/containers/{name}/json")
+
+    def signal(self, name: str, signal: str) -> None:
+        self.call("POST", f"/containers/{name}/kill?signal={signal}")
+
+    def remove(self, name: str) -> None:
+        """Kill it, and remove it with its anonymous volumes. There may be no such container.
+
+        Podman would give the program ten seconds to end by itself unless it is killed before.
+        """
+        with suppress(EngineError):  # it doesn't run
+            self.signal(name, "KILL")
+        try:
+            self.call("DELETE", f"/containers/{name}?force=true&v=true")
+        except EngineError as error:
+            if error.status != _NOT_FOUND:
+                raise
+
+    def inspect_image(self, reference: str) -> dict[str, Any] | None:
+        """None: the engine has no such image."""
+        try:
+            return self.call("GET", f"/images/{_quote(reference)}/json")
+        except EngineError as error:
+            if error.status == _NOT_FOUND:
+                return None
+            raise
+
+    def has_home(self, name: str, user: str) -> bool:
+        """Whether ``user`` of the container's /etc/passwd has a home directory there."""
+        try:
+            packed = self._fetch("GET", f"/containers/{name}/archive?path=/etc/passwd", None)
+            home = _find_home(packed, user.partition(":")[0])
+            if home in ("", "/"):
+                return False
+            self._fetch("HEAD", f"/containers/{name}/archive?path={_quote(home)}", None)
+        except EngineError:
+            return False
+        return True
+
+    def attach(self, name: str) -> Attachment:
+        """The output of a container that is about to start."""
+        path = f"/containers/{name}/attach?stream=1&stdout=1&stderr=1"
+        return Attachment(*self.upgrade(path, None), multiplexed=True)
+
+    def upgrade(self, path: str, body: dict[str, Any] | None) -> tuple[socket.socket, bytes]:
+        """A connection that is a byte stream from now on, and what has come of it already."""
+        sent = None if body is None else json.dumps(body).encode()
+        connection = self._connect()
+        try:
+            fields = "Connection: Upgrade", "Upgrade: tcp"
+            connection.sendall(format_request("POST", path, _HOST, "", sent, *fields))
+            rest = _read_upgrade(connection)
+        except (OSError, ValueError) as error:
+            connection.close()
+            raise EngineGone(f"{self.path}: {error}") from error
+        except BaseException:
+            connection.close()
+            raise
+        connection.settimeout(None)
+        return connection, rest
+
+    def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        """The JSON object of the answer; empty where that is none.
+
+        Raises:
+            EngineError: the engine says that it can't be, and why.
+            EngineGone: there is no engine, or none that answers.
+        """
+        sent = None if body is None else json.dumps(body).encode()
+        content = self._fetch(method, path, sent)
+        try:
+            value = json.loads(content or b"{}")
+        except ValueError as error:
+            raise EngineGone(f"{self.path} answers {method} {path} with no JSON") from error
+        return value if isinstance(value, dict) else {}
+
+    def _fetch(self, method: str, path: str, sent: bytes | None) -> bytes:
+        """Raises EngineError, EngineGone."""
+        try:
+            with self._connect() as connection:
+                connection.sendall(format_request(method, path, _HOST, "", sent))
+                status, content = _read(connection, headless=method == "HEAD")
+        except (OSError, BadResponse) as error:
+            raise EngineGone(f"{self.path}: {error}") from error
+        if status >= 400:
+            raise EngineError(status, _message(content))
+        return content
+
+    def _connect(self) -> socket.socket:
+        """Raises OSError."""
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            connection.settimeout(self._timeout_s)
+            connection.connect(self.path)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+class Attachment:
+    """What a container prints: pieces of its stdout (1) and stderr (2), as they come."""
+
+    def __init__(self, connection: socket.socket, early: bytes, *, multiplexed: bool) -> None:
+        self._connection = connection
+        self._buffer = early
+        self._multiplexed = multiplexed
+
+    def fileno(self) -> int:
+        return self._connection.fileno()
+
+    @property
+    def has_early(self) -> bool:
+        """Whether something has come that the socket doesn't show any more."""
+        return bool(self._buffer)
+
+    def read(self) -> list[tuple[int, bytes]] | None:
+        """What has come; None: there will be no more. Blocks until there is something."""
+        data, self._buffer = self._buffer, b""
+        if not data:
+            try:
+                data = self._connection.recv(65536)
+            except ConnectionResetError:
+                data = b""
+            if not data:
+                return None
+        return self._split(data) if self._multiplexed else [(1, data)]
+
+    def _split(self, data: bytes) -> list[tuple[int, bytes]]:
+        """Frames: the stream's number, three zeros, four bytes of length, the piece."""
+        pieces: list[tuple[int, bytes]] = []
+        while data:
+            while len(data) < 8:
+                data += self._receive_rest(8 - len(data))
+            stream, size = data[0], int.from_bytes(data[4:8], "big")
+            piece, data = data[8 : 8 + size], data[8 + size :]
+            pieces.append((stream, piece))
+            missing = size - len(piece)
+            while missing:
+                pieces.append((stream, self._receive_rest(missing)))
+                missing -= len(pieces[-1][1])
+        return pieces
+
+    def _receive_rest(self, size: int) -> bytes:
+        """Some of what has to follow. Raises EngineGone: it doesn't."""
+        try:
+            data = self._connection.recv(min(size, 65536))
+        except OSError as error:
+            raise EngineGone(f"the output breaks off: {error}") from error
+        if not data:
+            raise EngineGone("the output breaks off")
+        return data
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def _read_head(connection: socket.socket) -> tuple[str, bytes]:
+    """The head of an answer, and what has come behind it. Raises OSError, ValueError."""
+    received = b""
+    while b"\r\n\r\n" not in received:
+        data = connection.recv(4096)
+        if not data or len(received) > _HEAD_LIMIT_BYTES:
+            raise ValueError("no answer")
+        received += data
+    head, _, rest = received.partition(b"\r\n\r\n")
+    return head.decode("latin-1"), rest
+
+
+def _read_upgrade(connection: socket.socket) -> bytes:
+    """What comes behind the head of the answer. Raises OSError, ValueError, EngineError."""
+    head, rest = _read_head(connection)
+    status = int(head.split(None, 2)[1])
+    if status not in (101, 200):
+        raise EngineError(status, _message(rest or connection.recv(65536)))
+    return rest
+
+
+def _find_name(head: str) -> str:
+    """By the field ``Server``: ``Libpod/4.3.1 (linux)``, ``Docker/20.10.24 (linux)``."""
+    fields = (line.partition(":") for line in head.split("\r\n"))
+    servers = (value.strip() for name, _, value in fields if name.lower() == "server")
+    product = next(servers, "").partition(" ")[0]
+    name, _, version = product.partition("/")
+    return f"{'Podman' if name == 'Libpod' else 'Docker'} {version}".strip()
+
+
+def _read(connection: socket.socket, *, headless: bool) -> tuple[int, bytes]:
+    """``headless``: of an answer that has no body, whatever its head says."""
+    response, content = Response(), b""
+    while not response.done and not (headless and response.status):
+        data = connection.recv(65536)
+        if not data:
+            response.end()
+            break
+        content += response.feed(data)
+        if len(content) > _BODY_LIMIT_BYTES:
+            raise BadResponse("an answer without end")
+    return response.status, content
+
+
+def _message(content: bytes) -> str:
+    text = content.decode("utf-8", "replace")
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = None
+    message = value.get("message") or value.get("cause") if isinstance(value, dict) else None
+    return str(message or text or "no reason given").strip()[:1000]
+
+
+def _find_home(packed: bytes, user: str) -> str:
+    """The home directory of ``user`` (a name or a number) in a tar archive of /etc/passwd."""
+    for line in packed[512:].split(b"\0", 1)[0].decode("utf-8", "replace").splitlines():
+        fields = line.split(":")
+        if len(fields) > 5 and user in (fields[0], fields[2]):
+            return fields[5]
+    return ""
+
+
+def _quote(path: str) -> str:
+    safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/-._~:@"
+    return "".join(c if c in safe else "".join(f"%{b:02X}" for b in c.encode()) for c in path)

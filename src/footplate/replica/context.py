@@ -1,0 +1,131 @@
+"""The context that all phases of a replica share."""
+
+from __future__ import annotations
+
+import os
+
+from footplate.replica.cache_locks import Leases
+from footplate.replica.directory_locks import DirectoryLocks
+from footplate.replica.disk_space import give_step
+from footplate.replica.isolation import mode_selection
+from footplate.replica.isolation.capability_cache import CapabilityCache
+from footplate.replica.realpath import find_real
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any, Callable, Mapping, Sequence
+
+    from footplate.replica.control_requests import ControlRequests
+    from footplate.replica.isolation.containment import Child, Containment
+    from footplate.replica.isolation.init import Init
+    from footplate.replica.isolation.resource_limits import Limits
+    from footplate.replica.isolation.rootfs_pool import RootDirectory
+    from footplate.replica.isolation.users import User
+    from footplate.replica.journal import Journal
+    from footplate.replica.network.replica_network import ReplicaNetwork
+    from footplate.replica.report_client import ReportClient
+    from footplate.replica.workdir import Home
+
+
+class Context:
+    """``command`` starts this supervisor's archive; ``host`` is the environment it was given."""
+
+    def __init__(
+        self,
+        home: Home,
+        ticket: Mapping[str, Any],
+        mark: str,
+        command: Sequence[str],
+        host: Mapping[str, str],
+        monotonic: Callable[[], float],
+        init: Init | None = None,
+    ) -> None:
+        self.home = home
+        self.ticket = ticket
+        self.mark = mark
+        self.command = command
+        self.host = host
+        self.monotonic = monotonic
+        self.journal: Journal
+        self.report_client: ReportClient
+        self.control_requests: ControlRequests
+        cache = str(ticket.get("cache") or "")
+        self.capability_cache = CapabilityCache(
+            os.path.join(cache, "isolation.json") if cache else ""
+        )
+        self._kept: dict[str, object] = {}
+        self.containment: Containment | None = None
+        self.init = init
+        """One that waits for a program, until there is a containment."""
+        self.child: Child | None = None
+        self.started = 0
+        """How often something was started in the containment."""
+        self.user: User | None = None
+        """Whom the program runs as, if not as this supervisor does."""
+        self.place: ReplicaNetwork | None = None
+        """Where the program is to be, if it has a network namespace of its own."""
+        self.root: RootDirectory | None = None
+        """Of the program's view, if others can have it afterwards."""
+        self.limits: Limits | None = None
+        """Of memory, as far as it is really limited."""
+        self.workdir = home.work
+        """Where the files lie that the program writes to its working directory; empty: unknown."""
+        self.environments: list[str] = []
+        """Where the program's packages lie, the user's own first."""
+        self.peak_bytes = 0
+        """The most memory that its program was seen to use; 0: nobody looked."""
+        self.leases = Leases()
+        self.directory_locks = DirectoryLocks()
+        self.clean = True
+        """Nothing is known to be left of what was started."""
+
+    @property
+    def task(self) -> dict[str, Any]:
+        return self.report_client.task or {}
+
+    @property
+    def cache(self) -> str:
+        return find_real(str(self.ticket.get("cache") or ""))
+
+    def seconds(self, name: str, default: float) -> float:
+        value = self.task.get(name)
+        return float(value) if isinstance(value, (int, float)) else default
+
+    def keep_record(self) -> None:
+        """Write the record that cleanup needs, before it is needed."""
+        if self.containment is not None:
+            record = mode_selection.describe(self.containment, self.mark)
+            record.update(self.child.record() if self.child is not None else {})
+            record["network"] = None if self.place is None else self.place.record()
+            if record != self._kept:
+                self.home.write("isolation.json", record)
+                self._kept = record
+
+    def kill(self) -> None:
+        """Kill everything that was started, as far as the containment mode allows."""
+        if self.containment is not None:
+            self.clean = self.containment.kill()
+
+    def end_child(self) -> int | None:
+        """Kill the child with all that it started, and give its wait status."""
+        self.control_requests.close()
+        self.kill()
+        child, self.child = self.child, None
+        return None if child is None else child.reap()
+
+    def end(self) -> None:
+        """The program is dead: its exit report may use the disk reserve."""
+        self.report_client.end()
+        reserve = str(self.ticket.get("reserve") or "")
+        self.journal.end(lambda: give_step(reserve))
+
+    def clear_up(self) -> None:
+        """Give back what was taken for a program of which nothing is left."""
+        self.leases.end()
+        self.directory_locks.release()
+        if self.containment is not None:
+            self.containment.close()
+            if self.root is not None and self.clean and self.containment.thorough:
+                self.root.give_back(self.mark)
+        if self.place is not None:
+            self.place.close()

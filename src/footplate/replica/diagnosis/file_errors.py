@@ -1,0 +1,86 @@
+"""Advice about file errors: full disks, permissions, URIs used as paths."""
+
+from __future__ import annotations
+
+import os
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from footplate.replica.diagnosis.replica_facts import ReplicaFacts
+
+_QUOTED = re.compile(r"""['"]([^'"]+)['"]\s*$""")
+_FULL = re.compile(r"No space left on device|Disk quota exceeded|\[Errno (?:28|122)\]")
+_DENIED = re.compile(r"Permission denied|PermissionError|Read-only file system|\[Errno 30\]")
+_SCHEME = re.compile(r"gs:/{1,2}([a-z0-9][\w.-]+)(/[^\s'\"),]*)?")
+_NO_FILE = re.compile(
+    r"FileNotFoundError|No such file|NotFoundError|scheme 'gs' not implemented"
+    r"|not implemented \(file|HTTP request|NotADirectoryError|OSError|DefaultCredentialsError"
+)
+_NO_TOOL = re.compile(
+    r"No such file or directory: '(gsutil|gcloud)'|\b(gsutil|gcloud): (?:command )?not found"
+    r"|Command '.*\b(gsutil|gcloud)\b.*returned non-zero exit status 127"
+)
+_TOO_MANY = re.compile(r"Too many open files|\[Errno 24\]")
+
+
+def advise_on_files(cause: str, facts: ReplicaFacts) -> str:
+    tool = _NO_TOOL.search(cause)
+    if tool is not None:
+        name = next(group for group in tool.groups() if group)
+        return (
+            f"{name} isn't on the machine of the service. Programs find buckets as folders, "
+            "/gcs/BUCKET/OBJECT, and by google-cloud-storage; where Google Cloud's command line "
+            "tools are installed, `gcloud storage` and gsutil reach them, too"
+        )
+    if _FULL.search(cause):
+        return _advise_on_full_disk(cause, facts)
+    address = _SCHEME.search(cause)
+    if address is not None and _NO_FILE.search(cause):
+        path = f"/gcs/{address.group(1)}{address.group(2) or ''}"
+        return (
+            f"Buckets of this service are folders: a program finds this at {path}, and the job's "
+            "directories in its variables and --job-dir"
+        )
+    if _DENIED.search(cause):
+        return (
+            "Programs run as the user of the service, or where that is root as one of their own: "
+            "they can write their working directory, "
+            "/tmp, buckets (/gcs/BUCKET) and what that user can, but no files of the service itself"
+        )
+    if _TOO_MANY.search(cause):
+        return (
+            "Its limit of open files is that of the service (`ulimit -n` before `footplate up` "
+            "raises it); files, sockets or data loader workers that are never closed use it up"
+        )
+    return ""
+
+
+def _advise_on_full_disk(cause: str, facts: ReplicaFacts) -> str:
+    named = _QUOTED.search(cause)
+    path = named.group(1) if named is not None and named.group(1).startswith("/") else ""
+    real = _existing(facts.real_path(path or "/tmp"))  # noqa: S108  as the program sees it
+    try:
+        disk = os.statvfs(real)
+    except (OSError, ValueError):
+        return "A disk is full: make room on it, or let the program write less"
+    free, size = disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize
+    state = f"{_amount(free)} of {_amount(size)} are free now"
+    return (
+        f"The disk of {path or 'its working directory'} (on the host {real}: {state}) is full: "
+        "make room there, let the program write less, or start the service with another --data-dir"
+    )
+
+
+def _existing(path: str) -> str:
+    while path != os.path.dirname(path) and not os.path.exists(path):
+        path = os.path.dirname(path)
+    return path
+
+
+def _amount(count: float) -> str:
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if count < 1024:
+            return f"{count:.0f} {unit}"
+        count /= 1024
+    return f"{count:.1f} TiB"

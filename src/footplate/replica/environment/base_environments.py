@@ -1,0 +1,179 @@
+"""Environments of runtimes, shared by all jobs: one for each lock and interpreter."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from footplate.replica.environment import uv_errors
+from footplate.replica.environment.build_cache import BuildCache, CompleteBuild, make_key
+from footplate.replica.environment.errors import PreparationError
+from footplate.replica.environment.installed_distributions import add_stand_ins
+from footplate.replica.environment.uv import UvFailed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Protocol
+
+    from footplate.replica.environment.interpreters import Interpreter
+    from footplate.replica.environment.progress_output import ProgressOutput
+    from footplate.replica.environment.runtime_slices import Slice
+    from footplate.replica.environment.uv import Uv
+
+    class Locks(Protocol):
+        def fetch_lock(self, sha256: str, directory: str) -> str:
+            """The path of a lock, which may be kept in the directory. Raises Unpreparable."""
+
+
+_LAYOUT = "1"
+_LOCAL_BUILD = re.compile(r"^[A-Za-z0-9._-]+==[^\s;]+\+", re.MULTILINE)
+_TORCH_BACKEND = "UV_TORCH_BACKEND"
+
+
+class _Unobtainable(Exception):
+    """No index has a package of the lock; the message names it."""
+
+
+class Base:
+    """An environment that programs use, or that layers are put on."""
+
+    def __init__(self, built: CompleteBuild, site: str, lock_sha256: str, note: str) -> None:
+        self.use = built.use
+        self.size_bytes = int(built.record.get("bytes") or 0)
+        self.lock_sha256 = lock_sha256
+        self.site = site
+        self.bin = os.path.join(built.path, "bin")
+        self.python = os.path.join(self.bin, "python")
+        self.note = note
+
+
+class BaseEnvironments:
+    def __init__(
+        self,
+        cache: str,
+        interpreter: Interpreter,
+        uv: Uv,
+        locks: Locks,
+        teller: ProgressOutput,
+        job: str = "",
+    ) -> None:
+        """``job``: of the replica that wants one, if it is one."""
+        root = os.path.join(cache, "runtimes")
+        self._root = root
+        self._folder = os.path.join(cache, "locks")
+        self._builds = BuildCache(root, job)
+        self._interpreter = interpreter
+        self._uv = uv
+        self._locks = locks
+        self._teller = teller
+
+    @property
+    def made(self) -> int:
+        """How many were built here, rather than found."""
+        return self._builds.made
+
+    def find(self, piece: Slice) -> Base | None:
+        """The environment of a slice, if it is there."""
+        built = self._builds.hold(self._key(piece))
+        return None if built is None else self._open(built, piece)
+
+    def close(self) -> None:
+        """Use none any more: until then they are kept from removal."""
+        self._builds.close()
+
+    def get(self, runtime: str, choice: list[Slice]) -> Base:
+        """The environment of the first slice; of the next one where that can't be had.
+
+        Raises:
+            Unpreparable: none can be had; saying why.
+        """
+        for piece in choice:
+            base = self.find(piece)
+            if base is not None:
+                return base
+        missing: list[str] = []
+        for piece in choice:
+            try:
+                return self._get(runtime, piece)
+            except _Unobtainable as error:
+                missing.append(f"{piece.name}: {error}")
+                self._teller.tell(f"runtime {runtime}: {error}")
+        raise PreparationError(f"runtime {runtime} can't be made: {'; '.join(missing)}")
+
+    def _get(self, runtime: str, piece: Slice) -> Base:
+        def make(path: str, lock: int) -> dict[str, Any]:
+            return self._make(runtime, piece, path, self._uv.holding(lock))
+
+        def wait(builder: str) -> None:
+            self._teller.tell(f"waiting for {builder} that builds runtime {runtime}")
+
+        return self._open(self._builds.get(self._key(piece), make, wait), piece)
+
+    def _key(self, piece: Slice) -> str:
+        root = os.path.realpath(self._root)
+        return make_key(_LAYOUT, root, piece.lock_sha256, self._interpreter.identity)
+
+    def _open(self, built: CompleteBuild, piece: Slice) -> Base:
+        note = ""
+        if piece.fallback:
+            note = (
+                f"{piece.name} is used, which is larger, for this machine's indexes lack the "
+                "build for the CPU; name one that has it in UV_FIND_LINKS or UV_INDEX"
+            )
+        site = find_site(built.path, self._interpreter)
+        return Base(built, site, piece.lock_sha256, note)
+
+    def _make(self, runtime: str, piece: Slice, path: str, uv: Uv) -> dict[str, Any]:
+        lock = self._locks.fetch_lock(piece.lock_sha256, self._folder)
+        try:
+            uv.run(["venv", "--quiet", "--no-project", "--python", self._interpreter.path, path])
+            self._install(runtime, path, lock, uv)
+        except UvFailed as failure:
+            raise PreparationError(
+                f"runtime {runtime} can't be made for Python {self._interpreter.version}: "
+                f"{uv_errors.explain(failure.output)}"
+            ) from failure
+        add_stand_ins(find_site(path, self._interpreter))
+        return {
+            "runtime": runtime,
+            "slice": piece.name,
+            "lock_sha256": piece.lock_sha256,
+            "python": self._interpreter.version,
+        }
+
+    def _install(self, runtime: str, path: str, lock: str, uv: Uv) -> None:
+        python = os.path.join(path, "bin", "python")
+        arguments = ["--python", python, "--no-deps", "--require-hashes", "--requirement", lock]
+        variables = find_index(lock, arguments, uv)
+        uv.install(arguments, self._teller.count(f"runtime {runtime}"), variables)
+
+
+def find_index(lock: str, arguments: list[str], uv: Uv) -> dict[str, str]:
+    """Settings with which uv finds all that the lock names.
+
+    Builds like 2.13.0+cpu are in few indexes: the host's own are asked first, then the one
+    that uv knows for PyTorch.
+
+    Raises:
+        _Unobtainable: they are in none.
+    """
+    with open(lock, encoding="utf-8") as file:
+        if _LOCAL_BUILD.search(file.read()) is None:
+            return {}
+    said = ""
+    for variables in ({}, {_TORCH_BACKEND: "cpu"}):
+        try:
+            uv.run(["pip", "install", "--dry-run", *arguments], variables)
+        except UvFailed as failure:
+            said = said or failure.output
+        else:
+            return variables
+    if not uv_errors.is_unavailable(said):
+        raise UvFailed(said)
+    raise _Unobtainable(f"{uv_errors.find_missing(said)} can't be had from this machine's indexes")
+
+
+def find_site(path: str, interpreter: Interpreter) -> str:
+    """The directory of an environment where packages lie."""
+    minor = ".".join(interpreter.version.split(".")[:2])
+    return os.path.join(path, "lib", f"python{minor}", "site-packages")

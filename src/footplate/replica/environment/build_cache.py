@@ -1,0 +1,152 @@
+"""A cache of directories that are built once, under a key made from their inputs."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+
+from footplate.replica import cache_locks
+from footplate.replica.environment.cache_removal import discard
+from footplate.replica.environment.disk_usage import measure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+
+def make_key(*parts: str) -> str:
+    """A name for what these parts make together; no two lists of parts have the same."""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+
+
+class CompleteBuild:
+    """A finished directory, and what was written down about it."""
+
+    def __init__(self, path: str, record: dict[str, Any]) -> None:
+        self.path = path
+        self.record = record
+
+    @property
+    def use(self) -> str:
+        """Its name within the cache, such as ``layers/KEY``."""
+        return "/".join(self.path.split(os.sep)[-2:])
+
+
+class BuildCache:
+    """Built in place, for environments contain their own paths; complete with their marker.
+
+    A build that was ended halfway has no marker, and is built anew by the next who wants it.
+    The lock is inherited by the processes that build: while one is left, nobody else begins.
+    What is given out is kept from removal as long as this process lives, or until ``close``.
+    """
+
+    def __init__(self, root: str, job: str = "") -> None:
+        """``job``: that of the replica, for other replicas of it that wait."""
+        self.root = root
+        self._job = job
+        self._held: dict[str, int] = {}
+        self.made = 0
+        """How many were built here, rather than found."""
+
+    def hold(self, key: str) -> CompleteBuild | None:
+        """The directory of ``key`` with a shared lock, if it exists."""
+        if self._find(key) is None:  # what isn't there needs no lock
+            return None
+        descriptor = self._open(key)
+        cache_locks.share(descriptor)
+        built = self._keep(key, descriptor)
+        if built is None:
+            os.close(descriptor)
+        return built
+
+    def get(
+        self, key: str, make: Callable[[str, int], dict[str, Any]], wait: Callable[[str], None]
+    ) -> CompleteBuild:
+        """The directory of ``key``; ``make(path, lock)`` creates it if needed.
+
+        ``make`` makes ``path``, which doesn't exist, and returns what is to be written down;
+        ``lock`` is a descriptor for its processes to inherit. ``wait`` is called before waiting
+        for another process that makes the same, with words for whose that is.
+        """
+        os.makedirs(self.root, exist_ok=True)
+        descriptor = self._open(key)
+        try:
+            while True:
+                if self._find(key) is None and cache_locks.try_alone(descriptor):
+                    self._build(key, make, descriptor)
+                cache_locks.share(descriptor, lambda: wait(self._name_builder(descriptor)))
+                built = self._keep(key, descriptor)
+                if built is not None:
+                    return built
+                cache_locks.release(descriptor)  # its builder failed, or it was removed just now
+        except BaseException:
+            os.close(descriptor)
+            raise
+
+    def _name_builder(self, descriptor: int) -> str:
+        """Other jobs have no name here: they may be somebody else's."""
+        if cache_locks.is_signed(descriptor, self._job):
+            return "another replica or trial of this job"
+        return "another job"
+
+    def close(self) -> None:
+        """Use nothing any more."""
+        while self._held:
+            os.close(self._held.popitem()[1])
+
+    def _find(self, key: str) -> CompleteBuild | None:
+        """What was built under another path, and then moved here, isn't it: it has that in it."""
+        path = os.path.join(self.root, key)
+        try:
+            with open(os.path.join(path, cache_locks.MARKER), encoding="utf-8") as file:
+                record = json.load(file)
+            return CompleteBuild(path, record) if record.get("path", path) == path else None
+        except (FileNotFoundError, ValueError, AttributeError):
+            return None
+
+    def _open(self, key: str) -> int:
+        return cache_locks.open_lock(os.path.join(self.root, key))
+
+    def _keep(self, key: str, descriptor: int) -> CompleteBuild | None:
+        """Its lock is shared by now: if it is there, it can't be removed."""
+        built = self._find(key)
+        if built is None:
+            return None
+        cache_locks.touch(descriptor)
+        before = self._held.pop(key, None)
+        if before is not None:
+            os.close(before)
+        self._held[key] = descriptor
+        return built
+
+    def _build(self, key: str, make: Callable[[str, int], dict[str, Any]], lock: int) -> None:
+        """Alone with the lock; somebody else may have come first all the same."""
+        if self._find(key) is not None:
+            return
+        path = os.path.join(self.root, key)
+        cache_locks.sign(lock, self._job)
+        discard(path)
+        try:
+            record = make(path, lock)
+            _complete(path, {**record, "path": path, "bytes": measure(path)})
+        except BaseException:
+            discard(path)
+            raise
+        finally:
+            cache_locks.sign(lock, "")
+        self.made += 1
+
+
+def _complete(path: str, record: dict[str, Any]) -> None:
+    """What it says must hold after a power cut, too: first all else is on the disk."""
+    os.sync()
+    marker = os.path.join(path, cache_locks.MARKER)
+    with contextlib.suppress(FileNotFoundError):  # what was installed may have left a link there
+        os.unlink(f"{marker}.part")
+    with open(f"{marker}.part", "x", encoding="utf-8") as file:
+        json.dump(record, file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(f"{marker}.part", marker)

@@ -1,0 +1,78 @@
+"""Lists installed distributions, and adds stand-ins for missing ones."""
+
+from __future__ import annotations
+
+import os
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Iterator
+
+_DIST_INFO = re.compile(r"(.+)-([^-]+)\.dist-info")
+_SAME_MODULES = (
+    ("tensorflow", "tensorflow-cpu"),
+    ("xgboost", "xgboost-cpu"),
+)
+"""Distributions that provide the same modules; who requires one is served by the other."""
+_METADATA = """\
+Metadata-Version: 2.1
+Name: {name}
+Version: {version}
+Summary: Stands for {real}, which provides the same modules
+Requires-Dist: {real}=={version}
+"""
+
+
+def normalize(name: str) -> str:
+    """As package indexes compare names."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def find_installed(site: str) -> dict[str, str]:
+    """Versions by normalized name."""
+    found = {}
+    for entry in os.listdir(site):
+        match = _DIST_INFO.fullmatch(entry)
+        if match:
+            found[normalize(match.group(1))] = match.group(2)
+    return found
+
+
+def add_stand_ins(site: str) -> None:
+    """Say that what provides the same modules under another name is there as well.
+
+    So ``tensorflow>=2`` in a user's requirements is satisfied where tensorflow-cpu is.
+    """
+    installed = find_installed(site)
+    for pair in _SAME_MODULES:
+        for name, real in (pair, pair[::-1]):
+            if real in installed and name not in installed:
+                _add_stand_in(site, name, real, installed[real])
+
+
+def _add_stand_in(site: str, name: str, real: str, version: str) -> None:
+    info = f"{name.replace('-', '_')}-{version}.dist-info"
+    os.mkdir(os.path.join(site, info))
+    texts = {
+        "METADATA": _METADATA.format(name=name, version=version, real=real),
+        "INSTALLER": "footplate\n",
+    }
+    texts["RECORD"] = "".join(f"{info}/{file},,\n" for file in (*texts, "RECORD"))
+    for file, text in texts.items():
+        with open(os.path.join(site, info, file), "w", encoding="utf-8") as opened:
+            opened.write(text)
+
+
+def read_requirements(metadata: str) -> Iterator[str]:
+    """The requirements that stand in a METADATA text, without those of extras."""
+    for line in metadata.partition("\n\n")[0].splitlines():
+        field, _, value = line.partition(":")
+        if field.lower() == "requires-dist" and not re.search(r"\bextra\s*==", value):
+            yield value.strip()
+
+
+def name_of(requirement: str) -> str:
+    """The normalized name at the beginning of a requirement."""
+    match = re.match(r"[A-Za-z0-9._-]+", requirement)
+    return normalize(match.group()) if match else ""

@@ -1,0 +1,207 @@
+"""Resolves the requirements of a layer without changing the runtime's framework."""
+
+from __future__ import annotations
+
+import os
+
+from footplate.replica.environment import uv_errors
+from footplate.replica.environment.download_size import (
+    LIMIT_BYTES,
+    describe_sizes,
+    measure_downloads,
+)
+from footplate.replica.environment.errors import PreparationError
+from footplate.replica.environment.frameworks import FRAMEWORKS, Frameworks, find_mismatched
+from footplate.replica.environment.install_plan import read_changes
+from footplate.replica.environment.installed_distributions import find_installed, name_of
+from footplate.replica.environment.uv import UvFailed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Mapping, Sequence
+
+    from footplate.replica.environment.base_environments import Base
+    from footplate.replica.environment.install_plan import Change
+    from footplate.replica.environment.packages import Wheel
+    from footplate.replica.environment.uv import Uv
+
+_BACKEND = "UV_TORCH_BACKEND"
+_NO_GPU_BUILD = 'tensorflow-gpu ; sys_platform == "never"\n'
+_HOW_TO_PIN = "require {} in your package (or where your script lists requirements)"
+
+
+class Resolution:
+    """Changes to the base, and the settings with which uv finds them."""
+
+    def __init__(
+        self, changes: list[Change], variables: Mapping[str, str], notes: Sequence[str] = ()
+    ) -> None:
+        self.changes = changes
+        self.variables = variables
+        self.notes = list(notes)
+
+
+class Planner:
+    """``directory`` is for its files; ``for_cpu``: the replica is one without GPUs."""
+
+    def __init__(
+        self, uv: Uv, base: Base, wheels: Sequence[Wheel], directory: str, *, for_cpu: bool
+    ) -> None:
+        self._uv = uv
+        self._base = base
+        self._wheels = wheels
+        self._directory = directory
+        self._installed = find_installed(base.site)
+        texts = [text for wheel in wheels for text in wheel.requirements]
+        self._frameworks = Frameworks(self._installed, texts)
+        torch = self._installed.get("torch", "")
+        self._build = torch.partition("+")[2] if torch or not for_cpu else "cpu"
+        self._archives = ", ".join(wheel.package.name for wheel in wheels)
+
+    def solve(self, runtime: str) -> Resolution:
+        """What the base lacks, with its frameworks as they are but for those that are pinned.
+
+        Raises:
+            UvFailed: the requirements can't be had, whatever becomes of the frameworks.
+            Unpreparable: a framework would be replaced that no package pins, or one of its
+                companions doesn't fit it.
+        """
+        solution = self._solve_around(runtime)
+        mismatched = find_mismatched(solution.changes, self._build) if self._build else []
+        return self._match(solution, mismatched, runtime) if mismatched else solution
+
+    def check_downloads(self, solution: Resolution) -> str:
+        """What is to be said of a large download; empty: it isn't large.
+
+        Raises:
+            Unpreparable: it is larger than what is downloaded without being pinned.
+        """
+        wanted = [change for change in solution.changes if change.added and not change.url]
+        if not wanted:
+            return ""
+        texts = [change.requirement for change in wanted]
+        python, variables = self._base.python, solution.variables
+        sizes = measure_downloads(texts, python, self._directory, self._uv, variables)
+        if sum(sizes.values()) <= LIMIT_BYTES:
+            return ""
+        unpinned = {name: v for name, v in sizes.items() if not self._frameworks.is_pinned(name)}
+        asked = any(change.name in self._frameworks.pinned for change in wanted)
+        if asked or sum(unpinned.values()) <= LIMIT_BYTES:
+            return f"your packages: a download of {describe_sizes(sizes)}"
+        heavy = next((change for change in wanted if change.name in FRAMEWORKS), None)
+        largest = heavy or max(wanted, key=lambda change: unpinned.get(change.name, 0))
+        raise PreparationError(
+            f"what {self._archives} requires is a download of {describe_sizes(unpinned)}, and more "
+            f"than {LIMIT_BYTES / 1e9:g} GB is downloaded only for what is pinned. Ways out: "
+            f"{_HOW_TO_PIN.format(largest.requirement)}, or take a runtime that has {largest.name}"
+        )
+
+    def _solve_around(self, runtime: str) -> Resolution:
+        frameworks = self._frameworks
+        kept = frameworks.keep_all()
+        try:
+            whole = [*kept, *frameworks.limits(pinned=False)]
+            return Resolution(self._resolve(requirements=kept, constraints=whole), {})
+        except UvFailed as failure:
+            if not kept or not uv_errors.is_unavailable(failure.output):
+                raise
+            said = failure.output
+        try:
+            changes = self._resolve(constraints=kept)
+        except UvFailed:
+            return self._replace(said, runtime)
+        words = ", ".join(kept).replace("==", " ")
+        return Resolution(
+            changes, {}, [f"your requirements don't fit those of {words} ({runtime})"]
+        )
+
+    def _replace(self, said: str, runtime: str) -> Resolution:
+        """Frameworks that a package pins, in place of the runtime's.
+
+        Raises UvFailed, Unpreparable.
+        """
+        frameworks = self._frameworks
+        limits = frameworks.limits(pinned=True)
+        try:
+            if frameworks.pinned:
+                constraints = [*frameworks.keep_unpinned(), *limits]
+                return Resolution(self._resolve(constraints=constraints), {})
+        except UvFailed as failure:
+            said = failure.output
+        changes = self._resolve()
+        raise self._refuse(frameworks.find_replaced(changes), said, runtime)
+
+    def _refuse(
+        self, replaced: list[tuple[Change, str]], said: str, runtime: str
+    ) -> PreparationError:
+        """``said`` is why frameworks can't be kept."""
+        why = uv_errors.read_reason(said)
+        if not replaced:
+            return PreparationError(
+                f"the requirements of {self._archives} contradict each other: {why}"
+            )
+        change, version = replaced[0]
+        blamed = self._find_requirement(change.name)
+        what = f"the requirement {blamed} of {self._archives}"
+        if not blamed:
+            what = f"what {self._archives} requires ({why})"
+        return PreparationError(
+            f"{what} doesn't fit {change.name} {version} of runtime {runtime}, and nothing "
+            "replaces a runtime's framework unless it is pinned. Ways out: "
+            f"{_HOW_TO_PIN.format(change.requirement)} to have that instead, let the requirement "
+            f"fit {version}, or take another runtime version"
+        )
+
+    def _match(self, solution: Resolution, mismatched: list[Change], runtime: str) -> Resolution:
+        """The same packages in the build that fits; what is pinned may stay as it was found.
+
+        Raises Unpreparable.
+        """
+        pins = [f"{change.name}=={change.version.partition('+')[0]}" for change in mismatched]
+        pins = [f"{pin}+{self._build}" for pin in pins]
+        kept = self._frameworks.keep_unpinned()
+        said = ""
+        for constraints, variables in ((pins, {}), ([], {_BACKEND: self._build})):
+            try:
+                changes = self._resolve(constraints=[*kept, *constraints], variables=variables)
+            except UvFailed as failure:
+                said = failure.output
+                continue
+            if not find_mismatched(changes, self._build):
+                return Resolution(changes, variables, solution.notes)
+        if any(change.name == "torch" for change in mismatched):
+            return solution  # whose size decides
+        found = ", ".join(f"{change.name} {change.version}" for change in mismatched)
+        reason = uv_errors.reason(said).partition(";")[0]
+        raise PreparationError(
+            f"{self._archives} requires {', '.join(c.name for c in mismatched)}, but the build "
+            f"{found} doesn't work with torch {self._installed['torch']} of runtime {runtime}, and "
+            f"this machine's indexes don't have {', '.join(pins)} ({reason}). Way out: start the "
+            "service with UV_FIND_LINKS=FOLDER or UV_INDEX=ADDRESS that has it"
+        )
+
+    def _find_requirement(self, name: str) -> str:
+        requirements = (text for wheel in self._wheels for text in wheel.requirements)
+        return next((text for text in requirements if name_of(text) == name), "")
+
+    def _resolve(
+        self,
+        *,
+        requirements: Sequence[str] = (),
+        constraints: Sequence[str] = (),
+        variables: Mapping[str, str] | None = None,
+    ) -> list[Change]:
+        """Raises UvFailed."""
+        has_tensorflow = "tensorflow" in self._installed
+        overrides = self._write("overrides.txt", _NO_GPU_BUILD if has_tensorflow else "")
+        limits = self._write("constraints.txt", "".join(f"{line}\n" for line in constraints))
+        options = ["--dry-run", "--python", self._base.python, "--override", overrides]
+        paths = [*requirements, *(wheel.path for wheel in self._wheels)]
+        command = ["pip", "install", *options, "--constraint", limits, *paths]
+        return list(read_changes(self._uv.isolated.run(command, variables)))
+
+    def _write(self, name: str, text: str) -> str:
+        path = os.path.join(self._directory, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path

@@ -1,0 +1,108 @@
+"""Chooses the smallest part of a runtime that a program needs, by scanning its sources."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+from footplate.replica.environment.errors import PreparationError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import IO, Any, Iterable
+
+VARIABLE = "FOOTPLATE_RUNTIME_SLICE"
+
+_TEXT_BYTES = 4 << 20
+_SOURCES = (
+    *(".py", ".pyx", ".ipynb", ".sh", ".cfg", ".ini", ".toml", ".txt"),
+    *(".json", ".yaml", ".yml"),
+)
+_NOTHING_NAMED = (
+    "nothing names what it lacks of the whole runtime; name that in the code or in setup.py's "
+    f"install_requires, or set {VARIABLE}=full in the env of a job of Vertex AI, to get all of it"
+)
+_NAME = re.compile(r"[A-Za-z0-9_]+")
+
+
+class Slice:
+    """One of a task's slices, as the task describes it."""
+
+    def __init__(self, described: dict[str, Any]) -> None:
+        self.name = str(described["name"])
+        self.lock_sha256 = str(described["lock_sha256"])
+        self.unless = frozenset(str(word) for word in described.get("unless") or ())
+        self.fallback = bool(described.get("fallback"))
+
+
+class Words:
+    """Where each of the words that matter was first seen."""
+
+    def __init__(self, wanted: Iterable[str]) -> None:
+        self._wanted = frozenset(wanted)
+        self.places: dict[str, str] = {}
+
+    def see(self, text: str, place: str) -> None:
+        """Names in ``text``, whole and in their parts between underscores."""
+        for name in set(_NAME.findall(text)):
+            for word in (name, *name.split("_")):
+                if word in self._wanted:
+                    self.places.setdefault(word, place)
+
+    def see_file(self, archive: str, name: str, stream: IO[bytes]) -> None:
+        """A member of an archive, if it is a source and not about the package."""
+        suffix = posixpath.splitext(name)[1].lower()
+        about = ".egg-info/" in name or ".dist-info/" in name
+        if suffix in _SOURCES and not about:
+            text = stream.read(_TEXT_BYTES).decode("utf-8", "replace")
+            self.see(text, f"{posixpath.basename(name)} of {archive}")
+
+    def see_requirement(self, name: str, place: str) -> None:
+        self.see(name.lower().replace("-", "_").replace(".", "_"), place)
+
+
+class Choice:
+    """A slice and the reason for it. ``fallbacks`` serve where it can't be had."""
+
+    def __init__(self, chosen: Slice, fallbacks: list[Slice], reason: str) -> None:
+        self.slice = chosen
+        self.fallbacks = fallbacks
+        self.reason = reason
+
+
+def choose(slices: list[Slice], words: Words, forced: str) -> Choice:
+    """The smallest slice that has all that the words name; ``forced`` names one instead.
+
+    Raises:
+        Unpreparable: there is no slice of the name ``forced``.
+    """
+    chosen = [index for index, piece in enumerate(slices) if not piece.fallback]
+    if forced:
+        index = _find(slices, chosen, forced)
+        return _make(slices, index, f"{VARIABLE}={forced}")
+    reasons = []
+    for index in chosen[:-1]:
+        found = sorted(slices[index].unless & words.places.keys())
+        if not found:
+            return _make(slices, index, _NOTHING_NAMED)
+        reasons.append(f"{words.places[found[0]]} names {found[0]}")
+    return _make(slices, chosen[-1], reasons[0] if reasons else "")
+
+
+def _find(slices: list[Slice], chosen: list[int], forced: str) -> int:
+    if forced == "full":
+        return chosen[-1]
+    for index in chosen:
+        if slices[index].name.lower() == forced.lower():
+            return index
+    allowed = ", ".join(["full", *(slices[index].name for index in chosen)])
+    raise PreparationError(f"{VARIABLE} is {forced!r} in the job's env; allowed: {allowed}")
+
+
+def _make(slices: list[Slice], index: int, reason: str) -> Choice:
+    fallbacks = []
+    for piece in slices[index + 1 :]:
+        if not piece.fallback:
+            break
+        fallbacks.append(piece)
+    return Choice(slices[index], fallbacks, reason)

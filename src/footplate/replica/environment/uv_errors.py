@@ -1,0 +1,143 @@
+"""Explains uv's errors in one sentence."""
+
+from __future__ import annotations
+
+import errno
+import re
+
+from footplate.replica.environment.known_errors import recognise, summarise_build
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Iterator
+
+_ERROR = re.compile("^\\s*(?:error:|\u00d7)")
+_LEADER = re.compile("^\\s*(?:error:|cause:|[\u00d7\u2570\u251c\u2502\u2500\u25b6]+)\\s*")
+_MISSING = (
+    re.compile(r"no version of ([^\s,]+)"),
+    re.compile(r"([^\s,]+) has no (?:usable )?wheels"),
+    re.compile(r"([^\s,]+) was not found in"),
+)
+_FAILED_BUILD = re.compile(r"Failed to (?:build|download and build) `([^`]+)`")
+_OUTPUT = re.compile(r"^\s*\[(?:stderr|stdout)\]\s*$")
+_TRACEBACK = "Traceback (most recent call last):"
+_PROGRESS = ("Building wheel...", "Building wheel from source distribution...")
+_FRAME = " \u2502^~"
+_PREAMBLE = re.compile(r"^No solution found when resolving dependencies:+ ")
+_CONCLUSION = re.compile(
+    r"(?: And because only \S+ is available(?: and you require [^,]*, we can conclude that|,)"
+    r"|, we can conclude that) your requirements are unsatisfiable$"
+)
+_NO_SPACE = re.compile(r"No space left on device|Disk quota exceeded|\(os error (?:28|122)\)")
+FULL = (
+    "the disk is full; make room, for instance with `footplate runtimes prune`, or put the cache "
+    "elsewhere (setting cache_dir; UV_CACHE_DIR for uv's own)"
+)
+_BUILD_LINES = 8
+_WORDS_LENGTH = 1500
+
+
+def find_missing(output: str) -> str:
+    """The requirement that can't be had or built, like ``numpy==1.10``; empty if not said."""
+    failed = _FAILED_BUILD.search(output)
+    if failed:
+        return failed.group(1).replace("@", "==") if "://" not in failed.group(1) else ""
+    for pattern in _MISSING:
+        match = pattern.search(output)
+        if match:
+            return match.group(1).strip("`")
+    return ""
+
+
+def find_source(output: str) -> str:
+    """The address in a requirement that could not be fetched or built; or empty."""
+    failed = _FAILED_BUILD.search(output)
+    return failed.group(1) if failed and "Failed to download and build" in failed.group(0) else ""
+
+
+def is_unavailable(output: str) -> bool:
+    """Whether the indexes lack something, as against not being reached or breaking."""
+    return "No solution found" in output
+
+
+def failed_to_build(output: str) -> bool:
+    return _FAILED_BUILD.search(output) is not None
+
+
+def reason(output: str) -> str:
+    """Why, in words of ours where that is known, else what uv gives as the reason."""
+    return recognise(output) or read_reason(output)
+
+
+def read_reason(output: str) -> str:
+    """What uv gives as the reason, without its hints about itself."""
+    clauses: list[str] = []
+    keeping = False
+    for line in output.splitlines():
+        if _ERROR.match(line):
+            clauses, keeping = [], True
+        elif line.startswith("hint:") or _OUTPUT.match(line) or not line.strip():
+            keeping = False
+        if keeping and _LEADER.match(line):
+            clauses.append(_LEADER.sub("", line).strip())
+        elif keeping:
+            clauses[-1] += f" {line.strip()}"
+    words = ": ".join(clauses) or " ".join(output.split())[-_WORDS_LENGTH:]
+    words = _CONCLUSION.sub("", _PREAMBLE.sub("", words.rstrip("."))).rstrip(".")
+    return words if len(words) <= _WORDS_LENGTH else f"{words[:_WORDS_LENGTH]}..."
+
+
+def is_full(output: str) -> bool:
+    """Whether there was no room on a disk: uv says so in the system's words."""
+    return _NO_SPACE.search(output) is not None
+
+
+def explain_os_error(error: OSError) -> str:
+    return FULL if error.errno in (errno.ENOSPC, errno.EDQUOT) else str(error)
+
+
+def explain(output: str) -> str:
+    """Why an installation failed; with what was to be built, where that is it."""
+    if is_full(output):
+        return FULL
+    if failed_to_build(output):
+        return f"{find_missing(output)} doesn't build: {explain_build(output)}"
+    return reason(output)
+
+
+def explain_build(output: str) -> str:
+    """Why something doesn't build: the build's own last words, unless uv found fault itself."""
+    why = reason(output)
+    if "://" in find_source(output):  # it was never fetched
+        return why
+    return build_output(output) or why if "build backend" in why.lower() else why
+
+
+def build_output(output: str) -> str:
+    """The last lines that the build itself printed, without the frames of tracebacks."""
+    lines = output.splitlines()
+    starts = [index for index, line in enumerate(lines) if _OUTPUT.match(line)]
+    if starts:
+        said = lines[starts[-1] + 1 :]
+    else:
+        errors = [i for i, line in enumerate(lines) if _ERROR.match(line)]
+        said = lines[: errors[-1] if errors else len(lines)]  # builds print such lines, too
+    hint = (i for i, line in enumerate(said) if line.startswith("hint:"))
+    said = said[: next(hint, len(said))]
+    known = summarise_build(said)
+    if known:
+        return known[:_WORDS_LENGTH]
+    kept = [line.strip() for line in _without_noise(said) if line.strip(_FRAME)]
+    return " | ".join(kept[-_BUILD_LINES:])[-_WORDS_LENGTH:]
+
+
+def _without_noise(lines: list[str]) -> Iterator[str]:
+    margin, in_traceback = 0, False
+    for line in lines:
+        if line.strip() in _PROGRESS:
+            continue
+        if line.strip() == _TRACEBACK:
+            margin, in_traceback = line.index(_TRACEBACK), True
+        elif not in_traceback or not line[margin : margin + 1].isspace():
+            in_traceback = False
+            yield line

@@ -1,0 +1,133 @@
+"""Builds the file system view of a replica's program."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from footplate.replica.isolation import mode_selection, rootfs_pool
+from footplate.replica.isolation.hidden_paths import (
+    HiddenPaths,
+    find_closed,
+    find_hidden,
+    find_records,
+    is_below,
+)
+from footplate.replica.isolation.id_maps import open_map
+from footplate.replica.isolation.mount_namespace import MountNamespace
+from footplate.replica.isolation.spawn import SpawnFailed
+from footplate.replica.realpath import find_real
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Sequence
+
+    from footplate.replica.context import Context
+
+VIEWS = "programs have views of their own"
+_HOST_TMP = "/tmp"  # noqa: S108  that of the host, named to keep out of it
+
+
+def make_view(
+    context: Context, environment: Sequence[str], directories: Sequence[str]
+) -> tuple[MountNamespace | None, str]:
+    """The program's own view of the file system; or None, and why it can't be had.
+
+    ``environment`` is where its interpreter and packages lie, ``directories`` are the job's. Of
+    the service's own directories it sees its working directory, the buckets and its environment.
+    The cache it can read: what all supervisors run lies there, and others' environments.
+    It is tried, where no other one was since the machine started.
+    """
+    buckets = _real_directory(context.ticket.get("buckets"))
+    cache = str(context.ticket.get("cache") or "")
+    own = [context.home.work, os.path.dirname(context.home.metrics)]
+    interpreter = [os.path.dirname(os.path.dirname(sys.executable)), sys.prefix]
+    needed = [*own, buckets, *interpreter, *environment]
+    shared = [str(path) for path in context.ticket.get("tmp_paths") or ()]
+    paths = [path for path in (*needed, *directories, *shared, cache, context.command[-1]) if path]
+    real = {path: find_real(path) for path in dict.fromkeys(paths)}
+    in_tmp = _outermost([*paths, *real.values()], _HOST_TMP)
+    if _HOST_TMP in in_tmp:
+        return None, f"{_HOST_TMP} itself is in use by the service"
+    reached = [*(real[path] for path in [*needed, *shared] if path), *find_shared(context)]
+    closed = [] if context.user is None else find_closed(reached)
+    hidden = find_hidden([*(context.ticket.get("private") or ()), *closed])
+    kept = [path for path in in_tmp if not is_below(path, hidden)]  # the path mask shows them
+    view = MountNamespace(_take_root(context, buckets), context.home.tmp, buckets, kept)
+    view.records = find_records(buckets)
+    shown = [real[path] for path in needed if path]
+    shown += (
+        [] if context.user is None else [*find_shared(context), *(real[path] for path in shared)]
+    )
+    sealed = [_real_directory(cache)]
+    if context.user is not None and find_closed([os.path.join(sealed[0], "")]):
+        sealed = []  # what the program needs of it is shown
+    cover = os.path.join(find_real(context.home.path), "hidden_paths")
+    view.hidden_paths = HiddenPaths(cover, hidden, shown, sealed)
+    unmapped = _map(context, view)
+    fault = _find_fault(context, view)
+    if fault and view.id_map >= 0:
+        view.close()
+        unmapped, fault = fault, _find_fault(context, view)
+    return (None, fault) if fault else (view, unmapped)
+
+
+def find_shared(context: Context) -> list[str]:
+    """The directories outside its HOME that the program writes: its own, and the buckets."""
+    paths = [context.ticket.get("buckets"), *(context.task.get("directories") or ())]
+    found: list[str] = []
+    for path in sorted({_real_directory(path) for path in paths} - {""}):
+        if not is_below(path, found):
+            found.append(path)
+    return found
+
+
+def _map(context: Context, view: MountNamespace) -> str:
+    """Have the user own the files of the service in what he writes. Why that can't be, or empty."""
+    if context.user is None:
+        return ""
+    view.mapped = find_shared(context)
+    try:
+        view.id_map = open_map(context.user)
+    except (OSError, SpawnFailed) as error:
+        return str(error)
+    return ""
+
+
+def _find_fault(context: Context, view: MountNamespace) -> str:
+    """Why this view can't be had. It isn't tried where one like it was."""
+    disks = sorted({os.stat(path).st_dev for path in view.mapped})
+    proof = VIEWS if view.id_map < 0 else f"{VIEWS}, with mapped owners on disks {disks}"
+    if proof in context.capability_cache:
+        return ""
+    fault = mode_selection.find_fault(view)
+    if not fault:
+        context.capability_cache.add(proof)
+    return fault
+
+
+def _take_root(context: Context, buckets: str) -> str:
+    """The real path. Where a build was in a view, its root has what was written into that."""
+    root = context.home / "root"
+    if not os.path.lexists(root):
+        added = ["proc", "tmp", "gcs"] if buckets else ["proc", "tmp"]
+        context.root = rootfs_pool.take(root, str(context.ticket.get("roots") or ""), added)
+        if context.root is None:
+            os.makedirs(root, exist_ok=True)
+    return find_real(root)
+
+
+def _real_directory(path: object) -> str:
+    """Empty: there is none."""
+    real = find_real(str(path)) if path else ""
+    return real if os.path.isdir(real) else ""
+
+
+def _outermost(paths: Sequence[str], top: str) -> list[str]:
+    """The absolute paths in ``top`` that exist, without those that lie below another one."""
+    found: list[str] = []
+    absolute = {os.path.normpath(path) for path in paths if os.path.isabs(path)}
+    for path in sorted(path for path in absolute if path == top or is_below(path, [top])):
+        if os.path.exists(path) and not is_below(path, found):
+            found.append(path)
+    return found

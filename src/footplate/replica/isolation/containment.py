@@ -1,0 +1,163 @@
+"""The interface of all containment modes."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from footplate.replica.isolation.procfs import find, find_below
+from footplate.replica.isolation.spawn import Launch, begin_session, execute, spawn
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Iterable, Sequence
+
+    from footplate.replica.isolation.init import Init
+    from footplate.replica.isolation.mount_namespace import MountNamespace
+    from footplate.replica.isolation.resource_limits import Limits
+
+KILL_TIMEOUT_S = 10.0
+"""How long a kill waits for what it killed: a process in the midst of I/O takes its time."""
+
+
+class Unavailable(Exception):
+    """This containment mode is not available; the message says why."""
+
+
+class Child:
+    """A process that the supervisor started and must wait for."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._status: int | None = None
+
+    def terminate(self) -> None:
+        """SIGTERM to the program, which isn't reaped yet: its number is its own."""
+        os.kill(self.pid, signal.SIGTERM)
+
+    @property
+    def reaped(self) -> bool:
+        """Whether its number may be another's by now."""
+        return self._status is not None
+
+    def has_ended(self) -> bool:
+        """Whether it is a zombie; it stays one until ``reap``, so that its number stays its own."""
+        if self._status is not None:
+            return True
+        if hasattr(os, "waitid"):
+            flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
+            return os.waitid(os.P_PID, self.pid, flags) is not None
+        pid, status = os.waitpid(self.pid, os.WNOHANG)
+        self._status = status if pid else None
+        return bool(pid)
+
+    def reap(self) -> int:
+        """The program's wait status, as os.wait gives it."""
+        if self._status is None:
+            self._status = os.waitpid(self.pid, 0)[1]
+        return self._status
+
+    def record(self) -> dict[str, object]:
+        """What other processes need to find what this one has become."""
+        found = find(self.pid)
+        return {"pid": self.pid, "pid_start": found.start if found is not None else 0}
+
+
+class ProcessSet:
+    """The numbers of the processes that a program is made of.
+
+    Among them are ``helpers``, which belong to the containment mode: they only wait for its
+    processes.
+    """
+
+    __slots__ = ("helpers", "pids")
+
+    def __init__(self, pids: list[int], helpers: Iterable[int] = ()) -> None:
+        self.pids = pids
+        self.helpers = frozenset(helpers)
+
+
+class Containment:
+    """Starts programs one after the other; ``kill`` ends all that they have started."""
+
+    name = ""
+    guarantee = ""
+    thorough = False
+    """Whether nothing is left after ``kill``, whatever the program did to get away."""
+    groups: Sequence[str] = ()
+    """Directories of control groups that hold the program and nothing else."""
+
+    def adopt(self, init: Init) -> None:
+        """Have it keep the next program: where that is of no use, end it."""
+        init.give_up()
+
+    def prepare(self) -> None:
+        """Create what ``record`` describes for the next program, in advance.
+
+        Raises OSError: there can be no more processes.
+        """
+
+    def start(self, launch: Launch, view: MountNamespace | None) -> Child:
+        """Start a program, which sees ``view`` if given.
+
+        Raises:
+            SpawnFailed: it could not be started; nothing of it is left.
+            OSError: there can be no more processes.
+        """
+
+        def body(_: int) -> None:
+            begin_session()
+            self._join()
+            if view is not None:
+                enter_view(view)
+            execute(launch)
+
+        return Child(spawn(body))
+
+    @property
+    def fault(self) -> str:
+        """What ended the program from outside, if known; else empty."""
+        return ""
+
+    def discard(self) -> None:
+        """Free disk space that the dead program used."""
+
+    def kill(self) -> bool:
+        """Kill all known processes; False: some are still alive."""
+        raise NotImplementedError
+
+    def limit(self, wanted: Limits) -> dict[str, str]:  # noqa: ARG002  for those that can
+        """Bound what programs may use; before the first is started.
+
+        Returns for ``memory`` and ``CPU`` why that can't be, empty if it is.
+        """
+        reason = f"mode {self.name} can't"
+        return {"memory": reason, "CPU": reason}
+
+    def family(self, child: Child) -> ProcessSet:
+        """The processes of ``child`` as far as known, zombies included."""
+        return ProcessSet([child.pid, *find_below(child.pid)])
+
+    def oom_kills(self) -> int | None:
+        """How many of its processes the kernel's OOM killer ended; None: unknown."""
+        return None
+
+    def reap_finished(self) -> None:
+        """Reap orphans that became this process's children."""
+
+    def record(self) -> dict[str, object]:
+        """What a later process needs to ``kill`` after the death of this one."""
+        return {}
+
+    def close(self) -> None:
+        """Release the resources of this containment mode."""
+
+    def _join(self) -> None:
+        """In the child, before it becomes the program."""
+
+
+def enter_view(view: MountNamespace) -> None:
+    from footplate.replica.isolation.mount_namespace import leave_host  # in children only: ctypes
+
+    leave_host()
+    view.enter(fresh_proc=False)

@@ -1,0 +1,121 @@
+"""Hides directories from a program, except its own paths in them."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from footplate.replica.realpath import find_real
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any, Iterable, Sequence
+
+_RECORDS = ".footplate"
+
+
+class HiddenPaths:
+    """``hidden`` directories are seen empty, and can't be written, but for what is shown there.
+
+    ``shown`` is as the host has it; ``sealed`` can be read only, but for what is shown below.
+    All are real paths. ``cover`` is made, an empty directory that gets the places of what is
+    shown, where they can't lie in memory.
+    """
+
+    __slots__ = ("cover", "hidden", "sealed", "shown")
+
+    def __init__(
+        self, cover: str, hidden: Sequence[str], shown: Sequence[str], sealed: Sequence[str]
+    ) -> None:
+        self.cover = cover
+        self.hidden = hidden
+        self.sealed: list[str] = [path for path in sealed if os.path.isdir(path)]
+        below = [path for path in shown if is_below(path, [*hidden, *self.sealed])]
+        self.shown: list[str] = [path for path in below if os.path.isdir(path)]
+
+    @classmethod
+    def of(cls, told: Sequence[Any]) -> HiddenPaths:
+        """The one that ``tell`` told of, which has looked at its paths already."""
+        hidden_paths = cls.__new__(cls)
+        hidden_paths.cover, hidden_paths.hidden, hidden_paths.shown, hidden_paths.sealed = told
+        return hidden_paths
+
+    def tell(self) -> tuple[object, ...]:
+        """For a process that was forked before: nothing but texts, in lists."""
+        return self.cover, list(self.hidden), self.shown, self.sealed
+
+    def draw(self, host: str) -> None:
+        """In a mount namespace of one's own, where the host's root is seen at ``host``.
+
+        Raises OSError.
+        """
+        from footplate.replica.isolation import syscalls  # in children only: it costs memory
+
+        for path in self.hidden:
+            os.makedirs(path, exist_ok=True)  # a private /tmp doesn't have it
+            self._cover(host, path)
+        for path in self.sealed:
+            _show(host, path)
+        for path in self.shown:
+            _show(host, path)
+        for path in (*self.hidden, *self.sealed):
+            syscalls.seal(path)
+
+    def _cover(self, host: str, path: str) -> None:
+        """By a file system in memory: to make directories, and remove them, costs nothing there."""
+        from footplate.replica.isolation import syscalls  # in children only: it costs memory
+
+        try:
+            syscalls.mount("tmpfs", path, syscalls.MS_NOSUID_NODEV_NOEXEC, "tmpfs", "mode=755")
+        except OSError:
+            os.makedirs(host + self.cover, exist_ok=True)
+            syscalls.mount(host + self.cover, path, syscalls.MS_BIND)
+
+
+def find_closed(paths: Iterable[str]) -> list[str]:
+    """The outermost directories through which only their owner may go to these real paths.
+
+    Where one is hidden but for the paths, other users reach them.
+    """
+    found: list[str] = []
+    for path in paths:
+        parts = path.split(os.path.sep)[1:-1]
+        for count in range(1, len(parts) + 1):
+            directory = os.path.sep + os.path.join(*parts[:count])
+            if not _is_open(directory):
+                found.append(directory)
+                break
+    return sorted(set(found))
+
+
+def _is_open(directory: str) -> bool:
+    try:
+        return bool(os.stat(directory).st_mode & stat.S_IXOTH)
+    except OSError:
+        return True
+
+
+def find_records(buckets: str) -> str:
+    """What the service itself keeps among the buckets; empty: nothing is there.
+
+    What it has written there it believes: programs have no business in it but to read.
+    """
+    path = os.path.join(buckets, _RECORDS)
+    return path if buckets and os.path.isdir(path) else ""
+
+
+def find_hidden(paths: Iterable[object]) -> list[str]:
+    """Those that can be hidden, as real paths, the outermost first: the root of all can't."""
+    real = {find_real(str(path)) for path in paths}
+    return sorted(path for path in real if path != os.path.sep and os.path.isdir(path))
+
+
+def _show(host: str, path: str) -> None:
+    from footplate.replica.isolation import syscalls  # in children only: it costs memory
+
+    os.makedirs(path, exist_ok=True)
+    syscalls.mount(host + path, path, syscalls.MS_BIND | syscalls.MS_REC)
+
+
+def is_below(path: str, others: Iterable[str]) -> bool:
+    return any(path.startswith(other + os.path.sep) for other in others)

@@ -1,0 +1,275 @@
+"""Init processes of PID namespaces, forked in advance and configured later.
+
+A supervisor that has touched few of the pages that it shares with its fork server is forked
+cheaply; later the kernel would copy for it, once more, every page that it has written before. So
+init is what it makes first.
+
+A helper process is there where the supervisor can't make a process namespace itself: where that
+takes a user namespace, which the supervisor would have to go into, or ctypes, which it hasn't
+loaded.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import select
+import signal
+import socket
+import sys
+
+from footplate.replica.file_io import write_text
+from footplate.replica.isolation.init_protocol import InitConfig
+from footplate.replica.isolation.procfs import Process, find
+from footplate.replica.isolation.spawn import (
+    ForkedChild,
+    begin_session,
+    close_all_but,
+    fork,
+    fork_child,
+)
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Callable
+
+    from footplate.replica.isolation.mount_namespace import MountNamespace
+
+_NUMBER_BYTES = 8
+
+
+class Init:
+    """``leash`` takes its order, then signal numbers, and holds its life: init ends when it
+    closes. It brings the program's wait status.
+
+    ``pid`` is that of init, or of its helper process; ``process`` is init, None if it is gone
+    already.
+    """
+
+    def __init__(self, child: ForkedChild, process: Process | None, leash: socket.socket) -> None:
+        self.pid = child.pid
+        self.process = process
+        self._child = child
+        self._leash = leash
+
+    def start(self, order: InitConfig) -> None:
+        """Let it start its program. Raises SpawnFailed."""
+        try:
+            order.send(self._leash)  # who is gone says why, or is as good as a program killed
+            self._child.wait()
+        except BaseException:
+            self._leash.close()
+            raise
+
+    def forward_signal(self, number: int) -> None:
+        """A signal to the program."""
+        try:
+            self._leash.send(bytes([number]))
+        except (BrokenPipeError, ConnectionResetError):  # init is gone already
+            return
+
+    def conclude(self) -> int | None:
+        """The program's wait status after ``pid`` was reaped; None: not reported."""
+        with self._leash:
+            return _read_number(self._leash)
+
+    def give_up(self) -> None:
+        """End it: there will be no program."""
+        self._child.abandon()
+        self._leash.close()
+        os.waitpid(self.pid, 0)
+
+
+def make() -> Init | None:
+    """An init that is this process's own child.
+
+    None: that can't be had here. Who was forked from a fork server has loaded what it takes.
+
+    Raises OSError: there can be no more processes.
+    """
+    kernel = sys.modules.get("footplate.replica.isolation.syscalls")
+    if kernel is None:
+        return None
+    try:
+        own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        kernel.unshare(kernel.CLONE_NEWPID)  # of those that are forked from now on
+    except OSError:  # a helper process may, in a user namespace, or tells why not
+        os.close(own)
+        return None
+    try:
+        return _make(_begin, lambda pid, _: find(pid))
+    finally:
+        kernel.setns(own)
+        os.close(own)
+
+
+def make_with_helper_process() -> Init:
+    """Where that can't be had, either, ``start`` raises. Raises OSError, as ``make``."""
+    return _make(_keep, lambda pid, leash: _find_child(pid, _read_number(leash) or 0))
+
+
+def _make(
+    body: Callable[[int, int, int], None], look: Callable[[int, socket.socket], Process | None]
+) -> Init:
+    """``body`` gets the supervisor's number, what keeps it waiting, and init's end of the leash;
+    ``look`` finds init by the number of the child, and our end.
+    """
+    end, leash = socket.socketpair()
+    supervisor = os.getpid()
+    try:
+        with end:
+            child = fork(lambda ready: body(supervisor, ready, end.fileno()))
+    except BaseException:
+        leash.close()
+        raise
+    return Init(child, look(child.pid, leash), leash)
+
+
+def _find_child(parent: int, pid: int) -> Process | None:
+    found = find(pid)
+    return found if found is not None and found.parent == parent else None
+
+
+def _begin(supervisor: int, ready: int, leash: int) -> None:
+    """Init without a helper process: it is the supervisor's own child.
+
+    Whether that has died before it could be told of the death, the leash tells.
+    """
+    from footplate.replica.isolation import syscalls  # in children only: it costs memory
+    from footplate.replica.isolation.mount_namespace import leave_host
+
+    gc.disable()
+    close_all_but({ready, leash})
+    begin_session()
+    leave_host()
+    syscalls.die_with_parent(signal.SIGKILL)
+    _live(supervisor, ready, leash)
+
+
+def _keep(supervisor: int, ready: int, leash: int) -> None:
+    """The helper process: leave the host, start init, and last as long as it does.
+
+    It shares init's mounts, so that it can't look into /proc once init has begun.
+    """
+    from footplate.replica.isolation import syscalls  # in children only: it costs memory
+    from footplate.replica.isolation.mount_namespace import leave_host
+
+    gc.disable()
+    close_all_but({ready, leash})
+    begin_session()
+    leave_host(syscalls.CLONE_NEWPID)
+    syscalls.die_with_parent(signal.SIGKILL)
+    if os.getppid() != supervisor:
+        os._exit(1)
+    pid = os.fork()
+    if pid:
+        _write_number(leash, pid)
+        os.close(leash)
+        os.close(ready)
+        os.waitpid(pid, 0)
+        os._exit(0)
+    syscalls.die_with_parent(signal.SIGKILL)
+    _live(supervisor, ready, leash)
+
+
+def _live(supervisor: int, ready: int, leash: int) -> None:
+    """Init: show the namespace in /proc, start the program, reap until it ends."""
+    from footplate.replica.isolation import syscalls  # in children only: it costs memory
+
+    wake_end, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    _begin_numbers(supervisor)
+    channel = socket.socket(fileno=leash)
+    try:
+        order = InitConfig.receive(channel)
+    except EOFError:
+        os._exit(0)
+    _show_inside(order.view)
+    program = _start(order)
+    if order.launch.user is not None:  # to change users has made the kernel forget it
+        syscalls.die_with_parent(signal.SIGKILL)
+    os.close(ready)
+    channel.detach()
+    _serve(program, leash, wake_end)
+
+
+def _begin_numbers(last: int) -> None:
+    """Programs of one host have different numbers: torchrun tells its nodes apart by them."""
+    try:
+        write_text("/proc/sys/kernel/ns_last_pid", str(last))
+    except OSError:  # then they begin at 2
+        return
+
+
+def _start(order: InitConfig) -> int:
+    """The program, born in its groups: for init is in them as long as that takes, and no longer.
+
+    To go into the first takes 10 ms, in which the kernel doesn't work; all others next to nothing.
+    """
+    for door in order.inside:
+        os.write(door, b"0")  # itself, whatever its number is here
+    program = fork_child(order.launch)
+    os.chdir("/")
+    for door in order.outside:
+        os.write(door, b"0")
+    for descriptor in (*order.inside, *order.outside, *order.launch.descriptors()):
+        os.close(descriptor)
+    return program
+
+
+def _show_inside(view: MountNamespace | None) -> None:
+    """For all in the mount namespace."""
+    from footplate.replica.isolation import syscalls  # in children only: it costs memory
+
+    if view is not None:
+        view.enter(fresh_proc=True)
+        view.close()
+        return
+    syscalls.mount("none", "/", syscalls.MS_REC | syscalls.MS_SLAVE)
+    syscalls.mount("proc", "/proc", syscalls.MS_NOSUID_NODEV_NOEXEC, "proc")
+
+
+def _serve(program: int, leash: int, wake_end: int) -> None:
+    poller = select.poll()
+    poller.register(leash, select.POLLIN)
+    poller.register(wake_end, select.POLLIN)
+    while True:
+        ready = [descriptor for descriptor, _ in poller.poll()]
+        if wake_end in ready:
+            os.read(wake_end, 4096)
+            _reap_until(program, leash)
+        if leash in ready:
+            signals = os.read(leash, 16)
+            if not signals:
+                os._exit(0)
+            for number in signals:
+                os.kill(program, number)
+
+
+def _reap_until(program: int, leash: int) -> None:
+    """Reap whoever has ended; if the program has, report it, and end everything."""
+    while True:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if not pid:
+            return
+        if pid == program:
+            _write_number(leash, status)
+            os._exit(0)
+
+
+def _write_number(leash: int, number: int) -> None:
+    os.write(leash, number.to_bytes(_NUMBER_BYTES, "little"))
+
+
+def _read_number(leash: socket.socket) -> int | None:
+    """The next number, None if there will be none."""
+    try:
+        data = leash.recv(_NUMBER_BYTES)
+    except ConnectionResetError:
+        return None
+    return int.from_bytes(data, "little") if len(data) == _NUMBER_BYTES else None

@@ -1,0 +1,119 @@
+"""Chooses a containment mode, and finds it again after the supervisor's death."""
+
+from __future__ import annotations
+
+import os
+
+from footplate.replica.isolation.cgroup import CgroupContainment
+from footplate.replica.isolation.containment import Containment, Unavailable, enter_view
+from footplate.replica.isolation.namespace import NamespaceContainment
+from footplate.replica.isolation.process_group import ProcessGroupContainment
+from footplate.replica.isolation.procfs import boot_id
+from footplate.replica.isolation.spawn import SpawnFailed, spawn
+from footplate.replica.isolation.subreaper import SubreaperContainment, sweep_marked
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any
+
+    from footplate.replica.isolation.capability_cache import CapabilityCache
+    from footplate.replica.isolation.mount_namespace import MountNamespace
+
+CONTAINMENT_MODES = ("cgroup", "namespace", "subreaper", "best-effort")
+
+
+def choose(
+    wanted: str,
+    mark: str,
+    *,
+    limited: bool = False,
+    capability_cache: CapabilityCache | None = None,
+) -> tuple[Containment, list[str]]:
+    """The strongest containment mode that works, or the requested one; and why stronger ones fail.
+
+    ``limited``: it is to ``limit`` what programs use, if it can. What ``capability_cache`` has
+    isn't tried.
+
+    Raises:
+        Unavailable: the wanted containment mode doesn't work, or there is none of this name.
+    """
+    if wanted != "auto" and wanted not in CONTAINMENT_MODES:
+        allowed = ", ".join(("auto", *CONTAINMENT_MODES))
+        raise Unavailable(f"isolation {wanted!r} was asked for; allowed: {allowed}")
+    reasons: list[str] = []
+    for name in CONTAINMENT_MODES if wanted == "auto" else (wanted,):
+        try:
+            return _open(name, mark, limited=limited, capability_cache=capability_cache), reasons
+        except Unavailable as error:
+            reasons.append(f"{name}: {error}")
+    raise Unavailable(f"this machine can't isolate programs as asked for: {'; '.join(reasons)}")
+
+
+def find_fault(view: MountNamespace) -> str:
+    """Why ``view`` can't be had here; empty if it can."""
+
+    def body(ready: int) -> None:
+        enter_view(view)
+        os.close(ready)
+        os._exit(0)
+
+    try:
+        os.waitpid(spawn(body), 0)
+    except (SpawnFailed, OSError) as error:
+        return str(error)
+    return ""
+
+
+def describe(containment: Containment, mark: str) -> dict[str, object]:
+    """The JSON record that cleanup needs."""
+    return {
+        "containment_mode": containment.name,
+        "mark": mark,
+        "boot": boot_id(),
+        **containment.record(),
+    }
+
+
+def sweep(record: dict[str, Any]) -> bool:
+    """Kill what is left of a program whose supervisor is dead; False: some is still there.
+
+    After the machine was started anew there is nothing. On every containment mode those that bear
+    the mark are looked for besides.
+    """
+    if record["boot"] != boot_id():
+        return True
+    containment = _reopen(record)
+    clean = containment.kill() if containment is not None else True
+    clean = sweep_marked(record["mark"]) and clean
+    if clean and containment is not None:
+        containment.close()
+    return clean
+
+
+def _open(
+    name: str, mark: str, *, limited: bool, capability_cache: CapabilityCache | None
+) -> Containment:
+    if name == "cgroup":
+        return CgroupContainment.open(
+            f"footplate-{mark[:16]}", limited=limited, capability_cache=capability_cache
+        )
+    if name == "namespace":
+        return NamespaceContainment.open()
+    if name == "subreaper":
+        return SubreaperContainment.open()
+    return ProcessGroupContainment()
+
+
+def _reopen(record: dict[str, Any]) -> Containment | None:
+    """None for the containment modes that then have nothing but the mark."""
+    if record["containment_mode"] == "cgroup":
+        return CgroupContainment.reopen(record)
+    if record["containment_mode"] == "namespace":
+        return NamespaceContainment.reopen(record)
+    if record["containment_mode"] == "container":
+        from footplate.replica.container.containment import (
+            EngineContainment,
+        )  # only those that had one
+
+        return EngineContainment.reopen(record)
+    return None

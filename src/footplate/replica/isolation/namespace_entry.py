@@ -1,0 +1,91 @@
+"""Enters the namespaces and control groups of a running program.
+
+What there is to enter differs by containment mode: control groups on ``cgroup``, a process
+namespace on ``namespace``, and on all of them the program's own view of the file system where it
+has one. Whoever goes in is ended with all else that the containment mode ends; on ``best-effort``,
+which knows a process group only, that must be seen to by who starts it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from footplate.replica.isolation.containment import Unavailable
+from footplate.replica.isolation.procfs import Process, boot_id, find, find_all, is_alive
+
+TYPE_CHECKING = False  # without the module typing, which isn't needed
+if TYPE_CHECKING:
+    from typing import Any
+
+_NAMESPACES = ("user", "pid", "net", "uts", "ipc", "mnt")
+"""In the order of entering: the first gives an ordinary user the right to enter the others."""
+
+
+class Entry:
+    """Into where ``program`` is. ``groups`` are its control groups."""
+
+    def __init__(self, program: Process, groups: list[str]) -> None:
+        self.program = program
+        self._groups = groups
+
+    @classmethod
+    def find(cls, record: dict[str, Any]) -> Entry:
+        """``record`` is what the supervisor wrote for cleanup.
+
+        Raises:
+            Unavailable: no program runs there.
+        """
+        if record.get("boot") != boot_id():
+            raise Unavailable("the machine was started anew since")
+        if "init" in record:
+            program = _find_first_child(int(record["init"]), int(record["start"]))
+        else:
+            program = find(int(record.get("pid") or 0))
+            if program is not None and program.start != record.get("pid_start"):
+                program = None
+        if program is None or program.zombie:
+            raise Unavailable("its program doesn't run")
+        return cls(program, [str(group) for group in record.get("groups") or ()])
+
+    @property
+    def alive(self) -> bool:
+        """Whether the program still runs."""
+        return is_alive(self.program)
+
+    def enter(self) -> None:
+        """Go in, in a process that forks afterwards: only its child is in the process namespace.
+
+        Raises OSError, Unavailable.
+        """
+        from footplate.replica.isolation import syscalls  # in children only: it costs memory
+
+        for group in self._groups:
+            with open(os.path.join(group, "cgroup.procs"), "w", encoding="ascii") as file:
+                file.write("0")
+        doors = [_open_namespace(self.program.pid, kind) for kind in _NAMESPACES]
+        if not self.alive:  # then these may be another's; and the groups may have been emptied
+            raise Unavailable("its program has ended")
+        for door in doors:
+            if door is not None:
+                syscalls.setns(door)
+                os.close(door)
+
+
+def _open_namespace(pid: int, kind: str) -> int | None:
+    """None: this process is in it already, or the kernel has none of this kind."""
+    theirs, own = f"/proc/{pid}/ns/{kind}", f"/proc/self/ns/{kind}"
+    try:
+        if os.readlink(theirs) == os.readlink(own):
+            return None
+    except FileNotFoundError:
+        return None
+    return os.open(theirs, os.O_RDONLY)
+
+
+def _find_first_child(pid: int, start: int) -> Process | None:
+    """The program of an init, which has no older child: all others come from the program."""
+    init = find(pid)
+    if init is None or init.start != start:
+        return None
+    children = [process for process in find_all() if process.parent == pid]
+    return min(children, key=lambda process: (process.start, process.pid), default=None)

@@ -1,0 +1,150 @@
+"""A PID namespace for a program, which sees and signals no process outside it.
+
+    supervisor ── init (pid 1 inside) ── program
+    supervisor ── helper process (left the host's namespaces) ── init (pid 1 inside) ── program
+
+A small init is the namespace's first process; when it ends, the kernel kills everything in the
+namespace before that end can be seen. It ends with the program, and with the supervisor, however
+that dies. Nothing can leave the namespace. Init reports the program's exact wait status.
+
+Init is there before it is known what its program is (``inits``).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+from footplate.replica.isolation import init as init_module
+from footplate.replica.isolation.containment import KILL_TIMEOUT_S, Child, ProcessSet
+from footplate.replica.isolation.init_protocol import InitConfig
+from footplate.replica.isolation.procfs import Process, find_below, is_alive, kill
+from footplate.replica.isolation.spawn import Launch, SpawnFailed
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any, Sequence
+
+    from footplate.replica.isolation.init import Init
+    from footplate.replica.isolation.mount_namespace import MountNamespace
+
+_PROBE_CODE = 7
+_LOST_STATUS = int(signal.SIGKILL)
+"""Init didn't say how the program ended: someone killed it, and the program with it."""
+_INTERVAL_S = 0.002
+
+
+class NamespacedProgram(Child):
+    """The program that ``init`` runs. ``pid`` is that of init or of its parent helper."""
+
+    def __init__(self, init: Init) -> None:
+        super().__init__(init.pid)
+        self._init = init
+
+    def terminate(self) -> None:
+        self._init.forward_signal(signal.SIGTERM)
+
+    def reap(self) -> int:
+        if self._status is None:
+            super().reap()
+            reported = self._init.conclude()
+            self._status = _LOST_STATUS if reported is None else reported
+        return self._status
+
+    def record(self) -> dict[str, object]:
+        """Nothing: how to find it the containment tells, by its init."""
+        return {}
+
+
+class PidNamespace:
+    """Creates a new PID namespace for each program of a supervisor.
+
+    ``init`` is the process of the last one.
+    """
+
+    def __init__(self, init: Process | None = None) -> None:
+        self._init = init
+        self._waiting: Init | None = None
+
+    @classmethod
+    def reopen(cls, record: dict[str, Any]) -> PidNamespace:
+        """``record`` has what ``PidNamespace.record`` told, or nothing of it."""
+        if "init" not in record:
+            return cls()
+        return cls(Process(record["init"], 0, record["start"], zombie=False))
+
+    def record(self) -> dict[str, object]:
+        init = self._init
+        return {} if init is None else {"init": init.pid, "start": init.start}
+
+    def adopt(self, init: Init) -> None:
+        """Have it keep the next program."""
+        self._waiting, self._init = init, init.process
+
+    def prepare(self) -> None:
+        """Have an init for the next program. Raises OSError: there can be no more processes."""
+        if self._waiting is None:
+            self._make()
+
+    def start(
+        self,
+        launch: Launch,
+        view: MountNamespace | None,
+        inside: Sequence[int] = (),
+        outside: Sequence[int] = (),
+    ) -> NamespacedProgram:
+        """``inside`` and ``outside`` are those of an ``InitConfig``.
+
+        Raises SpawnFailed, OSError.
+        """
+        init, self._waiting = self._waiting or self._make(), None
+        init.start(InitConfig(launch, view, inside, outside))
+        return NamespacedProgram(init)
+
+    def _make(self) -> Init:
+        init = init_module.make() or init_module.make_with_helper_process()
+        self.adopt(init)
+        return init
+
+    def kill(self) -> bool:
+        """Everything in it; False: some of it is still there."""
+        killed = self._init is None or kill_init(self._init)
+        if self._waiting is not None:
+            self._waiting.give_up()
+            self._waiting = None
+        return killed
+
+    def family(self, child: Child) -> ProcessSet:
+        return ProcessSet([child.pid, *find_below(child.pid)], self.helpers(child))
+
+    def helpers(self, child: Child) -> tuple[int, ...]:
+        """Those of ``child`` that aren't the program's."""
+        init = self._init
+        return (child.pid,) if init is None or init.pid == child.pid else (child.pid, init.pid)
+
+
+def find_fault() -> str:
+    """Why no program can live in a process namespace here; empty if one can."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    try:
+        launch = Launch(["/bin/sh", "-c", f"exit {_PROBE_CODE}"], {}, "/", null, null)
+        status = PidNamespace().start(launch, None).reap()
+    except (OSError, SpawnFailed) as error:
+        return str(error)
+    finally:
+        os.close(null)
+    if not os.WIFEXITED(status) or os.WEXITSTATUS(status) != _PROBE_CODE:
+        return f"a program in a namespace ended with status {status}"
+    return ""
+
+
+def kill_init(init: Process) -> bool:
+    """When init is a zombie, or gone, the kernel has killed all others before."""
+    kill(init)
+    end = time.monotonic() + KILL_TIMEOUT_S
+    while is_alive(init):
+        if time.monotonic() >= end:
+            return False
+        time.sleep(_INTERVAL_S)
+    return True

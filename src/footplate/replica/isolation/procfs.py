@@ -1,0 +1,157 @@
+"""Finds and identifies processes through /proc."""
+
+from __future__ import annotations
+
+import functools
+import os
+import signal
+
+from footplate.replica.file_io import read_text
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Iterator
+
+MARK_VARIABLE = "FOOTPLATE_REPLICA_MARK"
+
+
+class Process:
+    """``start`` is its start time in ticks since boot; with ``pid`` it is unique until reboot."""
+
+    __slots__ = ("parent", "pid", "start", "zombie")
+
+    def __init__(self, pid: int, parent: int, start: int, *, zombie: bool) -> None:
+        self.pid = pid
+        self.parent = parent
+        self.start = start
+        self.zombie = zombie
+
+
+def find(pid: int) -> Process | None:
+    try:
+        fields = read_text(f"/proc/{pid}/stat").rpartition(")")[2].split()
+        return Process(pid, int(fields[1]), int(fields[19]), zombie=fields[0] in ("Z", "X"))
+    except (OSError, IndexError, ValueError):
+        return None
+
+
+def find_all() -> Iterator[Process]:
+    """All that can be seen and aren't zombies."""
+    try:
+        names = os.listdir("/proc")
+    except OSError:
+        return
+    for name in names:
+        process = find(int(name)) if name.isdigit() else None
+        if process is not None and not process.zombie:
+            yield process
+
+
+def find_children() -> list[int]:
+    """The children of this process, zombies too."""
+    own = os.getpid()
+    try:
+        with open(f"/proc/{own}/task/{own}/children", "rb", buffering=0) as file:
+            return [int(word) for word in file.read().split()]
+    except OSError:  # a kernel without CONFIG_PROC_CHILDREN
+        return [process.pid for process in find_all() if process.parent == own]
+
+
+def find_descendants(pid: int) -> list[Process]:
+    children: dict[int, list[Process]] = {}
+    for process in find_all():
+        children.setdefault(process.parent, []).append(process)
+    found: list[Process] = []
+    parents = [pid]
+    while parents:
+        below = children.pop(parents.pop(), [])
+        found += below
+        parents += [process.pid for process in below]
+    return found
+
+
+def find_below(pid: int) -> list[int]:
+    """The descendants of a process, zombies too; what it costs depends on them alone."""
+    found: list[int] = []
+    left = [pid]
+    try:
+        while left:
+            children = _read_children(left.pop())
+            found += children
+            left += children
+    except OSError:  # a kernel without CONFIG_PROC_CHILDREN
+        return [process.pid for process in find_descendants(pid)]
+    return found
+
+
+def _read_children(pid: int) -> list[int]:
+    """Raises OSError: this kernel doesn't tell. Of a process that is gone there are none."""
+    children: list[int] = []
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return children
+    for thread in threads:
+        path = f"/proc/{pid}/task/{thread}"
+        try:
+            with open(f"{path}/children", "rb", buffering=0) as file:
+                children += [int(word) for word in file.read().split()]
+        except OSError:
+            if os.path.exists(f"{path}/stat") and not os.path.exists(f"{path}/children"):
+                raise
+    return children
+
+
+def find_marked(mark: str) -> list[Process]:
+    """Those whose environment, as it was at their start, has the mark."""
+    entry = f"{MARK_VARIABLE}={mark}".encode()
+    return [p for p in find_all() if p.pid != os.getpid() and entry in _environment(p.pid)]
+
+
+def kill(process: Process) -> None:
+    """SIGKILL to this very process, if it is still there."""
+    try:
+        if hasattr(os, "pidfd_open"):
+            descriptor = os.pidfd_open(process.pid)
+            try:
+                if is_alive(process):
+                    signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+            finally:
+                os.close(descriptor)
+        elif is_alive(process):
+            os.kill(process.pid, signal.SIGKILL)
+    except OSError:
+        return
+
+
+def is_alive(process: Process) -> bool:
+    now = find(process.pid)
+    return now is not None and now.start == process.start and not now.zombie
+
+
+def is_there(pid: int) -> bool:
+    """Whether a process with this number exists."""
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True
+
+
+@functools.lru_cache(maxsize=None)
+def boot_id() -> str:
+    """Different after each start of the machine; empty where that isn't known."""
+    try:
+        return read_text("/proc/sys/kernel/random/boot_id").strip()
+    except OSError:
+        return ""
+
+
+def _environment(pid: int) -> list[bytes]:
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return file.read().split(b"\0")
+    except OSError:
+        return []

@@ -1,0 +1,125 @@
+"""Resource limits of a program, enforced by control groups.
+
+Version 1 has a hierarchy for each controller. In the unified one a group has the controllers
+that the group above it hands down, and a group that holds processes can hand none down.
+"""
+
+from __future__ import annotations
+
+import os
+
+from footplate.replica.file_io import read_text
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any, Iterator, Sequence
+
+    from footplate.replica.isolation.cgroup_hierarchies import Hierarchy
+
+CONTROLLERS = ("memory", "cpu")
+_PERIOD_US = 100_000
+_BOUNDS = ("memory.max", "memory.high", "cpu.max", "cpuset.cpus")
+
+
+class Limits:
+    """Those of the machine that a replica asked for, by its type's name."""
+
+    __slots__ = ("machine_type", "memory_bytes", "vcpus")
+
+    def __init__(self, machine_type: str, memory_bytes: int, vcpus: int) -> None:
+        self.machine_type = machine_type
+        self.memory_bytes = memory_bytes
+        self.vcpus = vcpus
+
+    @classmethod
+    def parse(cls, value: dict[str, Any]) -> Limits:
+        """Raises KeyError, TypeError, ValueError."""
+        return cls(str(value["machine_type"]), int(value["memory_mb"]) << 20, int(value["vcpus"]))
+
+    @property
+    def memory(self) -> str:
+        return f"{round(self.memory_bytes / (1 << 30), 2):g} GB"
+
+    def describe(self, faults: dict[str, str]) -> str:
+        """What of the machine's holds here; ``faults`` as Containment.limit gives them."""
+        cpus = "1 vCPU" if self.vcpus == 1 else f"{self.vcpus} vCPUs"
+        amounts = {"memory": f"{self.memory} of memory", "CPU": cpus}
+        held = [amounts[name] for name, fault in faults.items() if not fault]
+        missed = [f"{name}: {fault}" for name, fault in faults.items() if fault]
+        told = [f"at most {' and '.join(held)}, as {self.machine_type} has"] if held else []
+        told += (
+            [f"not limited to what {self.machine_type} has: {', '.join(missed)}"] if missed else []
+        )
+        return "; ".join(told)
+
+
+def limit_memory(groups: Sequence[str], memory_bytes: int) -> str:
+    """Bound memory and swap together; why that can't be, empty if it can."""
+    for group in groups:
+        for name, swap, swap_bytes in (
+            ("memory.max", "memory.swap.max", 0),
+            ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", memory_bytes),
+        ):
+            if os.path.exists(os.path.join(group, name)):
+                return _write_all(
+                    group, ((name, str(memory_bytes), True), (swap, str(swap_bytes), False))
+                )
+    return "no memory controller"
+
+
+def limit_cpu(groups: Sequence[str], vcpus: int) -> str:
+    """Bound the time on all CPUs together; why that can't be, empty if it can."""
+    quota_us = str(vcpus * _PERIOD_US)
+    for group in groups:
+        if os.path.exists(os.path.join(group, "cpu.max")):
+            return _write_all(group, (("cpu.max", f"{quota_us} {_PERIOD_US}", True),))
+        if os.path.exists(os.path.join(group, "cpu.cfs_quota_us")):
+            period = ("cpu.cfs_period_us", str(_PERIOD_US), True)
+            return _write_all(group, (period, ("cpu.cfs_quota_us", quota_us, True)))
+    return "no cpu controller"
+
+
+def find_parents(unified: Hierarchy, *, enable: bool) -> Iterator[str]:
+    """Groups to make a program's group in: first those that hand memory down, then the own one.
+
+    A program never leaves limits that hold for us: no group above one that has any is given.
+    ``enable``: also have groups hand down what they don't so far.
+    """
+    for group in unified.chain():
+        if enable:
+            _enable(group)
+        if "memory" in _read(os.path.join(group, "cgroup.subtree_control")).split():
+            yield group
+        if _is_bounded(group):
+            break
+    yield unified.own
+
+
+def _enable(group: str) -> None:
+    """Each by itself: one that isn't there must not keep back the other."""
+    for name in CONTROLLERS:
+        _write_all(group, (("cgroup.subtree_control", f"+{name}", True),))
+
+
+def _is_bounded(group: str) -> bool:
+    bounds = (_read(os.path.join(group, name)).split()[:1] for name in _BOUNDS)
+    return any(bound not in ([], ["max"]) for bound in bounds)
+
+
+def _write_all(group: str, entries: Sequence[tuple[str, str, bool]]) -> str:
+    """Write each value; why a needed one can't be, empty if all are."""
+    fault = ""
+    for name, value, needed in entries:
+        try:
+            with open(os.path.join(group, name), "w", encoding="ascii") as file:
+                file.write(value)
+        except OSError as error:
+            fault = fault or (f"{name}: {error.strerror}" if needed else "")
+    return fault
+
+
+def _read(path: str) -> str:
+    try:
+        return read_text(path)
+    except OSError:
+        return ""

@@ -1,0 +1,154 @@
+"""System calls that Python does not wrap.
+
+ctypes costs 0.7 MB: this module is for forked children, and for the one containment mode that needs
+it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import struct
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWPID = 0x20000000
+CLONE_NEWNET = 0x40000000
+
+MS_BIND = 4096
+MS_REC = 16384
+MS_SLAVE = 1 << 19
+_MS_RDONLY = 1
+_MS_REMOUNT = 32
+MS_NOSUID_NODEV_NOEXEC = 2 | 4 | 8
+
+_NO_DESCRIPTOR = (1 << 31) - 1
+"""Greater than any can be."""
+_MNT_DETACH = 2
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_PR_CAPBSET_DROP = 24
+_PR_SET_NO_NEW_PRIVS = 38
+_MAX_CAPABILITIES = 64
+
+_OPEN_TREE, _MOVE_MOUNT, _MOUNT_SETATTR = 428, 429, 442
+"""Equal on all architectures but Alpha."""
+_AT_FDCWD = -100
+_AT_EMPTY_PATH = 0x1000
+_AT_RECURSIVE = 0x8000
+_OPEN_TREE_CLONE = 1
+_MOVE_MOUNT_F_EMPTY_PATH = 4
+_MOUNT_ATTR_IDMAP = 0x00100000
+
+_KEPT_FLAGS = (
+    *((2, 2), (4, 4), (8, 8)),  # nosuid, nodev, noexec
+    *((1024, 1024), (2048, 2048), (4096, 1 << 21)),  # noatime, nodiratime, relatime
+)
+"""As statvfs says them (Linux numbers), and as mount wants them."""
+
+
+def unshare(flags: int) -> None:
+    """Raises OSError, as all of these do."""
+    _check(_libc().unshare(flags), "unshare")
+
+
+def enter_network(namespace: int) -> None:
+    """Go into the network namespace that this descriptor is of."""
+    _check(_libc().setns(namespace, CLONE_NEWNET), "setns")
+
+
+def setns(descriptor: int) -> None:
+    """Enter the namespace that ``descriptor`` stands for, of whatever kind it is."""
+    _check(_libc().setns(descriptor, 0), "setns")
+
+
+def mount(source: str, target: str, flags: int, kind: str | None = None, data: str = "") -> None:
+    """``data``: options of the kind of file system."""
+    failure = _libc().mount(
+        os.fsencode(source),
+        os.fsencode(target),
+        None if kind is None else kind.encode(),
+        ctypes.c_ulong(flags),
+        data.encode() or None,
+    )
+    if failure:  # the words are only wanted then: there are thirty of these for each program
+        _check(failure, f"mount {target}")
+
+
+def seal(target: str) -> None:
+    """Let what is mounted there, and nothing below it, be read only.
+
+    What the mount forbids besides must be said again: an ordinary user may not allow it.
+    """
+    said = os.statvfs(target).f_flag
+    kept = sum(flag for bit, flag in _KEPT_FLAGS if said & bit)
+    mount("none", target, _MS_REMOUNT | MS_BIND | _MS_RDONLY | kept)
+
+
+def detach(target: str) -> None:
+    _check(_libc().umount2(os.fsencode(target), _MNT_DETACH), f"umount {target}")
+
+
+def pivot_root(new: str, old: str) -> None:
+    _check(_libc().pivot_root(os.fsencode(new), os.fsencode(old)), "pivot_root")
+
+
+def close_all_but(kept: set[int]) -> bool:
+    """Close all descriptors but these; False: this kernel, or library, can't do it at once."""
+    first = 0
+    try:
+        for descriptor in (*sorted(kept), _NO_DESCRIPTOR):
+            if first < descriptor and _libc().close_range(first, descriptor - 1, 0):
+                return False
+            first = descriptor + 1
+    except AttributeError:
+        return False
+    return True
+
+
+def die_with_parent(signal: int) -> None:
+    """``signal`` comes when the thread that forked this process ends."""
+    _check(_libc().prctl(_PR_SET_PDEATHSIG, signal, 0, 0, 0), "prctl")
+
+
+def forgo_new_privileges() -> None:
+    """No program that this process executes gains any right: neither by setuid nor by its file."""
+    _check(_libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
+    for capability in range(_MAX_CAPABILITIES):
+        if _libc().prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0):  # there are no more
+            return
+
+
+def mount_mapped(source: str, target: str, id_map: int) -> None:
+    """Bind ``source`` to ``target``, with the owners that the user namespace ``id_map`` gives."""
+    flags = _OPEN_TREE_CLONE | _AT_RECURSIVE | os.O_CLOEXEC
+    tree = _libc().syscall(_OPEN_TREE, _AT_FDCWD, os.fsencode(source), flags)
+    _check(int(tree < 0), f"open_tree {source}")
+    try:
+        attributes = struct.pack("=QQQQ", _MOUNT_ATTR_IDMAP, 0, 0, id_map)
+        flags = _AT_EMPTY_PATH | _AT_RECURSIVE
+        size = ctypes.c_size_t(len(attributes))
+        failure = _libc().syscall(_MOUNT_SETATTR, tree, b"", flags, attributes, size)
+        _check(failure, f"mount_setattr {target}")
+        place = _AT_FDCWD, os.fsencode(target)
+        failure = _libc().syscall(_MOVE_MOUNT, tree, b"", *place, _MOVE_MOUNT_F_EMPTY_PATH)
+        _check(failure, f"move_mount {target}")
+    finally:
+        os.close(tree)
+
+
+def become_subreaper() -> None:
+    """From now on orphans among the descendants become children of this process."""
+    _check(_libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl")
+
+
+@functools.lru_cache(maxsize=None)
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _check(failure: int, what: str) -> None:
+    if failure:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")

@@ -1,0 +1,96 @@
+"""Finds directories with event files."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Iterator, Sequence
+
+_MARK = "tfevents"
+_ENTRIES_PER_STEP = 200
+"""After so many entries whoever walks may do something else."""
+LONGEST_SOURCE = 1024
+"""In characters; of longer ones the end is told."""
+_TAKEN = "hypertune"
+
+
+class Found:
+    """``source``: its folder below the place, ``.`` for the place itself."""
+
+    __slots__ = ("path", "source", "status")
+
+    def __init__(self, path: str, source: str, status: os.stat_result) -> None:
+        self.path = path
+        self.source = source
+        self.status = status
+
+
+class DirectoryScan:
+    """Through a directory, what is nearer first. Links aren't followed.
+
+    After ``most`` files and directories it ends, and has been ``cut``.
+    """
+
+    def __init__(self, place: str, most: int) -> None:
+        self.place = place
+        self.cut = False
+        self._left = most
+
+    def __iter__(self) -> Iterator[Found | None]:
+        """The event files, and now and then None."""
+        folders = [(self.place, "")]
+        for path, below in folders:  # which grows meanwhile
+            yield None
+            for entry in _scan(path):
+                if not self._left:
+                    self.cut = True
+                    return
+                self._left -= 1
+                if self._left % _ENTRIES_PER_STEP == 0:
+                    yield None
+                if _is_folder(entry):
+                    folders.append((entry.path, f"{below}/{entry.name}" if below else entry.name))
+                elif _MARK in entry.name:
+                    yield _find(entry, below)
+
+
+def outermost(paths: Sequence[str]) -> list[str]:
+    """In their order, without those that lie in others."""
+    whole = list(dict.fromkeys(os.path.realpath(path) for path in paths))
+    return [path for path in whole if not any(_is_below(path, other) for other in whole)]
+
+
+def _is_below(path: str, other: str) -> bool:
+    return path != other and path.startswith(other.rstrip("/") + "/")
+
+
+def _scan(folder: str) -> Iterator[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            yield from entries
+    except OSError:
+        return
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
+
+
+def _find(entry: os.DirEntry[str], below: str) -> Found | None:
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except OSError:
+        return None
+    return Found(entry.path, name_source(below), status) if stat.S_ISREG(status.st_mode) else None
+
+
+def name_source(below: str) -> str:
+    """The folder as it is told: a text, and not what hypertune's file is told by."""
+    text = os.fsencode(below).decode("utf-8", "replace")[-LONGEST_SOURCE:]
+    return f"./{text}" if text == _TAKEN else text or "."

@@ -1,0 +1,106 @@
+"""Reads a growing TensorFlow record file incrementally.
+
+A record is its length (8 bytes) with a checksum, then its data with a checksum.
+"""
+
+from __future__ import annotations
+
+from struct import unpack_from
+
+from footplate.replica.metrics.crc32c import masked_crc32c
+from footplate.replica.metrics.safe_open import read_piece, stamp
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    import os
+    from typing import Callable
+
+PIECE_BYTES = 32768
+LONGEST_RECORD_BYTES = 1 << 20
+"""Longer ones, graphs and images, are passed over."""
+_HEAD_BYTES = 12
+_FRAME_BYTES = 16
+
+
+class EventFile:
+    """``source`` is told with what is in it."""
+
+    __slots__ = ("_ended", "_file", "_offset", "_stamp", "has_scalars", "path", "size", "source")
+
+    def __init__(self, path: str, source: str) -> None:
+        self.path = path
+        self.source = source
+        self.has_scalars = False
+        """Whether a scalar was found; records that nobody wants aren't looked into."""
+        self.size = 0
+        """In bytes, when all of it was read."""
+        self._offset = 0
+        """Up to here it has been read."""
+        self._ended = False
+        """What follows is corrupt."""
+        self._file = (0, 0)
+        self._stamp: tuple[int, int, int] | None = None
+
+    def changed(self, status: os.stat_result) -> bool:
+        """Whether there is something to read; a file that was replaced is read anew."""
+        file = status.st_dev, status.st_ino
+        if file != self._file or status.st_size < self._offset:
+            self._file, self._offset, self._ended = file, 0, False
+        return not self._ended and stamp(status) != self._stamp
+
+    def settle(self, status: os.stat_result) -> None:
+        """All that it had then has been read."""
+        self._stamp = stamp(status)
+        self.size = status.st_size
+
+    def read(self, size: int, wants: Callable[[bytes], bool], take: Callable[[bytes], None]) -> int:
+        """Read some of the records that follow: how many bytes; 0: none of them is whole.
+
+        ``size`` is that of the file. ``take`` gets those records that ``wants`` wants: only
+        their data is checked.
+
+        Raises:
+            Corrupt: the next one isn't as it was written; what follows is given up.
+        """
+        data = read_piece(self.path, PIECE_BYTES, self._offset)
+        length = self._read_length(data, 0)
+        if length is None:
+            return 0
+        whole = _FRAME_BYTES + length
+        if length > LONGEST_RECORD_BYTES:
+            return self._pass_over(whole, size)
+        if whole > len(data):
+            data = read_piece(self.path, whole, self._offset)
+        begin, place = self._offset, 0
+        while length is not None and place + _FRAME_BYTES + length <= len(data):
+            body = data[place + _HEAD_BYTES : place + _HEAD_BYTES + length]
+            if wants(body):
+                self._check(body, data, place + _HEAD_BYTES + length)
+                take(body)
+            place += _FRAME_BYTES + length
+            self._offset = begin + place
+            length = self._read_length(data, place)
+        return place
+
+    def _pass_over(self, whole: int, size: int) -> int:
+        if self._offset + whole > size:
+            return 0
+        self._offset += whole
+        return _HEAD_BYTES
+
+    def _read_length(self, data: bytes, place: int) -> int | None:
+        """None: its end isn't there yet."""
+        if len(data) - place < _HEAD_BYTES:
+            return None
+        self._check(data[place : place + 8], data, place + 8)
+        length: int = unpack_from("<Q", data, place)[0]
+        return length
+
+    def _check(self, content: bytes, data: bytes, place: int) -> None:
+        if masked_crc32c(content) != unpack_from("<I", data, place)[0]:
+            self._ended = True
+            raise Corrupt(f"its record at byte {self._offset} is corrupt")
+
+
+class Corrupt(Exception):
+    """The message says where."""

@@ -1,0 +1,123 @@
+"""Detects whether the kernel killed a program for lack of memory."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from footplate.replica.file_io import read_text
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from footplate.replica.context import Context
+
+VMSTAT = "/proc/vmstat"
+MEMINFO = "/proc/meminfo"
+OTHERWISE = "not by the kernel for want of memory, as its control group counts"
+_TELLING = 10
+"""Less than this part of all was seen long before it was too much: that tells nothing."""
+
+
+class Finding:
+    """``fatal``: the kernel ended the program itself. ``about``: what it ended, in words.
+
+    ``otherwise``: that it certainly did not, where the program was killed.
+    """
+
+    __slots__ = ("about", "fatal", "otherwise")
+
+    def __init__(self, about: str, *, fatal: bool = False, otherwise: str = "") -> None:
+        self.about = about
+        self.fatal = fatal
+        self.otherwise = otherwise
+
+
+class OomWatch:
+    """Counts, from its making on, the processes that the kernel ended for want of memory.
+
+    Those of the program itself where the isolation counts them; else those of the whole machine,
+    which may have been others': that is told, and nothing is concluded from it.
+    """
+
+    def __init__(self, context: Context, vmstat: str = VMSTAT) -> None:
+        self._vmstat = vmstat
+        self._containment = context.containment
+        self._limits = context.limits
+        self._own_before = self._count_own()
+        self._all_before = count_all(self._vmstat) if self._own_before is None else None
+
+    def judge(self, status: int) -> Finding:
+        """Now that the program has ended with ``status``."""
+        if status == 0:  # whatever it has lost, it did without
+            return Finding("")
+        killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+        own = self._count_own()
+        if own is None or self._own_before is None:
+            return Finding(self._suspect() if killed else "")
+        count = own - self._own_before
+        if count <= 0:
+            return Finding("", otherwise=OTHERWISE if killed else "")
+        ended = "it" if killed else f"{count} of its processes"
+        about = f"the kernel ended {ended}: out of memory; {self._describe_limit()}"
+        return Finding(about, fatal=killed)
+
+    def _count_own(self) -> int | None:
+        return None if self._containment is None else self._containment.oom_kills()
+
+    def _suspect(self) -> str:
+        if self._all_before is None:
+            return ""
+        count = count_all(self._vmstat) - self._all_before
+        if count <= 0:
+            return ""
+        processes = "a process" if count == 1 else f"{count} processes"
+        return (
+            f"meanwhile the kernel ended {processes} of this machine, which was out of memory; "
+            "whether this was among them only containment by cgroup can tell"
+        )
+
+    def _describe_limit(self) -> str:
+        if self._limits is None:
+            return "this machine had no more"
+        return f"its machine {self._limits.machine_type} has {self._limits.memory}"
+
+
+def describe_amounts(context: Context, meminfo: str = MEMINFO) -> str:
+    """What the program held at most, as far as that was seen, and what there is; or empty."""
+    limits = context.limits
+    there = read_total(meminfo) if limits is None else limits.memory_bytes
+    words = []
+    if context.peak_bytes and context.peak_bytes * _TELLING >= there:
+        words.append(f"it held at least {_gib(context.peak_bytes)}")
+    if limits is not None:
+        words.append(f"its machine {limits.machine_type} has {limits.memory}")
+    elif there:
+        words.append(f"this machine has {_gib(there)} for all that runs on it")
+    return "; ".join(words)
+
+
+def read_total(meminfo: str) -> int:
+    """The bytes that the machine has; 0 where it doesn't say."""
+    try:
+        with open(meminfo, encoding="ascii") as file:
+            return int(file.readline().split()[1]) << 10
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _gib(count: int) -> str:
+    return f"{count / 2**30:.1f} GiB" if count >= 2**30 else f"{count / 2**20:.0f} MiB"
+
+
+def join(cause: str, about: str) -> str:
+    """A cause, and beside it what is known of the kernel's part in it, if anything."""
+    return f"{cause} ({about})" if cause and about else cause or about
+
+
+def count_all(vmstat: str) -> int:
+    """The whole machine's since its start; 0 where it doesn't say."""
+    try:
+        count = f"\n{read_text(vmstat)}".partition("\noom_kill ")[2].partition("\n")[0]
+        return int(count or 0)
+    except (OSError, ValueError):
+        return 0

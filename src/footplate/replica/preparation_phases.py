@@ -1,0 +1,245 @@
+"""The phases before the program: fetch the task, prepare the environment."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from footplate.replica.disk_space import has_room
+from footplate.replica.environment_index import EnvironmentIndex
+from footplate.replica.google_tools import make_settings, wrap_tools
+from footplate.replica.isolation import mode_selection
+from footplate.replica.isolation.containment import Unavailable
+from footplate.replica.isolation.procfs import MARK_VARIABLE
+from footplate.replica.isolation.resource_limits import Limits
+from footplate.replica.isolation.spawn import Launch, SpawnFailed
+from footplate.replica.oom_detection import OomWatch, join
+from footplate.replica.phase import NEVER, Delivering, Phase, fail
+from footplate.replica.preparation_output import Preparation
+from footplate.replica.program_output import Stream
+from footplate.replica.program_spec import (
+    DEFAULT_PATH,
+    Prepared,
+    TaskError,
+    compose_build_environment,
+)
+from footplate.replica.program_start import make_program, start
+from footplate.replica.program_user import BUILD_TMP, choose
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any
+
+    from footplate.replica.context import Context
+    from footplate.replica.program_start import Startable
+
+_LOG = "environment.log"
+POLL_INTERVAL_S = 1.0
+"""So often it is looked whether there is room on the disk."""
+
+
+class Fetching(Phase):
+    """Waits for free space on a full disk before it starts anything."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._look_at = 0.0
+
+    def deadline(self) -> float:
+        return self._look_at or NEVER
+
+    def advance(self) -> Phase:
+        if self.context.report_client.fault:
+            return fail(self.context, f"its task can't be had: {self.context.report_client.fault}")
+        now = self.context.monotonic()
+        if self.context.report_client.task is None or now < self._look_at:
+            return self
+        try:
+            if not self._has_room(now):
+                return self
+            return begin(self.context)
+        except (TaskError, SpawnFailed, Unavailable) as error:
+            return fail(self.context, str(error))
+        except OSError as error:
+            return fail(self.context, f"the program can't be prepared: {error}")
+
+    def stop(self) -> Phase:
+        return Delivering(self.context, "STOPPED", 0, "stopped before its program started")
+
+    def _has_room(self, now: float) -> bool:
+        if has_room(self.context.home.path):
+            return True
+        if not self._look_at:
+            message = "the disk is full: the program starts when there is space"
+            self.context.journal.event("DISK_FULL", message)
+        self._look_at = now + POLL_INTERVAL_S
+        return False
+
+
+class Preparing(Phase):
+    """The environment command runs, in the program's own isolation: it runs the user's setup.py."""
+
+    command = "environment"
+    """Of the supervisor's archive."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._preparation = Preparation(lambda text: context.journal.event("PREPARING", text))
+        self._output = Stream(self._preparation.see)
+        self.streams = (self._output,)
+        self._watch = OomWatch(context)
+        self._start()
+
+    def advance(self) -> Phase:
+        child = self.context.child
+        if child is None or not child.has_ended():
+            return self
+        status = self.context.end_child()
+        while self._output.open:
+            if not self._output.read():
+                self._output.close()
+        memory = self._watch.judge(status or 0)
+        if memory.fatal:
+            cause = f"while its environment was prepared {memory.about}"
+            return Delivering(self.context, "OUT_OF_MEMORY", os.WTERMSIG(status or 0), cause)
+        try:
+            return self._follow(self._preparation.conclude(status or 0, self.context.home / _LOG))
+        except (TaskError, SpawnFailed, ValueError) as error:
+            return fail(self.context, join(str(error), memory.about))
+        except OSError as error:
+            return fail(self.context, f"the program can't be started: {error}")
+
+    def stop(self) -> Phase:
+        self.context.end_child()
+        self._output.close()
+        return Delivering(self.context, "STOPPED", 0, "stopped before its program started")
+
+    def _follow(self, result: dict[str, Any]) -> Phase:
+        """Raises TaskError, SpawnFailed, ValueError, OSError."""
+        prepared = Prepared.parse(result)
+        if not self.context.leases.take(self.context.cache, prepared.uses):
+            return Preparing(self.context)  # it was deleted since: create it again
+        return follow(self.context, prepared)
+
+    def _compose_environment(self) -> dict[str, str]:
+        return compose_build_environment(self.context.host)
+
+    def _start(self) -> None:
+        context = self.context
+        environment = {**self._compose_environment(), MARK_VARIABLE: context.mark}
+        environment.update(_lead_builds(context))
+        argv = [*context.command, self.command, context.home.path]
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        log = os.open(context.home / _LOG, flags, 0o600)
+        try:
+            launch = Launch(argv, environment, context.home.path, self._output.writing, log)
+            start(context, launch, None)
+        finally:
+            os.close(log)
+            self._output.hand_over()
+
+
+def _lead_builds(context: Context) -> dict[str, str]:
+    """What leads the tools of Cloud Storage in a ``setup.py`` to the buckets. Raises OSError."""
+    pairs = context.task.get("build_environment") or ()
+    variables = {str(name): str(value) for name, value in pairs}
+    if not variables:
+        return {}
+    packages = context.home / "packages"  # which builds see
+    os.makedirs(packages, exist_ok=True)
+    path = wrap_tools(os.path.join(packages, "tools"), context.host.get("PATH") or DEFAULT_PATH)
+    tmp = packages if context.user is None else os.path.join(packages, BUILD_TMP)
+    return {**variables, **make_settings(variables, packages, tmp), "PATH": path}
+
+
+def begin(context: Context) -> Phase:
+    """The task has arrived: choose the isolation, and start the first phase.
+
+    Raises TaskError, SpawnFailed, Unavailable, OSError.
+    """
+    context.report_client.heartbeat_s = context.seconds(
+        "heartbeat_s", context.report_client.heartbeat_s
+    )
+    context.home.write("task.json", context.task)
+    if (context.task.get("program") or {}).get("kind") == "container":
+        from footplate.replica.container import container_phases  # only containers pay for it
+
+        return container_phases.begin(context)
+    _isolate(context)
+    if context.task.get("runtime") is not None:
+        prepared = recall(context)
+        return Preparing(context) if prepared is None else follow(context, prepared)
+    if context.task.get("packages"):
+        raise TaskError("packages need a runtime to go into, and the task has none")
+    return follow(context, Prepared(sys.executable, []))
+
+
+def recall(context: Context) -> Prepared | None:
+    """An environment that was made for the same before, and is still there."""
+    answers = EnvironmentIndex(context.cache, context.ticket.get("pythons"))
+    answer = answers.find(str(context.task.get("preparation") or ""))
+    if answer is None:
+        return None
+    try:
+        prepared = Prepared.parse(answer)
+        if not context.leases.take(context.cache, prepared.uses):
+            return None
+    except (TaskError, ValueError, OSError):
+        return None
+    for note in answer.get("notes") or ():
+        context.journal.event("PREPARING", str(note))
+    return prepared
+
+
+def _isolate(context: Context) -> None:
+    """Raises Unavailable, TaskError."""
+    limits = read_limits(context)
+    wanted = str(context.ticket.get("isolation") or "auto")
+    limited = limits is not None
+    context.containment, reasons = mode_selection.choose(
+        wanted, context.mark, limited=limited, capability_cache=context.capability_cache
+    )
+    if context.init is not None:
+        context.containment.adopt(context.init)
+        context.init = None
+    words = "; ".join(
+        filter(
+            None, [f"{context.containment.name}: {context.containment.guarantee}", choose(context)]
+        )
+    )
+    context.journal.event("ISOLATION", f"{words} ({'; '.join(reasons)})" if reasons else words)
+    if limits is not None:
+        faults = context.containment.limit(limits)
+        context.limits = None if faults["memory"] else limits
+        context.journal.event("LIMITS", limits.describe(faults))
+
+
+def read_limits(context: Context) -> Limits | None:
+    """What the task's machine has; None: there are no limits. Raises TaskError."""
+    allotment = context.task.get("allotment")
+    try:
+        return None if allotment is None else Limits.parse(allotment)
+    except (KeyError, TypeError, ValueError) as error:
+        raise TaskError(f"the task's allotment can't be read: {error!r}") from error
+
+
+def follow(context: Context, prepared: Prepared) -> Phase:
+    """The environment is ready: start the program, or wait for the gang.
+
+    Raises TaskError, SpawnFailed, OSError.
+    """
+    return proceed(context, make_program(context, prepared))
+
+
+def proceed(context: Context, program: Startable) -> Phase:
+    """Start the program, or wait for the others of its gang.
+
+    Raises TaskError, SpawnFailed, OSError.
+    """
+    if context.task.get("gathering_s") is None:
+        return program.start(context)
+    from footplate.replica.rendezvous import (
+        Rendezvous,
+    )  # a replica that is alone doesn't pay for it
+
+    return Rendezvous(context, program)

@@ -1,0 +1,245 @@
+"""The phases of the program itself: running, then draining its output."""
+
+from __future__ import annotations
+
+import os
+
+from footplate.replica.failure_advice import find_advice
+from footplate.replica.failure_cause import CauseFinder
+from footplate.replica.oom_detection import Finding, OomWatch, join
+from footplate.replica.phase import NEVER, Delivering, Phase
+from footplate.replica.program_output import Stream
+from footplate.replica.usage.sampler import Sampler
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Callable, Sequence
+
+    from footplate.replica.context import Context
+    from footplate.replica.metrics.watcher import Watch
+
+DEFAULT_GRACE_S = 10.0
+KILL_AGAIN_S = 5.0
+QUIET_S = 2.0
+"""A stream that nobody should hold any more is given up when it says nothing for so long."""
+LONGEST_DRAIN_S = 30.0
+_READS_OF_A_PIPE = 5
+
+
+class Errors(Stream):
+    """stderr, watched for the cause of a failure."""
+
+    def __init__(self, context: Context) -> None:
+        self.finder = CauseFinder()
+        super().__init__(lambda lines: self._report(context, lines))
+
+    def _report(self, context: Context, lines: list[str]) -> None:
+        for line in lines:
+            self.finder.see(line)
+        context.journal.lines("stderr", lines)
+
+
+class Running(Phase):
+    """Until the program ends, or is ended: by ``stop`` or at its time limit.
+
+    It gets SIGTERM and a grace period, then everything it started is killed with it.
+    """
+
+    def __init__(self, context: Context, streams: tuple[Stream, Errors]) -> None:
+        super().__init__(context)
+        self.streams: tuple[Stream, ...] = streams
+        self._output = streams
+        self._limit_s = context.seconds("time_limit_s", NEVER)
+        self._limit_at = context.monotonic() + self._limit_s
+        self._kill_at = NEVER
+        self._ended_by: tuple[str, str] | None = None
+        self._watch = OomWatch(context)
+        self._sampler = Sampler(context, streams)
+        self._metrics = _watch_metrics(context)
+        context.report_client.unhurried = True
+        context.report_client.wait_for_peers(context.monotonic())
+        context.control_requests.open(context.monotonic())
+
+    @staticmethod
+    def connect(context: Context, start: Callable[[int, int], object]) -> tuple[Stream, Errors]:
+        """The output of a program that ``start`` gives to the two descriptors.
+
+        Raises what ``start`` raises.
+        """
+        output = Stream(lambda lines: context.journal.lines("stdout", lines))
+        errors = Errors(context)
+        try:
+            start(output.writing, errors.writing)
+        except BaseException:
+            output.close()
+            errors.close()
+            raise
+        finally:
+            output.hand_over()
+            errors.hand_over()
+        return output, errors
+
+    def deadline(self) -> float:
+        end_at = self._limit_at if self._ended_by is None else self._kill_at
+        looked_at = NEVER if self._metrics is None else self._metrics.deadline()
+        return min(end_at, self._sampler.deadline(), looked_at)
+
+    def advance(self) -> Phase:
+        now = self.context.monotonic()
+        child = self.context.child
+        if child is not None and child.has_ended():
+            return self._conclude()
+        if self._ended_by is None and now >= self._limit_at:
+            self._end("TIME_LIMIT", self._describe_limit())
+        if now >= self._kill_at:
+            self._kill_at = now + KILL_AGAIN_S
+            self.context.kill()
+        self._sampler.advance()
+        self.streams = (*self._output, *self._sampler.streams)
+        if self._metrics is not None:
+            self._metrics.advance()
+        return self
+
+    def stop(self) -> Phase:
+        if self._ended_by is None:
+            self._end("STOPPED", "its supervisor was told to end it")
+        return self
+
+    def _describe_limit(self) -> str:
+        """A later start has what earlier ones left of the job's limit."""
+        if self.context.task.get("attempt", 1) == 1 and not self.context.task.get("restart"):
+            return f"it ran longer than its limit of {self._limit_s:g} s"
+        return f"it ran longer than the {round(self._limit_s, 1):g} s that earlier starts left it"
+
+    def _end(self, kind: str, cause: str) -> None:
+        self._ended_by = kind, cause
+        self._kill_at = self.context.monotonic() + self.context.seconds(
+            "stop_grace_s", DEFAULT_GRACE_S
+        )
+        if self.context.child is not None:
+            self.context.child.terminate()
+
+    def _conclude(self) -> Phase:
+        self._sampler.close()
+        status = self.context.end_child() or 0
+        if not self.context.clean:
+            message = "something that the program started can't be killed; trying on"
+            self.context.journal.event("LEFTOVERS", message)
+        fault = "" if self.context.containment is None else self.context.containment.fault
+        end = End(status, self._ended_by, self._watch.judge(status), fault)
+        self.context.peak_bytes = self._sampler.peak_bytes
+        return Draining(self.context, self._output, end, self._metrics)
+
+
+def _watch_metrics(context: Context) -> Watch | None:
+    """None: nobody asks for any."""
+    if not context.task.get("metrics"):
+        return None
+    from footplate.replica.metrics.watcher import Watch  # only those that are asked pay for it
+
+    return Watch(context)
+
+
+class End:
+    """How the program came to its end, before its last words are read."""
+
+    def __init__(
+        self, status: int, ended_by: tuple[str, str] | None, memory: Finding, fault: str = ""
+    ) -> None:
+        """``fault``: what ended it from outside, where that is known."""
+        self._fault = fault
+        self._status = status
+        self._ended_by = ended_by
+        self._memory = memory
+
+    def judge(self, finder: CauseFinder) -> tuple[str, int, str]:
+        """Kind, code and cause of the exit record."""
+        if self._ended_by is not None:
+            kind, cause = self._ended_by
+            return kind, 0, cause
+        if os.WIFSIGNALED(self._status):
+            number = os.WTERMSIG(self._status)
+            if self._memory.fatal:
+                return "OUT_OF_MEMORY", number, self._memory.about
+            if self._fault:
+                return "SIGNALLED", number, self._fault
+            about = self._memory.about or self._memory.otherwise
+            return "SIGNALLED", number, join(finder.fault, about)
+        code = os.WEXITSTATUS(self._status)
+        return "EXITED", code, join(finder.cause, self._memory.about) if code else ""
+
+
+class Draining(Phase):
+    """The program is dead: read what it left in the pipes, and of its metrics, however long
+    delivery holds that up.
+
+    Whoever keeps a pipe open now isn't the program: not waited for longer than it goes on.
+    """
+
+    def __init__(
+        self, context: Context, streams: Sequence[Stream], end: End, metrics: Watch | None = None
+    ) -> None:
+        super().__init__(context)
+        context.end()
+        self.streams = streams
+        self._end = end
+        self._metrics = metrics
+        now = context.monotonic()
+        self._give_up_at = now + LONGEST_DRAIN_S
+        self._read_bytes = 0
+        self._quiet_at = now + QUIET_S
+
+    def deadline(self) -> float:
+        looked_at = NEVER if self._metrics is None else self._metrics.deadline()
+        return min(self._silent_at(), looked_at)
+
+    def advance(self) -> Phase:
+        drained = self._drain()
+        if self._metrics is not None:
+            self._metrics.advance_last()
+            if not self._metrics.concluded:
+                return self
+        return self._conclude() if drained else self
+
+    def _silent_at(self) -> float:
+        """When what holds the pipes open is waited for no longer."""
+        open_streams = any(stream.open for stream in self.streams)
+        return min(self._quiet_at, self._give_up_at) if open_streams else NEVER
+
+    def _drain(self) -> bool:
+        """Whether all is read that will be."""
+        now, journal = self.context.monotonic(), self.context.journal
+        self._read_left()
+        still_open = [stream for stream in self.streams if stream.open]
+        read_bytes = sum(stream.read_bytes for stream in self.streams)
+        if read_bytes != self._read_bytes or not journal.accepts():
+            self._quiet_at = now + QUIET_S
+        if not journal.accepts():
+            self._give_up_at = now + LONGEST_DRAIN_S
+        self._read_bytes = read_bytes
+        if still_open and now < self._silent_at():
+            return False
+        for stream in still_open:
+            stream.close()
+        if still_open:
+            message = "a process outside holds the program's output open; it is read no longer"
+            journal.event("LEFTOVERS", message)
+        return True
+
+    def _read_left(self) -> None:
+        """What a full pipe holds, and its end: mostly that is all, and goes in one report."""
+        for stream in self.streams:
+            for _ in range(_READS_OF_A_PIPE):
+                if not (stream.open and self.context.journal.accepts() and stream.read()):
+                    break
+
+    def _conclude(self) -> Phase:
+        errors = self.streams[-1]
+        finder = errors.finder if isinstance(errors, Errors) else CauseFinder()
+        kind, code, cause = self._end.judge(finder)
+        return Delivering(
+            self.context, kind, code, cause, find_advice(self.context, kind, code, cause)
+        )
+
+    def stop(self) -> Phase:
+        return self

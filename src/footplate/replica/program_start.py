@@ -1,0 +1,158 @@
+"""Starts a program: first whatever can fail, then the program in its containment."""
+
+from __future__ import annotations
+
+import os
+
+from footplate.replica.filesystem_view import find_shared, make_view
+from footplate.replica.google_tools import make_settings
+from footplate.replica.isolation import mode_selection
+from footplate.replica.isolation.spawn import Launch, SpawnFailed
+from footplate.replica.program_phases import Running
+from footplate.replica.program_spec import (
+    Prepared,
+    compose_argv,
+    compose_environment,
+    make_directories,
+)
+from footplate.replica.program_user import name_user, open_directories, require_reach
+from footplate.replica.realpath import find_real
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from footplate.replica.context import Context
+    from footplate.replica.isolation.mount_namespace import MountNamespace
+    from footplate.replica.phase import Phase
+
+
+if TYPE_CHECKING:
+
+    class Startable(Protocol):
+        """What is ready to be started, once the task has all its variables."""
+
+        view: MountNamespace | None
+
+        def check(self, context: Context) -> None: ...
+        def start(self, context: Context) -> Phase: ...
+
+
+class Program:
+    """All that a start needs but the variables, which ``start_program`` takes from the task."""
+
+    __slots__ = ("argv", "bins", "places", "view")
+
+    def __init__(
+        self, argv: list[str], bins: list[str], places: dict[str, str], view: MountNamespace | None
+    ) -> None:
+        self.argv = argv
+        self.bins = bins
+        self.places = places
+        self.view = view
+
+    def environment(self, context: Context) -> dict[str, str]:
+        """Raises TaskError, OSError."""
+        settings = make_settings(_variables(context), context.home.tools, self.tmp)
+        places = {**self.places, **name_user(context.user, self.tmp), **settings}
+        return compose_environment(context.task, self.bins, context.host, places, context.mark)
+
+    @property
+    def tmp(self) -> str:
+        """The program's directory for temporary files, as it sees it."""
+        return self.places["TMPDIR"]
+
+    def check(self, context: Context) -> None:
+        """What is wrong with the task must not wait for others. Raises TaskError."""
+        self.environment(context)
+
+    def start(self, context: Context) -> Running:
+        """Raises TaskError, SpawnFailed, OSError."""
+        return start_program(context, self)
+
+
+def _variables(context: Context) -> dict[str, str]:
+    """What the task sets, as far as it is readable; ``compose_environment`` says what isn't."""
+    pairs = context.task.get("environment") or ()
+    found = (pair for pair in pairs if isinstance(pair, list) and len(pair) == 2)
+    return {str(name): str(value) for name, value in found}
+
+
+def make_program(context: Context, prepared: Prepared) -> Program:
+    """Raises TaskError, OSError."""
+    argv = compose_argv(context.task, prepared.python)
+    directories = make_directories(context.task, context.directory_locks)
+    prefix = os.path.dirname(os.path.dirname(prepared.python))
+    base = os.path.dirname(os.path.dirname(find_real(prepared.python)))
+    context.environments = [prefix, *(os.path.dirname(path) for path in prepared.bins)]
+    view, fault = make_view(context, [*context.environments, base], [*directories, argv[0]])
+    tmp = "/tmp"  # noqa: S108  it is private
+    places = {"TMPDIR": tmp, "CLOUD_ML_HP_METRIC_FILE": context.home.metrics}
+    program = Program(argv, prepared.bins, places, view)
+    if view is None:
+        _expose(context, program, fault)
+    elif context.user is not None and view.id_map < 0:
+        open_directories(context, view.mapped, fault)
+    return program
+
+
+def _expose(context: Context, program: Program, fault: str) -> None:
+    """Let the program see the host's file system, and say so."""
+    words = "no private /tmp, only TMPDIR, and the service's files aren't hidden"
+    context.journal.event("ISOLATION", f"{words}: {fault}")
+    program.view = None
+    program.places["TMPDIR"] = context.home.tmp
+    if context.user is not None:
+        entries = (context.home.work, context.home.tools, context.home.tmp, *context.environments)
+        directories = find_shared(context)
+        require_reach(context, [os.path.join(path, "") for path in (*entries, *directories)])
+        open_directories(context, directories, fault)
+
+
+def start_program(context: Context, program: Program) -> Running:
+    """Raises TaskError, SpawnFailed, OSError."""
+    try:
+        return _start_program(context, program)
+    except SpawnFailed:
+        fault = mode_selection.find_fault(program.view) if program.view is not None else ""
+        if not fault:  # it isn't for its view
+            raise
+    _expose(context, program, fault)
+    return _start_program(context, program)
+
+
+def _start_program(context: Context, program: Program) -> Running:
+    """Raises TaskError, SpawnFailed, OSError."""
+    environment = program.environment(context)
+    if context.task.get("web_access") is True:
+        directory = context.home.work
+        context.home.write("program.json", {"environment": environment, "directory": directory})
+    network = None if context.place is None else context.place.descriptor
+
+    def begin(stdout: int, stderr: int) -> None:
+        launch = Launch(program.argv, environment, context.home.work, stdout, stderr, network)
+        launch.user = context.user
+        start(context, launch, program.view)
+
+    streams = Running.connect(context, begin)
+    context.journal.state("RUNNING")
+    return Running(context, streams)
+
+
+def start(context: Context, launch: Launch, view: MountNamespace | None) -> None:
+    """Start a process in the containment, recording it for cleanup before and after.
+
+    Raises SpawnFailed, OSError.
+    """
+    if context.containment is None:
+        raise SpawnFailed("no isolation was chosen")
+    context.child = None
+    context.started += 1
+    context.containment.prepare()
+    context.keep_record()
+    try:
+        context.child = context.containment.start(launch, view)
+    except SpawnFailed as error:
+        context.kill()
+        raise SpawnFailed(f"{launch.argv[0]} can't be started: {error}") from error
+    context.keep_record()

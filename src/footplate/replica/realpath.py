@@ -1,0 +1,24 @@
+"""A fast realpath that asks the kernel."""
+
+from __future__ import annotations
+
+import os
+
+
+def find_real(path: str) -> str:
+    """As ``os.path.realpath``, which is asked where the kernel can't say it."""
+    if not hasattr(os, "O_PATH"):
+        return os.path.realpath(path)
+    try:
+        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return os.path.realpath(path)
+    try:
+        found = os.readlink(f"/proc/self/fd/{descriptor}")
+    except OSError:
+        return os.path.realpath(path)
+    finally:
+        os.close(descriptor)
+    # It was removed just now, or lies where this process can't get to.
+    spoilt = found.endswith(" (deleted)") or not found.startswith("/")
+    return os.path.realpath(path) if spoilt else found

@@ -1,0 +1,191 @@
+"""The rendezvous phase: a replica of a gang waits until all others are ready."""
+
+from __future__ import annotations
+
+import socket
+
+from footplate.replica.isolation.spawn import SpawnFailed
+from footplate.replica.phase import Delivering, Phase, fail
+from footplate.replica.program_spec import TaskError
+from footplate.replica.report_client import LONGEST_QUESTION_S
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any, Sequence
+
+    from footplate.replica.context import Context
+    from footplate.replica.isolation.mount_namespace import MountNamespace
+    from footplate.replica.network.replica_network import ReplicaNetwork
+    from footplate.replica.program_start import Startable
+
+HOST = "127.0.0.1"
+OPEN_PORTS = 1
+"""How many ports the program may use besides its own."""
+DEFAULT_LIMIT_S = 600.0
+LONGEST_GAP_S = 2 * LONGEST_QUESTION_S
+"""Between two answers no more than this counts as time in which the others were awaited."""
+_NAMED = 3
+
+
+class Ports:
+    """Ports reserved on this machine until ``release``.
+
+    They are held on every address, as programs may listen on every one; nothing listens there.
+    """
+
+    host = HOST
+
+    def __init__(self, wanted: Sequence[int]) -> None:
+        """``wanted``: their numbers; 0 is any that is free.
+
+        Raises:
+            OSError: one is taken, or none is free.
+        """
+        self._held: list[socket.socket] = []
+        self.numbers: list[int] = []
+        try:
+            for number in wanted:
+                self._hold(number)
+        except OSError:
+            self.release()
+            raise
+
+    def _hold(self, number: int) -> None:
+        held = socket.socket()
+        self._held.append(held)
+        if number:  # connections of the program that had it before may still linger
+            held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        held.bind(("", number))
+        self.numbers.append(held.getsockname()[1])
+
+    @property
+    def port(self) -> int:
+        """The program's own."""
+        return self.numbers[0]
+
+    @property
+    def open_ports(self) -> list[int]:
+        return self.numbers[1:]
+
+    def release(self) -> None:
+        while self._held:
+            self._held.pop().close()
+
+
+class Rendezvous(Phase):
+    """The replica has reported its address, and waits until all replicas of its gang are ready.
+
+    Only time in which the server answers counts: while that is away nobody can get ready in its
+    eyes, and nobody is to blame.
+    """
+
+    def __init__(self, context: Context, program: Startable) -> None:
+        """Raises TaskError, OSError."""
+        super().__init__(context)
+        program.check(context)
+        self._program = program
+        self._limit_s = context.seconds("gathering_s", DEFAULT_LIMIT_S)
+        self._waited_s = 0.0
+        self._heard_at = context.monotonic()
+        context.keep_record()
+        self._place = take_place(context, program.view)
+        where = {"host": self._place.host, "port": self._place.port}
+        context.journal.state("READY", **where, open_ports=self._place.open_ports)
+        context.report_client.ask_to_start()
+
+    def advance(self) -> Phase:
+        report_client = self.context.report_client
+        if report_client.fault:
+            return self._fail(f"its environment can't be had: {report_client.fault}")
+        if report_client.environment is not None:
+            return self._start(report_client.environment)
+        awaited, report_client.awaited = report_client.awaited, None
+        if awaited is not None and self._count() >= self._limit_s:
+            return self._fail(f"waited {self._limit_s:g} s for {enumerate_names(awaited)}")
+        return self
+
+    def stop(self) -> Phase:
+        self._place.release()
+        return Delivering(self.context, "STOPPED", 0, "stopped before its program started")
+
+    def _count(self) -> float:
+        """The seconds waited so far, now that the server has answered again."""
+        now = self.context.monotonic()
+        self._waited_s += min(now - self._heard_at, LONGEST_GAP_S)
+        self._heard_at = now
+        return self._waited_s
+
+    def _start(self, environment: list[Any]) -> Phase:
+        context = self.context
+        context.task["environment"] = environment
+        if context.report_client.program is not None:  # its arguments name what is known only now
+            context.task["program"] = {**context.task["program"], **context.report_client.program}
+        try:
+            context.home.write("task.json", context.task)
+            self._place.release()
+            return self._program.start(context)
+        except (TaskError, SpawnFailed) as error:
+            return self._fail(str(error))
+        except OSError as error:
+            return self._fail(f"the program can't be started: {error}")
+
+    def _fail(self, cause: str) -> Phase:
+        self._place.release()
+        return fail(self.context, cause)
+
+
+def take_ports(address: dict[str, Any] | None) -> Ports:
+    """Any that are free; or, after a restart, those of the ``address`` that its peers know.
+
+    Raises:
+        TaskError: somebody else has one of them now.
+        OSError: there are none.
+    """
+    if address is None:
+        return Ports([0] * (1 + OPEN_PORTS))
+    wanted = [address["port"], *address["open_ports"]]
+    try:
+        return Ports(wanted)
+    except OSError as error:
+        ports = " or ".join(str(number) for number in wanted)
+        message = f"it can't come back to port {ports}, where its peers know it: {error.strerror}"
+        raise TaskError(message) from error
+
+
+def take_place(context: Context, view: MountNamespace | None) -> Ports | ReplicaNetwork:
+    """The program's address: reserved ports on this host, or a network namespace.
+
+    After a restart it is as before, whatever the setting is now.
+
+    Raises TaskError, OSError.
+    """
+    address = context.task.get("address")
+    shared = (
+        context.ticket.get("network") != "namespaces" or context.task.get("host_network") is True
+    )
+    if address["host"] == HOST if address else shared:
+        return take_ports(address)
+    from footplate.replica.network.name_resolution import (
+        write_files,
+    )  # who shares doesn't pay for it
+    from footplate.replica.network.replica_network import NetworkUnavailable, ReplicaNetwork
+
+    try:
+        place = context.place = ReplicaNetwork.open(address["host"] if address else None)
+    except NetworkUnavailable as error:
+        raise TaskError(f"it can't have a network namespace of its own: {error}") from error
+    context.keep_record()
+    if view is not None:
+        view.files = write_files(context.home.path, place.host)
+    context.journal.event("NETWORK", place.describe(context.host))
+    return place
+
+
+def enumerate_names(names: Sequence[Any]) -> str:
+    """What was awaited, in words: the first few by name."""
+    shown = [str(name) for name in names[:_NAMED]]
+    rest = len(names) - len(shown)
+    if rest:
+        shown.append(f"{rest} other{'s' if rest > 1 else ''}")
+    words = " and ".join([*([", ".join(shown[:-1])] if shown[1:] else []), *shown[-1:]])
+    return f"{words or 'the others'} to be ready"

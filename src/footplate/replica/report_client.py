@@ -1,0 +1,325 @@
+"""Fetches the task and the start signal from the server, and uploads records.
+
+For as long as that takes.
+"""
+
+from __future__ import annotations
+
+import json
+
+from footplate.replica.http_client import ServerUnavailable
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    from footplate.replica.nonblocking_http import Answer, NonblockingRequest
+    from footplate.replica.spool import Spool
+
+TASK_PATH = "/replica/v1/task"
+START_PATH = "/replica/v1/start"
+REPORTS_PATH = "/replica/v1/reports"
+ENDED = "?ended"
+"""After that path: what is reported is of a program that is dead."""
+MIN_BACKOFF_S = 0.05
+MAX_BACKOFF_S = 5.0
+FIRST_QUESTION_S = 0.1
+LONGEST_QUESTION_S = 1.0
+"""Seconds from one question whether to start to the next, at first and at last."""
+_TIMEOUT_S = 30.0
+POLL_INTERVAL_S = 2.0
+"""A server that takes so long may have been stopped, and another have come in its place."""
+_BATCH_BYTES = 262144
+_LARGE_BACKLOG_BYTES = 65536
+"""So much goes at once: a larger request would hardly cost less for each line."""
+INTERVAL_S = 0.25
+"""Seconds from one report of a running program's lines to the next, in the long run."""
+FLUSH_WITHIN_S = 1.0
+"""So far ahead of that a report may be: five of them after a quiet second go at once."""
+PEER_WAIT_S = 0.2
+"""So long word of a program's start waits for its first line, or its end, to go with it."""
+_FINAL = ("INVALID_ARGUMENT", "NOT_FOUND", "FAILED_PRECONDITION", "UNIMPLEMENTED")
+_HTTP_FORBIDDEN = 403
+_HTTP_TOO_LARGE = 413
+_HTTP_UNIMPLEMENTED = 501
+NEVER = float("inf")
+
+
+class ReportClient:
+    """One request at a time; ``tick`` starts due requests, ``step`` continues them.
+
+    A record is sent at once when nothing is on its way; those that come meanwhile go together
+    in the next request. While a program runs, not more than one request in ``INTERVAL_S`` begins,
+    after the first few: a request costs the server as much as a hundred lines do, and a thousand
+    programs that print without end would keep it from everything else.
+
+    When the server is away, or answers nonsense, the same is sent again after a rest that
+    doubles, and varies so that a thousand supervisors don't come at once.
+    """
+
+    def __init__(
+        self, exchange: NonblockingRequest, spool: Spool, jitter: Callable[[], float]
+    ) -> None:
+        self.task: dict[str, Any] | None = None
+        self.fault = ""
+        """Why the server doesn't give us what we ask it for, and never will."""
+        self.environment: list[Any] | None = None
+        """The program's, once all of its gang are ready; see ``ask_to_start``."""
+        self.program: dict[str, Any] | None = None
+        """What of the task's program is known only with the ``environment``."""
+        self.awaited: list[Any] | None = None
+        """Who wasn't ready when the server was asked last."""
+        self.heartbeat_s = 30.0
+        self.stop_wanted = False
+        """The server wants the program to end."""
+        self.refused = False
+        """The attempt is over, or unknown to the server: nothing more will be taken."""
+        self.unhurried = False
+        """What waits are a running program's lines: better together than at once."""
+        self._ended = False
+        """The program is dead: the server may take the rest on a full disk, too."""
+        self._exchange = exchange
+        self._spool = spool
+        self._vary = jitter
+        self._sent = spool.acknowledged
+        self._batch_bytes = _BATCH_BYTES
+        self._path = ""
+        self._failures = 0
+        self._contact: float | None = None
+        self.answered_at = 0.0
+        """When the server last answered anything."""
+        self._longest_rest_s = MAX_BACKOFF_S
+        self._due = 0.0
+        """When to begin again after a failure."""
+        self._patience_end = 0.0
+        self._look_at = 0.0
+        self._paid_until = 0.0
+        """Each report of lines moves it ``INTERVAL_S`` on; what comes next waits no longer."""
+        self._company_since = self._company_until = 0.0
+        self._lonely: int | None = None
+        """The number of a record that waits for company."""
+        self._ask_at = NEVER
+        self._questions = 0
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is on its way and nothing waits."""
+        return not self._exchange.busy and not self._spool.waiting
+
+    def fileno(self) -> int:
+        return self._exchange.fileno()
+
+    def events(self) -> int:
+        return self._exchange.events()
+
+    def deadline(self) -> float:
+        """When ``tick`` has something to do, if nothing happens before."""
+        if self._exchange.busy:
+            return min(self._patience_end, self._look_at)
+        if self._spool.waiting:
+            return max(self._due, self._report_at())
+        if self.task is None:
+            return self._due
+        return max(self._due, min(self._ask_at, (self._contact or 0.0) + self.heartbeat_s))
+
+    def wait_for_peers(self, now: float) -> None:
+        """The newest record, and what is before it, waits a little for more.
+
+        Most programs soon say something, and short ones end: a report costs the server as much
+        as a hundred lines do.
+        """
+        self._lonely = self._spool.last
+        self._company_since, self._company_until = now, now + PEER_WAIT_S
+
+    def ask_to_start(self) -> None:
+        """From now on, when all records are delivered, ask until there is an ``environment``."""
+        self._ask_at = 0.0
+
+    def end(self) -> None:
+        """The program is dead: what is left is to go at once, however the server was before."""
+        self.unhurried = False
+        if not self._ended:
+            self._ended, self._due = True, 0.0
+
+    def retry_soon(self) -> None:
+        """From now on, rest no longer than a second where the server doesn't answer."""
+        self._longest_rest_s, self._due = 1.0, 0.0
+
+    def tick(self, now: float) -> None:
+        if self.refused:
+            return
+        self._meet(now)
+        if self._exchange.busy:
+            self._watch(now)
+            return
+        if self._contact is None:
+            self._contact = now
+        if now < self._due:
+            return
+        if self._wants_task_first():
+            self._begin(now, "GET", TASK_PATH, None)
+        elif self._spool.waiting and now >= self._report_at():
+            self._report(now)
+        elif self.task is None:
+            self._begin(now, "GET", TASK_PATH, None)
+        elif now >= self._ask_at:
+            self._ask(now)
+        elif now >= self._contact + self.heartbeat_s:
+            self._report(now)
+
+    def _meet(self, now: float) -> None:
+        """Who speaks soon often ends soon: once a record has company, both wait for the end half as
+        long as that took.
+        """
+        if self._lonely not in (None, self._spool.last):
+            self._lonely = None
+            end_at = now + (now - self._company_since) / 2
+            self._company_until = min(self._company_until, end_at)
+
+    def _wants_task_first(self) -> bool:
+        """It is what the program waits for; what comes of it goes with the first report then.
+
+        Where it can't be had at once, what there is to tell doesn't wait for it.
+        """
+        return self.task is None and not self.fault and not self._failures
+
+    def _watch(self, now: float) -> None:
+        """Give a request up that takes too long, or has gone where our server is no more."""
+        late = now >= self._look_at
+        if now >= self._patience_end or (late and self._exchange.moved()):
+            self._exchange.abort()
+            self._rest(now)
+        elif late:
+            self._look_at = now + POLL_INTERVAL_S
+
+    def step(self, now: float) -> None:
+        """Something happened on ``fileno``."""
+        self._patience_end = now + _TIMEOUT_S
+        try:
+            answer = self._exchange.step()
+        except ServerUnavailable:
+            self._rest(now)
+            return
+        if answer is None:
+            return
+        if answer.status != 200 and not self._exchange.is_ours():
+            self._exchange.abort()
+            self._rest(now)
+            return
+        self.answered_at = now
+        if answer.status == _HTTP_FORBIDDEN:
+            self.refused = True
+        elif self._take(answer):
+            self._failures, self._due = 0, now
+            if self._path != START_PATH:  # which doesn't say whether a stop is wanted
+                self._contact = now
+        else:
+            self._rest(now)
+
+    def close(self) -> None:
+        self._exchange.abort()
+
+    def _report_at(self) -> float:
+        """When what waits is to be sent, if it isn't more by then."""
+        plenty = self._spool.waiting_bytes >= _LARGE_BACKLOG_BYTES or self._spool.full
+        if plenty or not self.unhurried:
+            return 0.0
+        return max(self._paid_until - FLUSH_WITHIN_S, self._company_until)
+
+    def _report(self, now: float) -> None:
+        if self.unhurried:
+            # Those of a flood go without a pause, and the lines behind it don't pay for them all.
+            self._paid_until = min(max(self._paid_until, now), now + FLUSH_WITHIN_S) + INTERVAL_S
+        batch = self._spool.read(self._batch_bytes)
+        self._sent = batch.last
+        self._begin(
+            now, "POST", REPORTS_PATH, b'{"records":[' + batch.body + b"]}", self._urgency()
+        )
+
+    def _urgency(self) -> str:
+        """Said only where the server took nothing before: mostly there is room."""
+        return ENDED if self._ended and self._failures else ""
+
+    def _ask(self, now: float) -> None:
+        rest_s = min(LONGEST_QUESTION_S, FIRST_QUESTION_S * 2 ** min(self._questions // 4, 16))
+        self._questions += 1
+        self._ask_at = now + rest_s * (0.5 + 0.5 * self._vary())
+        self._begin(now, "GET", START_PATH, None)
+
+    def _begin(
+        self, now: float, method: str, path: str, body: bytes | None, query: str = ""
+    ) -> None:
+        self._path = path
+        self._patience_end = now + _TIMEOUT_S
+        self._look_at = now + POLL_INTERVAL_S
+        try:
+            self._exchange.begin(method, path + query, body)
+        except ServerUnavailable:
+            self._rest(now)
+
+    def _rest(self, now: float) -> None:
+        rest_s = min(self._longest_rest_s, MIN_BACKOFF_S * 2 ** min(self._failures, 16))
+        self._failures += 1
+        self._due = now + rest_s * (0.5 + 0.5 * self._vary())
+
+    def _take(self, answer: Answer) -> bool:
+        """Whether the answer makes sense, and was followed."""
+        if answer.status == _HTTP_TOO_LARGE:
+            self._batch_bytes = max(1024, self._batch_bytes // 2)
+        if (
+            answer.status >= 500 and answer.status != _HTTP_UNIMPLEMENTED
+        ):  # it may be another server by now that we should talk to
+            self._exchange.abort()
+            return False
+        if answer.status != 200:
+            self.fault = "" if self._path == REPORTS_PATH else find_fault(answer.body)
+            return bool(self.fault)
+        value = parse_object(answer.body)
+        if value is None:
+            return False
+        if self._path == TASK_PATH:
+            self.task = value if "program" in value else None
+            return self.task is not None
+        if self._path == START_PATH:
+            return self._receive(value)
+        return self._acknowledge(value)
+
+    def _receive(self, value: dict[str, Any]) -> bool:
+        environment, awaited = value.get("environment"), value.get("awaited")
+        if isinstance(environment, list):
+            program = value.get("program")
+            self.program = program if isinstance(program, dict) else None
+            self.environment, self._ask_at = environment, NEVER
+            return True
+        self.awaited = awaited if isinstance(awaited, list) else None
+        return self.awaited is not None
+
+    def _acknowledge(self, value: dict[str, Any]) -> bool:
+        number, expected = value.get("acknowledged"), self._sent > self._spool.acknowledged
+        if type(number) is not int or not number <= self._spool.last:
+            return False
+        if expected and number <= self._spool.acknowledged:
+            return False
+        self.stop_wanted = self.stop_wanted or value.get("stop") is True
+        self._spool.acknowledge(number)
+        return True
+
+
+def find_fault(answer: bytes) -> str:
+    """Why a request will fail however often it is made; empty if it may succeed later.
+
+    Only an error as our server spells it counts: whoever else has its port knows nothing of us.
+    """
+    error = (parse_object(answer) or {}).get("error")
+    if not isinstance(error, dict) or error.get("status") not in _FINAL:
+        return ""
+    return str(error.get("message"))
+
+
+def parse_object(text: bytes) -> dict[str, Any] | None:
+    """The JSON object in ``text``, or None if there is none."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None

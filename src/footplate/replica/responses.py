@@ -1,0 +1,64 @@
+"""The result format of a control request."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+
+from footplate.replica.control_requests import CONTROL_REQUESTS_PATH
+from footplate.replica.http_client import Connection, Refused, ServerUnavailable
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any
+
+    from footplate.replica.workdir import Home
+
+OK = 0
+NO_RESPONSE = 5
+TIMEOUT_S = 10.0
+_BACKOFF_S = 0.2
+
+
+def begin() -> None:
+    """Go when the supervisor does, however it dies."""
+    from footplate.replica.isolation import syscalls  # where there is such a call: ctypes
+
+    supervisor = os.getppid()
+    try:
+        syscalls.die_with_parent(signal.SIGKILL)
+    except (OSError, AttributeError):
+        return
+    if os.getppid() != supervisor:
+        sys.exit(NO_RESPONSE)
+
+
+def answer(home: Home, control_request: str, value: dict[str, Any]) -> int:
+    """Send ``{"text": ...}`` or ``{"error": ...}``; the exit code for this process.
+
+    A server that nobody waits at any more refuses it, which is as good.
+    """
+    ticket = home.read("ticket.json") or {}
+    connection = Connection(ticket["server_file"], ticket["token"], TIMEOUT_S)
+    end = time.monotonic() + TIMEOUT_S
+    while True:
+        try:
+            connection.post(f"{CONTROL_REQUESTS_PATH}/{control_request}", value)
+        except ServerUnavailable as error:
+            if time.monotonic() + _BACKOFF_S > end:
+                print(
+                    f"the response to control request {control_request} failed: {error}",
+                    file=sys.stderr,
+                )
+                return NO_RESPONSE
+            time.sleep(_BACKOFF_S)
+        except Refused as error:
+            print(
+                f"the response to control request {control_request} was rejected: {error}",
+                file=sys.stderr,
+            )
+            return OK
+        else:
+            return OK

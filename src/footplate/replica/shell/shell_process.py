@@ -1,0 +1,233 @@
+"""A shell process inside the program's isolation, with its directory and variables.
+
+    this process ── doorkeeper (control groups, mounts) ── shell (process namespace)
+
+The doorkeeper ends as the shell does, and hands signals on to the shell's process group. Each of
+the two is killed when the one before it ends, however that happens.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import struct
+import termios
+
+from footplate.replica.isolation import syscalls
+from footplate.replica.isolation.containment import Child
+from footplate.replica.isolation.spawn import begin_session, close_all_but, spawn
+from footplate.replica.isolation.users import become
+
+TYPE_CHECKING = False  # without the module typing, which isn't needed
+if TYPE_CHECKING:
+    from typing import Any, Callable, Dict, List, Sequence, Tuple
+
+    from footplate.replica.isolation.namespace_entry import Entry
+    from footplate.replica.isolation.users import User
+
+SHELLS = ("bash", "sh")
+_SIGNALLED = 128
+"""What shells add to the number of the signal that ended something."""
+_LEAST, _MOST = 1, 10_000
+_DEFAULT_SIZE = (80, 24)
+
+
+class ShellRequest:
+    """What the user asked for: a terminal, or with ``command`` that without one."""
+
+    def __init__(self, size: Tuple[int, int], term: str, command: str | None) -> None:
+        self.size = size
+        self.term = term
+        self.command = command
+
+    @classmethod
+    def parse(cls, value: Dict[str, Any]) -> ShellRequest:
+        command = value.get("command")
+        term = str(value.get("term") or "xterm").replace("\0", "")
+        return cls(
+            read_size(value.get("size")),
+            term,
+            command.replace("\0", "") if isinstance(command, str) else None,
+        )
+
+    @property
+    def arguments(self) -> List[str]:
+        return ["-i"] if self.command is None else ["-c", self.command]
+
+
+def read_size(value: Any) -> Tuple[int, int]:
+    """Columns and rows, those of a usual terminal where there are none."""
+    if not isinstance(value, list) or len(value) != 2:
+        return _DEFAULT_SIZE
+    if not all(type(number) is int and _LEAST <= number <= _MOST for number in value):
+        return _DEFAULT_SIZE
+    return value[0], value[1]
+
+
+class ShellProcess:
+    """``streams`` are what to read, by descriptor; ``entrance`` is where input goes, or -1.
+
+    None of them blocks.
+    """
+
+    def __init__(
+        self, doorkeeper: int, entrance: int, streams: Dict[int, str], *, terminal: bool
+    ) -> None:
+        self._child = Child(doorkeeper)
+        self.streams = streams
+        self.entrance = entrance
+        self._terminal = terminal
+        for descriptor in (entrance, *streams):
+            os.set_blocking(descriptor, False)
+
+    @property
+    def ended(self) -> bool:
+        return self._child.has_ended()
+
+    def code(self) -> int:
+        """As shells tell of one that has ended."""
+        status = self._child.reap()
+        if os.WIFSIGNALED(status):
+            return _SIGNALLED + os.WTERMSIG(status)
+        return os.WEXITSTATUS(status)
+
+    def resize(self, size: Tuple[int, int]) -> None:
+        if self._terminal and self.entrance >= 0:
+            set_size(self.entrance, size)
+
+    def end_input(self) -> None:
+        """Only a command's input has an end of its own; a terminal's is a character."""
+        if not self._terminal and self.entrance >= 0:
+            os.close(self.entrance)
+            self.entrance = -1
+
+    def end_stream(self, descriptor: int) -> None:
+        """Nothing more comes from there."""
+        del self.streams[descriptor]
+        if descriptor != self.entrance:
+            os.close(descriptor)
+
+    def hang_up(self) -> None:
+        """As when a terminal's line breaks; what doesn't mind that is killed after it."""
+        if not self.ended:
+            self._child.terminate()
+
+
+class Surroundings:
+    """What the program has: its variables, its directory and its user, if it has one."""
+
+    def __init__(self, environment: Dict[str, str], directory: str, user: User | None) -> None:
+        self.environment = environment
+        self.directory = directory
+        self.user = user
+
+
+def start(entry: Entry, own: Surroundings, wanted: ShellRequest) -> ShellProcess:
+    """Raises SpawnFailed, OSError; then nothing was started."""
+    if wanted.command is None:
+        own.environment["TERM"] = wanted.term
+        return _start_terminal(entry, own, wanted)
+    return _start_command(entry, own, wanted)
+
+
+def set_size(terminal: int, size: Tuple[int, int]) -> None:
+    columns, rows = size
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+
+def _start_terminal(entry: Entry, own: Surroundings, wanted: ShellRequest) -> ShellProcess:
+    ours, theirs = os.openpty()
+    set_size(ours, wanted.size)
+
+    def become() -> None:
+        fcntl.ioctl(theirs, termios.TIOCSCTTY, 0)
+        _execute((theirs, theirs, theirs), own, wanted)
+
+    try:
+        doorkeeper = _spawn_in(entry, become, (theirs,))
+    except BaseException:
+        os.close(ours)
+        raise
+    finally:
+        os.close(theirs)
+    return ShellProcess(doorkeeper, ours, {ours: "stdout"}, terminal=True)
+
+
+def _start_command(entry: Entry, own: Surroundings, wanted: ShellRequest) -> ShellProcess:
+    pipes = [os.pipe() for _ in range(3)]
+    (given, entrance), (output, told), (errors, complained) = pipes
+    theirs = (given, told, complained)
+
+    def become() -> None:
+        _execute(theirs, own, wanted)
+
+    try:
+        doorkeeper = _spawn_in(entry, become, theirs)
+    except BaseException:
+        for descriptor in (entrance, output, errors):
+            os.close(descriptor)
+        raise
+    finally:
+        for descriptor in theirs:
+            os.close(descriptor)
+    return ShellProcess(doorkeeper, entrance, {output: "stdout", errors: "stderr"}, terminal=False)
+
+
+def _spawn_in(entry: Entry, become: Callable[[], None], kept: Sequence[int]) -> int:
+    """The doorkeeper's number. Raises SpawnFailed, OSError."""
+    parent = os.getpid()
+
+    def body(ready: int) -> None:
+        close_all_but({ready, *kept})
+        syscalls.die_with_parent(signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+        entry.enter()
+        shell = os.fork()
+        if shell == 0:
+            syscalls.die_with_parent(signal.SIGKILL)
+            begin_session()
+            become()
+        for descriptor in (ready, *kept):
+            os.close(descriptor)
+        _keep_door(shell)
+
+    return spawn(body)
+
+
+def _execute(stdio: Tuple[int, int, int], own: Surroundings, wanted: ShellRequest) -> None:
+    """Become the shell, or raise OSError."""
+    environment = own.environment
+    for target, descriptor in enumerate(stdio):
+        if own.user is not None:
+            os.fchown(descriptor, own.user.uid, own.user.gid)
+        os.dup2(descriptor, target)
+    if own.user is not None:
+        become(own.user)
+        syscalls.die_with_parent(signal.SIGKILL)  # which the kernel has forgotten with the old user
+    os.chdir(own.directory)
+    for name in SHELLS[:-1]:
+        try:
+            os.execvpe(name, [name, *wanted.arguments], environment)  # noqa: S606  no shell wanted
+        except OSError:
+            continue
+    name = SHELLS[-1]
+    os.execvpe(name, [name, *wanted.arguments], environment)  # noqa: S606  as above
+
+
+def _keep_door(shell: int) -> None:
+    """Until the shell has ended; then end as it did. Asked to end it, hang up, then kill."""
+    rising = [signal.SIGKILL, signal.SIGHUP]
+
+    def hand_on(*_: object) -> None:
+        number = rising.pop() if len(rising) > 1 else rising[0]
+        try:
+            os.killpg(shell, number)
+            os.killpg(shell, signal.SIGCONT)
+        except ProcessLookupError:
+            return
+
+    signal.signal(signal.SIGTERM, hand_on)
+    _, status = os.waitpid(shell, 0)
+    os._exit(_SIGNALLED + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status))

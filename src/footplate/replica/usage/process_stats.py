@@ -1,0 +1,123 @@
+"""Resource usage of processes from /proc, where control groups are not available."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Sequence
+
+    from footplate.replica.isolation.containment import ProcessSet
+
+MOST = 2048
+"""More processes than these are counted, but not looked at."""
+_STOPPED = b"T"
+_ENDED = (b"Z", b"X")
+
+
+class Count:
+    """A sum over processes.
+
+    CPU time and bytes have in them what ended children used, as far as their parents have waited
+    for them. Pages that processes share count once for each of them.
+    """
+
+    __slots__ = (
+        "first",
+        "living",
+        "memory_bytes",
+        "read_bytes",
+        "stopped",
+        "ticks",
+        "written_bytes",
+    )
+
+    def __init__(self) -> None:
+        self.living = 0
+        self.stopped = 0
+        self.first = 0
+        """The number of a living one, 0 if there is none."""
+        self.ticks = 0
+        self.memory_bytes = 0
+        self.read_bytes = 0
+        self.written_bytes = 0
+
+    @property
+    def all_stopped(self) -> bool:
+        return 0 < self.living == self.stopped
+
+    def add(self, pid: int) -> None:
+        fields = _fields(pid)
+        if not fields:
+            return
+        self.ticks += sum(int(word) for word in fields[11:15])
+        if fields[0] in _ENDED:
+            return
+        self.living += 1
+        self.first = self.first or pid
+        self.stopped += fields[0] == _STOPPED
+        self.memory_bytes += int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
+
+    def add_waited(self, pid: int) -> None:
+        """Only what children that have ended used of a process that isn't the program's."""
+        fields = _fields(pid)
+        self.ticks += sum(int(word) for word in fields[13:15])
+
+    def add_transfers(self, pid: int) -> None:
+        words = _read(f"/proc/{pid}/io").split()
+        if b"read_bytes:" in words and b"write_bytes:" in words:
+            self.read_bytes += int(words[words.index(b"read_bytes:") + 1])
+            self.written_bytes += int(words[words.index(b"write_bytes:") + 1])
+
+
+def count(family: ProcessSet, *, transfers: bool) -> Count:
+    """``transfers``: also what they read from and write to disks, which costs as much again.
+
+    Helper processes do nothing with disks themselves, unless one is this very process.
+    """
+    found = Count()
+    for pid in family.pids[:MOST]:
+        if pid in family.helpers:
+            found.add_waited(pid)
+        else:
+            found.add(pid)
+        if transfers and pid != os.getpid():
+            found.add_transfers(pid)
+    found.living += len(family.pids[MOST:])
+    return found
+
+
+def read_network(pid: int) -> tuple[int, int] | None:
+    """Bytes received and sent by the network that ``pid`` is in, unless that is ours too."""
+    try:
+        if os.stat(f"/proc/{pid}/ns/net").st_ino == os.stat("/proc/self/ns/net").st_ino:
+            return None
+    except OSError:
+        return None
+    return _sum_devices(_read(f"/proc/{pid}/net/dev").splitlines()[2:])
+
+
+def _sum_devices(lines: Sequence[bytes]) -> tuple[int, int]:
+    received = sent = 0
+    for line in lines:
+        name, _, rest = line.partition(b":")
+        words = rest.split()
+        if name.strip() != b"lo" and len(words) > 8:
+            received += int(words[0])
+            sent += int(words[8])
+    return received, sent
+
+
+def _fields(pid: int) -> list[bytes]:
+    """Those of /proc/PID/stat from the state on; empty where the process is gone."""
+    fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    return fields if len(fields) > 21 else []
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb", buffering=0) as file:
+            return file.read(65536)
+    except OSError:
+        return b""

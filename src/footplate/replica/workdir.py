@@ -1,0 +1,103 @@
+"""A supervisor's working directory and its files."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+
+from footplate.replica.file_io import read_text, write_text
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any
+
+DEFAULT_SPOOL_LIMIT_BYTES = 67108864
+_TMP_MODE = 0o1777
+
+
+class Locked(Exception):
+    """Another process supervises this home."""
+
+
+class Home:
+    """Who holds ``lock`` (the kernel drops it at his death) is the one live supervisor."""
+
+    def __init__(self, path: str) -> None:
+        self.path = os.path.abspath(path)
+        self._lock: int | None = None
+
+    def __truediv__(self, name: str) -> str:
+        return os.path.join(self.path, name)
+
+    @property
+    def spool(self) -> str:
+        return self / "spool"
+
+    @property
+    def work(self) -> str:
+        """The program's private working directory."""
+        return self / "work"
+
+    @property
+    def tmp(self) -> str:
+        """The program's private /tmp."""
+        return self / "tmp"
+
+    @property
+    def metrics(self) -> str:
+        """The file that cloudml-hypertune writes in the program."""
+        return os.path.join(self.path, "metrics", "output.metrics")
+
+    @property
+    def tools(self) -> str:
+        """Files for tools that the program may run; it can read them."""
+        return os.path.dirname(self.metrics)
+
+    def take(self) -> None:
+        """Become the supervisor; raises Locked."""
+        descriptor = os.open(self / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(descriptor)
+            raise Locked(self.path) from error
+        self._lock = descriptor
+
+    def make_directories(self) -> None:
+        """Those that every program needs."""
+        for path in (self.work, self.tmp, os.path.dirname(self.metrics)):
+            try:
+                os.mkdir(path)
+            except FileExistsError:
+                continue
+        os.chmod(self.tmp, _TMP_MODE)
+
+    def read(self, name: str) -> dict[str, Any] | None:
+        """The JSON object in a file; None if there is no such file.
+
+        Raises:
+            ValueError: there is something else in it.
+        """
+        try:
+            value = json.loads(read_text(self / name))
+        except FileNotFoundError:
+            return None
+        if not isinstance(value, dict):
+            raise ValueError(f"{name} is no JSON object")  # noqa: TRY004  as broken JSON does
+        return value
+
+    def write(self, name: str, value: dict[str, Any]) -> None:
+        """Replace a file as a whole; only its owner may read it."""
+        part = self / f"{name}.part"
+        text = json.dumps(value)  # json.dump would do it in Python, ten times slower
+        write_text(part, text, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        os.replace(part, self / name)
+
+    def finish(self, reason: str) -> None:
+        """Say that nothing is left here."""
+        self.write("gone", {"reason": reason})
+
+    @property
+    def finished(self) -> bool:
+        return os.path.exists(self / "gone")

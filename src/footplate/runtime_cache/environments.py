@@ -1,0 +1,211 @@
+"""The environments in this machine's cache."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from footplate.catalogue import load_catalogue
+from footplate.domain.errors import FailedPrecondition
+from footplate.replica.environment.base_environments import BaseEnvironments
+from footplate.replica.environment.cache import Cache
+from footplate.replica.environment.command import bound
+from footplate.replica.environment.disk_usage import measure
+from footplate.replica.environment.errors import PreparationError
+from footplate.replica.environment.eviction import EvictionPolicy
+from footplate.replica.environment.interpreters import Interpreters
+from footplate.replica.environment.runtime_slices import Slice, Words, choose
+from footplate.replica.environment.uv import Uv, UvFailed
+from footplate.replica.environment.uv_errors import explain_os_error
+from footplate.runtime_cache.listing import Inventory, stand
+from footplate.runtime_cache.locks import CatalogueLocks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from footplate.domain.runtimes import Runtime
+    from footplate.domain.runtimes import Slice as Offered
+    from footplate.replica.environment.cache import CacheEntry, Pruned
+    from footplate.replica.environment.interpreters import Interpreter
+    from footplate.replica.environment.progress_output import ProgressOutput
+    from footplate.settings import Settings
+
+_DOWNLOADS = "UV_PYTHON_DOWNLOADS"
+
+
+class Environments:
+    """``uv`` is the program that builds; ``environ`` has its settings."""
+
+    def __init__(
+        self, settings: Settings, uv: Path, environ: Mapping[str, str] = os.environ
+    ) -> None:
+        """Raises InvalidArgument: the operator's catalogue file is wrong."""
+        self._settings = settings
+        self._runtimes = load_catalogue(settings.catalogue).runtimes
+        self._environ = dict(environ)
+        self._uv = uv
+        self._cache = Cache(str(settings.cache))
+
+    def inventory(self) -> Inventory:
+        """All runtimes of the catalogue, and all that lies in the cache.
+
+        Raises FailedPrecondition: there can't be a cache.
+        """
+        _open(self._settings.cache)
+        found = self._cache.look()
+        interpreters = self._find_interpreters()
+        uv_cache = self._uv_cache()
+        locks = set(self._runtimes.locks)
+        others = [one for one in found if _is_other(one, locks)]
+        return Inventory(
+            cache=self._cache.root,
+            limit_bytes=self._settings.cache_limit_bytes,
+            free_bytes=shutil.disk_usage(self._cache.root).free,
+            runtimes=tuple(
+                stand(offer, interpreters[offer.runtime.python], found)
+                for offer in self._runtimes.offers
+            ),
+            environments=len(found),
+            environments_bytes=sum(one.entry.size_bytes for one in found),
+            others=len(others),
+            others_bytes=sum(one.entry.size_bytes for one in others),
+            uv_cache=uv_cache,
+            uv_cache_bytes=measure(uv_cache) if uv_cache else 0,
+        )
+
+    def build(
+        self, name: str, *, gpu: bool, part: str, teller: ProgressOutput
+    ) -> tuple[Runtime, int]:
+        """Make the environment of a runtime, if it isn't there; the runtime, and its size.
+
+        ``name`` is a version or an image; ``part`` a slice of it, such as ``full``.
+
+        Raises:
+            InvalidArgument: there is no such runtime.
+            FailedPrecondition: it can't be had here, saying why and the way out.
+        """
+        runtime = self._runtimes.find(name, "RUNTIME")
+        if gpu and not runtime.gpu:
+            raise FailedPrecondition(f"runtime {runtime.name} has no packages for GPUs")
+        _open(self._settings.cache)
+        try:
+            return runtime, self._build(runtime, gpu=gpu, part=part, teller=teller)
+        except PreparationError as error:
+            raise FailedPrecondition(str(error)) from error
+        except OSError as error:
+            why = explain_os_error(error)
+            raise FailedPrecondition(f"runtime {runtime.name} can't be made: {why}") from error
+
+    def interpreters(self) -> Mapping[str, str | None]:
+        """Where each Python version that runtimes need is on this machine; None: it isn't.
+
+        Raises FailedPrecondition: there is no uv.
+        """
+        found = self._find_interpreters()
+        return {version: each.path if each else None for version, each in found.items()}
+
+    def plan(self, eviction_policy: EvictionPolicy) -> Sequence[CacheEntry]:
+        """What ``prune`` would remove now."""
+        return self._cache.plan(eviction_policy)
+
+    def prune(self, eviction_policy: EvictionPolicy) -> Pruned:
+        """Remove what the policy selects, except environments in use.
+
+        Raises FailedPrecondition: the cache can't be changed.
+        """
+        try:
+            return self._cache.prune(eviction_policy)
+        except OSError as error:
+            raise FailedPrecondition(f"{self._cache.root} can't be changed: {error}") from error
+
+    def prune_uv(self) -> int:
+        """Remove what uv keeps and doesn't need any more; how many bytes that came to.
+
+        Raises FailedPrecondition: it can't.
+        """
+        before = measure(self._uv_cache())
+        try:
+            self._make_uv().run(["cache", "prune"])
+        except UvFailed as failure:
+            raise FailedPrecondition(f"uv's cache can't be pruned: {failure.output}") from failure
+        return max(0, before - measure(self._uv_cache()))
+
+    def to_the_limit(self) -> EvictionPolicy:
+        """That the cache keeps to the limit of the settings, and no more."""
+        limit = self._settings.cache_limit_bytes
+        return EvictionPolicy(below_bytes=limit or None)
+
+    def _build(self, runtime: Runtime, *, gpu: bool, part: str, teller: ProgressOutput) -> int:
+        uv = self._make_uv()
+        slices = [_slice_of(piece) for piece in (runtime.gpu if gpu else runtime.cpu)]
+        choice = choose(slices, Words(()), part)
+        interpreters = Interpreters(self._settings.pythons, self._environ, self._cache.root, uv)
+        interpreter = interpreters.find(runtime.python, f"runtime {runtime.name}")
+        locks = CatalogueLocks(self._runtimes)
+        bases = BaseEnvironments(self._cache.root, interpreter, uv, locks, teller)
+        try:
+            base = bases.get(runtime.name, [choice.slice, *choice.fallbacks])
+            if base.note:
+                teller.tell(base.note)
+            if bases.made:
+                bound(self._cache.root, self._settings.cache_limit_bytes, teller)
+            return base.size_bytes
+        finally:
+            bases.close()
+
+    def _find_interpreters(self) -> Mapping[str, Interpreter | None]:
+        """By version; none is downloaded for it."""
+        environ = {name: value for name, value in self._environ.items() if name != _DOWNLOADS}
+        uv = self._make_uv()
+        finder = Interpreters(self._settings.pythons, environ, self._cache.root, uv)
+        versions = {offer.runtime.python for offer in self._runtimes.offers}
+        return {version: _find(finder, version) for version in versions}
+
+    def _uv_cache(self) -> str:
+        """Empty: uv has none."""
+        try:
+            return self._make_uv().run(["cache", "dir"]).strip()
+        except UvFailed:
+            return ""
+
+    def _make_uv(self) -> Uv:
+        """Raises FailedPrecondition: there is none."""
+        environ = dict(self._environ)
+        if os.geteuid() == 0:  # programs are other users, who can't write modules there
+            environ.setdefault("UV_COMPILE_BYTECODE", "1")
+        try:
+            return Uv(str(self._uv), environ)
+        except PreparationError as error:
+            raise FailedPrecondition(str(error)) from error
+
+
+def _find(finder: Interpreters, version: str) -> Interpreter | None:
+    try:
+        return finder.find(version, "a runtime")
+    except PreparationError:
+        return None
+
+
+def _slice_of(piece: Offered) -> Slice:
+    return Slice(asdict(piece))
+
+
+def _is_other(found: CacheEntry, locks: set[str]) -> bool:
+    """Whether no runtime of the catalogue is made of it; what is just being built may be."""
+    if found.entry.useless:
+        return not found.entry.in_use
+    lock = found.record.get("lock_sha256") or found.record.get("base")
+    return lock not in locks
+
+
+def _open(cache: Path) -> None:
+    """Make the cache for this user alone, as a server does. Raises FailedPrecondition."""
+    try:
+        for folder in reversed((cache, *cache.parents)):
+            folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        why = explain_os_error(error)
+        raise FailedPrecondition(f"nothing can be kept in {cache}: {why}") from error

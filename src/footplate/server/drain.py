@@ -1,0 +1,39 @@
+"""Drains the server: shuts down once no job is active."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_CHECK_S = 0.1
+
+
+class Drain:
+    """``active`` returns the number of active jobs; it raises Unavailable if unknown."""
+
+    def __init__(self, active: Callable[[], object], check_s: float = _CHECK_S) -> None:
+        self._active = active
+        self._check_s = check_s
+        self.drained: Callable[[], None] = lambda: None
+        """Called when no job is active any more, on a thread of its own."""
+
+    def begin(self) -> None:
+        """Returns at once."""
+        threading.Thread(target=self._wait, name="drain", daemon=True).start()
+
+    def _wait(self) -> None:
+        while not self._idle():
+            time.sleep(self._check_s)
+        self.drained()
+
+    def _idle(self) -> bool:
+        try:
+            return not self._active()
+        except Unavailable:  # the database is not reachable: the state is unknown, so keep waiting
+            return False

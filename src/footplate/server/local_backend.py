@@ -1,0 +1,44 @@
+"""Creates the local backend from the settings."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import uv
+
+from footplate.backends.local import LocalBackend
+from footplate.backends.local.fork_server import make_fork_server
+from footplate.server.program_users import resolve
+from footplate.server.py_spy import find_py_spy
+
+if TYPE_CHECKING:
+    from footplate.server.data_dir import DataDir
+    from footplate.settings import Settings
+
+
+def local_backend(settings: Settings, data_dir: DataDir, archive: Path) -> LocalBackend:
+    return LocalBackend(
+        root=data_dir.replicas,
+        archive=archive,
+        python=Path(sys.executable),
+        server_file=data_dir.server_file,
+        cache=settings.cache,
+        buckets=data_dir.buckets,
+        uv=Path(uv.find_uv_bin()),
+        py_spy=find_py_spy(),
+        isolation=settings.isolation,
+        program_users=resolve(settings.program_users),
+        allow_root=settings.allow_root,
+        network=settings.network,
+        pythons=settings.pythons,
+        image_puller=(sys.executable, "-m", "footplate.container_engine", "pull"),
+        service=data_dir.identity().id,
+        private=(data_dir.root,),
+        tmp_paths=settings.tmp_paths,
+        spool_limit_bytes=settings.spool_limit_mb << 20,
+        cache_limit_bytes=settings.cache_limit_bytes,
+        reserve=data_dir.reserve.path,
+        fork_server=make_fork_server(Path(sys.executable), archive),
+    )

@@ -1,0 +1,48 @@
+"""The capacity of this machine."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from footplate.domain.sites import Site
+from footplate.domain.sites.gpu_assignment import VISIBLE
+from footplate.domain.sites.replica_capacity import replicas_for
+from footplate.server.gpus import Gpus
+from footplate.server.machine import cpus, memory_bytes
+from footplate.server.network_probe import describe_network
+from footplate.server.program_users import describe_power
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from footplate.domain.catalogue import Catalogue
+    from footplate.settings import Settings
+
+NAME = "this machine"
+
+
+def local_site(
+    settings: Settings, catalogue: Catalogue, environ: Mapping[str, str] = os.environ
+) -> Site:
+    """Measures this machine and asks for its GPUs; takes a moment where there are any.
+    So does trying the network, if it isn't to be the machine's own.
+
+    Of ``environ`` only CUDA_VISIBLE_DEVICES counts, which may leave the service only some GPUs.
+
+    Raises:
+        InvalidArgument: naming the setting of GPUs or of the network that this machine can't
+            fulfil, and what is allowed.
+    """
+    found = Gpus(catalogue, environ.get(VISIBLE)).find(settings.gpus, settings.gpu_type)
+    memory = memory_bytes()
+    return Site(
+        name=NAME,
+        mode=settings.mode,
+        replicas=settings.max_replicas or replicas_for(memory),
+        vcpus=cpus(),
+        memory_mb=memory >> 20,
+        gpus=found.gpus,
+        hides_gpus=found.hidden,
+        notes=(*found.notes, *describe_network(settings), *describe_power(settings.allow_root)),
+    )

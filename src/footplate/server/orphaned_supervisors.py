@@ -1,0 +1,53 @@
+"""Supervisors that run while no server does, and how to stop them."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from footplate.client.service import Service as Client
+from footplate.server.data_dir import DataDir
+from footplate.server.serving import serve
+from footplate.store import open_store
+
+if TYPE_CHECKING:
+    from footplate.domain.job_states import State
+    from footplate.domain.sites import Site
+    from footplate.settings import Settings
+
+
+def left_behind(settings: Settings) -> dict[State, int]:
+    """The jobs that the last server left, by the state that it left them in.
+
+    Raises:
+        FailedPrecondition: a server runs; ask that one.
+    """
+    data_dir = DataDir(settings.data_dir)
+    if not data_dir.root.exists():
+        return {}
+    with data_dir.claimed():
+        store = open_store(settings.database)
+        try:
+            return store.counts()
+        finally:
+            store.close()
+
+
+def end_left_behind(settings: Settings) -> None:
+    """Serve once more, only until every job has been cancelled and has ended.
+
+    That takes no more of this machine than there is: what starts meanwhile ends at once.
+
+    Raises:
+        FailedPrecondition: a server runs; ask that one.
+    """
+
+    def end_all(url: str, _site: Site, _leader: str | None) -> None:
+        threading.Thread(target=call, args=(url,), name="down", daemon=True).start()
+
+    def call(url: str) -> None:
+        with Client(url, settings.token) as client:
+            client.down()
+
+    serve(replace(settings, host="127.0.0.1", port=0, network="shared"), end_all)

@@ -1,0 +1,92 @@
+"""Creates all routes of the server, with the services behind them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.api.footplate_v1 import footplate_routes
+from footplate.api.footplate_v1.catalogue import catalogue_routes
+from footplate.api.footplate_v1.package_checks import package_check_routes
+from footplate.api.footplate_v1.quotas import quota_routes
+from footplate.api.footplate_v1.stacks import stacks_routes
+from footplate.api.footplate_v1.trials import trials_routes
+from footplate.api.footplate_v1.usage import usage_routes
+from footplate.api.footplate_v1.validation import validation_routes
+from footplate.api.health import health_routes
+from footplate.api.locations import location_routes
+from footplate.api.logging_v2 import logging_routes
+from footplate.api.operations import operation_routes
+from footplate.api.replica_v1 import replica_routes
+from footplate.api.shell_v1 import shell_routes
+from footplate.api.storage_v1 import program_routes, storage_routes
+from footplate.api.training_v1 import training_routes
+from footplate.api.vertex_v1 import model_routes, vertex_routes, vizier_routes
+from footplate.control.program_storage import PATH as PROGRAMS
+from footplate.server.metrics import make_registry
+from footplate.server.vizier_service import make_vizier
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from starlette.routing import BaseRoute
+
+    from footplate.api.footplate_v1 import About, ServerView
+    from footplate.api.logging_v2 import Followers
+    from footplate.control.models import ModelRegistry
+    from footplate.domain.catalogue import Catalogue
+    from footplate.logs.watchers import Watchers
+    from footplate.server.job_services import JobServices
+    from footplate.server.persistence import Persistence
+    from footplate.server.replica_services import ReplicaServices
+    from footplate.server.tuning_services import TuningServices
+
+
+def make_routes(
+    about: About,
+    catalogue: Catalogue,
+    kept: Persistence,
+    parts: JobServices,
+    replicas: ReplicaServices,
+    tuning: TuningServices,
+    registry: ModelRegistry,
+    watchers: Watchers,
+    followers: Followers,
+    end: Callable[[], None],
+    servers: Callable[[], Sequence[ServerView]],
+) -> list[BaseRoute]:
+    """They are tried one by one: what each job needs, and who waits for one asks, comes first.
+
+    ``end`` is called when jobs are to end and then the server.
+    """
+    jobs, status, disk, trials = parts.jobs, parts.status, kept.disk, tuning.trials
+    paths, vizier = replicas.shells.paths, make_vizier(kept.database.studies, tuning, kept.clock)
+    return [
+        *replica_routes(
+            replicas.tasks,
+            replicas.reports,
+            replicas.tokens,
+            replicas.control_requests,
+            replicas.images,
+        ),
+        *training_routes(jobs, catalogue, paths, trials),
+        *(storage := storage_routes(kept.buckets)),
+        *health_routes(about.version, make_registry(status, replicas.reduced), disk.probe),
+        *shell_routes(replicas.shells, replicas.tokens, watchers.add),
+        *footplate_routes(status, kept.store, about, end, servers, disk.trouble),
+        *usage_routes(kept.usage, jobs.get),
+        *catalogue_routes(catalogue),
+        *quota_routes(parts.quotas),
+        *stacks_routes(replicas.stacks, jobs.get),
+        *validation_routes(parts.validation, catalogue),
+        *package_check_routes(parts.package_checks, catalogue),
+        *logging_routes(
+            kept.logs, jobs.get, tuple(catalogue.regions), followers, kept.service_log.copy
+        ),
+        program_routes(PROGRAMS, replicas.programs.check, storage),
+        *operation_routes(jobs, registry.exists),
+        *vizier_routes(vizier, kept.clock, catalogue),
+        *vertex_routes(jobs, kept.clock, catalogue, paths, trials),
+        *model_routes(registry, kept.clock, catalogue),
+        *trials_routes(trials, jobs.get, jobs.explain),
+        *location_routes(catalogue),
+    ]

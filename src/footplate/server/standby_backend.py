@@ -1,0 +1,40 @@
+"""The backend of a standby server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import NotLeading
+
+if TYPE_CHECKING:
+    import builtins
+    from collections.abc import Callable, Mapping
+
+    from footplate.domain.names import AttemptId
+    from footplate.ports.backend import AttemptStart, ReplicaObservation
+
+
+class StandbyBackend:
+    """Nothing is started, stopped or known here."""
+
+    def start(self, request: AttemptStart) -> None:
+        raise NotLeading(f"{request.attempt_id} is started by the server that leads")
+
+    def stop(
+        self,
+        attempt_id: AttemptId,
+        replicas: Mapping[str, int] | None = None,  # noqa: ARG002 - the port
+    ) -> None:
+        raise NotLeading(f"{attempt_id} is stopped by the server that leads")
+
+    def list(self) -> builtins.tuple[ReplicaObservation, ...]:
+        return ()
+
+    def inspect(self, attempt_id: AttemptId) -> builtins.tuple[ReplicaObservation, ...]:  # noqa: ARG002 - the port
+        return ()
+
+    def forget(self, attempt_id: AttemptId) -> None: ...
+
+    def watch(self, changed: Callable[[AttemptId], None]) -> None: ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,71 @@
+"""Creates the services of tuning jobs and studies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.control.pipelines import PipelineAdvance
+from footplate.control.suggestions import Suggester
+from footplate.control.suggestions.model_fitting import Models
+from footplate.control.tuning.early_stopping import EarlyStopping
+from footplate.control.tuning.measurement_cache import MeasurementCache
+from footplate.control.tuning.measurements import MeasurementRecorder
+from footplate.control.tuning.prior_studies import PriorStudies
+from footplate.control.tuning.search_resolution import SearchResolver
+from footplate.control.tuning.step import TuningStep
+from footplate.control.tuning.trial_jobs import TrialJobs
+from footplate.control.tuning.trials import Trials
+from footplate.control.tuning.tuner import Tuner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.control.models import ModelRegistry
+    from footplate.domain.names import JobUid
+    from footplate.ports.clock import Clock
+    from footplate.ports.store import Store
+    from footplate.ports.studies import StudyStore
+
+
+class TuningServices:
+    """What every server has: for its clients, and for the tuner of the one that leads."""
+
+    def __init__(
+        self, store: Store, studies: StudyStore, clock: Clock, told: Callable[[JobUid], None]
+    ) -> None:
+        """``told`` is called with a tuning job that has new measurements."""
+        self.models = Models(studies)
+        self.suggester = Suggester(studies, self.models, clock)
+        self.reported = MeasurementCache(studies)
+        self.stopping = EarlyStopping(self.reported)
+        self.trials = Trials(store, studies)
+        self.earlier = PriorStudies(store, studies)
+        self.resolver = SearchResolver(store, self.earlier)
+        self.measuring = MeasurementRecorder(store, studies, clock, told)
+        self._clock = clock
+
+    def make_tuner(
+        self,
+        store: Store,
+        studies: StudyStore,
+        registry: ModelRegistry,
+        wake_jobs: Callable[[], None],
+        wake: Callable[[], None],
+    ) -> Tuner:
+        """One that knows nothing yet, and writes to these stores and this registry.
+
+        ``wake_jobs`` is called when jobs are to be looked at: those that run trials; ``wake`` when
+        the tuner has something to do.
+        """
+        advance = TuningStep(
+            store,
+            studies,
+            Suggester(studies, self.models, self._clock),
+            TrialJobs(store, self._clock, wake_jobs),
+            self.reported,
+            EarlyStopping(self.reported),
+            self.earlier,
+            self._clock,
+        )
+        pipelines = PipelineAdvance(store, registry, self._clock, wake_jobs)
+        return Tuner(store, advance, pipelines, self.models, self.reported, wake)

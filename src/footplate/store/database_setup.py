@@ -1,0 +1,141 @@
+"""Opens a database: creates it or migrates it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlalchemy import insert, inspect, select, text
+from sqlalchemy.exc import DBAPIError
+
+from footplate.domain.errors import FailedPrecondition
+from footplate.store.errors import place, translated
+from footplate.store.jobs import SqlStore
+from footplate.store.sql_engines import NO_TRANSACTION, TO_WRITE, make_engine, parse_url
+from footplate.store.tables import REVISION, metadata, revisions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import Connection, Engine
+
+_UNRELEASED = tuple(f"000{number}" for number in range(1, 9))
+"""Revisions of databases that versions before the first release made."""
+_ADVISORY_LOCK = 0x666F6F74706C61  # "footpla": any number, the same for all of us
+
+
+def open_store(
+    url: str, *, lock_timeout_s: float = 15.0, server: str = "", sole: bool = False
+) -> SqlStore:
+    """The store in this database; a new one is made, an old one is brought up to date.
+
+    ``sqlite:////PATH/TO/FILE`` (its folder must be there) or ``postgresql://...``.
+    ``lock_timeout_s`` is how long a write to SQLite waits for other programs, ``server`` the id
+    of the server that writes. ``sole``: if it is SQLite, nobody else writes it as long as the
+    store is open, and it needn't read again what it has written.
+
+    Raises:
+        InvalidArgument: the URL names no database that can be used.
+        FailedPrecondition: the database belongs to a newer version, or its driver is missing.
+        Unavailable: it can't be reached.
+    """
+    engine = make_engine(parse_url(url), lock_timeout_s)
+    try:
+        with translated(engine.url), _usable(engine):
+            bring_up_to_date(engine)
+    except BaseException:
+        engine.dispose()
+        raise
+    return SqlStore(engine, server, sole=sole)
+
+
+def bring_up_to_date(engine: Engine) -> None:
+    """Whoever else opens the same database at the same time: it happens once, whole."""
+    with engine.connect() as connection:
+        if stored_revision(connection) == REVISION and _in_wal_mode(connection):
+            return
+    with alone(engine) as connection:
+        revision = stored_revision(connection)
+        if revision is None:
+            _create(connection)
+        elif revision in _UNRELEASED:
+            raise FailedPrecondition(
+                f"the database was made by a development version of Footplate (revision {revision})"
+                " and can't be read: export what you need with that version, or start with a new"
+                " data directory (and database)"
+            )
+        elif revision != REVISION:
+            # Here and not above: Alembic costs as much time to import as all else together,
+            # and a server that starts on a database of its own version has no need of it.
+            from footplate.store.migrations.runner import migrate
+
+            migrate(connection)
+
+
+def stored_revision(connection: Connection) -> str | None:
+    """The revision that the database is at; None: nothing of ours is in it."""
+    if not inspect(connection).has_table(revisions.name):
+        return None
+    return connection.scalar(select(revisions.c.version_num))
+
+
+def _create(connection: Connection) -> None:
+    """All at once, without going through each migration; a test keeps the two ways equal."""
+    metadata.create_all(connection, checkfirst=False)
+    revisions.create(connection)
+    connection.execute(insert(revisions).values(version_num=REVISION))
+
+
+@contextmanager
+def alone(engine: Engine) -> Iterator[Connection]:
+    """One transaction that no other opener of this database runs beside."""
+    if engine.dialect.name == "postgresql":
+        with engine.begin() as connection:
+            connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({_ADVISORY_LOCK})"))
+            yield connection
+        return
+    with _folder_lock(Path(str(engine.url.database)).parent), engine.connect() as connection:
+        connection.execution_options(**NO_TRANSACTION)
+        connection.exec_driver_sql("PRAGMA journal_mode = WAL")  # the file remembers it
+        # SQLite rebuilds a table to change it: with foreign keys on, dropping the old one
+        # would delete everything that refers to its rows.
+        connection.exec_driver_sql("PRAGMA foreign_keys = OFF")
+        connection.rollback()
+        with connection.execution_options(**TO_WRITE).begin():
+            yield connection
+        connection.invalidate()  # the next one has its foreign keys on
+
+
+@contextmanager
+def _folder_lock(folder: Path) -> Iterator[None]:
+    """SQLite doesn't wait for others when it changes the journal mode; it fails at once."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _in_wal_mode(connection: Connection) -> bool:
+    if connection.dialect.name != "sqlite":
+        return True
+    return connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+
+
+@contextmanager
+def _usable(engine: Engine) -> Iterator[None]:
+    """Errors of opening that waiting won't mend."""
+    try:
+        yield
+    except DBAPIError as error:
+        cause = " ".join(str(error.orig).split())
+        if "already exists" in cause or "permission denied" in cause:
+            where = place(engine.url)
+            message = f"Footplate needs a database of its own; {where} can't be it: {cause}"
+            raise FailedPrecondition(message) from error
+        raise

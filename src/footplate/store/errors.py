@@ -1,0 +1,62 @@
+"""Maps database errors to the service's errors."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from sqlalchemy import exc
+
+from footplate.domain.errors import DataLoss, Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import URL
+
+_ADVICE = {
+    "database is locked": "another program is writing to it for too long; end that program",
+    "disk is full": "free some space there and try again",
+    "no space left": "free some space there and try again",
+    "disk i/o error": "see whether the disk is full or failing",
+    "unable to open database file": "see whether its folder is there and may be written to",
+    "readonly database": "see whether the file and its folder may be written to",
+    "connection": "see whether PostgreSQL runs there and lets this user in",
+}
+
+
+@contextmanager
+def translated(url: URL) -> Iterator[None]:
+    """Turn what SQLAlchemy raises about the state of the database into what clients may see.
+
+    Raises:
+        Unavailable: it can't be reached, is locked or full; later it may be well again.
+        DataLoss: the file is damaged.
+    """
+    try:
+        yield
+    except (exc.OperationalError, exc.InterfaceError) as error:
+        raise unavailable(url, str(error.orig)) from error
+    except exc.TimeoutError as error:
+        raise unavailable(url, "all its connections stay busy") from error
+    except exc.DatabaseError as error:
+        if error.connection_invalidated:
+            raise unavailable(url, str(error.orig)) from error
+        if type(error) is exc.DatabaseError:
+            message = f"the database {place(url)} is damaged: {error.orig}"
+            raise DataLoss(message) from error
+        raise
+
+
+def unavailable(url: URL, cause: str) -> Unavailable:
+    """The error with what the database says and, where known, what can be done."""
+    cause = " ".join(cause.split())
+    advice = next((f": {tip}" for sign, tip in _ADVICE.items() if sign in cause.lower()), "")
+    return Unavailable(f"the database {place(url)} can't be used now ({cause}){advice}")
+
+
+def place(url: URL) -> str:
+    """The database as a person would name it, without its password."""
+    if url.get_backend_name() == "sqlite":
+        return str(url.database)
+    return url.render_as_string(hide_password=True)

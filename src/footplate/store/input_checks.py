@@ -1,0 +1,141 @@
+"""Rejects what the database cannot hold: invalid texts, excessive filters."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, assert_never
+
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or
+from footplate.domain.job_states import State
+from footplate.domain.text_validation import STORABLE, storable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from footplate.domain.jobs import Job
+    from footplate.domain.studies.records import StudyRecord
+
+MAX_COMPARISONS = 100
+MAX_DEPTH = 50
+MAX_CHARACTERS = 10_000
+"""SQLite refuses patterns over 50,000 bytes."""
+
+MAX_DISPLAY_NAME_BYTES = 1_024
+"""PostgreSQL's indexes take 2,704 bytes, with all that a list is sorted by."""
+
+
+def countable(number: int) -> bool:
+    """Whether a column of numbers could hold it; names in URLs hold any."""
+    return 0 <= number < 2**31
+
+
+def check_texts(job: Job) -> None:
+    """Refuse texts that are kept as they are and can't be, and names too long for an index.
+
+    Raises:
+        InvalidArgument: naming the field.
+    """
+    texts = {
+        "name": str(job.name),
+        "displayName": job.display_name,
+        "request": job.request,
+        "labels": "".join(key + value for key, value in job.labels),
+    }
+    _check_storable(texts)
+    if (size := len(job.display_name.encode())) > MAX_DISPLAY_NAME_BYTES:
+        allowed = f"at most {MAX_DISPLAY_NAME_BYTES} bytes of UTF-8"
+        raise InvalidArgument.of((Violation("displayName", f"{size} bytes; allowed: {allowed}"),))
+
+
+def check_quota_texts(project: str, region: str, resources: Iterable[str]) -> None:
+    """Refuse names that can't be kept.
+
+    Raises:
+        InvalidArgument: naming the field.
+    """
+    _check_storable({"project": project, "region": region, "limits": "".join(resources)})
+
+
+def check_study_texts(study: StudyRecord) -> None:
+    """Refuse texts of a study that are kept as they are and can't be; its documents hold any.
+
+    Raises:
+        InvalidArgument: naming the field.
+    """
+    texts = {
+        "name": "" if study.name is None else str(study.name),
+        "displayName": study.display_name,
+        "studySpec": study.request,
+    }
+    _check_storable(texts)
+
+
+def _check_storable(texts: Mapping[str, str]) -> None:
+    for field, text in texts.items():
+        if not storable(text):
+            violation = Violation(field, f"{text[:80]!a} given; allowed: {STORABLE}")
+            raise InvalidArgument.of((violation,))
+
+
+def check_filter(where: Filter) -> None:
+    """Refuse a filter that is too large, or compares what can't be compared.
+
+    Raises:
+        InvalidArgument: naming ``filter`` and what is allowed.
+    """
+    if _deeper_than(MAX_DEPTH, where):
+        raise _bad_filter(f"at most {MAX_DEPTH} levels")
+    comparisons = _comparisons(where)
+    if len(comparisons) > MAX_COMPARISONS:
+        raise _bad_filter(f"at most {MAX_COMPARISONS} comparisons")
+    for comparison in comparisons:
+        _check_comparison(comparison)
+
+
+def _deeper_than(limit: int, where: Filter) -> bool:
+    return limit == 0 or any(_deeper_than(limit - 1, part) for part in _parts(where))
+
+
+def _comparisons(where: Filter) -> list[Comparison]:
+    if isinstance(where, Comparison):
+        return [where]
+    return [found for part in _parts(where) for found in _comparisons(part)]
+
+
+def _parts(where: Filter) -> tuple[Filter, ...]:
+    match where:
+        case Comparison():
+            return ()
+        case And() | Or():
+            return where.parts
+        case Not():
+            return (where.part,)
+        case _:
+            assert_never(where)
+
+
+def _check_comparison(comparison: Comparison) -> None:
+    field, comparator, value = comparison.field, comparison.comparator, comparison.value
+    match field:
+        case Field.STATE:
+            equality = comparator in (Comparator.EQUAL, Comparator.NOT_EQUAL)
+            good, allowed = isinstance(value, State) and equality, "a state with = or !="
+        case Field.CREATE_TIME | Field.START_TIME | Field.END_TIME:
+            instant = isinstance(value, datetime) and value.tzinfo is not None
+            good = instant and comparator is not Comparator.MATCHES
+            allowed = "a time with =, !=, <, <=, > or >="
+        case Field.DISPLAY_NAME | Field.JOB_ID | Field.LABEL:
+            texts = f"{comparison.label}{value}"
+            named = field is not Field.LABEL or comparison.label is not None
+            small = storable(texts) and len(texts) <= MAX_CHARACTERS
+            good = isinstance(value, str) and named and small
+            allowed = f"{STORABLE}, at most {MAX_CHARACTERS} of them"
+        case _:
+            assert_never(field)
+    if not good:
+        raise _bad_filter(f"{field.value}: {allowed}")
+
+
+def _bad_filter(allowed: str) -> InvalidArgument:
+    return InvalidArgument.of((Violation("filter", f"allowed: {allowed}"),))

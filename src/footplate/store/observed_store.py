@@ -1,0 +1,111 @@
+"""A wrapper of the store that notifies listeners of writes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from footplate.domain.names import StudyUid
+from footplate.ports.store import ACTIVE, Store
+from footplate.store.studies.observed_studies import ObservedStudies
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from footplate.domain.filters import Filter
+    from footplate.domain.job_states import State
+    from footplate.domain.jobs import Job, JobEvent
+    from footplate.domain.names import JobName, JobUid
+    from footplate.ports.store import Page, StoredEvent
+    from footplate.ports.studies import StudyStore
+
+
+class CombinedStore(Store, Protocol):
+    """A store of jobs with the studies that stand beside them."""
+
+    @property
+    def studies(self) -> StudyStore: ...
+
+
+class ObservedStore:
+    """Wraps ``inner`` and notifies listeners after each write.
+
+    ``changed`` is called with the job, ``appended`` with one of which only the events are more,
+    ``studied`` with the study that was written, reported to or removed.
+    A write that failed is told as well: it may have happened nevertheless.
+    """
+
+    def __init__(
+        self,
+        inner: CombinedStore,
+        changed: Callable[[JobUid], None],
+        appended: Callable[[JobUid], None],
+        studied: Callable[[StudyUid], None] = lambda _: None,
+        retrying: Callable[[Callable[[], None]], None] = lambda write: write(),
+        logged: Callable[[JobUid, Sequence[JobEvent]], None] = lambda *_: None,
+    ) -> None:
+        """``retrying`` repeats a write after it has found disk space.
+
+        ``logged`` gets the events that were written, before followers are woken.
+        """
+        self._logged = logged
+        self._inner = inner
+        self._changed = changed
+        self._appended = appended
+        self._studied = studied
+        self._retrying = retrying
+        self.studies = ObservedStudies(inner.studies, studied)
+
+    def create(self, job: Job, events: Sequence[JobEvent]) -> None:
+        try:
+            self._inner.create(job, events)
+            self._logged(job.uid, events)
+        finally:
+            self._changed(job.uid)
+
+    def update(self, job: Job, events: Sequence[JobEvent]) -> None:
+        try:
+            self._retrying(lambda: self._inner.update(job, events))
+            self._logged(job.uid, events)
+        finally:
+            self._changed(job.uid)
+
+    def append(self, uid: JobUid, events: Sequence[JobEvent]) -> None:
+        try:
+            self._retrying(lambda: self._inner.append(uid, events))
+            self._logged(uid, events)
+        finally:
+            self._appended(uid)
+
+    def delete(self, name: JobName, version: int) -> None:
+        uid = self._inner.get(name).uid
+        removed = [uid, *(run.uid for run in self._inner.runs(uid))]
+        try:
+            self._inner.delete(name, version)
+        finally:
+            for each in removed:
+                self._changed(each)
+            self._studied(StudyUid(uid))
+
+    def get(self, name: JobName) -> Job:
+        return self._inner.get(name)
+
+    def get_by_uid(self, uid: JobUid) -> Job:
+        return self._inner.get_by_uid(uid)
+
+    def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
+        return self._inner.list(collection, where=where, limit=limit, after=after)
+
+    def active(self, states: Collection[State] = ACTIVE) -> tuple[Job, ...]:
+        return self._inner.active(states)
+
+    def runs(self, uid: JobUid) -> tuple[Job, ...]:
+        return self._inner.runs(uid)
+
+    def counts(self, *, runs: bool = False) -> dict[State, int]:
+        return self._inner.counts(runs=runs)
+
+    def events(self, uid: JobUid, after: int = 0, limit: int = 1000) -> tuple[StoredEvent, ...]:
+        return self._inner.events(uid, after, limit)
+
+    def close(self) -> None:
+        self._inner.close()

@@ -1,0 +1,95 @@
+"""Listens for PostgreSQL notifications on a connection and a thread of its own."""
+
+from __future__ import annotations
+
+import logging
+import os
+import select
+import threading
+from typing import TYPE_CHECKING, Any
+
+from footplate.domain.errors import ServiceError
+from footplate.store.errors import translated
+from footplate.store.postgres_notify import CHANNEL, read_notice
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sqlalchemy import Engine
+
+    from footplate.ports.notifications import Notice
+
+_FIRST_REST_S, _LONGEST_REST_S = 0.1, 5.0
+_PROBE_S = 15.0
+"""A connection that says nothing for so long is asked whether it is there still."""
+_log = logging.getLogger(__name__)
+
+
+class Listener:
+    """Listens from ``start`` to ``close``; a lost connection is made again.
+
+    What was written while there was none is never heard: so ``missed`` is called after each
+    connecting.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        server: str,
+        receive: Callable[[Notice], None],
+        missed: Callable[[], None],
+    ) -> None:
+        self._engine = engine
+        self._server = server
+        self._receive = receive
+        self._missed = missed
+        self._reader, self._writer = os.pipe()
+        self._closed = threading.Event()
+        self._rest_s = _FIRST_REST_S
+        self._thread = threading.Thread(target=self._run, name="listener", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        """Comes once, and after ``start``."""
+        self._closed.set()
+        os.write(self._writer, b"!")
+        self._thread.join()
+        os.close(self._reader)
+        os.close(self._writer)
+
+    def _run(self) -> None:
+        while not self._closed.is_set():
+            try:
+                self._listen()
+            except Exception as error:
+                told = error.message if isinstance(error, ServiceError) else str(error)
+                _log.warning("notifications from other servers are not received: %s", told)
+                self._closed.wait(self._rest_s)
+                self._rest_s = min(_LONGEST_REST_S, 2 * self._rest_s)
+
+    def _listen(self) -> None:
+        """To the end of the connection, which is an exception, or of this listener."""
+        with translated(self._engine.url):
+            kept = self._engine.raw_connection()
+        try:
+            connection: Any = kept.driver_connection  # psycopg's, which need not be installed
+            kept.detach()
+            connection.autocommit = True
+            connection.execute(f"LISTEN {CHANNEL}")
+            self._rest_s = _FIRST_REST_S
+            self._missed()
+            while not self._closed.is_set():
+                self._wait(connection)
+        finally:
+            kept.close()
+
+    def _wait(self, connection: Any) -> None:
+        ready, _, _ = select.select([connection.fileno(), self._reader], [], [], _PROBE_S)
+        if not ready:
+            connection.execute("SELECT 1")
+        for heard in connection.notifies(timeout=0):
+            notice = read_notice(heard.payload, self._server)
+            if notice is not None:
+                self._receive(notice)

@@ -1,0 +1,36 @@
+"""PostgreSQL notifications between servers, sent at commit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select
+
+from footplate.ports.notifications import Notice, NoticeKind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import Connection
+
+CHANNEL = "footplate"
+
+
+def notify(
+    connection: Connection, server: str, kind: NoticeKind, keys: Sequence[str] = ("",)
+) -> None:
+    """Keys are our own ids: letters, digits and dashes."""
+    for key in keys:
+        connection.execute(select(func.pg_notify(CHANNEL, f"{server} {kind.value} {key}")))
+
+
+def read_notice(text: str, server: str) -> Notice | None:
+    """The notification in ``text`` for ``server``; None: its own, or unreadable."""
+    teller, _, rest = text.partition(" ")
+    word, _, key = rest.partition(" ")
+    if teller == server:
+        return None
+    try:
+        return Notice(NoticeKind(word), key)
+    except ValueError:  # of a newer version
+        return None

@@ -1,0 +1,25 @@
+"""Inserts a row or updates the existing one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy.dialects import postgresql, sqlite
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import Connection, Table
+
+
+def upsert(connection: Connection, table: Table, rows: Sequence[dict[str, Any]], to: str) -> None:
+    """Insert rows; of those whose primary key is there, write the column ``to`` alone.
+
+    Any, as SQLAlchemy has it. Of several rows with one key the last counts.
+    """
+    if not rows:
+        return
+    insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+    statement = insert(table)
+    key, change = list(table.primary_key.columns), {to: statement.excluded[to]}
+    connection.execute(statement.on_conflict_do_update(index_elements=key, set_=change), rows)

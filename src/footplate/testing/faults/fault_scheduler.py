@@ -1,0 +1,155 @@
+"""What sees to it that planned faults happen: one look at the service after another."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import NotFound, ServiceError
+from footplate.domain.job_states import State
+from footplate.domain.names import parse_job_name
+from footplate.testing.faults.line_counter import LineCounter
+from footplate.testing.faults.processes import age_s, find_program, find_supervisor
+from footplate.testing.faults.replica_directories import find_attempts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from footplate.testing.faults.fault import Fault
+    from footplate.testing.faults.replica_directories import Attempt, Home
+    from footplate.testing.faults.service_location import Place
+
+
+class JobView:
+    """A job as the service tells of it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.state: State | None = None
+        """None: not known, as when no server runs."""
+        self.lines = LineCounter()
+
+    def update(self, place: Place, *, lines: bool) -> None:
+        """The state first: lines that aren't there when the job has ended never come."""
+        self.state = None
+        job = parse_job_name(self.name)
+        try:
+            with place.connect() as client:
+                state = client.job(job).state
+                if lines:
+                    self.lines.update(client, job)
+                self.state = state
+        except NotFound:
+            self.state = State.CANCELLED
+        except ServiceError:
+            return
+
+
+class Watch:
+    """Looks at what runs, and lets happen what is due."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._jobs: dict[str, JobView] = {}
+        """By uid, those that faults are for."""
+        self._lock = Lock()
+
+    def started(self) -> frozenset[str]:
+        """The uids of all jobs that have started, and aren't cleared away yet."""
+        return frozenset(attempt.uid for attempt in find_attempts(self._place.data_dir))
+
+    def bind(self, faults: Iterable[Fault]) -> list[Attempt]:
+        """Find out which jobs ``faults`` are for, as far as these have started.
+
+        Returns:
+            What there is of all jobs.
+        """
+        attempts = find_attempts(self._place.data_dir)
+        with self._lock:
+            for fault in faults:
+                if not fault.uid:
+                    self._bind(fault, attempts)
+        return attempts
+
+    def inspect(self, faults: Sequence[Fault]) -> None:
+        """Let happen what is due among ``faults``, all of which still may."""
+        attempts = self.bind(faults)
+        bound: dict[str, list[Fault]] = defaultdict(list)
+        for fault in faults:
+            if fault.uid and fault.waits:
+                bound[fault.uid].append(fault)
+        for uid, of_job in bound.items():
+            self._look_at(of_job, [attempt for attempt in attempts if attempt.uid == uid])
+
+    def _bind(self, fault: Fault, attempts: Iterable[Attempt]) -> None:
+        for attempt in attempts:
+            if fault.job is None and attempt.uid in fault.seen:
+                continue
+            name = attempt.job()
+            if not name and fault.job is None:
+                return  # which job it is will be known in a moment
+            if name and fault.job in (None, name, name.rpartition("/")[2]):
+                self._jobs.setdefault(attempt.uid, JobView(name))
+                fault.uid, fault.job = attempt.uid, name
+                _check_replica(fault, attempt)
+                return
+        fault.trouble = (
+            "no job has started since it was planned"
+            if fault.job is None
+            else "no job of this name runs here: it hasn't started, or has ended"
+        )
+
+    def _look_at(self, faults: Sequence[Fault], attempts: Sequence[Attempt]) -> None:
+        job = self._jobs[faults[0].uid]
+        if not attempts or not all(_is_immediate(fault) for fault in faults):
+            job.update(self._place, lines=any(f.trigger.after_lines for f in faults))
+        for fault in faults:
+            if attempts:
+                self._strike(fault, job, max(attempts, key=lambda each: each.number))
+            if job.state is not None and job.state.terminal and fault.waits:
+                fault.give_up(f"the job ended before, {job.state.value}{_so_far(fault, job)}")
+
+    def _strike(self, fault: Fault, job: JobView, attempt: Attempt) -> None:
+        home = attempt.homes().get(fault.replica)
+        if home is None or find_supervisor(home.path) is None:
+            fault.trouble = "it has no machine"
+            return
+        life = (attempt.number, home.restart)
+        if life in fault.struck or not _is_due(fault, job, attempt.number, home):
+            return
+        if fault.action.do(home.path):
+            fault.happened(life)
+
+
+def _check_replica(fault: Fault, attempt: Attempt) -> None:
+    replicas = sorted(attempt.homes())
+    if replicas and fault.replica not in replicas:
+        fault.give_up(f"the job has no replica {fault.replica!r}; it has: {', '.join(replicas)}")
+
+
+def _is_immediate(fault: Fault) -> bool:
+    """Whether nothing has to be known of the job that only a server knows."""
+    trigger = fault.trigger
+    return fault.action.to_machine and trigger.after_lines is None and trigger.after_s is None
+
+
+def _is_due(fault: Fault, job: JobView, attempt: int, home: Home) -> bool:
+    if _is_immediate(fault):
+        return True
+    wanted = fault.trigger.after_lines
+    if wanted is not None:
+        printed = job.lines.of(fault.replica, attempt, home.restart)
+        fault.trouble = f"it has printed {printed} lines so far"
+        return printed >= wanted
+    program = find_program(home.path)
+    if job.state is not State.RUNNING or program is None:
+        fault.trouble = "its program doesn't run"
+        return False
+    return age_s(program) >= (fault.trigger.after_s or 0.0)
+
+
+def _so_far(fault: Fault, job: JobView) -> str:
+    if fault.trigger.after_lines is None:
+        return ""
+    return f"; the replica printed {job.lines.most(fault.replica)} lines"

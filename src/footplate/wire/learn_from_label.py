@@ -1,0 +1,34 @@
+"""The label that names the earlier search a tuning job learns from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import Violation
+from footplate.wire.json_text import describe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+LABEL = "footplate-learn-from"
+"""Its value is the id of an earlier tuning job, or study, of the same project and region.
+
+Labels hold no capital letters, so jobs whose ids have some can't be named.
+"""
+
+
+def learned_from(labels: Mapping[str, str] | None) -> str | None:
+    """The id that is given; None: none is."""
+    return (labels or {}).get(LABEL) or None
+
+
+def check_learning(labels: Mapping[str, str] | None, own: str = "") -> Iterator[Violation]:
+    """``own``: the id of the job itself, where the request says it."""
+    given = (labels or {}).get(LABEL)
+    if given is None:
+        return
+    allowed = "allowed: the id of an earlier tuning job or study"
+    if not given:
+        yield Violation(f"labels.{LABEL}", f"nothing given; {allowed}")
+    elif given == own:
+        yield Violation(f"labels.{LABEL}", f"{describe(given)} given, this job; {allowed}")

@@ -1,0 +1,39 @@
+"""Google's prebuilt PyTorch images, in which a job's packages run.
+
+``masterConfig.imageUri`` names one, and ``packageUris`` and ``pythonModule`` say what runs in it:
+so does ``gcloud ai-platform jobs submit training`` with ``--master-image-uri`` and
+``--package-path``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.runtimes import ML_IMAGES, is_prebuilt
+
+if TYPE_CHECKING:
+    from footplate.wire.training_v1.models import ReplicaConfig, TrainingInput
+
+
+def master_image(training: TrainingInput) -> str | None:
+    """The container image of the job, which roles may replace by their own."""
+    return (training.master_config and training.master_config.image_uri) or None
+
+
+def has_prebuilt_image(training: TrainingInput) -> bool:
+    """Whether the job's packages run in a prebuilt image."""
+    image, config = master_image(training) or "", training.master_config
+    if config is None or config.container_command or config.container_args:
+        return False
+    if image.startswith(ML_IMAGES):
+        return True
+    return is_prebuilt(image) and bool(training.python_module or training.package_uris)
+
+
+def prebuilt_runtime(training: TrainingInput, config: ReplicaConfig, field: str) -> str:
+    """What the packages of one role run in; ``field`` is that of the role's config, without the
+    training input's.
+    """
+    if config.image_uri:
+        return f"image@{field}.imageUri:{config.image_uri}"
+    return f"image@masterConfig.imageUri:{master_image(training)}"

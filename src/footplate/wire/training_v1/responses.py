@@ -1,0 +1,91 @@
+"""Formats jobs as ml v1 responses."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.job_states import State
+from footplate.wire.json_text import describe
+from footplate.wire.timestamps import format_time
+from footplate.wire.training_v1.algorithms import algorithm_output
+from footplate.wire.training_v1.trials import search_output
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic import JsonValue
+
+    from footplate.domain.admission import Explanation
+    from footplate.domain.jobs import Job
+    from footplate.wire.json_text import JsonObject
+
+_INFORMATIVE_STATES = frozenset({State.FAILED, State.CANCELLING, State.CANCELLED})
+"""The states in which ``errorMessage`` is there."""
+_NO_SHELLS: Mapping[str, str] = MappingProxyType({})
+_NO_TRIALS: Mapping[str, JsonValue] = MappingProxyType({})
+
+
+def job_json(
+    job: Job,
+    waiting: Explanation | None = None,
+    shells: Mapping[str, str] = _NO_SHELLS,
+    trials: Mapping[str, JsonValue] = _NO_TRIALS,
+) -> JsonObject:
+    """The accepted request, and what the service adds.
+
+    ``waiting``: why it waits, and at which place. Fields of ours are ``pendingExplanation``,
+    ``endExplanation`` (what went wrong in a job that succeeded) and ``containerImages`` (which
+    image each name stood for).
+    ``shells``: the addresses of its shells, by replica. ``trials``: what there is to tell of
+    those of a tuning job.
+    """
+    answer: JsonObject = json.loads(job.request)
+    if job.labels:
+        answer["labels"] = dict(job.labels)
+    answer["createTime"] = format_time(job.create_time)
+    if job.start_time:
+        answer["startTime"] = format_time(job.start_time)
+    if job.end_time:
+        answer["endTime"] = format_time(job.end_time)
+    answer["state"] = job.state.value
+    if job.ending and job.ending.message and job.state in _INFORMATIVE_STATES:
+        answer["errorMessage"] = job.ending.message
+    if job.ending and job.ending.message and job.state is State.SUCCEEDED:
+        answer["endExplanation"] = job.ending.message
+    if waiting is not None:
+        answer["pendingExplanation"] = waiting.text
+    if job.images:
+        answer["containerImages"] = dict(job.images)
+    if waiting is not None or job.state is not State.QUEUED:
+        answer["jobPosition"] = str(waiting.place if waiting is not None else 0)
+    answer["trainingOutput"] = {
+        **(search_output(job.spec.search) if job.spec.search is not None else {}),
+        **algorithm_output(job),
+        **trials,
+        **({"webAccessUris": dict(shells)} if shells else {}),
+    }
+    answer["etag"] = format_etag(job.version)
+    return answer
+
+
+def format_etag(version: int) -> str:
+    return base64.b64encode(str(version).encode()).decode()
+
+
+def parse_etag(etag: str) -> int:
+    """The version of a job that an etag stands for.
+
+    Raises:
+        InvalidArgument: the service never gave such an etag.
+    """
+    try:
+        return int(base64.b64decode(etag.encode(), validate=True))
+    except (binascii.Error, ValueError):
+        allowed = "the etag of the job, as it was got"
+        violation = Violation("etag", f"{describe(etag)} given; allowed: {allowed}")
+        raise InvalidArgument.of((violation,)) from None

@@ -1,0 +1,235 @@
+"""Supervisors that make process namespaces themselves, as those from a fork server do.
+
+All others here leave that to a helper process: see ``isolation.space``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.replica.isolation.procfs import find
+from tests.e2e.replica.child_processes import BEAR
+from tests.support.supervisor_process import Supervised, find_living, python_task, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Make = Callable[..., Supervised]
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux" or os.geteuid() != 0, reason="needs root's process namespaces"
+)
+
+FAMILY = f"""{BEAR}
+bear(2)
+while time.process_time() < 0.05:  # more than a tick or two, which are all that some places count
+    pass
+print("all there", os.getppid())
+if sys.argv[2] == "wait":
+    time.sleep(600)
+sys.exit(int(sys.argv[2]))
+"""
+
+
+@pytest.fixture
+def word() -> str:
+    return f"footplate-test-{uuid.uuid4().hex}"
+
+
+@pytest.fixture(params=["cgroup", "namespace"])
+def make(make_replica: Make, request: pytest.FixtureRequest) -> Make:
+    def make(code: str, *args: str, **options: object) -> Supervised:
+        task = python_task(code, *args, usage_s=0.05, stop_grace_s=0.1)
+        return make_replica(task, isolation=request.param, loaded=True, **options)
+
+    return make
+
+
+def init_of(replica: Supervised) -> int:
+    record = json.loads((replica.home / "isolation.json").read_text())
+    if "init" not in record:
+        pytest.skip("no process namespaces here")
+    return int(record["init"])
+
+
+def live(replica: Supervised) -> int:
+    """Start it; the number of its init, once all of its program are there."""
+    replica.api.start()
+    replica.run()
+    replica.api.wait_for(lambda: replica.api.lines() == ["all there 1"] or bool(replica.api.exit))
+    if replica.api.exit is not None and replica.api.exit["kind"] == "UNPREPARED":
+        pytest.skip(replica.api.exit["cause"])
+    return init_of(replica)
+
+
+def test_init_is_the_supervisors_own_child(make: Make, word: str) -> None:
+    replica = make(FAMILY, word, "wait")
+    found = find(live(replica))
+    assert found is not None
+    assert found.parent == replica.process.pid
+    # What it forks otherwise is where it is itself.
+    spaces = Path(f"/proc/{replica.process.pid}/ns")
+    assert (spaces / "pid").readlink() == (spaces / "pid_for_children").readlink()
+
+
+@pytest.mark.parametrize("end", ["0", "3"])
+def test_the_end_of_the_program_ends_all(make: Make, word: str, end: str) -> None:
+    replica = make(FAMILY, word, end)
+    exit_record = replica.supervise()
+    if exit_record["kind"] == "UNPREPARED":
+        pytest.skip(exit_record["cause"])
+    assert (exit_record["kind"], exit_record["code"]) == ("EXITED", int(end))
+    assert not find_living(word)
+    last = [record for record in replica.api.records if record["k"] == "usage"][-1]
+    assert last["cpu_s"] > 0
+
+
+def test_a_stop_ends_all(make: Make, word: str) -> None:
+    replica = make(FAMILY, word, "wait")
+    live(replica)
+    replica.process.send_signal(signal.SIGTERM)
+    assert replica.finish()["kind"] == "STOPPED"
+    assert not find_living(word)
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSEGV])
+def test_the_supervisors_death_ends_all_at_once(make: Make, word: str, how: signal.Signals) -> None:
+    replica = make(FAMILY, word, "wait")
+    init = live(replica)
+    replica.process.send_signal(how)
+    replica.process.wait()
+    wait_until(lambda: not find_living(word), "the kernel")
+    wait_until(lambda: not Path(f"/proc/{init}").exists(), "the end of init")
+    assert replica.sweep() == 0, replica.log()
+    assert len(replica.api.events("SUPERVISOR_LOST")) == 1
+
+
+def test_the_death_of_init_is_that_of_the_program(make: Make, word: str) -> None:
+    replica = make(FAMILY, word, "wait")
+    os.kill(live(replica), signal.SIGKILL)
+    end = replica.finish()
+    assert (end["kind"], end["code"]) == ("SIGNALLED", 9)
+    assert not find_living(word)
+
+
+def test_what_cannot_be_started_leaves_nobody(make: Make) -> None:
+    replica = make("")
+    replica.api.task["program"]["argv"][0] = "/nowhere/python"
+    end = replica.supervise()
+    assert end["kind"] == "UNPREPARED"
+    assert "/nowhere/python" in end["cause"] or "isolate" in end["cause"]
+    assert not find_living(str(replica.home))
+
+
+def children(pid: int) -> list[int]:
+    words = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(word) for word in words]
+
+
+def wait_for_init(replica: Supervised) -> int:
+    """Of a supervisor that has no task yet; its number."""
+    wait_until(lambda: (replica.home / "pid").exists(), "the supervisor")
+    (init,) = children(replica.process.pid)
+    return init
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_an_init_that_waits_ends_with_its_supervisor(make: Make, how: signal.Signals) -> None:
+    replica = make("")
+    replica.run()  # no server answers
+    init = wait_for_init(replica)
+    replica.process.send_signal(how)
+    replica.api.start()  # who is told to stop has to tell that
+    replica.process.wait()
+    wait_until(lambda: not Path(f"/proc/{init}").exists(), "the end of init")
+
+
+def test_the_init_that_waited_keeps_the_program(make: Make, word: str) -> None:
+    replica = make(FAMILY, word, "wait")
+    replica.run()
+    init = wait_for_init(replica)
+    assert live(replica) == init
+
+
+@pytest.mark.parametrize("containment_mode", ["subreaper", "best-effort"])
+def test_where_it_is_of_no_use_it_is_ended(
+    make_replica: Make, word: str, containment_mode: str
+) -> None:
+    code = "import time; print('here', flush=True); time.sleep(600)"
+    replica = make_replica(
+        python_task(code, word, stop_grace_s=0.1), isolation=containment_mode, loaded=True
+    )
+    replica.api.start()
+    replica.run()
+    replica.api.wait_for(lambda: replica.api.lines() == ["here"])
+    assert children(replica.process.pid) == find_living(word)
+
+
+BORN = """
+import os, sys, time
+print(open("/proc/self/cgroup").read().count("footplate-"), os.getpid() == os.getpgrp())
+print("all there", os.getppid(), flush=True)
+time.sleep(600)
+"""
+
+
+def test_a_program_is_born_in_its_groups_and_init_is_in_none(make_replica: Make) -> None:
+    replica = make_replica(python_task(BORN, stop_grace_s=0.1), isolation="cgroup", loaded=True)
+    replica.api.start()
+    replica.run()
+    replica.api.wait_for(lambda: len(replica.api.lines()) == 2 or bool(replica.api.exit))
+    if replica.api.exit is not None:
+        pytest.skip(replica.api.exit["cause"])
+    groups = json.loads((replica.home / "isolation.json").read_text())["groups"]
+    assert replica.api.lines() == [f"{len(groups)} True", "all there 1"]
+    assert "footplate-" not in Path(f"/proc/{init_of(replica)}/cgroup").read_text()
+
+
+ROOT = "import os; print(sorted(os.listdir('/')))"
+
+
+def test_a_root_that_is_as_it_was_is_the_next_programs(make: Make, tmp_path: Path) -> None:
+    roots = tmp_path / ".roots"
+    first, second = (make(ROOT, roots=str(roots)) for _ in range(2))
+    if first.supervise()["kind"] == "UNPREPARED":
+        pytest.skip("this containment mode is not available")
+    assert not (first.home / "root").exists()
+    (kept,) = roots.iterdir()
+    number = kept.stat().st_ino
+    second.supervise()
+    assert second.api.lines() == first.api.lines()
+    assert "tmp" in second.api.lines()[0]
+    assert [path.stat().st_ino for path in roots.iterdir()] == [number]
+
+
+def test_a_root_that_was_written_to_is_nobody_elses(make: Make, tmp_path: Path) -> None:
+    roots = tmp_path / ".roots"
+    code = "import os; print(os.listdir('/gcs'), os.path.exists('/model')); open('/model', 'w')"
+    first, second = (make(code, roots=str(roots)) for _ in range(2))
+    if first.supervise()["kind"] == "UNPREPARED":
+        pytest.skip("this containment mode is not available")
+    second.supervise()
+    assert first.api.lines() == second.api.lines() == ["[] False"]
+    for replica in (first, second):
+        assert (replica.home / "root" / "model").exists()
+    assert not roots.exists()
+    assert not Path("/model").exists()
+
+
+@pytest.mark.parametrize("containment_mode", ["subreaper", "best-effort"])
+def test_a_root_that_somebody_may_still_be_in_is_nobody_elses(
+    make_replica: Make, tmp_path: Path, containment_mode: str
+) -> None:
+    replica = make_replica(
+        python_task(ROOT), isolation=containment_mode, roots=str(tmp_path / ".roots")
+    )
+    assert replica.supervise()["kind"] == "EXITED"
+    assert not (tmp_path / ".roots").exists()

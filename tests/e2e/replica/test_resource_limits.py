@@ -1,0 +1,107 @@
+"""A replica gets no more than its machine type has, where control groups can see to it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.e2e.replica.conftest import STRICT
+from tests.support.supervisor_process import Supervised, python_task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Make = Callable[..., Supervised]
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="control groups are Linux's")
+
+SMALL = {"machine_type": "small", "vcpus": 1, "memory_mb": 192}
+HELD = "at most 0.19 GB of memory and 1 vCPU, as small has"
+GREEDY = "x = bytearray(400_000_000); print('survived')"
+
+
+@pytest.fixture
+def make_limited(make_replica: Make) -> Make:
+    """Makes replicas in groups that really limit them."""
+    probe = make_replica(python_task("", allotment=SMALL), isolation="cgroup")
+    end = probe.supervise()
+    told = probe.api.events("LIMITS")
+    if told != [HELD]:
+        assert not STRICT, (end, told)
+        pytest.skip(f"no limits here: {told or end['cause']}")
+
+    def make(code: str, **fields: Any) -> Supervised:
+        return make_replica(python_task(code, allotment=SMALL, **fields), isolation="cgroup")
+
+    return make
+
+
+def test_more_memory_than_the_machine_has_ends_the_program(make_limited: Make) -> None:
+    end = make_limited(GREEDY).supervise()
+    assert (end["kind"], end["code"]) == ("OUT_OF_MEMORY", 9)
+    assert end["cause"] == "the kernel ended it: out of memory; its machine small has 0.19 GB"
+    assert end["advice"].endswith("a machine type with more memory are ways out")
+
+
+def test_a_child_that_is_killed_is_told_of(make_limited: Make) -> None:
+    code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {GREEDY!r}], check=True)"
+    end = make_limited(code).supervise()
+    assert (end["kind"], end["code"]) == ("EXITED", 1)
+    assert end["cause"].startswith("subprocess.CalledProcessError")
+    assert "the kernel ended 1 of its processes: out of memory" in end["cause"]
+    assert "its machine small has 0.19 GB" in end["cause"]
+    assert end["advice"].startswith("It ran out of memory")
+    assert "its machine small" not in end["advice"]  # the cause has said that
+
+
+def test_what_fits_runs(make_limited: Make) -> None:
+    replica = make_limited("x = bytearray(50_000_000); print('survived')")
+    assert (replica.supervise()["kind"], replica.api.lines()) == ("EXITED", ["survived"])
+
+
+def test_cpus_are_limited(make_limited: Make) -> None:
+    replica = make_limited("print('on'); import time; time.sleep(600)")
+    replica.api.start()
+    replica.run()
+    replica.api.wait_for(lambda: replica.api.lines() == ["on"])
+    groups = json.loads((replica.home / "isolation.json").read_text())["groups"]
+    bounds = [
+        path.read_text().split()[0]
+        for group in groups
+        for path in (Path(group, "cpu.max"), Path(group, "cpu.cfs_quota_us"))
+        if path.exists()
+    ]
+    assert bounds == ["100000"]
+    replica.process.terminate()
+    replica.finish()
+    assert not [group for group in groups if Path(group).exists()]
+
+
+def test_a_containment_mode_that_cannot_limit_says_so(make_replica: Make) -> None:
+    replica = make_replica(python_task(GREEDY, allotment=SMALL), isolation="best-effort")
+    assert replica.supervise()["kind"] == "EXITED"
+    assert replica.api.events("LIMITS") == [
+        "not limited to what small has: memory: mode best-effort can't, CPU: mode best-effort can't"
+    ]
+
+
+def test_an_allotment_that_is_none_is_refused(make_replica: Make) -> None:
+    wrong: list[object] = [{}, [], {**SMALL, "vcpus": None}]
+    for allotment in wrong:
+        end = make_replica(python_task("", allotment=allotment)).supervise()
+        assert end["kind"] == "UNPREPARED"
+        assert "the task's allotment can't be read" in end["cause"]
+
+
+def test_programs_go_before_their_supervisor_when_memory_runs_out(
+    make_replica: Make, containment_mode: str
+) -> None:
+    code = "import os; print(open('/proc/self/oom_score_adj').read())"
+    replica = make_replica(python_task(code), isolation=containment_mode)
+    assert replica.supervise()["kind"] == "EXITED"
+    own = int(Path("/proc/self/oom_score_adj").read_text())
+    assert int(replica.api.lines()[0]) == min(1000, own + 500)

@@ -1,0 +1,158 @@
+"""Programs that open gs:// by themselves, against a service that requires a token."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import google.cloud.storage
+import httpx
+import pytest
+
+from footplate.client.service import Service
+from footplate.domain.job_states import State
+from footplate.server.listener import listen
+from footplate.testing.service import running_service
+from tests.e2e.service.conftest import CACHE, Context
+from tests.support.gcloud import find_gcloud
+from tests.support.trainers import SETUP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+TOKEN = "s3cret-of-all"
+TELL = """
+import json, os, time
+print(json.dumps({name: value for name, value in os.environ.items()}), flush=True)
+while not os.path.exists("/gcs/stage/enough"):
+    time.sleep(0.05)
+"""
+
+ARROW = """
+from pyarrow import fs
+buckets = fs.GcsFileSystem(anonymous=True)
+with buckets.open_output_stream("stage/arrow/table") as file:
+    file.write(b"t" * 3_000_000)
+with buckets.open_input_file("stage/arrow/table") as file:
+    file.seek(1_000_000)
+    assert len(file.read()) == 2_000_000
+named, path = fs.FileSystem.from_uri("gs://anonymous@stage/arrow")
+assert [found.size for found in named.get_file_info(fs.FileSelector(path))] == [3_000_000]
+buckets.copy_file("stage/arrow/table", "stage/arrow/kept")
+buckets.delete_file("stage/arrow/table")
+"""
+
+TOOLS = """
+import pkgutil, subprocess
+print(pkgutil.get_data("trainer", "vocabulary").decode())
+with open("weights", "w") as file:
+    file.write("w" * 1000)
+for command in (
+    "gcloud storage cp weights gs://stage/by-gcloud/weights",
+    "gsutil -m -q cp gs://stage/by-gcloud/weights gs://stage/by-gsutil/",
+    "gsutil cat gs://stage/by-gsutil/weights",
+    "gsutil -q rm gs://stage/by-gcloud/weights",
+):
+    subprocess.run(command.split(), check=True)
+"""
+TOOLS_SETUP = """
+import subprocess
+subprocess.run("gsutil -q cp gs://stage/vocabulary trainer/vocabulary".split(), check=True)
+from setuptools import setup
+setup(name="trainer", version="0.1.0", packages=["trainer"], package_data={"trainer": ["*"]})
+"""
+
+
+class SecretDesk(Context):
+    """One whose service requires a token."""
+
+    def client(self) -> Service:
+        return Service(self.service.url, TOKEN)
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Iterator[Context]:
+    with running_service(tmp_path / "data", CACHE, stop_grace_s=1, token=TOKEN) as service:
+        yield SecretDesk(service)
+
+
+def test_googles_client_finds_the_buckets_by_what_a_program_is_told(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = context.submit(TELL)
+    context.until(lambda: bool(context.messages(name)))
+    environment = json.loads(context.messages(name)[0])
+    assert TOKEN not in str(environment)
+    address = environment["STORAGE_EMULATOR_HOST"]
+    assert address.startswith(f"{context.service.url}/programs/")
+
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", address)
+    with google.cloud.storage.Client() as client:
+        bucket = client.bucket("stage")
+        bucket.blob("out/model").upload_from_string("m" * 1000)
+        assert bucket.get_blob("out/model").download_as_bytes() == b"m" * 1000
+    assert (context.bucket / "out" / "model").read_bytes() == b"m" * 1000
+    elsewhere = address.replace("/programs/", "/v1/projects/demo/jobs?key=")
+    assert httpx.get(elsewhere).status_code == 403
+
+    context.service.kill()
+    context.service.start()
+    with google.cloud.storage.Client() as client:
+        assert client.bucket("stage").get_blob("out/model").download_as_bytes() == b"m" * 1000
+
+    (context.bucket / "enough").touch()
+    context.wait_for(name, State.SUCCEEDED)
+    gone = httpx.get(f"{address}/storage/v1/b/stage/o")
+    assert (gone.status_code, "is over" in gone.text) == (403, True)
+
+
+def test_a_server_whose_port_was_taken_meanwhile_comes_back_at_another_one(
+    context: Context,
+) -> None:
+    name = context.submit(TELL)
+    context.until(lambda: bool(context.messages(name)))
+    context.service.stop()
+    before = httpx.URL(context.service.url)
+    with closing(listen(str(before.host), before.port or 0)):
+        context.service.start()
+    assert context.service.url != str(before)
+    (context.bucket / "enough").touch()
+    context.wait_for(name, State.SUCCEEDED)
+
+
+def test_pyarrow_finds_the_buckets(context: Context) -> None:
+    name = context.submit(ARROW, setup=SETUP.format(requires=["pyarrow"]))
+    job = context.wait_for(name)
+    assert job.state is State.SUCCEEDED, (job.error_message, context.messages(name))
+    kept = context.bucket / "arrow"
+    assert [path.name for path in kept.iterdir()] == ["kept"]
+    assert (kept / "kept").read_bytes() == b"t" * 3_000_000
+
+
+def test_gsutil_and_gcloud_find_the_buckets_in_programs_and_in_builds(context: Context) -> None:
+    """The real ones, where they are on PATH."""
+    find_gcloud()
+    (context.bucket / "vocabulary").write_text("a b c")
+    name = context.submit(TOOLS, setup=TOOLS_SETUP)
+    job = context.wait_for(name)
+    assert job.state is State.SUCCEEDED, (job.error_message, context.messages(name))
+    assert "a b c" in context.messages(name)
+    assert "w" * 1000 in context.messages(name)
+    assert (context.bucket / "by-gsutil/weights").read_text() == "w" * 1000
+    assert not (context.bucket / "by-gcloud").exists()
+
+
+def test_a_programs_key_opens_nothing_but_the_storage_api(context: Context) -> None:
+    name = context.submit(TELL)
+    context.until(lambda: bool(context.messages(name)))
+    environment = json.loads(context.messages(name)[0])
+    bearer = {"Authorization": f"Bearer {environment['CLOUDSDK_AUTH_ACCESS_TOKEN']}"}
+    url = context.service.url
+    assert httpx.get(f"{url}/storage/v1/b/stage/o", headers=bearer).status_code == 200
+    for path in ("/v1/projects/demo/jobs", "/storage/v1", "/footplate/v1/status"):
+        assert httpx.get(f"{url}{path}", headers=bearer).status_code == 403
+    (context.bucket / "enough").touch()
+    context.wait_for(name, State.SUCCEEDED)
+    assert httpx.get(f"{url}/storage/v1/b/stage/o", headers=bearer).status_code == 403

@@ -1,0 +1,73 @@
+"""Calls that may block, made from a loop that mayn't."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from contextvars import ContextVar
+
+import pytest
+
+from footplate.api.worker_threads import MOST, in_thread
+
+_CALLER: ContextVar[str] = ContextVar("caller")
+
+
+def test_what_is_called_runs_elsewhere_and_its_result_comes_back() -> None:
+    def work(first: int, *, second: int) -> tuple[int, int]:
+        return first + second, threading.get_ident()
+
+    result, thread = asyncio.run(in_thread(work, 1, second=2))
+
+    assert result == 3
+    assert thread != threading.get_ident()
+
+
+def test_what_it_raises_comes_back_as_well() -> None:
+    def work() -> None:
+        raise KeyError("it")
+
+    with pytest.raises(KeyError, match="it"):
+        asyncio.run(in_thread(work))
+
+
+def test_it_sees_the_context_of_whoever_calls() -> None:
+    async def call() -> str:
+        _CALLER.set("the client")
+        return await in_thread(_CALLER.get)
+
+    assert asyncio.run(call()) == "the client"
+
+
+def test_the_loop_goes_on_while_all_threads_but_one_are_busy() -> None:
+    async def call() -> list[int]:
+        everybody = threading.Barrier(MOST)
+        return await asyncio.gather(*(in_thread(everybody.wait) for _ in range(MOST)))
+
+    assert sorted(asyncio.run(call())) == list(range(MOST))
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_whoever_is_cancelled_waits_for_the_end_of_what_was_begun(fails: bool) -> None:  # noqa: FBT001
+    begun, go_on = threading.Event(), threading.Event()
+    ended: list[bool] = []
+
+    def work() -> None:
+        begun.set()
+        go_on.wait()
+        ended.append(True)
+        if fails:
+            raise KeyError("nobody hears of it")
+
+    async def call() -> None:
+        task = asyncio.create_task(in_thread(work))
+        await asyncio.to_thread(begun.wait)
+        task.cancel()
+        await asyncio.sleep(0)
+        assert not task.done()
+        go_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert ended
+
+    asyncio.run(call())

@@ -1,0 +1,196 @@
+"""What a tuning job is refused for: by a submit, and by those who only ask."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from footplate.buckets.folder_buckets import FolderBuckets
+from footplate.control.active_jobs import Queue
+from footplate.control.jobs import Jobs
+from footplate.control.submission_checks import SubmissionChecks
+from footplate.control.tuning.prior_studies import PriorStudies
+from footplate.control.tuning.search_resolution import SearchResolver
+from footplate.control.tuning.trials import Trials
+from footplate.control.validation import Validation
+from footplate.domain.errors import ServiceError
+from footplate.domain.job_states import State
+from footplate.domain.jobs import RestartBounds
+from footplate.domain.names import StudyUid, parse_job_name
+from footplate.domain.quotas import Quotas
+from footplate.domain.studies.records import StudyRecord
+from footplate.domain.studies.trials import TrialState
+from footplate.server.machine import RandomIds
+from footplate.wire.training_v1.submissions import read_submission
+from tests.support.catalogue import built_in
+from tests.support.clock import FakeClock
+from tests.support.container_engine import FakeContainerEngine
+from tests.support.jobs import make_job
+from tests.support.logs import MemoryLogs
+from tests.support.searches import make_search, make_trial, make_tuning_job
+from tests.support.sites import make_regions
+from tests.support.store import MemoryStore
+from tests.support.usage import MemoryUsage
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from footplate.domain.tuning.search import Search
+    from footplate.wire.json_text import JsonObject
+
+RATE: JsonObject = {"parameterName": "x", "type": "DOUBLE", "minValue": 0, "maxValue": 1}
+OTHER: JsonObject = {**RATE, "parameterName": "y"}
+RESUMED: JsonObject = {"resumePreviousJobId": "done", "maxTrials": 2}
+LEARN = "footplate-learn-from"
+
+CASES: dict[str, tuple[JsonObject, str, str | None]] = {
+    "a new search": ({"params": [RATE]}, "", None),
+    "no parameters": ({"maxTrials": 2}, "", "hyperparameters.params"),
+    "resumed": (RESUMED, "", None),
+    "resumed, with more": ({**RESUMED, "enableTrialEarlyStopping": True}, "", None),
+    "resumed, another goal": ({**RESUMED, "goal": "MAXIMIZE"}, "", "hyperparameters.goal"),
+    "resumed, other parameters": ({**RESUMED, "params": [RATE]}, "", "hyperparameters.params"),
+    "resumed, a grid": ({**RESUMED, "algorithm": "GRID_SEARCH"}, "", "hyperparameters.algorithm"),
+    "an unknown job": ({"resumePreviousJobId": "no"}, "", "resumePreviousJobId"),
+    "a job of another project": (
+        {"resumePreviousJobId": "projects/other/jobs/done"},
+        "",
+        "resumePreviousJobId",
+    ),
+    "an unfinished job": ({"resumePreviousJobId": "goes_on"}, "", "resumePreviousJobId"),
+    "a plain job": ({"resumePreviousJobId": "plain"}, "", "resumePreviousJobId"),
+    "the job itself": ({"resumePreviousJobId": "new"}, "", "resumePreviousJobId"),
+    "learning": ({"params": [{**RATE, "parameterName": "units"}], **RESUMED}, "done", "params"),
+    "learning from a stranger": ({"params": [RATE]}, "no", LEARN),
+    "learning of another metric": ({"params": [RATE]}, "done", LEARN),
+    "learning of nothing common": (
+        {"params": [OTHER], "goal": "MINIMIZE", "hyperparameterMetricTag": "rmse"},
+        "done",
+        LEARN,
+    ),
+    "learning what is known": (
+        {
+            "params": [{**RATE, "parameterName": "units"}],
+            "goal": "MINIMIZE",
+            "hyperparameterMetricTag": "rmse",
+        },
+        "done",
+        None,
+    ),
+}
+
+
+class Desk:
+    def __init__(self, folder: Path) -> None:
+        clock, regions, ids = FakeClock(), make_regions(), RandomIds()
+        self.store = MemoryStore()
+        buckets = FolderBuckets(folder, clock)
+        buckets.create_bucket("demo-bucket")
+        buckets.write("demo-bucket", "trainer-0.1.tar.gz", [b"..."])
+        searches = SearchResolver(self.store, PriorStudies(self.store, self.store.studies))
+        submission_checks = SubmissionChecks(
+            buckets,
+            built_in(),
+            regions,
+            Quotas,
+            RestartBounds(),
+            searches,
+            FakeContainerEngine(),
+            reduction=True,
+        )
+        queue = Queue(self.store, regions, built_in(), 3600.0, clock)
+        trials = Trials(self.store, self.store.studies)
+        logs = MemoryLogs(clock.now)
+        self.jobs = Jobs(
+            self.store,
+            logs,
+            MemoryUsage(),
+            submission_checks,
+            queue,
+            trials,
+            clock,
+            ids,
+            lambda: None,
+        )
+        self.validation = Validation(
+            self.store, submission_checks, buckets, built_in(), regions.site, lambda *_: None
+        )
+        self._tuned("done", State.SUCCEEDED, make_search())
+        self._tuned("goes_on", State.RUNNING, make_search())
+        self.store.create(replace(make_job("projects/demo/jobs/plain"), state=State.SUCCEEDED), ())
+
+    def _tuned(self, job_id: str, state: State, search: Search) -> None:
+        job = replace(make_tuning_job(f"projects/demo/jobs/{job_id}", search), state=state)
+        self.store.create(job, ())
+        uid, now = StudyUid(job.uid), job.create_time
+        self.store.studies.create(StudyRecord(uid, None, "", search.study, "{}", 1, now))
+
+    def finish(self, job_id: str, count: int) -> None:
+        """So many of its trials have ended."""
+        uid = StudyUid(self.store.get(parse_job_name(f"projects/demo/jobs/{job_id}")).uid)
+        study = self.store.studies.load(uid).study
+        trials = [make_trial(n, TrialState.SUCCEEDED, value=0.5) for n in range(1, count + 1)]
+        self.store.studies.write(replace(study, made=count, ended=count, version=2), trials)
+
+    def body(self, search: JsonObject) -> dict[str, Any]:
+        training: dict[str, Any] = {
+            "region": "us-central1",
+            "packageUris": ["gs://demo-bucket/trainer-0.1.tar.gz"],
+            "pythonModule": "trainer.task",
+            "hyperparameters": search,
+        }
+        return {"jobId": "new", "trainingInput": training}
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Desk:
+    return Desk(tmp_path / "buckets")
+
+
+SENTENCES = {
+    "an unknown job": "'no' given; there is no such job; allowed: a finished tuning job of",
+    "an unfinished job": "'goes_on' given, which is RUNNING; wait for its end, or cancel it",
+    "a plain job": "'plain' given, which isn't a tuning job; allowed: one that is",
+    "a job of another project": "other projects' jobs can't be resumed",
+}
+
+
+@pytest.mark.parametrize("case", SENTENCES)
+def test_each_job_that_can_not_be_resumed_has_a_sentence_of_its_own(
+    context: Desk, case: str
+) -> None:
+    submission = read_submission(context.body(CASES[case][0]), "demo", built_in())
+    found = [v.description for v in context.validation.validate(submission).violations]
+    assert any(SENTENCES[case] in description for description in found)
+
+
+def test_the_warning_about_few_trials_counts_those_of_the_resumed_job(context: Desk) -> None:
+    context.finish("done", 30)
+    few = read_submission(context.body(RESUMED), "demo", built_in())
+    enough = read_submission(context.body({**RESUMED, "maxTrials": 10}), "demo", built_in())
+
+    said = "2 new and 30 earlier trials are few for 4 parameters: at least 10 for each are "
+    assert [w for w in context.validation.validate(few).warnings if w.startswith(said)]
+    assert not [w for w in context.validation.validate(enough).warnings if " few for " in w]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_who_asks_and_who_submits_hear_the_same(context: Desk, case: str) -> None:
+    search, learned, field = CASES[case]
+    body = context.body(search)
+    if learned:
+        body["labels"] = {LEARN: learned}
+    submission = read_submission(body, "demo", built_in())
+
+    verdict = context.validation.validate(submission)
+    if field is None:
+        assert verdict.accepted
+        assert context.jobs.submit(submission).spec.search is not None
+        return
+    assert not verdict.accepted
+    with pytest.raises(ServiceError) as refused:
+        context.jobs.submit(submission)
+    assert refused.value.violations == verdict.violations
+    assert any(field in violation.field for violation in verdict.violations)

@@ -1,0 +1,101 @@
+"""How a view comes about where some of what it is made of can't be had."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.replica.isolation import syscalls
+from footplate.replica.isolation.containment import enter_view
+from footplate.replica.isolation.hidden_paths import HiddenPaths
+from footplate.replica.isolation.mount_namespace import MountNamespace
+from footplate.replica.isolation.spawn import SpawnFailed, spawn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs mount namespaces")
+
+
+def look(view: MountNamespace, check: Callable[[], None]) -> None:
+    """``check`` from inside; what it raises comes as SpawnFailed."""
+
+    def body(ready: int) -> None:
+        enter_view(view)
+        check()
+        os.close(ready)
+        os._exit(0)
+
+    os.waitpid(spawn(body), 0)
+
+
+@pytest.fixture
+def view(tmp_path: Path) -> MountNamespace:
+    """Of ``data`` only ``data/shown/own`` is seen."""
+    for name in ("root", "data/shown/own", "data/other"):
+        (tmp_path / name).mkdir(parents=True)
+    found = MountNamespace(str(tmp_path / "root"), "", "", ())
+    data = str(tmp_path / "data")
+    found.hidden_paths = HiddenPaths(
+        str(tmp_path / "hidden_paths"), [data], [f"{data}/shown/own"], []
+    )
+    try:
+        look(found, lambda: None)
+    except SpawnFailed as error:
+        pytest.skip(str(error))
+    (tmp_path / "hidden_paths").mkdir(exist_ok=True)
+    (tmp_path / "hidden_paths").rmdir()
+    return found
+
+
+@pytest.fixture(params=[True, False])
+def memory(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether file systems in memory can be mounted."""
+    mount = syscalls.mount
+
+    def refuse(
+        source: str, target: str, flags: int, kind: str | None = None, data: str = ""
+    ) -> None:
+        if kind == "tmpfs":
+            raise PermissionError(1, "Operation not permitted")
+        mount(source, target, flags, kind, data)
+
+    if not request.param:
+        monkeypatch.setattr(syscalls, "mount", refuse)
+    return bool(request.param)
+
+
+def test_a_path_mask_hides_also_where_it_cannot_lie_in_memory(
+    view: MountNamespace, tmp_path: Path, *, memory: bool
+) -> None:
+    data = tmp_path / "data"
+
+    def check() -> None:
+        assert sorted(os.listdir(data)) == ["shown"]  # noqa: PTH208
+        (data / "shown" / "own" / "new").write_text("x")
+        for path in (data / "new", data / "shown" / "new"):
+            with pytest.raises(OSError, match="Read-only file system"):
+                path.write_text("x")
+
+    look(view, check)
+    assert (data / "shown" / "own" / "new").read_text() == "x"
+    assert (tmp_path / "hidden_paths").exists() == (not memory)
+
+
+def test_a_view_has_one_root_and_nothing_of_its_making(view: MountNamespace) -> None:
+    """Neither the host's root above it, nor a place where that was."""
+    with os.scandir("/") as entries:
+        host = {e.name for e in entries if e.is_symlink() or e.is_dir() or e.is_file()}
+
+    def check() -> None:
+        assert set(os.listdir("/")) == host  # noqa: PTH208
+        assert os.getcwd() == "/"  # noqa: PTH109
+        assert os.stat("/..").st_ino == os.stat("/").st_ino  # noqa: PTH116
+        with open("/proc/self/mountinfo", encoding="ascii") as file:
+            assert sum(line.split()[4] == "/" for line in file) == 1
+
+    look(view, check)

@@ -1,0 +1,167 @@
+"""What a replica that waits for its gang holds, and says."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.replica.background_tasks import BackgroundTasks
+from footplate.replica.context import Context
+from footplate.replica.control_requests import ControlRequests
+from footplate.replica.journal import Journal
+from footplate.replica.nonblocking_http import NonblockingRequest
+from footplate.replica.phase import Delivering
+from footplate.replica.program_spec import TaskError
+from footplate.replica.program_start import Program
+from footplate.replica.rendezvous import (
+    LONGEST_GAP_S,
+    Ports,
+    Rendezvous,
+    enumerate_names,
+    take_ports,
+)
+from footplate.replica.report_client import ReportClient
+from footplate.replica.spool import Spool
+from footplate.replica.workdir import Home
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ([], "the others"),
+        (["w-1"], "w-1"),
+        (["w-1", "w-3"], "w-1 and w-3"),
+        (["w-1", "w-3", "ps-0"], "w-1, w-3 and ps-0"),
+        (["w-1", "w-3", "ps-0", "ps-1"], "w-1, w-3, ps-0 and 1 other"),
+        (["w-1", "w-3", "ps-0", "ps-1", 7], "w-1, w-3, ps-0 and 2 others"),
+    ],
+)
+def test_the_first_three_that_are_awaited_are_named(names: list[object], words: str) -> None:
+    assert enumerate_names(names) == f"{words} to be ready"
+
+
+def bind(host: str, port: int) -> None:
+    with socket.socket() as bound:
+        bound.bind((host, port))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", ""])
+def test_ports_are_nobody_elses_until_they_are_released(host: str) -> None:
+    ports = Ports([0, 0, 0])
+    assert len(set(ports.numbers)) == 3
+    for number in ports.numbers:
+        with pytest.raises(OSError, match="in use") as caught:
+            bind(host, number)
+        assert caught.value.errno == errno.EADDRINUSE
+    ports.release()
+    for number in ports.numbers:
+        bind(host, number)
+
+
+def test_nobody_can_reach_a_port_that_is_held() -> None:
+    ports = Ports([0])
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", ports.numbers[0]))
+    ports.release()
+
+
+def listen() -> socket.socket:
+    """On a port of every address, as programs do."""
+    server = socket.socket()
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    server.bind(("", 0))
+    server.listen()
+    return server
+
+
+def address(port: int, *others: int) -> dict[str, object]:
+    return {"host": "127.0.0.1", "port": port, "open_ports": list(others)}
+
+
+def test_one_that_comes_back_takes_its_ports_again_though_connections_linger() -> None:
+    server = listen()
+    port = server.getsockname()[1]
+    peer = socket.create_connection(("127.0.0.1", port))
+    accepted, _ = server.accept()
+    accepted.close()  # whoever closes first keeps the port for a while
+    server.close()
+    peer.close()
+
+    ports = take_ports(address(port))
+    assert ports.numbers == [port]
+    ports.release()
+
+
+def test_one_whose_port_is_taken_meanwhile_says_so_and_holds_nothing() -> None:
+    free = take_ports(None)
+    free.release()
+    with listen() as server:
+        taken = server.getsockname()[1]
+        with pytest.raises(
+            TaskError, match=f"can't come back to port {free.numbers[0]} or {taken}"
+        ):
+            take_ports(address(free.numbers[0], taken))
+    bind("", free.numbers[0])
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def context(tmp_path: Path, clock: Clock) -> Iterator[Context]:
+    """Of a gang's replica that may wait a minute; no server is there."""
+    context = Context(Home(str(tmp_path)), {}, "mark", ["supervisor"], {}, clock.monotonic)
+    spool = Spool(context.home.spool, 1_000_000)
+    context.journal = Journal(spool, 1_000_000, clock.monotonic)
+    exchange = NonblockingRequest(str(tmp_path / "server.json"), "token")
+    context.report_client = ReportClient(exchange, spool, lambda: 0.5)
+    second = NonblockingRequest(str(tmp_path / "server.json"), "token")
+    context.control_requests = ControlRequests(
+        second, BackgroundTasks(str(tmp_path), [], {}), lambda: 0.5
+    )
+    context.report_client.task = {"gathering_s": 60.0}
+    yield context
+    spool.close()
+
+
+def hear_of(gathering: Rendezvous, *awaited: str) -> str:
+    """The server says who isn't ready; how the replica ends, if it does."""
+    gathering.context.report_client.awaited = list(awaited)
+    following = gathering.advance()
+    return following.outcome if isinstance(following, Delivering) else ""
+
+
+def test_it_waits_for_a_minute(context: Context, clock: Clock) -> None:
+    gathering = Rendezvous(context, Program(["true"], [], {"TMPDIR": "/tmp"}, None))
+    for _ in range(59):
+        clock.now += 1
+        assert not hear_of(gathering, "w-1", "w-2")
+    clock.now += 1
+    assert hear_of(gathering, "w-2") == "UNPREPARED 0: waited 60 s for w-2 to be ready"
+
+
+def test_time_without_a_server_is_no_time_of_waiting(context: Context, clock: Clock) -> None:
+    gathering = Rendezvous(context, Program(["true"], [], {"TMPDIR": "/tmp"}, None))
+    for _ in range(int(60 / LONGEST_GAP_S) - 1):
+        clock.now += 3600
+        assert gathering.advance() is gathering
+        assert not hear_of(gathering, "w-1")
+    clock.now += 3600
+    assert hear_of(gathering, "w-1")
