@@ -159,10 +159,14 @@ BODIES: dict[tuple[str, str], list[object]] = {
     ("POST", "projects/{project}/jobs/{job}:setIamPolicy"): [{"policy": {}}],
     ("POST", "projects/{project}/jobs/{job}:testIamPermissions"): [{"permissions": ["a"]}],
     ("POST", "projects/{project}/jobs:validate"): [TRAINING, FULL_TRAINING],
+    ("POST", "projects/{project}/jobs:checkPackages"): [{"job": TRAINING}],
     ("POST", "projects/{project}/locations/{location}/customJobs"): [here(body()), here(CUSTOM)],
     ("POST", "projects/{project}/locations/{location}/customJobs:validate"): [
         here(body()),
         here(CUSTOM),
+    ],
+    ("POST", "projects/{project}/locations/{location}/customJobs:checkPackages"): [
+        {"job": here(body())}
     ],
     ("POST", "projects/{project}/locations/{location}/hyperparameterTuningJobs"): [
         here(tuning()),
@@ -171,6 +175,9 @@ BODIES: dict[tuple[str, str], list[object]] = {
     ("POST", "projects/{project}/locations/{location}/hyperparameterTuningJobs:validate"): [
         here(tuning()),
         here(SEARCH),
+    ],
+    ("POST", "projects/{project}/locations/{location}/hyperparameterTuningJobs:checkPackages"): [
+        {"job": here(tuning())}
     ],
     ("POST", "projects/{project}/locations/{location}/trainingPipelines"): [
         here(PIPELINE),
