@@ -1,5 +1,7 @@
 """The pull command against real engines and a real registry."""
 
+import fcntl
+import hashlib
 import json
 import os
 import signal
@@ -14,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from footplate.domain.image_reference import parse_reference
 from footplate.testing.engines import (
     PrivateEngine,
     PrivateRegistry,
@@ -294,18 +297,22 @@ def test_an_engine_that_is_not_there_is_told(rig: Rig, tmp_path: Path) -> None:
 
 
 def test_pulls_of_one_image_at_a_time_pull_once(rig: Rig) -> None:
-    image = push_image(rig.open, "team/shared", [50 * MB])
-    processes = [
-        subprocess.Popen(rig.command("docker", image), stdout=subprocess.PIPE, text=True)
-        for _ in range(4)
-    ]
+    image = push_image(rig.open, "team/shared", [MB])
+    (rig.folder / "locks").mkdir(exist_ok=True)
+    name = hashlib.sha256(str(parse_reference(image)).encode()).hexdigest()[:32]
+    with (rig.folder / "locks" / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        processes = [
+            subprocess.Popen(rig.command("docker", image), stdout=subprocess.PIPE, text=True)
+            for _ in range(4)
+        ]
+        first = [process.stdout.readline() for process in processes if process.stdout]
     outputs = [process.communicate(timeout=120)[0] for process in processes]
     assert [process.returncode for process in processes] == [0] * 4
-    pulled = [output for output in outputs if f'"pulls {image}' in output]
-    waited = [o for o in outputs if f'"waits for another job that pulls {image}"' in o]
-    assert len(waited) == 3
-    assert len(pulled) == 1
-    assert not set(pulled) & set(waited)
+    assert [json.loads(line) for line in first] == [
+        {"m": f"waits for another job that pulls {image}"}
+    ] * 4
+    assert len([output for output in outputs if f'"pulls {image}' in output]) == 1
 
 
 def test_a_full_disk_is_told(rig: Rig, tmp_path: Path) -> None:
