@@ -104,7 +104,7 @@ def acting_archive(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     path = tmp_path_factory.mktemp("archive") / "acting.pyz"
     with zipfile.ZipFile(archive) as source, zipfile.ZipFile(path, "w") as target:
         for name in source.namelist():
-            if not name.startswith("footplate/replica/environment"):
+            if not name.startswith("footplate/replica/environment/"):
                 target.writestr(name, source.read(name))
         target.writestr("footplate/replica/environment.py", ROLES)
     return path
