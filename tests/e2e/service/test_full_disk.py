@@ -132,6 +132,7 @@ def test_a_program_that_fills_the_disk_can_be_cancelled_also_after_a_crash_of_th
             context.service.start()
         # A server that starts takes some of the reserve, of which the program takes what is left.
         context.until(lambda: trouble(context).startswith("disk full: 0 MiB free; "))
+        context.until(lambda: "disk full: " in context.service.log.read_text())
         with context.client() as client:
             assert str(client.health()["trouble"]).startswith("disk full: 0 MiB free; ")
             client.cancel(name)
@@ -140,7 +141,6 @@ def test_a_program_that_fills_the_disk_can_be_cancelled_also_after_a_crash_of_th
             assert "DISK_FULL" in [event.kind for event in client.events(name)]
         context.until(lambda: leftovers(context) == [])
         assert context.messages(name)[0] == "begun"
-        context.until(lambda: "disk full: " in context.service.log.read_text())
         (context.out(name) / "much").unlink()
         context.until(lambda: trouble(context) == "")
 
