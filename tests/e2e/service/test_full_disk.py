@@ -205,7 +205,8 @@ def test_a_search_waits_for_room(context: Context, disk: Path) -> None:
     fill(disk)
     for _ in range(20):
         fill(disk)
-        assert not context.job(name).state.terminal
+        state = context.job(name).state
+        assert state is State.SUCCEEDED or not state.terminal  # What is freed meanwhile may do.
     assert context.service.alive
     (disk / "ballast").unlink()
 
