@@ -63,6 +63,7 @@ class Session:
             tell(self._link, {"error": ENDED_WITH_PROGRAM})
             self._link.say_goodbye()
         self._end_shell()
+        self._link.finish()
 
     def _turn(self) -> None:
         link, inside = self._link, self._inside

@@ -22,6 +22,7 @@ _AT_ONCE_BYTES = 65536
 _CONGESTED_BYTES = 1 << 16
 _GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 _NORMAL = 1000
+_CLOSE_TIMEOUT_S = 2.0
 _HANG_UP = getattr(select, "POLLRDHUP", 0)
 
 
@@ -110,6 +111,20 @@ class WebSocket:
         """Nothing is sent after it; it goes out with ``flush``."""
         self.send(websocket_frames.CLOSE, _NORMAL.to_bytes(2, "big"))
         self.open = False
+
+    def finish(self) -> None:
+        """Wait after the goodbye until the other side closes, and ignore what it still sends.
+
+        A process that exits with unread input resets the connection: the other side then loses
+        what it has not read yet.
+        """
+        try:
+            self._socket.shutdown(socket.SHUT_WR)
+            self._socket.settimeout(_CLOSE_TIMEOUT_S)
+            while self._socket.recv(_AT_ONCE_BYTES):
+                pass
+        except OSError:  # it is gone, or takes too long
+            return
 
     def close(self) -> None:
         self._lose()
