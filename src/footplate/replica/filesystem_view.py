@@ -13,9 +13,8 @@ from footplate.replica.isolation.hidden_paths import (
     find_records,
     is_below,
 )
-from footplate.replica.isolation.id_maps import open_map
+from footplate.replica.isolation.id_maps import try_mapped
 from footplate.replica.isolation.mount_namespace import MountNamespace
-from footplate.replica.isolation.spawn import SpawnFailed
 from footplate.replica.realpath import find_real
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -64,11 +63,10 @@ def make_view(
         sealed = []  # what the program needs of it is shown
     cover = os.path.join(find_real(context.home.path), "hidden_paths")
     view.hidden_paths = HiddenPaths(cover, hidden, shown, sealed)
-    unmapped = _map(context, view)
-    fault = _find_fault(context, view)
-    if fault and view.id_map >= 0:
-        view.close()
-        unmapped, fault = fault, _find_fault(context, view)
+    written = [] if context.user is None else find_shared(context)
+    unmapped, fault = try_mapped(
+        view, context.user, written, lambda view: _find_fault(context, view)
+    )
     return (None, fault) if fault else (view, unmapped)
 
 
@@ -80,18 +78,6 @@ def find_shared(context: Context) -> list[str]:
         if not is_below(path, found):
             found.append(path)
     return found
-
-
-def _map(context: Context, view: MountNamespace) -> str:
-    """Have the user own the files of the service in what he writes. Why that can't be, or empty."""
-    if context.user is None:
-        return ""
-    view.mapped = find_shared(context)
-    try:
-        view.id_map = open_map(context.user)
-    except (OSError, SpawnFailed) as error:
-        return str(error)
-    return ""
 
 
 def _find_fault(context: Context, view: MountNamespace) -> str:

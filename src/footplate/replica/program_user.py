@@ -7,7 +7,7 @@ import os
 from footplate.replica.isolation import users
 from footplate.replica.isolation.access_lists import grant
 from footplate.replica.isolation.hidden_paths import find_closed
-from footplate.replica.isolation.spawn import SpawnFailed, spawn
+from footplate.replica.isolation.spawn import try_in_child
 from footplate.replica.isolation.users import User
 from footplate.replica.program_spec import TaskError
 from footplate.replica.realpath import find_real
@@ -29,7 +29,7 @@ _HOME_DIRECTORY = "home"
 
 
 def choose(context: Context) -> str:
-    """Give the desk its user; returns what is to be said, empty where the service isn't root.
+    """Set the user of ``context``; returns the message, empty where the service isn't root.
 
     The ticket has ``program_users``: ``[first, last]``, or ``[uid, gid, name]``.
 
@@ -45,7 +45,7 @@ def choose(context: Context) -> str:
         user = _take(told)
     except users.NoUser as error:
         raise TaskError(str(error)) from error
-    fault = "" if _CHANGES in context.capability_cache else find_fault(user)
+    fault = "" if _CHANGES in context.capability_cache else _find_fault(user)
     if fault:
         return f"the program runs as root, which can't be changed here: {fault}"
     context.capability_cache.add(_CHANGES)
@@ -63,19 +63,9 @@ def _take(told: Sequence[object]) -> User:
     return User(int(str(uid)), int(str(gid)), users.find_device_groups(), str(name))
 
 
-def find_fault(user: User) -> str:
+def _find_fault(user: User) -> str:
     """Why no program can run as ``user`` here; empty if one can."""
-
-    def body(ready: int) -> None:
-        users.become(user)
-        os.close(ready)
-        os._exit(0)
-
-    try:
-        os.waitpid(spawn(body), 0)
-    except (SpawnFailed, OSError) as error:
-        return str(error)
-    return ""
+    return try_in_child(lambda: users.become(user))
 
 
 def own_directories(home: Home, user: User) -> None:
@@ -114,7 +104,7 @@ def take_for_builds(ticket: Mapping[str, Any]) -> User | None:
         user = _take(told)
     except users.NoUser as error:
         raise OSError(str(error)) from error
-    return None if find_fault(user) else user
+    return None if _find_fault(user) else user
 
 
 def open_directories(context: Context, directories: Sequence[str], fault: str) -> None:

@@ -15,9 +15,8 @@ from footplate.replica.isolation.hidden_paths import (
     find_hidden,
     find_records,
 )
-from footplate.replica.isolation.id_maps import open_map
+from footplate.replica.isolation.id_maps import try_mapped
 from footplate.replica.isolation.mount_namespace import MountNamespace
-from footplate.replica.isolation.spawn import SpawnFailed
 from footplate.replica.isolation.users import become
 from footplate.replica.program_user import BUILD_TMP
 
@@ -117,11 +116,7 @@ def isolate_build(
     view = MountNamespace(os.path.realpath(root), "", "", ())
     view.records = find_records(buckets)
     view.hidden_paths = HiddenPaths(os.path.realpath(cover), hidden, shown, caches)
-    unmapped = _map(view, user, shared)
-    fault = mode_selection.find_fault(view)
-    if fault and view.id_map >= 0:
-        view.close()
-        unmapped, fault = fault, mode_selection.find_fault(view)
+    unmapped, fault = try_mapped(view, user, shared, mode_selection.find_fault)
     if fault and closed:
         return _without_user(f"no other user can pass {closed[0]}, and it can't be hidden: {fault}")
     if fault:
@@ -134,18 +129,6 @@ def _without_user(why: str) -> BuildIsolation:
     build_isolation = BuildIsolation(None)
     build_isolation.note = f"builds run as root: {why}"
     return build_isolation
-
-
-def _map(view: MountNamespace, user: User | None, shared: Sequence[str]) -> str:
-    """Have the user own the service's files in the buckets. Why that can't be, or empty."""
-    if user is None or not shared:
-        return ""
-    view.mapped = shared
-    try:
-        view.id_map = open_map(user)
-    except (OSError, SpawnFailed) as error:
-        return str(error)
-    return ""
 
 
 def _open_buckets(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
 from footplate.replica.isolation.cgroup import CgroupContainment
 from footplate.replica.isolation.containment import Containment, Unavailable, enter_view
 from footplate.replica.isolation.namespace import NamespaceContainment
 from footplate.replica.isolation.process_group import ProcessGroupContainment
 from footplate.replica.isolation.procfs import boot_id
-from footplate.replica.isolation.spawn import SpawnFailed, spawn
+from footplate.replica.isolation.spawn import try_in_child
 from footplate.replica.isolation.subreaper import SubreaperContainment, sweep_marked
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -51,17 +49,7 @@ def choose(
 
 def find_fault(view: MountNamespace) -> str:
     """Why ``view`` can't be had here; empty if it can."""
-
-    def body(ready: int) -> None:
-        enter_view(view)
-        os.close(ready)
-        os._exit(0)
-
-    try:
-        os.waitpid(spawn(body), 0)
-    except (SpawnFailed, OSError) as error:
-        return str(error)
-    return ""
+    return try_in_child(lambda: enter_view(view))
 
 
 def describe(containment: Containment, mark: str) -> dict[str, object]:

@@ -121,6 +121,21 @@ def spawn(body: Callable[[int], None]) -> int:
     return child.pid
 
 
+def try_in_child(act: Callable[[], None]) -> str:
+    """Why ``act`` fails in a child that does nothing else; empty if it doesn't."""
+
+    def body(ready: int) -> None:
+        act()
+        os.close(ready)
+        os._exit(0)
+
+    try:
+        os.waitpid(spawn(body), 0)
+    except (SpawnFailed, OSError) as error:
+        return str(error)
+    return ""
+
+
 def _read_all(descriptor: int) -> bytes:
     content = b""
     try:
