@@ -129,7 +129,7 @@ class Server:
     def report(self, records: bytes) -> int:
         """Send records; the number up to which the server has all.
 
-        Raises ServerAway, Refused.
+        Raises ServerUnavailable, Refused.
         """
         rest_s = MIN_BACKOFF_S
         while True:

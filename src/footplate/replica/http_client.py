@@ -34,7 +34,7 @@ def read_address(server_file: str) -> tuple[str, int]:
     """Host and port of the server that runs now.
 
     Raises:
-        ServerAway: the file isn't there, or names no http server.
+        ServerUnavailable: the file isn't there, or names no http server.
     """
     try:
         url = json.loads(read_text(server_file))["url"]
@@ -71,7 +71,7 @@ class Connection:
     """Blocking requests on one connection, which is kept open between them.
 
     Each new connection reads ``server_file`` again, so that a server that came back on another
-    port is found. Every request may be repeated without harm; after ServerAway do so.
+    port is found. Every request may be repeated without harm; after ServerUnavailable do so.
     """
 
     def __init__(self, server_file: str, token: str, timeout_s: float = _TIMEOUT_S) -> None:
@@ -85,7 +85,7 @@ class Connection:
         """The body at ``path``.
 
         Raises:
-            ServerAway: ask again later.
+            ServerUnavailable: ask again later.
             Refused: with the status that the server gave.
         """
         return self._fetch("GET", path, None)
@@ -94,7 +94,7 @@ class Connection:
         """Stream the body at ``path`` into the file ``destination``, which appears only whole.
 
         Raises:
-            ServerAway: ask again later.
+            ServerUnavailable: ask again later.
             Refused: with the status that the server gave.
             OSError: the file can't be written.
         """
@@ -111,7 +111,7 @@ class Connection:
         """The JSON object that the server answers to the JSON object ``body``.
 
         Raises:
-            ServerAway: ask again later.
+            ServerUnavailable: ask again later.
             Refused: with the status that the server gave.
         """
         return self.post_bytes(path, json.dumps(body).encode())

@@ -52,7 +52,7 @@ class NonblockingRequest:
         return select.POLLIN | (select.POLLOUT if self._outgoing else 0)
 
     def begin(self, method: str, path: str, body: bytes | None) -> None:
-        """Raises ServerAway."""
+        """Raises ServerUnavailable."""
         self._reset(method, path, body)
         self._reused = self._socket is not None
         try:
@@ -66,7 +66,7 @@ class NonblockingRequest:
         """Send and receive what can be at once; the answer when it is complete.
 
         Raises:
-            ServerAway: no answer, or none that is HTTP; the request may be begun again.
+            ServerUnavailable: no answer, or none that is HTTP; the request may be begun again.
         """
         if not self.busy:
             self.abort()
@@ -113,7 +113,7 @@ class NonblockingRequest:
         self._reused = False
 
     def _connect(self) -> None:
-        """Raises ServerAway, and leaves it to the caller to ``abort``."""
+        """Raises ServerUnavailable, and leaves it to the caller to ``abort``."""
         if self._socket is not None:
             return
         host, port = read_address(self._server_file)

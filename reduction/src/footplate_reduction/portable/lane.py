@@ -269,7 +269,7 @@ class Lane:
         return self._chunks[0].header.seq if self._chunks else self._seq or 0
 
     def _notify(self, error: ReductionError) -> None:
-        """Raises CutOff if no worker could be notified."""
+        """Raises ReducerUnreachable if no worker could be notified."""
         silent = isinstance(error, _HeartbeatTimeout)
         words = error_frame(str(error), error.culprit)
         told = [peer for peer in self._peers if not peer.left and not peer.lost]

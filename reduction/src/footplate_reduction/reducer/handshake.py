@@ -49,7 +49,7 @@ class Handshake:
         self.connection.send(challenge_frame(self._challenge))
 
     def receive(self) -> Member | None:
-        """None: its HELLO isn't whole yet. Raises Refused, Gone, OSError."""
+        """None: its HELLO isn't whole yet. Raises Refused, ConnectionClosed, OSError."""
         while True:
             missing = self._missing()
             if not missing:

@@ -65,7 +65,7 @@ class ForkServer:
             None: there is surely none; one must be spawned.
 
         Raises:
-            InDoubt: there may be one.
+            ForkUncertain: there may be one.
         """
         channel = self._channel or self._begin()
         if channel is None or not self._is_ready(channel):

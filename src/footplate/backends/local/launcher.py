@@ -45,7 +45,7 @@ class Launcher:
         """Spawn the supervisor, which holds ``spawn_lock`` until it is dead; returns its pid.
 
         Raises:
-            OSError: it can't be spawned now; or, InDoubt, perhaps it was.
+            OSError: it can't be spawned now; or, ForkUncertain, perhaps it was.
         """
         output = _open_log(home)
         try:

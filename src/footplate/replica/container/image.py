@@ -54,7 +54,7 @@ def say(value: dict[str, Any]) -> None:
 def prepare(task: dict[str, Any], ticket: dict[str, Any]) -> dict[str, Any]:
     """The image to run, and what is to be known of it.
 
-    Raises Unusable, EngineError, EngineGone, OSError.
+    Raises UnusableImage, EngineError, EngineGone, OSError.
     """
     program = task["program"]
     name, pinned = str(program["image"]), str(program.get("pinned") or "")
@@ -150,7 +150,7 @@ def _find_faults(info: dict[str, Any]) -> dict[str, str]:
 
 
 def _have(engine: Engine, name: str, ticket: dict[str, Any], *, always: bool) -> dict[str, Any]:
-    """Pull the image if the engine lacks it, or ``always``. Raises Unusable, and as ``prepare``."""
+    """Pull the image if the engine lacks it, or ``always``. Raises UnusableImage, and as ``prepare``."""
     found = engine.inspect_image(name)
     if found is not None and (not always or _is_local(found)):
         return found
@@ -164,7 +164,7 @@ def _have(engine: Engine, name: str, ticket: dict[str, Any], *, always: bool) ->
 def _pull(engine: Engine, name: str, ticket: dict[str, Any]) -> None:
     """By a process with the service's own Python: credentials need more than the engine.
 
-    It says progress, and why it fails, on our stdout. Raises Unusable.
+    It says progress, and why it fails, on our stdout. Raises UnusableImage.
     """
     command = [str(word) for word in ticket.get("image_puller") or ()]
     locks = os.path.join(str(ticket.get("cache") or ""), "images")
@@ -182,7 +182,7 @@ def _pull(engine: Engine, name: str, ticket: dict[str, Any]) -> None:
 def _pin(ticket: dict[str, Any], name: str, reference: str) -> tuple[str, bool]:
     """What the job runs for this name: what its first replica found; and whether that is this one.
 
-    Raises Unusable.
+    Raises UnusableImage.
     """
     connection = Connection(str(ticket["server_file"]), str(ticket["token"]))
     end = time.monotonic() + ENGINE_LIMIT_S
@@ -202,7 +202,7 @@ def _pin(ticket: dict[str, Any], name: str, reference: str) -> tuple[str, bool]:
 def _check(
     image: dict[str, Any], config: dict[str, Any], program: dict[str, Any], name: str
 ) -> None:
-    """Raises Unusable."""
+    """Raises UnusableImage."""
     machine = platform.machine()
     own = _ARCHITECTURES.get(machine, machine)
     made = str(image.get("Architecture") or own)

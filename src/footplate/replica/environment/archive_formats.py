@@ -40,7 +40,7 @@ def settle(download: str, name: str) -> str:
     suffix keeps it: its inspection says what is wrong with it.
 
     Raises:
-        Unpreparable: pip doesn't install such a package.
+        PreparationError: pip doesn't install such a package.
     """
     with open(download, "rb") as file:
         head = file.read(512)

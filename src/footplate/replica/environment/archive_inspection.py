@@ -47,7 +47,7 @@ def inspect(path: str, name: str, read: Reader) -> None:
     The path's suffix says what kind of archive it is.
 
     Raises:
-        Unpreparable: naming the archive and the member that can't be accepted.
+        PreparationError: naming the archive and the member that can't be accepted.
     """
     if not path.endswith(SUFFIXES):
         raise PreparationError(

@@ -61,7 +61,7 @@ class Assembly:
         self._teller = teller
 
     def assemble(self, packages: list[Package], builds: BuildCache) -> Environment:
-        """Raises Unpreparable."""
+        """Raises PreparationError."""
         words = self._find_words()
         if not packages:
             choice = choose(self._slices, words, self._task.forced_slice)
@@ -74,7 +74,7 @@ class Assembly:
 
         What is in the cache already is not resolved again.
 
-        Raises Unpreparable: as ``assemble``.
+        Raises PreparationError: as ``assemble``.
         """
         words = self._find_words()
         if builds.hold(self._make_key(packages, builds.root)) is not None:

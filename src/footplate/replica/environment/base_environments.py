@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     class Locks(Protocol):
         def fetch_lock(self, sha256: str, directory: str) -> str:
-            """The path of a lock, which may be kept in the directory. Raises Unpreparable."""
+            """The path of a lock, which may be kept in the directory. Raises PreparationError."""
 
 
 _LAYOUT = "1"
@@ -85,7 +85,7 @@ class BaseEnvironments:
         """The environment of the first slice; of the next one where that can't be had.
 
         Raises:
-            Unpreparable: none can be had; saying why.
+            PreparationError: none can be had; saying why.
         """
         for piece in choice:
             base = self.find(piece)

@@ -67,7 +67,7 @@ class Setup:
     def __init__(
         self, home: str, ticket: dict[str, Any], source: Source, teller: ProgressOutput
     ) -> None:
-        """Raises Unpreparable, OSError."""
+        """Raises PreparationError, OSError."""
         self.task = task = Task(_read_json(os.path.join(home, "task.json")))
         # Environments contain their own paths: there is one way to write that of the cache.
         self.cache = cache = os.path.realpath(str(ticket["cache"]))
@@ -103,7 +103,7 @@ class Setup:
 
 
 def prepare(home: str, teller: ProgressOutput) -> dict[str, Any]:
-    """The environment for the task in ``home``, as an answer. Raises Unpreparable, OSError."""
+    """The environment for the task in ``home``, as an answer. Raises PreparationError, OSError."""
     ticket = _read_ticket(home)
     source = Connection(str(ticket["server_file"]), str(ticket["token"]))
     setup = Setup(home, ticket, source, teller)
@@ -119,7 +119,7 @@ def prepare(home: str, teller: ProgressOutput) -> dict[str, Any]:
 def check(home: str, teller: ProgressOutput) -> dict[str, Any]:
     """What the packages of the task in ``home`` would add to the runtime.
 
-    Raises Unpreparable, OSError: as ``prepare``.
+    Raises PreparationError, OSError: as ``prepare``.
     """
     setup = Setup(home, _read_ticket(home), GivenFiles(home), teller)
     added = setup.assembly.check(setup.packages, setup.layers)

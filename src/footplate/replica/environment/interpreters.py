@@ -63,7 +63,7 @@ class Interpreters:
         """The first interpreter of this version, like 3.11.
 
         Raises:
-            Unpreparable: saying where it was looked for, and the ways out.
+            PreparationError: saying where it was looked for, and the ways out.
         """
         for path in self._candidates(version):
             found = self._inspect(path)

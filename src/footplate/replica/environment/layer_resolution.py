@@ -63,7 +63,7 @@ class Planner:
 
         Raises:
             UvFailed: the requirements can't be had, whatever becomes of the frameworks.
-            Unpreparable: a framework would be replaced that no package pins, or one of its
+            PreparationError: a framework would be replaced that no package pins, or one of its
                 companions doesn't fit it.
         """
         solution = self._solve_around(runtime)
@@ -74,7 +74,7 @@ class Planner:
         """What is to be said of a large download; empty: it isn't large.
 
         Raises:
-            Unpreparable: it is larger than what is downloaded without being pinned.
+            PreparationError: it is larger than what is downloaded without being pinned.
         """
         wanted = [change for change in solution.changes if change.added and not change.url]
         if not wanted:
@@ -118,7 +118,7 @@ class Planner:
     def _replace(self, said: str, runtime: str) -> Resolution:
         """Frameworks that a package pins, in place of the runtime's.
 
-        Raises UvFailed, Unpreparable.
+        Raises UvFailed, PreparationError.
         """
         frameworks = self._frameworks
         limits = frameworks.limits(pinned=True)
@@ -155,7 +155,7 @@ class Planner:
     def _match(self, solution: Resolution, mismatched: list[Change], runtime: str) -> Resolution:
         """The same packages in the build that fits; what is pinned may stay as it was found.
 
-        Raises Unpreparable.
+        Raises PreparationError.
         """
         pins = [f"{change.name}=={change.version.partition('+')[0]}" for change in mismatched]
         pins = [f"{pin}+{self._build}" for pin in pins]

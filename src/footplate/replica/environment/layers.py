@@ -64,7 +64,7 @@ class Layers:
         """What the base lacks for these wheels; what it has is taken as it is where it will do.
 
         Raises:
-            Unpreparable: naming the requirement that can't be had.
+            PreparationError: naming the requirement that can't be had.
         """
         planner = Planner(self._uv, base, wheels, directory, for_cpu=for_cpu)
         try:
@@ -80,7 +80,7 @@ class Layers:
         """Install what is planned into a new environment at ``path``, above the base.
 
         Raises:
-            Unpreparable: naming the requirement that can't be installed, or is too large.
+            PreparationError: naming the requirement that can't be installed, or is too large.
         """
         note = plan.planner.check_downloads(plan.solution)
         if note:

@@ -32,7 +32,7 @@ def lent(path: str, user: User | None) -> Iterator[None]:
 
 
 def check_real(paths: Sequence[str]) -> None:
-    """Raises Unpreparable: one of the directories, or one above it, was replaced by a link."""
+    """Raises PreparationError: one of the directories, or one above it, was replaced by a link."""
     for path in paths:
         if os.path.realpath(path) != path:
             raise PreparationError(f"the installation has made a link of {path}")

@@ -57,7 +57,7 @@ class Server:
         self._sleep = sleep
 
     def fetch_lock(self, sha256: str, directory: str) -> str:
-        """The path of a lock, which is fetched once. Raises Unpreparable."""
+        """The path of a lock, which is fetched once. Raises PreparationError."""
         path = os.path.join(directory, f"{sha256}.txt")
         if not os.path.exists(path):
             text = self._ask(lambda: self._connection.get(f"/replica/v1/locks/{sha256}"), "a lock")
@@ -71,7 +71,7 @@ class Server:
         return path
 
     def fetch_packages(self, names: list[str], directory: str) -> list[Package]:
-        """Each in a directory of its own, for two may have one name. Raises Unpreparable."""
+        """Each in a directory of its own, for two may have one name. Raises PreparationError."""
         return [self._fetch(index, name, directory) for index, name in enumerate(names)]
 
     def _fetch(self, index: int, name: str, directory: str) -> Package:
@@ -108,7 +108,7 @@ class Wheel:
 def make_wheel(package: Package, interpreter: Interpreter, uv: Uv) -> Wheel:
     """The package itself if it is a wheel, else what its build makes, beside it.
 
-    Raises Unpreparable: it doesn't build; with the last words of its build.
+    Raises PreparationError: it doesn't build; with the last words of its build.
     """
     if package.path.endswith(".whl"):
         return Wheel(package.path, package)

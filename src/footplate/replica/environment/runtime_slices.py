@@ -74,7 +74,7 @@ def choose(slices: list[Slice], words: Words, forced: str) -> Choice:
     """The smallest slice that has all that the words name; ``forced`` names one instead.
 
     Raises:
-        Unpreparable: there is no slice of the name ``forced``.
+        PreparationError: there is no slice of the name ``forced``.
     """
     chosen = [index for index, piece in enumerate(slices) if not piece.fallback]
     if forced:

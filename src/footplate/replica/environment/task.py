@@ -54,7 +54,7 @@ class Task:
         """The slices for this replica, and a note if its GPUs stay unused.
 
         Raises:
-            Unpreparable: the runtime has none.
+            PreparationError: the runtime has none.
         """
         if self.variant == "gpu":
             return self._variants["gpu"], ""

@@ -50,7 +50,7 @@ class Bridge:
         """Make the device ``eth0`` in the namespace at this path; the index of its other end.
 
         Raises:
-            Taken: it is another replica's.
+            AddressInUse: it is another replica's.
         """
         link = address.link
         peer = ["peer", "name", INSIDE, "address", address.hardware, "netns", namespace]

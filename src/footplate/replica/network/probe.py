@@ -32,7 +32,7 @@ def main(network: str) -> int:
 
 
 def _try() -> list[str]:
-    """Connect two replicas, and let one call the other. Raises Unconnected."""
+    """Connect two replicas, and let one call the other. Raises NetworkUnavailable."""
     if sys.platform != "linux":
         raise NetworkUnavailable(f"network namespaces are Linux's, and this is {sys.platform}")
     from footplate.replica.network.veth import find_conflict
@@ -53,7 +53,7 @@ def _try() -> list[str]:
 
 
 def _call(called: ReplicaNetwork, calling: ReplicaNetwork) -> None:
-    """A socket stays in the namespace in which it was made. Raises Unconnected."""
+    """A socket stays in the namespace in which it was made. Raises NetworkUnavailable."""
     from footplate.replica.isolation import syscalls
 
     own = os.open(OWN, os.O_RDONLY | os.O_CLOEXEC)

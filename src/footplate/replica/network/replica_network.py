@@ -41,7 +41,7 @@ class ReplicaNetwork:
         """Have a namespace with the address ``host``, or any.
 
         Raises:
-            Unconnected: with the reason.
+            NetworkUnavailable: with the reason.
         """
         try:
             wanted = None if host is None else Address.parse(host)
@@ -116,7 +116,7 @@ def clear(record: dict[str, Any]) -> None:
 def _run_beside(work: Work, take: Callable[[int, dict[str, Any]], None]) -> None:
     """Do ``work`` in a child; ``take`` what it returns before it ends.
 
-    Raises Unconnected.
+    Raises NetworkUnavailable.
     """
     leash_end, leash = os.pipe()
     reading, writing = os.pipe()

@@ -48,7 +48,7 @@ def wire(wanted: Address | None) -> VethConfig:
     Raises:
         OSError: this process may not have namespaces.
         CommandFailed: they can't be connected.
-        Taken: somebody has the wanted address, or so many that none was found.
+        AddressInUse: somebody has the wanted address, or so many that none was found.
     """
     machine = _open_own()
     syscalls.unshare(syscalls.CLONE_NEWNET)

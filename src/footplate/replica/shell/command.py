@@ -86,7 +86,7 @@ def _start(home: Home, entry: Entry, wanted: ShellRequest) -> ShellProcess:
 def _await_control_request(link: WebSocket) -> Tuple[Dict[str, Any], List[Tuple[int, bytes]]]:
     """What is to be opened, which the server says first, and what came with that.
 
-    Raises ServerAway.
+    Raises ServerUnavailable.
     """
     end = time.monotonic() + _TIMEOUT_S
     while link.open:

@@ -41,7 +41,7 @@ class WebSocket:
 
     @classmethod
     def connect(cls, server_file: str, token: str, path: str) -> WebSocket:
-        """Raises ServerAway: there is no server, or it doesn't want to."""
+        """Raises ServerUnavailable: there is no server, or it doesn't want to."""
         host, port = read_address(server_file)
         key = base64.b64encode(os.urandom(16)).decode("ascii")
         request = format_request(path, format_host(host, port), token, key)
