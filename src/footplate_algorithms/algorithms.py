@@ -33,7 +33,7 @@ OPTIMIZERS = ("adam", "ftrl", "sgd")
 
 @dataclass(frozen=True)
 class Algorithm:
-    """``framework``, ``runtime_version`` and ``python_version`` are told of finished jobs.
+    """Finished jobs show ``framework``, ``runtime_version`` and ``python_version``.
 
     ``runtime`` is what its program runs in, as jobs ask for it.
     """

@@ -28,7 +28,7 @@ SIGTERM, and serves any number of groups of workers, one after the other or side
 Workers and reducers of a job share two variables of the environment:
   FOOTPLATE_REDUCTION_JOB     any name
   FOOTPLATE_REDUCTION_TOKEN   at least 16 characters that nobody else knows
-Workers are told where all reducers are: FOOTPLATE_REDUCERS=host:port,host:port
+Workers get the addresses of all reducers: FOOTPLATE_REDUCERS=host:port,host:port
 What travels is not encrypted: use a network that you trust.
 """
 _STATUS = """\

@@ -64,7 +64,7 @@ class UnsupportedMediaType(InvalidArgument):
 class ErrorShape:
     """The outermost middleware: turns every exception into a response.
 
-    An error that isn't one of ours is logged with an id, and the client is told the id alone.
+    An error that isn't one of ours is logged with an id, and the client gets the id alone.
     """
 
     def __init__(self, app: ASGIApp, new_id: Callable[[], str]) -> None:

@@ -46,7 +46,7 @@ def sweep(directory: Path) -> None:
 
 
 def _open(path: Path) -> int:
-    """New and locked; whoever sweeps may come between the two."""
+    """New and locked; a sweep may come between the two."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     while True:
         descriptor = os.open(path, flags, 0o666)

@@ -121,7 +121,7 @@ class Follower:
         return service.logs(self._name, cursor=cursor, follow=follow, replica=self._replica)
 
     def _put_events_before_line(self, service: Service) -> None:
-        """What happened before a line is told before it; looked for now and then only.
+        """Events are printed before the lines that follow them; read now and then only.
 
         Programs speak once they run: as long as that wasn't told it is looked for at once, though
         but once after each event, for it may be an earlier attempt that speaks.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from footplate.ports.store import Store
 
 MAX_NOTIFIED_AT_ONCE = 20
-"""Jobs that are told why they wait in one pass: what starts doesn't wait long for that."""
+"""Explanations written in one pass: starts don't wait long for them."""
 _FIRST_EVENTS = 50
 """Among which the reason is, if the job was told."""
 _log = logging.getLogger(__name__)

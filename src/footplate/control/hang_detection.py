@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from footplate.wire.replica_v1 import Record
 
 HEARTBEATS = 3
-"""A supervisor of which nothing is heard for so many of them is told of."""
+"""A supervisor that is silent for so many of them is reported."""
 LONGEST_GAP_S = 120.0
 """Between two looks; after a longer one this machine has slept, and everybody gets new time."""
 _ALL = 100_000

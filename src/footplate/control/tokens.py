@@ -30,7 +30,7 @@ def derive(secret: bytes, use: str) -> bytes:
 class Tokens:
     """Of the replica API: one for each start of each replica.
 
-    ``key`` is the service's secret; whoever has it can make every token.
+    ``key`` is the service's secret: it makes every token.
     """
 
     def __init__(self, key: bytes) -> None:

@@ -126,7 +126,7 @@ _RUN_UID = re.compile(r"(.+)_([1-9][0-9]{0,8})")
 
 
 def run_uid(tuning_job: JobUid, number: int) -> JobUid:
-    """The uid of the job that runs a trial: the same whoever makes it, so it is made once."""
+    """The uid of the job that runs a trial: the same for every maker, so it is made once."""
     return JobUid(f"{tuning_job}_{number}")
 
 

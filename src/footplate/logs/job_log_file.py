@@ -35,7 +35,7 @@ class Journal:
     """Opening it recovers: a torn end is cut off, and what appending must know is read back.
 
     ``append`` is for one thread at a time; everything else for any number, at any time: what
-    lies below ``size`` never changes. Other processes may append as well: whoever does holds the
+    lies below ``size`` never changes. Other processes may append as well: whichever does holds the
     file's lock, and has read before what others have added.
     """
 
@@ -210,7 +210,7 @@ class Journal:
     def _load(self) -> None:
         """What was added since the last time, without a torn end; the lock is held.
 
-        Nobody writes now: whoever tore it is dead.
+        Nobody writes now: the process that tore it is dead.
         """
         known, size = self.size, os.fstat(self._fd).st_size
         if size == known:

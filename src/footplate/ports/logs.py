@@ -59,7 +59,7 @@ class Logs(Protocol):
         ...
 
     def wake(self, uid: JobUid) -> None:
-        """Call whoever watches: not a line, but the job has changed (it has ended)."""
+        """Call the watchers: not a line, but the job has changed (it has ended)."""
         ...
 
     def tail(

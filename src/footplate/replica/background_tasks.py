@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from footplate.replica.isolation.procfs import Process
 
 AT_ONCE = {"stacks": 2, "shell": 16}
-"""The kinds of control requests, and how many of each are seen to at the same time."""
+"""The kinds of control requests, and how many of each are handled at the same time."""
 
 
 class BackgroundTask:

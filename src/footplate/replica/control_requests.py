@@ -51,7 +51,7 @@ class ControlRequests:
         self._opened = False
         self._cursor = ""
         self._faults: list[tuple[str, str]] = []
-        """Control requests that can't be seen to, and why: to be told."""
+        """Control requests that can't be handled, and why: to be reported."""
         self._telling = False
         self._failures = 0
         self._begun_at = 0.0

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def find_advice(context: Context, kind: str, code: int, cause: str) -> str:
     """Empty: it succeeded, was stopped on purpose, or no advice is known.
 
-    Whatever is wrong with what is looked at, the end itself is told.
+    The end itself is reported, whatever is wrong with the files that explain it.
     """
     failed = kind == "SIGNALLED" or (kind == "EXITED" and code != 0)
     try:

@@ -19,7 +19,7 @@ class Journal:
 
     At the spool's bound it accepts no more output until half of it is delivered, nor does it
     while the disk is full; then the little that is already read is held here, and tried again.
-    Both are told to the server in an event, the first time they happen.
+    An event reports each of them the first time that it happens.
     """
 
     def __init__(self, spool: Spool, limit_bytes: int, wall: Callable[[], float]) -> None:

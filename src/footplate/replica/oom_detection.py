@@ -36,7 +36,7 @@ class OomWatch:
     """Counts, from its making on, the processes that the kernel ended for want of memory.
 
     Those of the program itself where the isolation counts them; else those of the whole machine,
-    which may have been others': that is told, and nothing is concluded from it.
+    which may have been others': the message says so, and nothing is concluded from it.
     """
 
     def __init__(self, context: Context, vmstat: str = VMSTAT) -> None:

@@ -51,7 +51,7 @@ def choose(context: Context) -> str:
     context.capability_cache.add(_CHANGES)
     context.user = user
     own_directories(context.home, user)
-    context.home.write(USER_FILE, {"user": user.tell()})
+    context.home.write(USER_FILE, {"user": user.encode()})
     return f"the program runs as user {user.uid}, without capabilities"
 
 
@@ -89,7 +89,7 @@ def name_user(user: User | None, tmp: str) -> dict[str, str]:
 def read(home: Home) -> User | None:
     """The one in HOME. Raises ValueError, OSError."""
     told = (home.read(USER_FILE) or {}).get("user")
-    return None if told is None else User.of(told)
+    return None if told is None else User.decode(told)
 
 
 def take_for_builds(ticket: Mapping[str, Any]) -> User | None:

@@ -107,7 +107,7 @@ def is_python(pid: int) -> bool:
 
 
 def _read(tool: str, process: Process, program: Process, end: float) -> dict[str, Any]:
-    """What is told of one process: its threads, or an ``error``."""
+    """The record of one process: its threads, or an ``error``."""
     told: dict[str, Any] = {
         "pid": process.pid,
         "command": _command(process.pid)[:_TEXT_LENGTH],

@@ -1,7 +1,6 @@
 """The runtimes in this machine's cache: lists, builds and removes them.
 
-It works with or without a server: what programs use is told by the locks that their supervisors
-hold, whoever started them.
+It works with or without a server: the locks that supervisors hold show what programs use.
 """
 
 from footplate.runtime_cache.environments import Environments

@@ -49,7 +49,7 @@ class DiskReserve:
         self._failure = ""
 
     def state(self) -> DiskState:
-        """A disk that can't be looked at isn't full: whoever writes to it will learn more."""
+        """A disk that can't be looked at isn't full: the process that writes to it learns more."""
         try:
             found = self._look(self.path.parent)
         except OSError:

@@ -28,7 +28,7 @@ class JobCache:
 
     Only who may write puts something in, after the commit, before anybody else may write; and
     forgets it before the commit. So whatever is found is what the database holds, and
-    whoever finds nothing asks the database.
+    a caller that finds nothing asks the database.
     """
 
     def __init__(self, most: int = MOST_JOBS) -> None:

@@ -76,7 +76,7 @@ _JOBS = (
 def enter(connection: Connection, values: Values) -> None:
     """Add the names of a job that was just written, of ``listed_values``, to its span.
 
-    With PostgreSQL whoever enters another job into the same span waits for the commit.
+    With PostgreSQL a transaction that enters another job into the same span waits for the commit.
 
     Raises:
         Aborted: others divide the span again and again.

@@ -31,7 +31,7 @@ class ObservedStore:
 
     ``changed`` is called with the job, ``appended`` with one of which only the events are more,
     ``studied`` with the study that was written, reported to or removed.
-    A write that failed is told as well: it may have happened nevertheless.
+    A write that failed is notified as well: it may have happened nevertheless.
     """
 
     def __init__(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Transactions:
     """Each ``with`` block is one: committed at its end, undone when it raises.
 
-    Where several servers may use the database, the others are told of writes as ``server``'s.
+    Where several servers may use the database, the others are notified of writes as ``server``'s.
     """
 
     def __init__(

@@ -39,7 +39,7 @@ _ANGLE = 1.0 / _RADIUS
 
 
 _MANY = 64
-"""Of more categories, only those that known rows have are told apart."""
+"""Of more categories, each one that a known row has gets its own column; all others share one."""
 
 
 class Encoding:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 MAX_VIOLATIONS = 50
-"""Told at once; a request with more is told so."""
+"""Reported at once; a request with more is told their number."""
 THE_REST = "request"
 """The field of the violation that says how many more there are."""
 

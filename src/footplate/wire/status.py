@@ -14,7 +14,7 @@ MAX_MESSAGE_LENGTH = 20_000
 MAX_VIOLATIONS = 51
 MAX_FIELD_LENGTH = 500
 MAX_DESCRIPTION_LENGTH = 4000
-"""What was given, and is told of, may be megabytes."""
+"""A given value, quoted in a message, may be megabytes."""
 _BAD_REQUEST = "type.googleapis.com/google.rpc.BadRequest"
 
 

@@ -88,7 +88,7 @@ def test_a_user_and_the_map_of_a_view_come_along(ends: Ends, files: list[int]) -
     assert InitConfig(launch, view, [inside], [outside]).send(ends[0])
     order = InitConfig.receive(ends[1])
     assert order.launch.user is not None
-    assert order.launch.user.tell() == [7, 8, [44], "footplate"]
+    assert order.launch.user.encode() == [7, 8, [44], "footplate"]
     assert order.view is not None
     assert order.view.mapped == ["/buckets"]
     assert read(order.view.id_map, *order.inside, *order.outside) == "234"

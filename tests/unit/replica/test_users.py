@@ -43,9 +43,9 @@ def test_no_two_programs_have_the_same_user() -> None:
         user.reservation.close()
 
 
-def test_a_user_is_told_as_json() -> None:
-    told = json.loads(json.dumps(User(7, 8, [44], "trainer").tell()))
-    user = User.of(told)
+def test_a_user_survives_json() -> None:
+    told = json.loads(json.dumps(User(7, 8, [44], "trainer").encode()))
+    user = User.decode(told)
     assert (user.uid, user.gid, user.groups, user.name) == (7, 8, [44], "trainer")
 
 

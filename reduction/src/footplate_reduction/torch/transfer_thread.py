@@ -82,7 +82,7 @@ class TransferThread:
         self._client.close(why)
 
     def _exit(self) -> None:
-        """The program ends, and nobody has closed this. An error that ends it is told."""
+        """The program ends, and nobody has closed this. An error that ends it is reported."""
         error = getattr(sys, "last_value", None)
         self.close(None if error is None else _words(error))
 

@@ -17,7 +17,7 @@ _BOUNDARY = re.compile(r';\s*boundary=(?:"([^"]{1,200})"|([^\s;"]{1,200}))', re.
 
 
 def boundary_of(content_type: str) -> str | None:
-    """What parts of a body are told apart by, as its Content-Type says."""
+    """The boundary between parts of a body, from its Content-Type."""
     found = _BOUNDARY.search(content_type)
     return None if found is None else found[1] or found[2]
 

@@ -1,7 +1,7 @@
 """The local backend: each replica is a supervisor process with a directory, its HOME.
 
 What is to run stands on disk before anything runs, and whether it runs is asked of the kernel
-(file locks, process descriptors), never remembered: whoever comes after a crash sees the same.
+(file locks, process descriptors), never remembered: the next server after a crash sees the same.
 
 A HOME is ``ROOT/ATTEMPT_ID/REPLICA/``, for this user alone::
 

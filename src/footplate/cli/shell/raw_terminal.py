@@ -23,7 +23,7 @@ _SIGNALLED = 128
 
 @contextmanager
 def raw_terminal(descriptor: int) -> Iterator[None]:
-    """Each key goes to whoever reads, Ctrl-C too; the terminal is itself again afterwards.
+    """Each key goes to the reader, Ctrl-C too; the terminal is restored afterwards.
 
     Also if this process is told to end meanwhile, as long as it is told.
     """

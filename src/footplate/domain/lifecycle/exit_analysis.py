@@ -53,7 +53,7 @@ def lingering(job: Job) -> frozenset[str]:
 def unexpected_end(job: Job, replica: Replica) -> str | None:
     """The message about a replica of a gang that has just ended; None: it ended normally.
 
-    Nothing is told of what fails while all is to end, but for evaluators that still had time.
+    Failures while all is to end are not reported, but for evaluators that still had time.
     """
     if len(job.replicas) == 1:
         return None

@@ -3,7 +3,7 @@
     react(job, event) -> (job, commands)
 
 Both are pure. Commands aren't remembered: ``commands`` derives them from the record, so that
-whoever comes after a crash finds the same ones; backends take each of them any number of times.
+the next server after a crash finds the same ones; backends take each of them any number of times.
 """
 
 from __future__ import annotations

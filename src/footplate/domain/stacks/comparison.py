@@ -32,7 +32,7 @@ def compare(dumps: Mapping[str, Dump], missing: Iterable[Missing]) -> Comparison
     for replica, dump in dumps.items():
         for process in dump.processes:
             frames = process.threads[0].frames if process.threads else ()
-            # Each frame once: where there are hundreds of processes, identity is told faster.
+            # Each frame once: where there are hundreds of processes, identity is compared faster.
             frames = tuple(known.setdefault(frame, frame) for frame in frames)
             member = Member(replica, process.pid, process.command, process.stopped)
             if frames:

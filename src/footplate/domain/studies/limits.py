@@ -14,7 +14,7 @@ class StudyLimits:
     """None: not given; 0 trials mean the same. Durations in seconds count from the making."""
 
     stop_asap: bool = False
-    """Once the study is over, the trials that still run are told to stop, too."""
+    """Once the study is over, the trials that still run are asked to stop, too."""
     min_trials: int | None = None
     """Before so many have ended no other limit holds."""
     max_trials: int | None = None

@@ -101,7 +101,7 @@ class TrialRecord:
     suggestion: SuggestionRecord | None = None
     """None: the user's own point."""
     measurements: tuple[Measurement, ...] = ()
-    """Of a trial that is told in one piece; those that are reported singly are kept apart."""
+    """Of a trial that is reported in one piece; those that are reported singly are kept apart."""
     final: Measurement | None = None
     outcome: State | None = None
     """How the job that ran it ended: SUCCEEDED, FAILED or CANCELLED; None: it hasn't.

@@ -116,5 +116,5 @@ def _request_gpus(devices: Any, engine: str) -> dict[str, Any]:
 
 
 def _hide_gpus(task: Mapping[str, Any]) -> dict[str, str]:
-    """NVIDIA's runtime, where it is the engine's default, gives GPUs to whoever names none."""
+    """NVIDIA's runtime, where it is the default, gives GPUs to containers that name none."""
     return {} if task.get("devices") else {"NVIDIA_VISIBLE_DEVICES": "void"}

@@ -150,7 +150,7 @@ def _find_faults(info: dict[str, Any]) -> dict[str, str]:
 
 
 def _have(engine: Engine, name: str, ticket: dict[str, Any], *, always: bool) -> dict[str, Any]:
-    """Pull the image if the engine lacks it, or ``always``. Raises UnusableImage, and as ``prepare``."""
+    """Pull the image if the engine lacks it, or ``always``. Raises as ``prepare``."""
     found = engine.inspect_image(name)
     if found is not None and (not always or _is_local(found)):
         return found

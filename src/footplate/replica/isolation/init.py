@@ -252,7 +252,7 @@ def _serve(program: int, leash: int, wake_end: int) -> None:
 
 
 def _reap_until(program: int, leash: int) -> None:
-    """Reap whoever has ended; if the program has, report it, and end everything."""
+    """Reap children that have ended; if the program has, report it, and end everything."""
     while True:
         pid, status = os.waitpid(-1, os.WNOHANG)
         if not pid:

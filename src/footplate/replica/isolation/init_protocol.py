@@ -46,7 +46,7 @@ class InitConfig:
         launch = self.launch
         network = [] if launch.network is None else [launch.network]
         view: Any = None if self.view is None else self.view.tell()
-        user = None if launch.user is None else launch.user.tell()
+        user = None if launch.user is None else launch.user.encode()
         id_map = [] if self.view is None or self.view.id_map < 0 else [self.view.id_map]
         words = launch.argv, launch.environment, launch.cwd, user, view
         told = marshal.dumps((*words, len(network), len(id_map), len(self.inside)))
@@ -70,7 +70,7 @@ class InitConfig:
         argv, environment, cwd, user, view, networks, id_maps, groups = told
         stdout, stderr, *rest = held
         network = rest.pop(0) if networks else None
-        owner = None if user is None else User.of(user)
+        owner = None if user is None else User.decode(user)
         launch = Launch(argv, environment, cwd, stdout, stderr, network, user=owner)
         seen = None if view is None else MountNamespace.of(view)
         if seen is not None and id_maps:

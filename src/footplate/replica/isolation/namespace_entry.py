@@ -3,7 +3,7 @@
 What there is to enter differs by containment mode: control groups on ``cgroup``, a process
 namespace on ``namespace``, and on all of them the program's own view of the file system where it
 has one. Whoever goes in is ended with all else that the containment mode ends; on ``best-effort``,
-which knows a process group only, that must be seen to by who starts it.
+which knows a process group only, its starter must do that.
 """
 
 from __future__ import annotations

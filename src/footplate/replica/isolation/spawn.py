@@ -7,7 +7,7 @@ import signal
 import sys
 
 from footplate.replica.file_io import read_text, write_text
-from footplate.replica.isolation.users import Disguise, become
+from footplate.replica.isolation.users import EffectiveUser, become
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def fork_child(launch: Launch) -> int:
     launch.own_output()
     if launch.user is None:
         return _spawn_program(launch, streams)
-    with Disguise(launch.user):
+    with EffectiveUser(launch.user):
         return _spawn_program(launch, streams)
 
 

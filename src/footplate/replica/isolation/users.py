@@ -46,14 +46,13 @@ class User:
         self.name = name
         self.reservation = reservation
 
-    def tell(self) -> list[Any]:
-        """For another process, as JSON or marshal's form."""
+    def encode(self) -> list[Any]:
+        """For another process, by JSON or marshal."""
         return [self.uid, self.gid, list(self.groups), self.name]
 
     @classmethod
-    def of(cls, told: Sequence[Any]) -> User:
-        """The one that ``tell`` told of."""
-        uid, gid, groups, name = told
+    def decode(cls, encoded: Sequence[Any]) -> User:
+        uid, gid, groups, name = encoded
         return cls(uid, gid, groups, name)
 
 
@@ -105,10 +104,10 @@ def become(user: User) -> None:
     os.setresuid(user.uid, user.uid, user.uid)
 
 
-class Disguise:
-    """While it lasts, what this process starts is the user's, and has no way back.
+class EffectiveUser:
+    """In the block this process has the user's ids, and what it starts can't change them back.
 
-    This process itself keeps its way back. It can't gain new privileges any more.
+    Only the saved ids stay root's, by which this process returns. It can't gain privileges.
     """
 
     __slots__ = ("_user",)

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 _MARK = "tfevents"
 _ENTRIES_PER_STEP = 200
-"""After so many entries whoever walks may do something else."""
+"""After so many entries a walk pauses."""
 LONGEST_SOURCE = 1024
-"""In characters; of longer ones the end is told."""
+"""In characters; of longer ones the end is reported."""
 _TAKEN = "hypertune"
 
 
@@ -91,6 +91,6 @@ def _find(entry: os.DirEntry[str], below: str) -> Found | None:
 
 
 def name_source(below: str) -> str:
-    """The folder as it is told: a text, and not what hypertune's file is told by."""
+    """The folder's name in records: a text, and not the name of hypertune's file."""
     text = os.fsencode(below).decode("utf-8", "replace")[-LONGEST_SOURCE:]
     return f"./{text}" if text == _TAKEN else text or "."

@@ -40,7 +40,7 @@ class MetricRecords:
         return self._left <= 0
 
     def take(self, tag: str, step: int, value: float, time: float, source: str) -> None:
-        """Steps and times that can't be told are told as 0."""
+        """Steps and times that can't be encoded are 0."""
         if tag not in self.wanted:
             if not self.matched and len(self._seen) < MOST_TAGS:
                 self._seen.add(tag[:LONGEST_TAG])

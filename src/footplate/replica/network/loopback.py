@@ -27,7 +27,7 @@ def find_resolvers(read: Callable[[str], str]) -> tuple[str, str]:
 
 
 def find_lost_proxies(environment: Mapping[str, str]) -> list[str]:
-    """Why proxies that programs are told of can't be reached by them."""
+    """Why programs can't reach the proxies of their variables."""
     return [
         f"{name} leads to this machine's loopback"
         for name in _PROXIES

@@ -100,7 +100,7 @@ def _connect(machine: int, wanted: Address | None, path: str) -> tuple[Address, 
 
 
 def draw(bridge: Bridge, wanted: Address | None, path: str) -> tuple[Address, int]:
-    """Connect the namespace at ``path``; Raises Taken, CommandFailed."""
+    """Connect the namespace at ``path``; Raises AddressInUse, CommandFailed."""
     for _ in range(_MOST_DRAWS):
         address = wanted or Address.draw()
         try:

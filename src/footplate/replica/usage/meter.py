@@ -21,7 +21,7 @@ class Meter:
     """Control groups say it where they count; elsewhere it is summed up over the processes.
 
     A sum falls when a process ends for which nobody waits, and with the last one nobody tells of
-    its network any more: each is told as it was at its highest.
+    its network any more: each is reported at its highest.
     """
 
     def __init__(self, containment: Containment, child: Child, *, first: bool = False) -> None:

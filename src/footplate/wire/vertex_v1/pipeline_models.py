@@ -20,7 +20,7 @@ class Port(JsonModel):
 
 
 class ModelContainerSpec(JsonModel):
-    """Kept for whoever serves the model; only the image is looked at."""
+    """Kept for serving systems; only the image is checked."""
 
     image_uri: Text | None = None
     command: list[Text] | None = None

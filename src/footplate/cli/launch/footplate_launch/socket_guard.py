@@ -1,6 +1,6 @@
 """Blocks every socket connection and name lookup to a Google host in this process.
 
-Audit hooks see what the socket module does, whoever asks for it (requests, urllib3, httplib2,
+Audit hooks see what the socket module does for every caller (requests, urllib3, httplib2,
 httpx, aiohttp), and can't be taken out again.
 """
 

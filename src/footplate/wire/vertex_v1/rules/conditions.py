@@ -133,7 +133,7 @@ def _wanted(parent: ParameterSpec) -> str | None:
 
 
 def _nearest(value: float, values: Sequence[float]) -> float | None:
-    """``values`` increase; where they don't, that is told elsewhere."""
+    """``values`` increase; where they don't, another rule reports it."""
     place = bisect_left(values, value - MATCH_EPSILON)
     near = values[place : place + 1]
     return near[0] if near and abs(near[0] - value) <= MATCH_EPSILON else None

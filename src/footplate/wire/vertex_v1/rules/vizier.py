@@ -26,7 +26,7 @@ MAX_DISPLAY_NAME = 128
 MAX_CLIENT_ID = 256
 MAX_SUGGESTIONS = 1000
 MAX_MEASUREMENTS = 10_000
-"""Of a trial that is told in one piece."""
+"""Of a trial that is reported in one piece."""
 MAX_REASON = 10_000
 _STATES = (
     TrialState.REQUESTED,
