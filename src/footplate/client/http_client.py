@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -16,18 +17,22 @@ from footplate.client.error_mapping import (
     UntrustedCertificate,
     read_failure,
 )
-from footplate.client.httpx_without_cli import import_httpx
 from footplate.domain.errors import InvalidArgument, UnknownError
 from footplate.wire.json_text import parse_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    import httpx
-
     from footplate.wire.json_text import JsonObject
-else:
-    httpx = import_httpx()
+
+# httpx is imported as without its extra `cli`: rich and pygments take two thirds of the time.
+_FIRST = "httpx" not in sys.modules
+if _FIRST:
+    sys.modules["httpx._main"] = None  # type: ignore[assignment]  # its import fails, as documented
+import httpx  # noqa: E402
+
+if _FIRST:
+    del sys.modules["httpx._main"]
 
 _UNLIMITED = httpx.Timeout(60.0, read=None)
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from dataclasses import replace
 from threading import Event
 from typing import TYPE_CHECKING
 
+from footplate.control.models import change_model
 from footplate.domain.errors import Aborted, Code, NotFound, ServiceError
 from footplate.domain.model_registry import end_export
 from footplate.domain.names import GcsUri
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from footplate.ports.models import ModelStore
 
 _CHUNK_BYTES = 1 << 20
-_TRIES = 20
 _log = logging.getLogger(__name__)
 
 
@@ -89,11 +90,6 @@ class Exports:
                 yield chunk
 
     def _end(self, name: ModelName, export: Export) -> None:
-        for _ in range(_TRIES):
-            try:
-                self._store.write(end_export(self._store.get(name), export))
-            except Aborted:
-                continue
-            except NotFound:  # the model was deleted meanwhile
-                pass
-            return
+        # The model was deleted meanwhile; or others write to it, and the next step ends it.
+        with suppress(NotFound, Aborted):
+            change_model(self._store, name, lambda model: end_export(model, export))

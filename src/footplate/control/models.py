@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
+from footplate.control.job_updates import TRIES
 from footplate.domain.errors import (
     Aborted,
     FailedPrecondition,
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from footplate.ports.buckets import Bucket, Listing
     from footplate.ports.clock import Clock
     from footplate.ports.models import ModelPage, ModelStore
-
-_TRIES = 20
 
 
 class Files(Protocol):
@@ -181,12 +180,21 @@ class ModelRegistry:
             raise InvalidArgument.of((Violation(field, error.message),)) from None
 
     def _change(self, name: ModelName, change: Callable[[Model], Model]) -> Model:
-        """Load, decide, write guarded by the version; a write by somebody else means: again."""
-        for _ in range(_TRIES):
-            model = change(self._store.get(name))
-            try:
-                self._store.write(model)
-            except Aborted:
-                continue
-            return model
-        raise Aborted(f"{name} is being changed by others all the time; try again")
+        return change_model(self._store, name, change)
+
+
+def change_model(store: ModelStore, name: ModelName, change: Callable[[Model], Model]) -> Model:
+    """Load, decide, write guarded by the version; a write by somebody else means: again.
+
+    Raises:
+        NotFound: the model doesn't exist.
+        Aborted: others change it all the time.
+    """
+    for _ in range(TRIES):
+        model = change(store.get(name))
+        try:
+            store.write(model)
+        except Aborted:
+            continue
+        return model
+    raise Aborted(f"{name} is being changed by others all the time; try again")

@@ -26,7 +26,7 @@ def attach(model: Any, wire: str | None = None) -> None:
 
     All workers of the model's process group call it, once, before the first step. ``wire``: as
     what gradients of float32 travel; ``bfloat16`` and ``float16`` are half the bytes, and rounded.
-    Where no worker has the addresses of reducers, PyTorch's own all-reduce averages, and a warning says so.
+    Where no worker has the addresses of reducers, PyTorch's own all-reduce averages.
     Raises ReductionError: workers have different addresses, or not all came.
     """
     model.register_comm_hook(*hook(model.process_group, wire))
