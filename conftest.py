@@ -44,6 +44,7 @@ SLOW = (
     "tests/simulation",
     "tests/docs/test_coverage.py",
     "tests/docs/test_own_loop.py",
+    "tests/docs/test_pipelines.py",
     "tests/docs/test_reduction.py",
     "tests/docs/test_survival.py",
     "tests/docs/test_tuning.py",

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.support.trainers import Trainers
-
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 
 SCRIPT = """
 SERVE = "us-docker.pkg.dev/vertex-ai/prediction/sklearn-cpu.1-0:latest"
@@ -34,6 +30,10 @@ package = aiplatform.CustomPythonPackageTrainingJob(
 made = package.run(base_output_dir=BUCKET + "/package", sync=False, **MACHINE)
 made.wait()
 say(package.state.name, made.uri == BUCKET + "/package/model/")
+
+empty = aiplatform.CustomTrainingJob("empty", script("empty", "print('no model')"), IMAGE,
+                                     model_serving_container_image_uri=SERVE)
+say(empty.run(base_output_dir=BUCKET + "/empty", **MACHINE), empty.state.name)
 
 failing = aiplatform.CustomTrainingJob("failing", script("failing", "raise ValueError('not 42')"),
                                        IMAGE)
@@ -82,6 +82,7 @@ def test_pipelines_and_models(sdk: Callable[[str], list[str]], trainers: Trainer
     assert lines == [
         "PIPELINE_STATE_SUCCEEDED mymodel 1 True",
         "PIPELINE_STATE_SUCCEEDED True",
+        "None PIPELINE_STATE_SUCCEEDED",
         "True",
         "PIPELINE_STATE_CANCELLED 1",
         "[True]",

@@ -20,13 +20,9 @@ if TYPE_CHECKING:
 
     from footplate.domain.names import JobName
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.xdist_group("service"),
-    pytest.mark.skipif(
-        sys.platform != "linux" or os.geteuid() != 0, reason="is about what root starts"
-    ),
-]
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux" or os.geteuid() != 0, reason="is about what root starts"
+)
 SOURCE = Path(program.__file__).read_text(encoding="utf-8")
 SETUP = """
 import json, sys

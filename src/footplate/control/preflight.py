@@ -60,8 +60,8 @@ def violations(
     looked for is told as wrong in itself, at the same field. ``path_fault`` says why a job can't
     have a directory outside the buckets.
     """
-    desk = _Preflight(buckets, runtimes, staging, path_fault)
-    return joined(desk.violations(spec))
+    preflight = _Preflight(buckets, runtimes, staging, path_fault)
+    return joined(preflight.violations(spec))
 
 
 def joined(*groups: Iterable[Violation]) -> tuple[Violation, ...]:

@@ -8,7 +8,7 @@ import pytest
 
 from footplate.testing.engines import make_python_image, private_dockerd, private_podman
 from footplate.testing.service import running_service
-from tests.e2e.containers.container_context import IMAGE, ContainerDesk, Engine
+from tests.e2e.containers.container_context import IMAGE, ContainerContext, Engine
 from tests.e2e.service.conftest import CACHE
 from tests.support.engines import require_engine
 
@@ -34,11 +34,11 @@ def dockerd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 
 @pytest.fixture
-def context(podman: Engine, tmp_path: Path) -> Iterator[ContainerDesk]:
+def context(podman: Engine, tmp_path: Path) -> Iterator[ContainerContext]:
     """A service of the test's own."""
     settings = {"stop_grace_s": 1, "container_engine": podman.socket}
     with running_service(tmp_path / "data", CACHE, **settings) as service:
-        found = ContainerDesk(service, podman)
+        found = ContainerContext(service, podman)
         yield found
     found.check_nothing_is_left()
 
@@ -46,15 +46,15 @@ def context(podman: Engine, tmp_path: Path) -> Iterator[ContainerDesk]:
 @pytest.fixture(scope="session")
 def shared_service(
     podman: Engine, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[ContainerDesk]:
+) -> Iterator[ContainerContext]:
     settings = {"stop_grace_s": 1, "container_engine": podman.socket}
     data = tmp_path_factory.mktemp("containers") / "data"
     with running_service(data, CACHE, **settings) as service:
-        yield ContainerDesk(service, podman)
+        yield ContainerContext(service, podman)
 
 
 @pytest.fixture
-def shared(shared_service: ContainerDesk) -> Iterator[ContainerDesk]:
+def shared(shared_service: ContainerContext) -> Iterator[ContainerContext]:
     """A service that goes on: for tests that end their own jobs."""
     yield shared_service
     shared_service.check_nothing_is_left()
@@ -63,18 +63,18 @@ def shared(shared_service: ContainerDesk) -> Iterator[ContainerDesk]:
 @pytest.fixture(scope="session")
 def docker_service(
     dockerd: Engine, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[ContainerDesk]:
+) -> Iterator[ContainerContext]:
     settings = {"stop_grace_s": 1, "container_engine": dockerd.socket}
     data = tmp_path_factory.mktemp("containers-docker") / "data"
     with running_service(data, CACHE, **settings) as service:
-        yield ContainerDesk(service, dockerd)
+        yield ContainerContext(service, dockerd)
 
 
 @pytest.fixture(params=["podman", "docker"])
-def each(request: pytest.FixtureRequest) -> Iterator[ContainerDesk]:
+def each(request: pytest.FixtureRequest) -> Iterator[ContainerContext]:
     """A service that goes on, with either engine."""
     name = {"podman": "shared_service", "docker": "docker_service"}[request.param]
     found = request.getfixturevalue(name)
-    assert isinstance(found, ContainerDesk)
+    assert isinstance(found, ContainerContext)
     yield found
     found.check_nothing_is_left()

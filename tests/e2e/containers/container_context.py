@@ -52,7 +52,7 @@ class Engine:
         return name
 
 
-class ContainerDesk(Context):
+class ContainerContext(Context):
     """``submit`` sends the trainer as a file of the bucket, which an image of Python runs."""
 
     image = IMAGE

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.job_states import State
 from footplate.testing.service import running_service
-from tests.e2e.containers.container_context import ContainerDesk
+from tests.e2e.containers.container_context import ContainerContext
 from tests.e2e.service.conftest import CACHE
 from tests.e2e.service.test_ends import FAMILY, check_silence
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.e2e.containers.container_context import Engine
 
 
-def test_exit_codes_and_signals(each: ContainerDesk) -> None:
+def test_exit_codes_and_signals(each: ContainerContext) -> None:
     ends = {
         "exit 3": "replica workerpool0-0 exited with code 3",
         "kill -SEGV $$": "killed by signal 11 (SIGSEGV)",
@@ -30,7 +30,7 @@ def test_exit_codes_and_signals(each: ContainerDesk) -> None:
 
 
 def test_the_stop_signal_of_the_image_comes_first_then_the_grace_period(
-    shared: ContainerDesk,
+    shared: ContainerContext,
 ) -> None:
     image = shared.engine.derive("trainers/stopped:1", "STOPSIGNAL SIGUSR1")
     line = "trap 'echo asked; exit 0' USR1; echo up; while :; do sleep 0.05; done"
@@ -43,7 +43,7 @@ def test_the_stop_signal_of_the_image_comes_first_then_the_grace_period(
     assert shared.messages(name) == ["up", "asked"]
 
 
-def test_cancel_takes_down_a_family_that_ignores_it_and_fills_tmp(shared: ContainerDesk) -> None:
+def test_cancel_takes_down_a_family_that_ignores_it_and_fills_tmp(shared: ContainerContext) -> None:
     filling = "\nwith open('/tmp/much', 'wb') as file: file.write(bytes(50_000_000))\n"
     hostile = FAMILY.replace('print("born"', f'{filling}print("born"', 1)
     name = shared.submit(hostile)
@@ -56,7 +56,7 @@ def test_cancel_takes_down_a_family_that_ignores_it_and_fills_tmp(shared: Contai
     check_silence(shared, name)
 
 
-def test_the_running_time_limit(shared: ContainerDesk) -> None:
+def test_the_running_time_limit(shared: ContainerContext) -> None:
     source = "import time\nprint('up', flush=True)\ntime.sleep(600)"
     name = shared.submit(source, scheduling={"maxRunningTime": "1s"})
 
@@ -79,7 +79,7 @@ def test_more_memory_than_the_machine_type_has(podman: Engine, tmp_path: Path) -
     with running_service(
         tmp_path / "data", CACHE, container_engine=podman.socket, **settings
     ) as service:
-        context = ContainerDesk(service, podman)
+        context = ContainerContext(service, podman)
         name = context.submit("x = bytearray(2_000_000_000)", masterType="own-small")
         message = context.wait_for(name, State.FAILED).error_message
         assert context.told(name, "LIMITS") == [

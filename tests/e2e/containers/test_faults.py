@@ -7,8 +7,6 @@ import signal
 import subprocess
 from typing import TYPE_CHECKING
 
-import pytest
-
 from footplate.domain.job_states import State
 from footplate.domain.stacks import describe
 from footplate.testing.engines import private_registry, push_image
@@ -22,11 +20,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from footplate.domain.names import CustomJobName, TrainingJobName
-    from tests.e2e.containers.container_context import ContainerDesk
+    from tests.e2e.containers.container_context import ContainerContext
 
 __all__ = ["silent"]
-
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("engines")]
 
 WAIT = """
 import os, time
@@ -41,13 +37,13 @@ wait_for_end(os.path.join("/gcs/stage/out", os.environ["CLOUD_ML_JOB_ID"], "end"
 """
 
 
-def running(context: ContainerDesk, **training_input: bool) -> TrainingJobName:
+def running(context: ContainerContext, **training_input: bool) -> TrainingJobName:
     name = context.submit(WAIT, setup=None, **training_input)
     context.until(lambda: context.messages(name) == ["up 0"])
     return name
 
 
-def test_a_replica_whose_engine_is_killed_starts_again_with_it(shared: ContainerDesk) -> None:
+def test_a_replica_whose_engine_is_killed_starts_again_with_it(shared: ContainerContext) -> None:
     name = running(shared)
     shared.engine.running.kill()
     try:
@@ -60,11 +56,11 @@ def test_a_replica_whose_engine_is_killed_starts_again_with_it(shared: Container
     shared.wait_for(name, State.SUCCEEDED)
 
 
-def lost(context: ContainerDesk, name: TrainingJobName) -> bool:
+def lost(context: ContainerContext, name: TrainingJobName) -> bool:
     return any("the container engine was lost" in event.message for event in context.events(name))
 
 
-def pulling(context: ContainerDesk, silent: Silent) -> CustomJobName:
+def pulling(context: ContainerContext, silent: Silent) -> CustomJobName:
     """A job whose registry takes the request for its image, and never answers."""
     name = context.run_custom("true", image=f"{silent.host}/team/x:1")
     context.until(lambda: any("pulls" in text for text in context.told(name, "PREPARING")))
@@ -72,7 +68,7 @@ def pulling(context: ContainerDesk, silent: Silent) -> CustomJobName:
     return name
 
 
-def test_a_pull_whose_engine_is_killed(shared: ContainerDesk, silent: Silent) -> None:
+def test_a_pull_whose_engine_is_killed(shared: ContainerContext, silent: Silent) -> None:
     name = pulling(shared, silent)
     shared.engine.running.kill()
     try:
@@ -85,7 +81,7 @@ def test_a_pull_whose_engine_is_killed(shared: ContainerDesk, silent: Silent) ->
 
 
 def test_a_job_is_cancelled_while_its_image_is_pulled(
-    shared: ContainerDesk, silent: Silent
+    shared: ContainerContext, silent: Silent
 ) -> None:
     name = pulling(shared, silent)
     with shared.client() as client:
@@ -95,7 +91,7 @@ def test_a_job_is_cancelled_while_its_image_is_pulled(
     assert shared.messages(name) == []
 
 
-def test_an_image_for_other_machines(shared: ContainerDesk, tmp_path: Path) -> None:
+def test_an_image_for_other_machines(shared: ContainerContext, tmp_path: Path) -> None:
     require_registry()
     with private_registry(tmp_path / "registry") as registry:
         image = push_image(registry, "team/other", [MB], architecture="s390x")
@@ -105,7 +101,7 @@ def test_an_image_for_other_machines(shared: ContainerDesk, tmp_path: Path) -> N
     assert f"{image} is for s390x, and this machine is amd64" in message
 
 
-def test_a_shell_and_the_stacks_of_a_container(shared: ContainerDesk) -> None:
+def test_a_shell_and_the_stacks_of_a_container(shared: ContainerContext) -> None:
     name = running(shared, enableWebAccess=True)
     job_id = name.job_id
     command = (*FOOTPLATE, "ai-platform", "jobs", "ssh", job_id, "--project=demo")
@@ -125,7 +121,7 @@ def test_a_shell_and_the_stacks_of_a_container(shared: ContainerDesk) -> None:
     assert "is in wait_for_end (trainer/task.py:" in stacks
 
 
-def test_a_replica_whose_supervisor_is_killed_starts_again(shared: ContainerDesk) -> None:
+def test_a_replica_whose_supervisor_is_killed_starts_again(shared: ContainerContext) -> None:
     name = running(shared)
     homes = shared.service.data_dir.glob("replicas/*/*")
     [supervisor] = [found.pid for home in homes if (found := find_supervisor(home))]

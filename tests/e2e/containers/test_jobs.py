@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from footplate.domain.names import JobName
-    from tests.e2e.containers.container_context import ContainerDesk
+    from tests.e2e.containers.container_context import ContainerContext
 
 MEET = """
 import json, os, socket, time
@@ -55,12 +55,12 @@ print(json.dumps(shown), flush=True)
 """
 
 
-def met(context: ContainerDesk, name: JobName) -> dict[str, dict[str, object]]:
+def met(context: ContainerContext, name: JobName) -> dict[str, dict[str, object]]:
     """What each replica of a job has printed, which is one line of JSON."""
     return {line.replica: json.loads(line.message) for line in context.lines(name)}
 
 
-def test_a_gang_of_three_meets_over_sockets(each: ContainerDesk) -> None:
+def test_a_gang_of_three_meets_over_sockets(each: ContainerContext) -> None:
     container = {"imageUri": each.image, "command": ["python3", "-c", MEET]}
     name = each.submit_custom(
         {"containerSpec": container}, {"containerSpec": container, "replicaCount": "2"}
@@ -79,7 +79,7 @@ def test_a_gang_of_three_meets_over_sockets(each: ContainerDesk) -> None:
 
 @pytest.mark.parametrize("chief", [False, True])
 def test_the_roles_of_an_ml_job_inherit_the_masters_image(
-    shared: ContainerDesk,
+    shared: ContainerContext,
     chief: bool,  # noqa: FBT001  parametrized
 ) -> None:
     workers = {"workerType": "n1-standard-4", "workerCount": "1"}
@@ -116,7 +116,7 @@ with open(place, "w") as file:
 """
 
 
-def test_a_search_of_eight_trials(shared: ContainerDesk) -> None:
+def test_a_search_of_eight_trials(shared: ContainerContext) -> None:
     name = shared.submit(MEASURE, hyperparameters=search(8, 4))
     shared.wait_for(name, State.SUCCEEDED)
 
@@ -128,7 +128,7 @@ def test_a_search_of_eight_trials(shared: ContainerDesk) -> None:
 
 
 def test_a_trial_measured_by_an_event_file_in_its_working_directory(
-    shared: ContainerDesk, tmp_path: Path
+    shared: ContainerContext, tmp_path: Path
 ) -> None:
     point = event_writer.event(event_writer.simple("loss", 0.25), step=3)
     written = event_writer.write(tmp_path / "events", point).read_bytes()

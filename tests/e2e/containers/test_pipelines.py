@@ -7,17 +7,13 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-import pytest
-
 from footplate.testing.service import outside
 from tests.e2e.service.conftest import BUCKET
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.e2e.containers.container_context import ContainerDesk
-
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("engines")]
+    from tests.e2e.containers.container_context import ContainerContext
 
 SCRIPT = """
 import os
@@ -37,7 +33,7 @@ print(">", job.state.name, model.display_name, model.uri)
 """
 
 
-def test_a_pipeline_of_an_image_makes_a_model(shared: ContainerDesk, tmp_path: Path) -> None:
+def test_a_pipeline_of_an_image_makes_a_model(shared: ContainerContext, tmp_path: Path) -> None:
     script = tmp_path / "submit.py"
     script.write_text(SCRIPT.replace("BUCKET", BUCKET).replace("IMAGE", shared.image))
     environment = outside(os.environ) | {

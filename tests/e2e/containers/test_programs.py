@@ -20,26 +20,26 @@ from tests.support.trainers import pack
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.e2e.containers.container_context import ContainerDesk
+    from tests.e2e.containers.container_context import ContainerContext
 
 SHOW = "import json, sys; print(json.dumps(sys.argv[1:]))"
 
 
-def test_a_custom_job_runs_an_image(each: ContainerDesk) -> None:
+def test_a_custom_job_runs_an_image(each: ContainerContext) -> None:
     name = each.run_custom("python3", "-c", SHOW, args=["a b", "$HOME"])
 
     each.wait_for(name, State.SUCCEEDED)
     assert each.said(name) == ["a b", "$HOME"]
 
 
-def test_a_training_job_runs_an_image(each: ContainerDesk) -> None:
+def test_a_training_job_runs_an_image(each: ContainerContext) -> None:
     name = each.submit(SHOW, "--first", "1")
 
     each.wait_for(name, State.SUCCEEDED)
     assert each.said(name) == ["--first", "1", "--job-dir", f"/gcs/stage/out/{name.job_id}"]
 
 
-def test_lines_come_whole_and_in_order(each: ContainerDesk) -> None:
+def test_lines_come_whole_and_in_order(each: ContainerContext) -> None:
     source = "for n in range(20000): print('line', n)"
     name = each.run_custom("python3", "-c", source)
 
@@ -47,14 +47,14 @@ def test_lines_come_whole_and_in_order(each: ContainerDesk) -> None:
     assert each.messages(name) == [f"line {n}" for n in range(20000)]
 
 
-def test_a_failure_says_its_cause(each: ContainerDesk) -> None:
+def test_a_failure_says_its_cause(each: ContainerContext) -> None:
     name = each.run_custom("python3", "-c", "raise ValueError('no rows')")
 
     job = each.wait_for(name, State.FAILED)
     assert "exited with code 1: ValueError: no rows" in job.error_message
 
 
-def test_references_to_variables_are_expanded(shared: ContainerDesk) -> None:
+def test_references_to_variables_are_expanded(shared: ContainerContext) -> None:
     env = [
         {"name": "FIRST", "value": "1"},
         {"name": "SECOND", "value": "$(FIRST)2 $$(FIRST) $(NOBODY)"},
@@ -75,7 +75,7 @@ print(json.dumps({
 """
 
 
-def test_what_the_image_says_is_kept(shared: ContainerDesk, finder: str) -> None:
+def test_what_the_image_says_is_kept(shared: ContainerContext, finder: str) -> None:
     env = [{"name": "OWN", "value": "mine"}]
     name = shared.run_custom(image=finder, env=env)
     other = shared.run_custom(image=finder, args=["--given"], env=env)
@@ -95,7 +95,7 @@ def test_what_the_image_says_is_kept(shared: ContainerDesk, finder: str) -> None
 
 
 def test_an_ml_job_passes_its_args_to_the_images_entry_point(
-    shared: ContainerDesk, finder: str
+    shared: ContainerContext, finder: str
 ) -> None:
     master = {"imageUri": finder, "containerCommand": None, "containerArgs": None}
     name = shared.submit(SHOW, masterConfig=master, args=["$(OWN)", "--x=1"])
@@ -105,7 +105,7 @@ def test_an_ml_job_passes_its_args_to_the_images_entry_point(
 
 
 @pytest.fixture(scope="module")
-def finder(shared_service: ContainerDesk) -> str:
+def finder(shared_service: ContainerContext) -> str:
     return shared_service.engine.derive(
         "trainers/finder:1",
         f"ENTRYPOINT {json.dumps(['python3', '-c', FIND])}",
@@ -144,7 +144,7 @@ def build_wheel(directory, config_settings=None, metadata_directory=None):
 
 
 def test_a_user_who_is_not_root_installs_a_package_and_writes_to_a_bucket(
-    shared: ContainerDesk,
+    shared: ContainerContext,
 ) -> None:
     user = shared.engine.derive("trainers/user:1", "USER trainer", "WORKDIR /home/trainer")
     with shared.client() as client:
@@ -166,7 +166,7 @@ def test_a_user_who_is_not_root_installs_a_package_and_writes_to_a_bucket(
     assert (shared.bucket / "models" / "model").read_text() == "weights"
 
 
-def test_an_image_that_is_not_there(shared: ContainerDesk, tmp_path: Path) -> None:
+def test_an_image_that_is_not_there(shared: ContainerContext, tmp_path: Path) -> None:
     require_registry()
     with private_registry(tmp_path / "registry") as registry:
         image = f"{registry.host}/nobody/built-this:1"
@@ -178,14 +178,14 @@ def test_an_image_that_is_not_there(shared: ContainerDesk, tmp_path: Path) -> No
     )
 
 
-def test_an_image_that_says_nothing_of_what_to_run(shared: ContainerDesk) -> None:
+def test_an_image_that_says_nothing_of_what_to_run(shared: ContainerContext) -> None:
     silent = shared.engine.derive("trainers/silent:1", "CMD []")
     name = shared.run_custom(image=silent)
 
     assert "has neither ENTRYPOINT nor CMD" in shared.wait_for(name, State.FAILED).error_message
 
 
-def test_a_command_that_the_image_lacks(each: ContainerDesk) -> None:
+def test_a_command_that_the_image_lacks(each: ContainerContext) -> None:
     name = each.run_custom("no-such-program", "x")
 
     message = each.wait_for(name, State.FAILED).error_message
@@ -193,7 +193,9 @@ def test_a_command_that_the_image_lacks(each: ContainerDesk) -> None:
     assert "not found" in message
 
 
-def test_replicas_started_later_run_the_image_that_was_first_found(shared: ContainerDesk) -> None:
+def test_replicas_started_later_run_the_image_that_was_first_found(
+    shared: ContainerContext,
+) -> None:
     """Though its tag names another one by then."""
     moving = shared.engine.derive("trainers/moving:1", "ENV VERSION=1")
     source = (
@@ -216,7 +218,7 @@ def test_replicas_started_later_run_the_image_that_was_first_found(shared: Conta
     assert shared.messages(later) == ["2"]
 
 
-def test_an_image_that_is_built_of_local_code(each: ContainerDesk, tmp_path: Path) -> None:
+def test_an_image_that_is_built_of_local_code(each: ContainerContext, tmp_path: Path) -> None:
     (tmp_path / "task.py").write_text("import os, sys\nprint(sys.argv[1:], os.environ['HOME'])\n")
     context = make_context(LocalCode(tmp_path, script="task.py"), each.image)
     build(each.engine.socket, context, "trainers/built:1", lambda _: None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import httpx
-import pytest
 
 from footplate.domain.names import GcsUri
 from tests.e2e.service.conftest import BUCKET
@@ -13,8 +12,6 @@ from tests.support.trainers import pack_trainer
 
 if TYPE_CHECKING:
     from tests.e2e.service.conftest import Context
-
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service")]
 
 LOCATION = "projects/demo/locations/us-central1"
 SCHEMA = "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml"

@@ -36,7 +36,7 @@ class LocalBackend:
     Another one, that was and doesn't know yet that it isn't any more, does no harm.
     ``python`` runs the supervisors' ``archive``; the other paths and values go into the tickets:
     where the server says its address, the shared caches and buckets, the containment mode of the
-    isolation ladder (``auto``: the best there is), whom programs run as (``program_users``: first
+    isolation (``auto``: the strongest one), whom programs run as (``program_users``: first
     and last id of a range, or id, group and name of one user; ``allow_root``: projects whose
     programs may be root, ``*`` for all), the network that gangs get (``shared`` or ``namespaces``),
     the installer, what reads stacks, where to look for more interpreters, and ``private``

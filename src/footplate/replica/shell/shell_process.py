@@ -1,8 +1,8 @@
 """A shell process inside the program's isolation, with its directory and variables.
 
-    this process ── doorkeeper (control groups, mounts) ── shell (process namespace)
+    this process ── launcher (control groups, mounts) ── shell (process namespace)
 
-The doorkeeper ends as the shell does, and hands signals on to the shell's process group. Each of
+The launcher ends as the shell does, and hands signals on to the shell's process group. Each of
 the two is killed when the one before it ends, however that happens.
 """
 
@@ -72,9 +72,9 @@ class ShellProcess:
     """
 
     def __init__(
-        self, doorkeeper: int, entrance: int, streams: Dict[int, str], *, terminal: bool
+        self, launcher: int, entrance: int, streams: Dict[int, str], *, terminal: bool
     ) -> None:
-        self._child = Child(doorkeeper)
+        self._child = Child(launcher)
         self.streams = streams
         self.entrance = entrance
         self._terminal = terminal
@@ -145,13 +145,13 @@ def _start_terminal(entry: Entry, own: Surroundings, wanted: ShellRequest) -> Sh
         _execute((theirs, theirs, theirs), own, wanted)
 
     try:
-        doorkeeper = _spawn_in(entry, become, (theirs,))
+        launcher = _spawn_in(entry, become, (theirs,))
     except BaseException:
         os.close(ours)
         raise
     finally:
         os.close(theirs)
-    return ShellProcess(doorkeeper, ours, {ours: "stdout"}, terminal=True)
+    return ShellProcess(launcher, ours, {ours: "stdout"}, terminal=True)
 
 
 def _start_command(entry: Entry, own: Surroundings, wanted: ShellRequest) -> ShellProcess:
@@ -163,7 +163,7 @@ def _start_command(entry: Entry, own: Surroundings, wanted: ShellRequest) -> She
         _execute(theirs, own, wanted)
 
     try:
-        doorkeeper = _spawn_in(entry, become, theirs)
+        launcher = _spawn_in(entry, become, theirs)
     except BaseException:
         for descriptor in (entrance, output, errors):
             os.close(descriptor)
@@ -171,11 +171,11 @@ def _start_command(entry: Entry, own: Surroundings, wanted: ShellRequest) -> She
     finally:
         for descriptor in theirs:
             os.close(descriptor)
-    return ShellProcess(doorkeeper, entrance, {output: "stdout", errors: "stderr"}, terminal=False)
+    return ShellProcess(launcher, entrance, {output: "stdout", errors: "stderr"}, terminal=False)
 
 
 def _spawn_in(entry: Entry, become: Callable[[], None], kept: Sequence[int]) -> int:
-    """The doorkeeper's number. Raises SpawnFailed, OSError."""
+    """The launcher's number. Raises SpawnFailed, OSError."""
     parent = os.getpid()
 
     def body(ready: int) -> None:
