@@ -54,7 +54,7 @@ class _Branches:
 
 @dataclass(frozen=True)
 class _Shaped:
-    """A loss of the distance from the optimum; with ``fails``, where trials have none."""
+    """A loss of the distance from the optimum."""
 
     at: Floats
     shape: Callable[[float], float]
