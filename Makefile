@@ -11,13 +11,22 @@ SYNCED := $(VENV)/.synced
 
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
 
-.PHONY: demo test quick soak check format reference lock clean
+# Without bytecode each process of the tests compiles all that it imports: twice the CPU time.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo test retest quick soak check ruff types imports words collected format reference lock clean
 
 demo: $(SYNCED)
 	$(BIN)/python examples/demo/demo.py
 
-test: check
-	$(PYTEST)
+test: $(SYNCED)
+	$(MAKE) --no-print-directory --output-sync --jobs 2 check collected
+	$(PYTEST) || { test $$? -eq 1 -a "$(CI)" = true && $(MAKE) --no-print-directory retest; }
+
+# The tests that failed in the last run, one at a time. CI does this, since a test may fail for the
+# load of its machine; one that passes only here is to be mended all the same.
+retest: $(SYNCED)
+	$(BIN)/python -m pytest --last-failed --last-failed-no-failures none
 
 quick: check
 	TEST_PROFILE=quick $(PYTEST) -m "not slow"
@@ -27,12 +36,24 @@ soak: $(SYNCED)
 	  tests/unit/control/vizier tests/e2e/backends tests/e2e/service/test_server_deaths.py \
 	  tests/e2e/service/test_full_disk.py tests/e2e/service/test_hostile_programs.py
 
-check: $(SYNCED)
+check: types ruff imports words
+
+types: $(SYNCED)
+	$(BIN)/mypy
+
+ruff: $(SYNCED)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
+
+imports: $(SYNCED)
 	$(BIN)/lint-imports --no-logo
+
+words: $(SYNCED)
 	$(BIN)/python tools/check_words.py
+
+# Compiles the tests and what they import: each worker would do it. What fails here fails there.
+collected: $(SYNCED)
+	-@$(BIN)/python -m pytest --collect-only -qqq > /dev/null 2>&1
 
 format: $(SYNCED)
 	$(BIN)/ruff format .

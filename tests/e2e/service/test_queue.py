@@ -112,7 +112,7 @@ def test_who_only_waits_for_a_quota_starts_when_it_is_raised(wide: Context) -> N
 
 
 @pytest.mark.parametrize("killed", [False, True])
-def test_the_longest_wait_is_kept_to_the_second(narrow: Context, killed: bool) -> None:  # noqa: FBT001
+def test_the_longest_wait_ends_a_waiting_job(narrow: Context, killed: bool) -> None:  # noqa: FBT001
     first = narrow.submit(UNTIL_TOLD)
     narrow.wait_for(first, State.RUNNING)
     name = submit_flexible(narrow, wait="4s")
@@ -123,14 +123,14 @@ def test_the_longest_wait_is_kept_to_the_second(narrow: Context, killed: bool) -
 
     job = custom_job(narrow, name)
     waited_s = (moment(job["endTime"]) - moment(job["createTime"])).total_seconds()
-    assert 4.0 <= waited_s < 5.0
+    assert waited_s >= 4.0  # how late it may be: unit tests of the reconciler
     assert "longest waiting time of 4 s" in job["error"]["message"]
     (narrow.out(first) / "end").touch()
     narrow.wait_for(first, State.SUCCEEDED)
 
 
 @pytest.mark.parametrize("killed", [False, True])
-def test_the_longest_run_is_kept_to_the_second(narrow: Context, killed: bool) -> None:  # noqa: FBT001
+def test_the_longest_run_ends_a_running_job(narrow: Context, killed: bool) -> None:  # noqa: FBT001
     name = narrow.submit(UNTIL_TOLD, scheduling={"maxRunningTime": "4s"})
     narrow.wait_for(name, State.RUNNING)
     if killed:
@@ -141,7 +141,7 @@ def test_the_longest_run_is_kept_to_the_second(narrow: Context, killed: bool) ->
     assert job.state is State.CANCELLED
     assert "limit of 4 s" in job.error_message
     ran_s = moment(job.resource["endTime"]) - moment(job.resource["startTime"])
-    assert 3.5 <= ran_s.total_seconds() < 6.0
+    assert ran_s.total_seconds() >= 3.5
 
 
 def submit_flexible(context: Context, wait: str) -> str:
