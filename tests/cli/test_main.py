@@ -112,6 +112,30 @@ def test_ml_engine_is_another_name_for_ai_platform(invoke: Callable[..., Result]
     assert invoke("ml-engine", "jobs", "list").stderr == told
 
 
+@pytest.mark.parametrize(
+    ("group", "name", "told"),
+    [
+        (
+            "ai-platform jobs",
+            "locations/r/customJobs/1",
+            "custom job; see `footplate ai custom-jobs`",
+        ),
+        ("ai custom-jobs", "jobs/j", "training job; see `footplate ai-platform jobs`"),
+        (
+            "ai hp-tuning-jobs",
+            "locations/r/trainingPipelines/1",
+            "training pipeline; see `footplate ai custom-jobs`",
+        ),
+    ],
+)
+def test_the_name_of_another_kind_of_job_is_refused(
+    group: str, name: str, told: str, invoke: Callable[..., Result]
+) -> None:
+    result = invoke(*group.split(), "describe", f"projects/p/{name}")
+    assert result.exit_code == 1
+    assert result.stderr == f"Error: 'projects/p/{name}' is a {told}\n"
+
+
 def test_errors_of_the_service_are_told_without_a_traceback(
     invoke: Callable[..., Result], fake: FakeService
 ) -> None:

@@ -18,10 +18,10 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from footplate.cli.ai.custom_jobs.request import make_job as make_custom_job
-from footplate.cli.ai.hp_tuning_jobs.request import make_job as make_tuning_job
-from footplate.cli.ai_platform.jobs.submit.request import make_job as make_training_job
 from footplate.cli.config_file import read_config
+from footplate.cli.jobs.custom_job import make_job as make_custom_job
+from footplate.cli.jobs.training_job import make_job as make_training_job
+from footplate.cli.jobs.tuning_job import make_job as make_tuning_job
 from footplate.cli.main import main
 from footplate.domain.quotas import Quota
 from footplate.server import service as composition

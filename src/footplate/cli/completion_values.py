@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 
 from click.shell_completion import CompletionItem
 
+from footplate.catalogue.runtimes import load
 from footplate.cli.defaults import DEFAULT_PROJECT, DEFAULT_REGION, PROJECT_VARIABLES
+from footplate.cli.jobs.kinds import KINDS, TRAINING
 from footplate.cli.session import Session
 from footplate.cli.trials.fields import fields
 from footplate.domain.names import TuningJobName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     import click
 
@@ -70,13 +72,10 @@ def _session(ctx: click.Context) -> Session:
 def _name(ctx: click.Context, text: str) -> JobName:
     """The job that ``text`` names for the command's group."""
     session, region = _session(ctx), ctx.params.get("region") or DEFAULT_REGION
-    match ctx.parent.info_name if ctx.parent else "":
-        case "custom-jobs":
-            return session.custom_job(text, region)
-        case "hp-tuning-jobs":
-            return session.tuning_job(text, region)
-        case _:
-            return session.training_job(text)
+    group = ctx.parent.info_name if ctx.parent else ""
+    kind = next((k for k in KINDS.values() if k.group.endswith(f" {group}")), TRAINING)
+    name: JobName = session.job(kind, text, region)
+    return name
 
 
 def _job(ctx: click.Context) -> JobName:
@@ -178,15 +177,6 @@ def places_or_files(
     return files(ctx, parameter, incomplete)
 
 
-jobs = _completion(_jobs)
-searches = _completion(_searches)
-trials = _completion(_trials)
-trial_fields = _completion(_trial_fields)
-replicas = _completion(_replicas)
-regions = _completion(_regions)
-machine_types = _completion(_machine_types)
-accelerators = _completion(_accelerators)
-projects = _completion(_projects)
 places = _completion(_places)
 
 
@@ -194,8 +184,22 @@ def runtime_versions(
     _ctx: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """These are built in: no service has to run."""
-    # Imported here: only who presses tab has a use for it.
-    from footplate.catalogue.runtimes import load
-
     found = [(v, f"Python {o.runtime.python}") for o in load().offers for v in o.versions]
     return _begun(found, incomplete)
+
+
+COMPLETIONS: Mapping[str, Complete] = {
+    "jobs": _completion(_jobs),
+    "searches": _completion(_searches),
+    "trials": _completion(_trials),
+    "trial_fields": _completion(_trial_fields),
+    "replicas": _completion(_replicas),
+    "regions": _completion(_regions),
+    "machine_types": _completion(_machine_types),
+    "accelerators": _completion(_accelerators),
+    "projects": _completion(_projects),
+    "places": places,
+    "files": files,
+    "places_or_files": places_or_files,
+    "runtime_versions": runtime_versions,
+}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from typing import TYPE_CHECKING, NoReturn, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 from click.core import ParameterSource
@@ -15,36 +15,14 @@ from footplate.cli.terminal_text import disarm
 from footplate.wire.footplate_v1 import package_checks_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from footplate.cli.formats.format_spec import Layout
     from footplate.client.validation import Checked
     from footplate.domain.preview.package_check import PackageCheck
     from footplate.domain.preview.verdict import Verdict
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
 _COLUMNS = {"VERDICT": "verdict", "GOOGLE_ACCEPTS": "parity.accepted"}
-
-
-def dry_run_option(function: Callable[P, R]) -> Callable[P, R]:
-    return click.option(
-        "--dry-run",
-        is_flag=True,
-        help="Create nothing: print what is wrong with the job, or what would run where. "
-        "Exits with 1 if it would be refused. --format=json has all of it.",
-    )(function)
-
-
-def check_packages_option(function: Callable[P, R]) -> Callable[P, R]:
-    return click.option(
-        "--check-packages",
-        is_flag=True,
-        help="With --dry-run: build the packages and resolve what they require, as replicas of "
-        "the job would, and install none. Exits with 1 if they can't be installed. Makes the "
-        "runtime's environment where the server lacks it.",
-    )(function)
 
 
 def finish(

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import queue
+import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
+import click
+
+from footplate.cli.keyboard_interrupt import INTERRUPTED
 from footplate.cli.terminal_text import disarm
 from footplate.client.records import Event, LogLine
 from footplate.domain.errors import ServiceError, Unavailable
@@ -172,3 +176,13 @@ def verdict(job: Job) -> str:
             return f"Job {identity} was cancelled{cause or '.'}"
         case State.QUEUED | State.PREPARING | State.RUNNING:
             return f"Job {identity} is {job.state.value}{cause}"
+
+
+def conclude(job: Job, *, interrupted: bool = False) -> NoReturn:
+    """The verdict, and the end of the process: 0 if the job succeeded, 1 otherwise.
+
+    ``interrupted``: its end was asked for by Ctrl-C; then it is 130.
+    """
+    succeeded = job.state is State.SUCCEEDED
+    click.secho(verdict(job), err=True, fg="green" if succeeded else "red")
+    sys.exit(INTERRUPTED if interrupted else int(not succeeded))

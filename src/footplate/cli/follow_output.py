@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli.job_events import PASSING, EventFormatter
+from footplate.cli.jobs.events import PASSING, EventFormatter
 from footplate.cli.terminal_text import colourless, disarm
 from footplate.domain.job_states import State
 

@@ -21,13 +21,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
+_PACKAGE = "footplate.cli"
+
+
 @dataclass(frozen=True)
 class Entry:
-    """A command of a group: its name, the module that has it as ``command``, its summary."""
+    """A command of a group: its name, the command, and its line in the help of the group.
+
+    ``command``: itself, or the module that has it as ``command``. The module is one of this
+    package, by its name in it, so that the contracts on imports hold for it, too.
+    """
 
     name: str
-    module: str
+    command: click.Command | str
     summary: str
+
+    def load(self) -> click.Command:
+        if isinstance(self.command, click.Command):
+            return self.command
+        found: click.Command = importlib.import_module(f"{_PACKAGE}.{self.command}").command
+        return found
 
 
 class Group(click.Group):
@@ -56,7 +69,7 @@ class Group(click.Group):
         entry = self.entries.get(self.aliases.get(cmd_name, cmd_name))
         if entry is None:
             return None
-        command: click.Command = importlib.import_module(entry.module).command
+        command = entry.load()
         return command if isinstance(command, click.Group) else with_wide_flags(command)
 
     def resolve_command(
@@ -127,7 +140,7 @@ class Root(Group):
             sys.exit(INTERRUPTED)
         except ServiceError as error:
             # Imported here: needed only if the job was not found.
-            from footplate.cli.job_not_found import way_out
+            from footplate.cli.jobs.not_found import way_out
 
             raise Failure(_explained(error) + way_out(error, ctx)) from error
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,14 +14,14 @@ if TYPE_CHECKING:
 def offered(
     what: str,
 ) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
-    """``what``: a name of ``footplate.cli.completion_values``."""
+    """``what``: a key of its COMPLETIONS."""
 
     def complete(
         ctx: click.Context, parameter: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        found: list[CompletionItem] = getattr(
-            importlib.import_module("footplate.cli.completion_values"), what
-        )(ctx, parameter, incomplete)
-        return found
+        # Imported here: only who presses tab has a use for it.
+        from footplate.cli.completion_values import COMPLETIONS
+
+        return COMPLETIONS[what](ctx, parameter, incomplete)
 
     return complete

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli.next_commands import GROUPS
+from footplate.cli.jobs.kinds import CUSTOM, KINDS
 from footplate.cli.server_address import Target, find_server
 from footplate.domain.errors import InvalidArgument
-from footplate.domain.names import CustomJobName, TrainingJobName, TuningJobName, parse_job_name
+from footplate.domain.names import parse_job_name
 
 if TYPE_CHECKING:
+    from footplate.cli.jobs.kinds import Kind, N
     from footplate.client.service import Service
-    from footplate.domain.names import JobName
     from footplate.settings import Settings
-
-N = TypeVar("N", bound="JobName")
 
 LOOKED_FOR = "footplate.job"
 """Where a context keeps the session and the name of the job that the command line names."""
@@ -66,35 +64,26 @@ class Session:
 
         return Service(url, self._token())
 
-    def training_job(self, text: str) -> TrainingJobName:
-        """The job that ``text`` names: its id, or its whole resource name."""
-        if "/" not in text:
-            return self._looking_for(TrainingJobName(self.project, text))
-        return self._looking_for(_of_kind(TrainingJobName, text))
+    def job(self, kind: Kind[N], text: str, region: str = "") -> N:
+        """The job that ``text`` names: its id, or its whole resource name.
 
-    def custom_job(self, text: str, region: str) -> CustomJobName:
-        """The job that ``text`` names: its id, or its whole resource name."""
-        if "/" not in text:
-            return self._looking_for(CustomJobName(self.project, region, text))
-        return self._looking_for(_of_kind(CustomJobName, text))
+        Hints remember it, if it isn't found.
 
-    def tuning_job(self, text: str, region: str) -> TuningJobName:
-        """The job that ``text`` names: its id, or its whole resource name."""
-        if "/" not in text:
-            return self._looking_for(TuningJobName(self.project, region, text))
-        return self._looking_for(_of_kind(TuningJobName, text))
-
-    def _looking_for(self, name: N) -> N:
-        """Remembers the name, for hints if the job is not found."""
+        Raises:
+            InvalidArgument: it is a job of another kind.
+        """
+        name = kind.name(self.project, region, text) if "/" not in text else _named(kind, text)
         ctx = click.get_current_context(silent=True)
         if ctx is not None:
             ctx.meta[LOOKED_FOR] = (self, name)
         return name
 
 
-def _of_kind(kind: type[N], text: str) -> N:
+def _named(kind: Kind[N], text: str) -> N:
     name = parse_job_name(text)
-    if not isinstance(name, kind):
-        what, group = GROUPS[type(name)]
-        raise InvalidArgument(f"{text!r} is a {what}; see `footplate {group}`")
+    if not isinstance(name, kind.names):
+        # The program of a pipeline is a custom job.
+        other = KINDS.get(type(name), CUSTOM)
+        what = other.noun if type(name) in KINDS else "training pipeline"
+        raise InvalidArgument(f"{text!r} is a {what}; see `footplate {other.group}`")
     return name

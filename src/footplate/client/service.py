@@ -103,14 +103,15 @@ class Service:
             return self.custom_jobs.get(name)
         return self.tuning_jobs.get(name)
 
-    def jobs_beside(self, name: JobName) -> Iterator[Job]:
-        """All of its kind and place, newest first."""
+    def jobs_beside(
+        self, name: JobName, *, condition: str = "", page_size: int | None = None
+    ) -> Iterator[Job]:
+        """All of its kind and place that match ``condition``, newest first."""
         name = _program_of(name)
         if isinstance(name, TrainingJobName):
-            return self.training_jobs.list(name.project)
-        if isinstance(name, CustomJobName):
-            return self.custom_jobs.list(name.project, name.location)
-        return self.tuning_jobs.list(name.project, name.location)
+            return self.training_jobs.list(name.project, condition=condition, page_size=page_size)
+        located = self.custom_jobs if isinstance(name, CustomJobName) else self.tuning_jobs
+        return located.list(name.project, name.location, condition=condition, page_size=page_size)
 
     def cancel(self, name: JobName) -> None:
         """A finished job: nothing happens. Raises NotFound."""
@@ -121,6 +122,13 @@ class Service:
             self.custom_jobs.cancel(name)
         else:
             self.tuning_jobs.cancel(name)
+
+    def delete(self, name: CustomJobName | TuningJobName) -> None:
+        """Raises FailedPrecondition: it hasn't ended."""
+        if isinstance(name, CustomJobName):
+            self.custom_jobs.delete(name)
+        else:
+            self.tuning_jobs.delete(name)
 
     def logs(
         self,

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from footplate.cli.formats.field_paths import Resource
     from footplate.cli.formats.format_spec import Path
+    from footplate.cli.jobs.kinds import States
     from footplate.cli.lists.filter_expression import Condition
-    from footplate.cli.lists.server_filter import States
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footplate.cli.formats.field_paths import snake_case
@@ -12,24 +11,13 @@ from footplate.domain.formatting import quoted
 from footplate.wire.timestamps import format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
+
+    from footplate.cli.jobs.kinds import States
 
 _TIMES = frozenset({"create_time", "start_time", "end_time"})
 _LABELS = 2
 """How long the path of a label is."""
-
-
-@dataclass(frozen=True)
-class States:
-    """Those that jobs of a face can have, with what stands before each of them."""
-
-    names: Sequence[str]
-    prefix: str = ""
-
-    def spelled(self, text: str) -> str:
-        """``text`` as the face spells it: ``failed`` may stand for ``JOB_STATE_FAILED``."""
-        name = text.upper()
-        return f"{self.prefix}{name}" if f"{self.prefix}{name}" in self.names else name
 
 
 def with_states(condition: Condition, states: States) -> Condition:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
-from footplate.cli.job_commands import conclude
+from footplate.cli.follow import conclude
 from footplate.cli.local_runs.following import follow
 from footplate.cli.local_runs.private_service import private_service
 

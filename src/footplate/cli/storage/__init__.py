@@ -7,11 +7,11 @@ from footplate.cli.group import Entry, Group
 command = Group(
     "storage",
     (
-        Entry("buckets", "footplate.cli.storage.buckets", "Create, list and delete buckets."),
-        Entry("ls", "footplate.cli.storage.ls", "List buckets, or the objects in one."),
-        Entry("cp", "footplate.cli.storage.cp", "Copy files to and from buckets."),
-        Entry("cat", "footplate.cli.storage.cat", "Print an object."),
-        Entry("rm", "footplate.cli.storage.rm", "Delete objects."),
+        Entry("buckets", "storage.buckets", "Create, list and delete buckets."),
+        Entry("ls", "storage.ls", "List buckets, or the objects in one."),
+        Entry("cp", "storage.cp", "Copy files to and from buckets."),
+        Entry("cat", "storage.cat", "Print an object."),
+        Entry("rm", "storage.rm", "Delete objects."),
     ),
     help="""Manage buckets and their objects.
 

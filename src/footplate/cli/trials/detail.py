@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from footplate.cli.job_commands import PENDING
+from footplate.cli.jobs.kinds import PENDING
 from footplate.cli.terminal_text import pad, width_of
 from footplate.cli.trials.fields import metric_value, seconds
 from footplate.cli.trials.formatting import duration, figure, sparkline

@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, TypeAlias
 
 from footplate.cli.formats.printers import rank
+from footplate.cli.jobs.kinds import job_commands
 from footplate.cli.lists.filter_expression import ORDERS, Comparison, comparison_of
-from footplate.cli.next_commands import job_commands
 from footplate.cli.trials.fields import TIMES, by_name, utc_now
 from footplate.domain.errors import InvalidArgument, NotFound
 from footplate.wire.filter_parser import LogicalOperators, Restriction, parse_expression

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli import job_commands
+from footplate.cli.follow import conclude
+from footplate.cli.jobs.kinds import job_commands
 from footplate.cli.keyboard_interrupt import INTERRUPTED
-from footplate.cli.next_commands import job_commands as commands_of
 from footplate.cli.output_format import render_list
 from footplate.cli.table import table
 from footplate.cli.terminal_text import disarm, spell_json
@@ -21,6 +21,7 @@ from footplate.cli.trials.fields import utc_now
 from footplate.cli.trials.prior_studies import earlier_line
 from footplate.cli.trials.selection import find_trial, select
 from footplate.cli.trials.table import best_line, narrow_table, plain_table
+from footplate.cli.trials.watch import watch as watch_table
 from footplate.domain.errors import NotFound
 from footplate.domain.names import trial_run_name
 
@@ -50,7 +51,35 @@ class Selection:
         return select(view, self.condition, self.sort_by, self.limit)
 
 
-def show_trials(session: Session, name: JobName, layout: Layout, chosen: Selection) -> None:
+def show_trials(
+    session: Session,
+    name: JobName,
+    *,
+    layout: Layout,
+    watch: bool,
+    curves: bool,
+    trial: int | None,
+    limit: int | None,
+    sort_by: str,
+    condition: str,
+) -> None:
+    """What the options ask for."""
+    if watch and (curves or trial is not None or not layout.is_plain_table):
+        raise click.UsageError("--watch goes with none of --curves, --trial and --format")
+    if trial is not None and curves:
+        condition, trial = f"trial={trial}", None
+    chosen = Selection(condition, sort_by, limit)
+    if watch:
+        _watch_trials(session, name, chosen)
+    elif trial is not None:
+        _show_trial(session, name, trial, layout)
+    elif curves:
+        _show_curves(session, name, layout, chosen)
+    else:
+        _show_results(session, name, layout, chosen)
+
+
+def _show_results(session: Session, name: JobName, layout: Layout, chosen: Selection) -> None:
     with session.connect() as service:
         view = service.trials(name)
     shown = chosen.of(view)
@@ -66,7 +95,7 @@ def show_trials(session: Session, name: JobName, layout: Layout, chosen: Selecti
         _print_table(view, shown)
 
 
-def show_curves(session: Session, name: JobName, layout: Layout, chosen: Selection) -> None:
+def _show_curves(session: Session, name: JobName, layout: Layout, chosen: Selection) -> None:
     """What the trials reported: as JSON an object in each line."""
     with session.connect() as service:
         view = service.trials(name)
@@ -95,7 +124,7 @@ def show_curves(session: Session, name: JobName, layout: Layout, chosen: Selecti
         _echo(table([heading.upper() for heading in headings], cells))
 
 
-def show_trial(session: Session, name: JobName, number: int, layout: Layout) -> None:
+def _show_trial(session: Session, name: JobName, number: int, layout: Layout) -> None:
     """One of them in full. Raises NotFound."""
     with session.connect() as service:
         view = service.trials(name)
@@ -120,20 +149,17 @@ def show_trial(session: Session, name: JobName, number: int, layout: Layout) -> 
         _print_detail(session, view, trial, curve, run)
 
 
-def watch_trials(session: Session, name: JobName, chosen: Selection) -> None:
+def _watch_trials(session: Session, name: JobName, chosen: Selection) -> None:
     """Until the job's end; ends the process: 0 if it succeeded, 1 otherwise, 130 at Ctrl-C."""
-    # Imported here, like all that pulls in httpx: start-up time.
-    from footplate.cli.trials.watch import watch
-
     try:
-        job = watch(session, name, chosen.of)
+        job = watch_table(session, name, chosen.of)
     except KeyboardInterrupt:
-        commands = commands_of(name, session.flags)
+        commands = job_commands(name, session.flags)
         click.echo(f"\nNo longer watching job {name.job_id}; it goes on.", err=True)
         click.echo(f"  watch it again: {commands['trials']} --watch", err=True)
         click.echo(f"  end it:         {commands['cancel']}", err=True)
         sys.exit(INTERRUPTED)
-    job_commands.conclude(job)
+    conclude(job)
 
 
 _WHOLE = ("table", "json", "yaml", "csv")
@@ -175,7 +201,7 @@ def _print_detail(
     run: Job | None,
 ) -> None:
     name = trial_run_name(view.job, trial.number)
-    logs = commands_of(name, session.flags)["stream-logs"] if trial.start_time else ""
+    logs = job_commands(name, session.flags)["stream-logs"] if trial.start_time else ""
     told = describe_trial(view, trial, curve, run, logs, utc_now())
     width = max(len(label) for label, _ in told) + 3
     for label, text in told:

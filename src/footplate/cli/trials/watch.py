@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.follow import RETRY_S, TIMEOUT_S
-from footplate.cli.job_commands import PENDING
+from footplate.cli.jobs.kinds import PENDING
 from footplate.cli.terminal_text import colourless, disarm
 from footplate.cli.trials.fields import utc_now
 from footplate.cli.trials.prior_studies import earlier_line

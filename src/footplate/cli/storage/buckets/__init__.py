@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from footplate.cli.group import Entry, Group
 
-_HERE = "footplate.cli.storage.buckets"
+_HERE = "storage.buckets"
 
 command = Group(
     "buckets",

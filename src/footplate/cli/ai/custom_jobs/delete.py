@@ -1,8 +1,0 @@
-"""``footplate ai custom-jobs delete``."""
-
-from __future__ import annotations
-
-from footplate.cli.ai.custom_jobs.kind import KIND
-from footplate.cli.ai.location_jobs.delete import delete_command
-
-command = delete_command(KIND, "Delete a job that has ended, with its logs.")

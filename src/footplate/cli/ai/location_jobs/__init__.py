@@ -1,1 +1,0 @@
-"""Commands of ``footplate ai`` that are the same for every kind of job."""

@@ -1,0 +1,261 @@
+"""What the verbs of ``verbs`` do."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from footplate.cli.follow import Follower, conclude, verdict
+from footplate.cli.follow_output import FollowOutput
+from footplate.cli.formats.grammar import read_format
+from footplate.cli.formats.printers import print_resources
+from footplate.cli.jobs.events import EventFormatter, restarts, timetable
+from footplate.cli.jobs.job_list import print_jobs, with_restarts
+from footplate.cli.jobs.kinds import KINDS, PENDING, job_commands
+from footplate.cli.keyboard_interrupt import INTERRUPTED
+from footplate.cli.lists.server_filter import prefilter
+from footplate.cli.output_format import cell, render, render_list
+from footplate.cli.shell.ssh import ssh
+from footplate.cli.terminal_text import disarm, spell_json
+from footplate.cli.trials.selection import find_trial
+from footplate.cli.trials.show import show_trials
+from footplate.cli.trials.summary import is_tuning, summary, trial_counts
+from footplate.cli.usage_report import CHART_WIDTH, usage_table
+from footplate.domain.errors import NotFound
+from footplate.domain.job_states import State
+from footplate.domain.names import TrainingJobName, trial_run_name
+from footplate.domain.stacks import describe as describe_stacks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from footplate.cli.formats.field_paths import Resource
+    from footplate.cli.formats.format_spec import Layout
+    from footplate.cli.jobs.kinds import Kind
+    from footplate.cli.lists.listing import Listing
+    from footplate.cli.session import Session
+    from footplate.client.records import Event, Job
+    from footplate.client.service import Service
+    from footplate.client.trials import TrialsView
+    from footplate.domain.names import CustomJobName, JobName, TuningJobName
+
+_TUNED = {"TUNES": "trainingOutput.hyperparameterMetricTag"}
+"""The metric of a tuning job among training jobs; of others nothing."""
+_USAGE = {"REPLICA": "replica"}
+_TABLES = (
+    """table[box,title="Job Overview"](
+        jobId:label=JOB, state:label=STATUS, createTime.date():label=CREATED,
+        startTime.date():label=STARTED, endTime.date():label=ENDED)""",
+    """table[box,title="Training Input Summary"](
+        trainingInput.region:label=REGION, trainingInput.pythonModule:label=MODULE,
+        trainingInput.scaleTier:label=SCALE_TIER,
+        trainingInput.runtimeVersion:label=RUNTIME)""",
+)
+_TUNED_TABLE = """table[box,title="Training Output Summary"](
+    metric:label=METRIC, trials:label=TRIALS, best:label=BEST)"""
+EVENTS = {
+    "NUMBER": "number",
+    "TIME": "time",
+    "KIND": "kind",
+    "REPLICA": "replica",
+    "MESSAGE": "message",
+}
+
+
+def describe(session: Session, name: JobName, layout: Layout, *, summarize: bool = False) -> None:
+    """The resource on stdout; on stderr its warnings, its restarts, why it failed, or what it waits
+    for.
+
+    The table of a tuning job says how many trials there are, and which is the best.
+    ``summarize``: an overview in tables.
+    """
+    with session.connect() as service:
+        job = service.job(name)
+        _show_job(service, job, None if summarize else layout)
+        happened = list(service.events(name))
+    print_warnings(happened)
+    if tell_wait(job):
+        return
+    if again := restarts(happened):
+        click.secho(disarm(again), err=True, fg="yellow")
+        click.secho(f"  {job_commands(name, session.flags)['events']}", err=True, dim=True)
+    if not job.state.terminal:
+        for event in happened[-1:]:
+            click.secho(disarm(EventFormatter().tell(event)), err=True, dim=True)
+    elif job.state is not State.SUCCEEDED:
+        click.secho(verdict(job), err=True, fg="red")
+    elif job.resource.get("endExplanation"):
+        click.secho(verdict(job), err=True, fg="yellow")
+
+
+def print_warnings(happened: Sequence[Event]) -> None:
+    """Print a job's warnings and what its search resumed, on stderr."""
+    for event in happened:
+        if event.kind == "WARNING":
+            click.secho(f"Warning: {disarm(event.message)}", err=True, fg="yellow")
+        elif event.kind == "EARLIER_TRIALS":
+            click.echo(disarm(f"It {event.message}."), err=True)
+
+
+def _show_job(service: Service, job: Job, layout: Layout | None) -> None:
+    columns = KINDS[type(job.name)].columns
+    plain = layout is None or layout.is_plain_table
+    trials = service.trials(job.name) if plain and is_tuning(job.resource) else None
+    if layout is None:
+        click.echo(_overview(job.resource, trials))
+    elif trials is not None:
+        click.echo(summary(job.resource, columns, trials))
+    else:
+        click.echo(render(job.resource, layout, columns))
+
+
+def _overview(resource: Resource, trials: TrialsView | None) -> str:
+    """``trials``: of a tuning job. Metered units are gcloud's last table; nothing is metered."""
+    told = [print_resources([resource], read_format(text)) for text in _TABLES]
+    if trials is not None and is_tuning(resource):
+        counted, best = trial_counts(trials)
+        row = {"metric": ", ".join(trials.metrics), "trials": counted, "best": best}
+        told.append(print_resources([row], read_format(_TUNED_TABLE)))
+    return "\n".join(told)
+
+
+def list_jobs(session: Session, kind: Kind[Any], region: str, listing: Listing) -> None:
+    """The jobs of a project, and of a region where the kind has regions."""
+    listing = listing.with_states(kind.states)
+
+    def uri_of(resource: Resource) -> str:
+        """Resources of AI Platform have an id only."""
+        job_id = str(resource.get("jobId"))
+        return str(resource["name"] if kind.regional else TrainingJobName(session.project, job_id))
+
+    with session.connect() as service:
+        jobs = service.jobs_beside(
+            kind.name(session.project, region, ""),
+            condition=prefilter(listing.condition),
+            page_size=listing.page_size,
+        )
+        found = listing.of(job.resource for job in jobs)
+        found = with_restarts(service, found, listing, uri_of)
+    where = f" in project {session.project}; --project names another one"
+    if kind.regional:
+        where = f" in project {session.project}, {region}; --project and --region name others"
+    tuned = not kind.regional and any(map(is_tuning, found))
+    columns = {**kind.columns, **_TUNED} if tuned else kind.columns
+    print_jobs(found, listing, where, columns, uri_of)
+
+
+def show_events(session: Session, name: JobName, layout: Layout) -> None:
+    """All that has happened to it so far; in other formats than a table field by field."""
+    with session.connect() as service:
+        happened = list(service.events(name))
+    if layout.is_plain_table:
+        told = timetable(happened)
+        click.echo(disarm(told, plain=True) if sys.stdout.isatty() else told)
+    else:
+        click.echo(render_list([asdict(event) for event in happened], layout, EVENTS))
+
+
+def cancel(session: Session, name: JobName) -> None:
+    with session.connect() as service:
+        service.cancel(name)
+        job = service.job(name)
+    if job.state in {State.CANCELLING, State.CANCELLED}:
+        how = "is" if job.state is State.CANCELLED else "is being"
+        click.echo(f"Job {name.job_id} {how} cancelled.", err=True)
+        click.echo(f"  {job_commands(name, session.flags)['describe']}", err=True)
+    else:
+        click.echo(f"Job {name.job_id} had ended already: {job.state.value}.", err=True)
+
+
+def delete(session: Session, name: CustomJobName | TuningJobName) -> None:
+    with session.connect() as service:
+        service.delete(name)
+    click.echo(f"Job {name.job_id} is deleted.", err=True)
+
+
+def show_usage(
+    session: Session, name: JobName, layout: Layout, replica: str, points: int | None
+) -> None:
+    """A table with a chart; all of it in other formats."""
+    if layout.is_plain_table and points is None:
+        points = CHART_WIDTH
+    with session.connect() as service:
+        replicas = service.usage(name, replica=replica, points=points)
+    if not replicas:
+        click.echo(f"Nothing is known yet of what job {name.job_id} uses.", err=True)
+    elif layout.is_plain_table:
+        click.echo(usage_table(replicas))
+    else:
+        click.echo(render_list([usage.resource for usage in replicas], layout, _USAGE))
+
+
+def stream_logs(
+    session: Session, name: JobName, replica: str = "", trial: int | None = None
+) -> None:
+    """Follow the job; ends the process: 0 if it succeeded, 1 otherwise, 130 at Ctrl-C.
+
+    With ``trial`` it is the job that runs this trial of it.
+    """
+    with session.connect() as service:
+        if trial is not None:
+            name = _run_of(service, name, trial, session.flags)
+        job = service.job(name)
+    screen = FollowOutput()
+    follower = Follower(session.connect, name, screen, replica)
+    try:
+        job = follower.run(events=not job.state.terminal)
+    except KeyboardInterrupt:
+        commands = job_commands(name, session.flags)
+        screen.note(f"\nNo longer following job {name.job_id}; it goes on.")
+        screen.note(f"  follow it again: {commands['stream-logs']}")
+        screen.note(f"  end it:          {commands['cancel']}")
+        sys.exit(INTERRUPTED)
+    conclude(job)
+
+
+def _run_of(service: Service, name: JobName, trial: int, flags: str) -> JobName:
+    """Raises NotFound, FailedPrecondition: there is no such job; it has no such trial, or none."""
+    run = trial_run_name(name, trial)
+    try:
+        return service.job(run).name
+    except NotFound:
+        find_trial(service.trials(name), trial, flags)
+        raise
+
+
+def tell_wait(job: Job) -> bool:
+    """On stderr, if it waits."""
+    why = cell(job.resource, PENDING)
+    if why:
+        click.secho(disarm(why), err=True, fg="yellow")
+    return bool(why)
+
+
+def stacks(session: Session, name: JobName, replicas: tuple[str, ...], layout: str) -> None:
+    """Where the replicas stand, on stdout; ends with 1 if that is known of none."""
+    with session.connect() as service:
+        collected = service.stacks.collect(name, replicas)
+    comparison = collected.report.comparison
+    if layout == "json":
+        click.echo(spell_json(collected.resource, indent=2, sort_keys=True))
+    else:
+        click.echo("\n".join(disarm(line) for line in describe_stacks(comparison).split("\n")))
+    sys.exit(int(not comparison.places and not comparison.children))
+
+
+ACTIONS: Mapping[str, Callable[..., None]] = {
+    "describe": describe,
+    "list": list_jobs,
+    "trials": show_trials,
+    "stream-logs": stream_logs,
+    "events": show_events,
+    "stacks": stacks,
+    "usage": show_usage,
+    "ssh": ssh,
+    "cancel": cancel,
+    "delete": delete,
+}
+"""By verb: each takes a session, the name of a job (``list``: a kind and a region), and options."""

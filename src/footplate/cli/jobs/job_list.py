@@ -1,0 +1,106 @@
+"""Lists of jobs, with a note for each job that waits or has failed."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import click
+
+from footplate.cli.formats.grammar import read_format
+from footplate.cli.jobs.kinds import PENDING
+from footplate.cli.lists.listing import show_none
+from footplate.cli.output_format import cell, render_list
+from footplate.cli.table import LEAST, total_width
+from footplate.cli.terminal_text import clip
+from footplate.domain.errors import ServiceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from footplate.cli.formats.field_paths import Resource
+    from footplate.cli.formats.format_spec import Layout
+    from footplate.cli.lists.listing import Listing
+    from footplate.client.service import Service
+
+_REASONS = (PENDING, "errorMessage", "error.message")
+_LONGEST_NOTE = 200
+_SECONDS = len("2026-11-21T08:00:00")
+_NOTE = {"NOTE": "noteToldOf"}
+_RESTARTS = {"RESTARTS": "restarts"}
+_NAMES = read_format("value(uri)")
+
+
+def with_restarts(
+    service: Service, found: list[Resource], listing: Listing, uri_of: Callable[[Resource], str]
+) -> list[Resource]:
+    """For a table: each job that started again with a field for how often."""
+    if listing.uri or not listing.layout.is_plain_table or not found:
+        return found
+    with suppress(ServiceError):  # an older service doesn't say
+        again = service.restarts([uri_of(resource) for resource in found])
+        return [{**each, "restarts": again.get(uri_of(each), "")} for each in found]
+    return found
+
+
+def print_jobs(
+    found: Sequence[Resource],
+    listing: Listing,
+    where: str,
+    columns: Mapping[str, str],
+    uri_of: Callable[[Resource], str],
+) -> None:
+    """Jobs of one list; with ``--uri`` their names only. ``where``: for who finds none."""
+    if not found:
+        show_none(listing, where)
+    elif listing.uri:
+        names = [{"uri": uri_of(resource)} for resource in found]
+        layout = listing.layout
+        if layout.is_plain_table:
+            layout = _NAMES
+        click.echo(render_list(names, layout, {"URI": "uri"}))
+    else:
+        click.echo(_listed(found, listing.layout, columns))
+
+
+def _listed(found: Sequence[Resource], layout: Layout, columns: Mapping[str, str]) -> str:
+    """In a table there is a last column for why jobs wait or failed, if any does."""
+    if not layout.takes_rows:
+        return render_list(found, layout.without_flatten(), columns)
+    found = [{**resource, "noteToldOf": _note(resource)} for resource in found]
+    noted = any(resource["noteToldOf"] for resource in found)
+    if any(resource.get("restarts") for resource in found):
+        columns = {**columns, **_RESTARTS}
+    on_terminal = layout.is_plain_table and sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns
+    if on_terminal and _width(found, columns, noted=noted) > width:
+        columns = {"ID" if path == "name" else head: path for head, path in columns.items()}
+        found = [{**resource, **_shortened(resource)} for resource in found]
+    if noted:
+        columns = {**columns, **_NOTE}
+    text = render_list(found, layout.without_flatten(), columns, fold=noted)
+    if not on_terminal:
+        return text
+    return "\n".join(clip(line, width) for line in text.splitlines())
+
+
+def _width(found: Sequence[Resource], columns: Mapping[str, str], *, noted: bool) -> int:
+    rows = [[cell(resource, path) for path in columns.values()] for resource in found]
+    return total_width([*columns], rows) + (LEAST + 2 if noted else 0)
+
+
+def _shortened(resource: Resource) -> dict[str, str]:
+    """For narrow terminals: what tells jobs of a list apart."""
+    return {
+        "name": cell(resource, "name").rpartition("/")[2],
+        "state": cell(resource, "state").removeprefix("JOB_STATE_"),
+        "createTime": cell(resource, "createTime")[:_SECONDS],
+    }
+
+
+def _note(resource: Resource) -> str:
+    """Why it waits, or the first line of why it failed."""
+    told = next(filter(None, (cell(resource, path) for path in _REASONS)), "")
+    return clip(told.partition("\n")[0], _LONGEST_NOTE)

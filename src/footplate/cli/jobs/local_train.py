@@ -1,0 +1,147 @@
+"""``footplate ai-platform local``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+import click
+
+from footplate.cli.group import Entry, Group
+from footplate.cli.option_groups import gathered
+from footplate.cli.option_values import UserArgsCommand
+from footplate.cli.parameter_completion import offered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_COUNT = click.IntRange(min=0)
+
+
+@dataclass(frozen=True)
+class LocalTrain:
+    """What they say; counts that are None are gcloud's."""
+
+    module_name: str
+    package_path: str
+    job_dir: str | None
+    runtime_version: str | None
+    python_version: str | None
+    distributed: bool
+    worker_count: int | None
+    parameter_server_count: int | None
+    evaluator_count: int | None
+
+
+def _options(function: Callable[P, R]) -> Callable[P, R]:
+    """Handed over as one LocalTrain, ``run``."""
+    return _cluster_options(_program_options(gathered("run", LocalTrain)(function)))
+
+
+def _program_options(function: Callable[P, R]) -> Callable[P, R]:
+    """What runs, in what, and where its files lie."""
+    for option in (
+        click.option(
+            "--python-version",
+            metavar="VERSION",
+            help="Python of the runtime, such as 3.7. Not an option of gcloud's.",
+        ),
+        click.option(
+            "--runtime-version",
+            metavar="VERSION",
+            shell_complete=offered("runtime_versions"),
+            help="AI Platform runtime, such as 2.21 or 1.15; without it the newest. gcloud has no "
+            "such option here: it takes the Python that it finds.",
+        ),
+        click.option(
+            "--job-dir",
+            type=click.Path(),
+            metavar="DIR",
+            help="Folder for what the trainer makes, or gs://BUCKET/PATH, which is not kept; "
+            "handed to it as --job-dir.",
+        ),
+        click.option(
+            "--package-path",
+            type=click.Path(file_okay=False),
+            default=".",
+            metavar="DIR",
+            help="Folder with the Python package; without it the current one.",
+        ),
+        click.option(
+            "--module-name", required=True, metavar="MODULE", help="Module to run: trainer.task."
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def _cluster_options(function: Callable[P, R]) -> Callable[P, R]:
+    """How many replicas there are."""
+    for option in (
+        click.option(
+            "--start-port",
+            type=click.IntRange(1, 65535),
+            metavar="PORT",
+            expose_value=False,
+            help="Taken for gcloud's sake, of no effect: replicas get ports that are free.",
+        ),
+        _count("evaluator", "Evaluators", 0),
+        _count("parameter-server", "Parameter servers", 2),
+        _count("worker", "Workers", 2),
+        click.option("--distributed", is_flag=True, help="Run a cluster of several replicas."),
+    ):
+        function = option(function)
+    return function
+
+
+def _count(role: str, many: str, default: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    return click.option(
+        f"--{role}-count",
+        type=_COUNT,
+        metavar="N",
+        help=f"{many}, with --distributed.  [default: {default}]",
+    )
+
+
+@click.command("train", cls=UserArgsCommand)
+@_options
+def train(run: LocalTrain, user_args: Sequence[str] | None) -> None:
+    """Run a trainer here and now, as the job that it would be, and follow it to its end.
+
+    The folder given by --package-path is packaged and installed into a runtime as by `jobs
+    submit training`, in a service that this command starts and ends; `footplate up` need not run.
+    The program starts in the folder around the package, so that relative paths after the bare --
+    mean files there. It gets no GPU.
+
+    With --distributed there are a master, workers and parameter servers, all on this machine. They
+    start together, and TF_CONFIG names the others to each. Lines begin with the replica's name.
+
+    What is written to a gs:// job directory is removed with the service: to keep it, give a folder.
+
+    Ends with 0 if the job succeeded, and with 1 if it failed. Ctrl-C cancels the job and waits for
+    its end; nothing keeps running.
+
+    \b
+    Examples:
+      footplate ai-platform local train --package-path trainer/ \\
+          --module-name trainer.task --job-dir output -- --epochs 3
+
+    \b
+      footplate ai-platform local train --package-path trainer/ \\
+          --module-name trainer.task --distributed \\
+          --worker-count 2 --parameter-server-count 1
+    """
+    # Imported here: help texts need neither the packager nor a client.
+    from footplate.cli.jobs.local_train_job import train_here
+
+    train_here(run, user_args)
+
+
+command = Group(
+    "local",
+    (Entry("train", train, "Run a trainer now, without a service of your own."),),
+    help="Run a trainer here and now.",
+)

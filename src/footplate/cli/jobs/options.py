@@ -1,0 +1,171 @@
+"""gcloud's options that commands which make a job share, and what they put into a request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+import click
+
+from footplate.cli.option_groups import gathered
+from footplate.cli.option_values import DictValue
+from footplate.cli.output_format import format_option
+from footplate.cli.parameter_completion import offered
+from footplate.cli.session_options import region_option
+from footplate.domain.errors import InvalidArgument
+from footplate.wire.learn_from_label import LABEL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from footplate.cli.formats.format_spec import Layout
+    from footplate.wire.json_text import JsonObject
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_FIELDS = {
+    "network": "network",
+    "service_account": "serviceAccount",
+    "persistent_resource_id": "persistentResourceId",
+}
+_SWITCHES = {
+    "enable_web_access": "enableWebAccess",
+    "enable_dashboard_access": "enableDashboardAccess",
+}
+
+
+@dataclass(frozen=True)
+class SubmissionOptions:
+    """What the options say of how a job is made, and of what comes after."""
+
+    layout: Layout
+    stream_logs: bool
+    detach: bool
+    dry_run: bool
+    check_packages: bool
+
+    def __post_init__(self) -> None:
+        if self.check_packages and not self.dry_run:
+            raise click.UsageError("--check-packages needs --dry-run")
+        if self.stream_logs and self.detach:
+            raise click.UsageError("--async and --stream-logs exclude each other")
+
+
+def submitting_options(function: Callable[P, R]) -> Callable[P, R]:
+    """How the job is made, and --format, handed over as ``submitting``."""
+    function = format_option("yaml")(gathered("submitting", SubmissionOptions)(function))
+    for option in (
+        click.option(
+            "--check-packages",
+            is_flag=True,
+            help="With --dry-run: build the packages and resolve what they require, as replicas "
+            "of the job would, and install none. Exits with 1 if they can't be installed. Makes "
+            "the runtime's environment where the server lacks it.",
+        ),
+        click.option(
+            "--dry-run",
+            is_flag=True,
+            help="Create nothing: print what is wrong with the job, or what would run where. "
+            "Exits with 1 if it would be refused. --format=json has all of it.",
+        ),
+        click.option("--async", "detach", is_flag=True, help="Don't follow the job (the default)."),
+        click.option(
+            "--stream-logs",
+            is_flag=True,
+            help="Follow the job to its end; the exit code is 0 only if it succeeded.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def create_options(function: Callable[P, R]) -> Callable[P, R]:
+    for option in (
+        region_option(),
+        submitting_options,
+        kms_options,
+        click.option("--enable-dashboard-access", is_flag=True, help="Kept, of no effect here."),
+        click.option(
+            "--enable-web-access", is_flag=True, help="Let yourself open shells in its replicas."
+        ),
+        click.option("--network", metavar="NETWORK", help="Kept, of no effect here."),
+        click.option("--service-account", metavar="EMAIL", help="Kept, of no effect here."),
+        click.option(
+            "--labels", type=DictValue(), metavar="KEY=VALUE,...", help="Labels of the job."
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+display_name_option = click.option(
+    "--display-name", required=True, metavar="NAME", help="Name to show; need not be unique."
+)
+
+
+def put_run_options(spec: JsonObject, options: Mapping[str, object]) -> None:
+    """Into a CustomJobSpec; options that weren't given (None, False) leave it as it is."""
+    for name, field in _FIELDS.items():
+        if (value := options.get(name)) is not None:
+            spec[field] = str(value)
+    for name, field in _SWITCHES.items():
+        if options.get(name):
+            spec[field] = True
+
+
+def put_job_options(job: JsonObject, options: Mapping[str, object]) -> None:
+    """Labels and the encryption key."""
+    if isinstance(labels := options.get("labels"), dict):
+        job["labels"] = dict(labels)
+    if (key := options.get("kms_key_name")) is not None:
+        job["encryptionSpec"] = {"kmsKeyName": str(key)}
+
+
+def kms_options(function: Callable[P, R]) -> Callable[P, R]:
+    """Kept and shown by the service, of no effect on this machine."""
+    for name, text in (
+        ("kms-project", "Project of the key."),
+        ("kms-location", "Location of the key."),
+        ("kms-keyring", "Key ring of the key."),
+        ("kms-key", "Encryption key: its name, or its whole resource name."),
+    ):
+        function = click.option(f"--{name}", metavar="NAME", help=text)(function)
+    return function
+
+
+def kms_key_name(options: Mapping[str, object], project: str) -> str | None:
+    """The whole resource name of the key that ``options`` give; None if they give none."""
+    key, keyring, location, key_project = (
+        str(options.get(f"kms_{part}") or "") for part in ("key", "keyring", "location", "project")
+    )
+    if not key:
+        if keyring or location or key_project:
+            raise click.UsageError("--kms-key is missing: the key is not fully specified")
+        return None
+    if key.startswith("projects/"):
+        return key
+    if not (keyring and location):
+        raise click.UsageError("--kms-key requires --kms-keyring and --kms-location")
+    place = f"projects/{key_project or project}/locations/{location}"
+    return f"{place}/keyRings/{keyring}/cryptoKeys/{key}"
+
+
+def learn_from_option(function: Callable[P, R]) -> Callable[P, R]:
+    return click.option(
+        "--learn-from",
+        metavar="ID",
+        shell_complete=offered("searches"),
+        help="Earlier tuning job, or study of `hp-tuning-jobs import`, to get a first idea from. "
+        f"It becomes the label {LABEL}.",
+    )(function)
+
+
+def put_learn_from(job: JsonObject, earlier: object) -> None:
+    """``earlier``: an id or a whole resource name; nothing happens for None."""
+    if earlier is None:
+        return
+    labels = job.get("labels")
+    if not isinstance(labels, dict | None):
+        raise InvalidArgument("--config: labels is not a mapping")
+    job["labels"] = {**(labels or {}), LABEL: str(earlier).rpartition("/")[2]}

@@ -1,0 +1,113 @@
+"""The steps that all commands which create a job share."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, NoReturn, Protocol
+
+import click
+
+from footplate.cli.dry_run import finish
+from footplate.cli.jobs.actions import print_warnings, stream_logs, tell_wait
+from footplate.cli.jobs.kinds import job_commands
+from footplate.cli.keyboard_interrupt import at_interrupt, job_goes_on
+from footplate.cli.packaging.built_packages import BuiltPackages
+from footplate.cli.trials.summary import is_tuning
+from footplate.domain.errors import ServiceError
+from footplate.domain.job_states import State
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from footplate.cli.jobs.options import SubmissionOptions
+    from footplate.cli.packaging.built_packages import PackageStore
+    from footplate.cli.session import Session
+    from footplate.client.records import Job
+    from footplate.client.service import Service
+    from footplate.client.validation import Checked
+    from footplate.domain.names import JobName
+    from footplate.domain.preview.package_check import PackageCheck
+    from footplate.wire.json_text import JsonObject
+
+
+class Draft(Protocol):
+    """A job as a command line describes it."""
+
+    def forecast_end(self) -> JsonObject:
+        """The request, as far as it is known before anything is built or uploaded."""
+
+    def stage(self, storage: PackageStore) -> JsonObject:
+        """The request, with what it names built and uploaded."""
+
+    def package(self, storage: PackageStore) -> JsonObject:
+        """As ``stage``, but with packages only: no image is built."""
+
+    def check(self, service: Service, request: JsonObject) -> Checked:
+        """Validates the draft in the service."""
+
+    def check_packages(
+        self, service: Service, request: JsonObject, built: Mapping[str, bytes]
+    ) -> tuple[PackageCheck, ...]:
+        """Whether its packages can be installed; ``built``: those that ``stage`` uploads."""
+
+    def create(self, service: Service, request: JsonObject) -> Job:
+        """Make the job."""
+
+
+def submit(session: Session, options: SubmissionOptions, draft: Draft) -> Job:
+    """Submit the job, print its warnings, and follow it if requested.
+
+    With --dry-run nothing is made, and the process ends with the verdict.
+    """
+    with session.connect() as service:
+        service.health()
+        if options.dry_run:
+            _finish_dry_run(service, options, draft)
+        created = draft.create(service, draft.stage(service.storage))
+    announce(session, created.name, tuning=is_tuning(created.resource))
+    if options.stream_logs:
+        stream_logs(session, created.name)
+    print_submission_notes(session, created.name)
+    if not options.detach:
+        print_queue_reason(session, created.name)
+    return created
+
+
+def _finish_dry_run(service: Service, options: SubmissionOptions, draft: Draft) -> NoReturn:
+    checked = draft.check(service, draft.forecast_end())
+    if not (options.check_packages and checked.verdict.accepted):
+        finish(checked, options.layout)
+    click.secho("Checking whether the packages can be installed ...", err=True, dim=True)
+    built = BuiltPackages()
+    request = draft.package(built)
+    found = draft.check_packages(service, request, built.contents)
+    finish(checked, options.layout, found)
+
+
+def announce(session: Session, name: JobName, *, tuning: bool) -> None:
+    """Print the id and next commands on stderr; stdout is for the resource.
+
+    ``tuning``: it has trials.
+    """
+    commands = job_commands(name, session.flags)
+    at_interrupt(job_goes_on(name.job_id, commands))
+    click.echo(f"Job {name.job_id} submitted.", err=True)
+    if tuning:
+        click.echo(f"  trials:   {commands['trials']} --watch", err=True)
+    click.echo(f"  follow:   {commands['stream-logs']}", err=True)
+    click.echo(f"  describe: {commands['describe']}", err=True)
+    click.echo(f"  cancel:   {commands['cancel']}", err=True)
+
+
+def print_submission_notes(session: Session, name: JobName) -> None:
+    """Print the job's warnings. Errors are ignored: the submission has succeeded."""
+    with suppress(ServiceError), session.connect() as service:
+        print_warnings(list(service.events(name)))
+
+
+def print_queue_reason(session: Session, name: JobName) -> None:
+    """Print once why the job waits. Errors are ignored: the submission has succeeded."""
+    with suppress(ServiceError), session.connect() as service:
+        job = service.job(name)
+        if job.state is State.QUEUED:
+            tell_wait(job)

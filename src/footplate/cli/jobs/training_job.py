@@ -1,0 +1,272 @@
+"""A training job before it is submitted: made of a config file, options, and packages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from footplate.cli.defaults import DEFAULT_REGION
+from footplate.cli.jobs.options import put_learn_from
+from footplate.cli.option_values import enum_name
+from footplate.cli.packaging.build import is_project
+from footplate.cli.packaging.build_progress import build_shown
+from footplate.cli.packaging.module_check import check_module
+from footplate.cli.packaging.staging import (
+    check_names,
+    read_package,
+    stage,
+    staged_uri,
+    staging_location,
+)
+from footplate.cli.packaging.trainer_package import build_package, check_package
+from footplate.client.validation import Uploads
+from footplate.domain.errors import InvalidArgument
+from footplate.domain.names import GcsUri
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pydantic import JsonValue
+
+    from footplate.cli.jobs.training_options import PackageOptions
+    from footplate.cli.packaging.archive import Archive
+    from footplate.cli.packaging.built_packages import PackageStore
+    from footplate.client.records import Job
+    from footplate.client.service import Service
+    from footplate.client.validation import Checked
+    from footplate.domain.preview.package_check import PackageCheck
+    from footplate.wire.json_text import JsonObject
+
+FIELDS: dict[str, tuple[str, ...]] = {
+    "module_name": ("pythonModule",),
+    "job_dir": ("jobDir",),
+    "runtime_version": ("runtimeVersion",),
+    "python_version": ("pythonVersion",),
+    "service_account": ("serviceAccount",),
+    "network": ("network",),
+    "kms_key_name": ("encryptionConfig", "kmsKeyName"),
+    "use_chief_in_tf_config": ("useChiefInTfConfig",),
+    "tpu_tf_version": ("workerConfig", "tpuTfVersion"),
+    "master_machine_type": ("masterType",),
+    "master_image_uri": ("masterConfig", "imageUri"),
+    "worker_machine_type": ("workerType",),
+    "worker_image_uri": ("workerConfig", "imageUri"),
+    "parameter_server_machine_type": ("parameterServerType",),
+    "parameter_server_image_uri": ("parameterServerConfig", "imageUri"),
+}
+"""Options that go into trainingInput as they are."""
+
+_ACCELERATORS = {
+    "master_accelerator": "masterConfig",
+    "worker_accelerator": "workerConfig",
+    "parameter_server_accelerator": "parameterServerConfig",
+}
+_COUNTS = {"worker_count": "workerCount", "parameter_server_count": "parameterServerCount"}
+
+
+@dataclass(frozen=True)
+class TrainingJobDraft:
+    """``config`` is a Job of the API; what ``options`` say wins over it.
+
+    ``user_args``: what the program gets, None: what ``config`` says.
+    """
+
+    project: str
+    job_id: str
+    config: JsonObject
+    options: Mapping[str, object]
+    packages: PackageOptions
+    user_args: Sequence[str] | None
+
+    def forecast_end(self) -> JsonObject:
+        return self._request(self._given.forecast_end())
+
+    def stage(self, storage: PackageStore) -> JsonObject:
+        return self._request(self._given.stage(storage))
+
+    def package(self, storage: PackageStore) -> JsonObject:
+        return self.stage(storage)
+
+    def check(self, service: Service, request: JsonObject) -> Checked:
+        return service.validations.training_job(self.project, request, self._given.uploads())
+
+    def check_packages(
+        self, service: Service, request: JsonObject, built: Mapping[str, bytes]
+    ) -> tuple[PackageCheck, ...]:
+        return service.validations.training_job_packages(
+            self.project, request, built, self._given.uploads()
+        )
+
+    def create(self, service: Service, request: JsonObject) -> Job:
+        return service.training_jobs.create(self.project, request)
+
+    @cached_property
+    def _given(self) -> PackageArguments:
+        job_dir = self.options.get("job_dir")
+        return PackageArguments(
+            self.job_id,
+            self.packages,
+            str(job_dir) if job_dir else None,
+            find_module(self.config, self.options),
+        )
+
+    def _request(self, uris: Sequence[str]) -> JsonObject:
+        return make_job(
+            self.job_id, self.config, self.options, package_uris=uris, user_args=self.user_args
+        )
+
+
+def find_module(config: JsonObject, options: Mapping[str, object]) -> tuple[str, str] | None:
+    """The option or the field that says which module is to run, and what it says."""
+    if given := options.get("module_name"):
+        return "--module-name", str(given)
+    training_input = config.get("trainingInput")
+    found = training_input.get("pythonModule") if isinstance(training_input, dict) else None
+    return ("trainingInput.pythonModule", found) if isinstance(found, str) else None
+
+
+def make_job(
+    job_id: str,
+    config: JsonObject,
+    options: Mapping[str, object],
+    *,
+    package_uris: Sequence[str] = (),
+    user_args: Sequence[str] | None = None,
+) -> JsonObject:
+    """The file's job with each option that was given (is not None) in place of the file's value.
+
+    The option ``default_region`` counts only where neither ``region`` nor the file names one.
+
+    Raises:
+        InvalidArgument: the file holds something else where the job has an object.
+    """
+    job: JsonObject = dict(config)
+    job["jobId"] = job_id
+    if isinstance(labels := options.get("labels"), dict):
+        job["labels"] = dict(labels)
+    put_learn_from(job, options.get("learn_from"))
+    given = _object(job, "trainingInput")
+    _put_fields(given, options)
+    _put_machines(given, options)
+    if package_uris:
+        given["packageUris"] = list(package_uris)
+    if user_args is not None:
+        given["args"] = list(user_args)
+    default = options.get("default_region") or DEFAULT_REGION
+    given["region"] = str(options.get("region") or given.get("region") or default)
+    return job
+
+
+def _put_fields(given: JsonObject, options: Mapping[str, object]) -> None:
+    for name, path in FIELDS.items():
+        if (value := options.get(name)) is not None:
+            _put(given, path, value if isinstance(value, bool) else str(value))
+    if options.get("enable_web_access"):
+        given["enableWebAccess"] = True
+
+
+def _put_machines(given: JsonObject, options: Mapping[str, object]) -> None:
+    if (tier := options.get("scale_tier")) is not None:
+        given["scaleTier"] = enum_name(str(tier))
+    for name, field in _COUNTS.items():
+        if (count := options.get(name)) is not None:
+            given[field] = str(count)
+    for name, field in _ACCELERATORS.items():
+        if isinstance(accelerator := options.get(name), dict):
+            _put(given, (field, "acceleratorConfig"), _accelerator(name, accelerator))
+
+
+def _accelerator(option: str, given: Mapping[str, str]) -> JsonObject:
+    if "type" not in given:
+        raise InvalidArgument(f"--{option.replace('_', '-')}: the key type is missing")
+    return {"type": enum_name(given["type"]), "count": given.get("count", "1")}
+
+
+def _object(parent: JsonObject, key: str) -> JsonObject:
+    """The object at ``key``, copied, made if there is none."""
+    value = parent.get(key)
+    if not isinstance(value, dict | None):
+        raise InvalidArgument(f"--config: {key} is not a mapping")
+    child: JsonObject = dict(value or {})
+    parent[key] = child
+    return child
+
+
+def _put(parent: JsonObject, path: Sequence[str], value: JsonValue) -> None:
+    for key in path[:-1]:
+        parent = _object(parent, key)
+    parent[path[-1]] = value
+
+
+@dataclass(frozen=True)
+class PackageArguments:
+    """What the options say of packages, and where local ones are put."""
+
+    job: str
+    asked: PackageOptions
+    job_dir: str | None
+    module: tuple[str, str] | None = None
+    """Where it was given, and what: the module that is to run."""
+
+    def stage(self, storage: PackageStore) -> list[str]:
+        """Build and upload what is local; the URIs of all packages, the built one first."""
+        local, location = self._local(), self._location()
+        if location is None:
+            return self._remote()
+        package_path = self.asked.package_path
+        built = [build_shown(package_path)] if package_path is not None else []
+        for archive in built:
+            self._check_module(archive)
+        check_names([*built, *local])
+        return [*stage(storage, location, [*built, *local]), *self._remote()]
+
+    def forecast_end(self) -> list[str]:
+        """The URIs that there would be, as far as they are known before anything is built."""
+        local, location = self._local(), self._location()
+        if location is None:
+            return self._remote()
+        check_names(local)
+        built = []
+        if (package_path := self.asked.package_path) is not None:
+            folder = check_package(Path(package_path).expanduser())
+            if not is_project(folder.parent):  # what is made up is made quickly
+                self._check_module(build_package(folder).archive)
+            built = [f"{location}/{folder.name}.tar.gz"]
+        uris = [*built, *(str(staged_uri(location, archive)) for archive in local)]
+        click.secho(f"Not built and uploaded now: {', '.join(uris)}", err=True, dim=True)
+        return [*uris, *self._remote()]
+
+    def _check_module(self, built: Archive) -> None:
+        """Other packages may have what this one lacks."""
+        package_path = self.asked.package_path
+        if self.module is not None and package_path is not None and not self.asked.packages:
+            parent = Path(package_path).expanduser().resolve().parent
+            field, module = self.module
+            check_module(module, built, own_build=is_project(parent), field=field)
+
+    def uploads(self) -> Uploads | None:
+        """Where the server need not look for packages yet."""
+        location = self._location()
+        return None if location is None else Uploads(GcsUri(location.bucket, f"{location.path}/"))
+
+    def _remote(self) -> list[str]:
+        return [package for package in self.asked.packages if package.startswith("gs://")]
+
+    def _local(self) -> list[Archive]:
+        return [read_package(name) for name in self.asked.packages if not name.startswith("gs://")]
+
+    def _location(self) -> GcsUri | None:
+        """Where local packages go; None: there are none."""
+        asked = self.asked
+        if asked.package_path is None and len(self._remote()) == len(asked.packages):
+            return None
+        location = staging_location(self.job, asked.staging_bucket, self.job_dir)
+        if location is None:
+            raise click.UsageError(
+                "local packages want --staging-bucket or --job-dir, to be uploaded to"
+            )
+        return location

@@ -1,0 +1,87 @@
+"""A tuning job before it is submitted: made of a config file and options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from footplate.cli.config_normalization import as_message
+from footplate.cli.jobs.options import put_job_options, put_learn_from, put_run_options
+from footplate.cli.option_values import enum_name
+from footplate.domain.errors import InvalidArgument
+from footplate.wire.vertex_v1.models import HyperparameterTuningJob
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from footplate.cli.packaging.built_packages import PackageStore
+    from footplate.client.records import Job
+    from footplate.client.service import Service
+    from footplate.client.validation import Checked
+    from footplate.domain.preview.package_check import PackageCheck
+    from footplate.wire.json_text import JsonObject
+
+_COUNTS = {"max_trial_count": "maxTrialCount", "parallel_trial_count": "parallelTrialCount"}
+
+
+@dataclass(frozen=True)
+class TuningJobDraft:
+    """Its packages are in buckets already: nothing is built or uploaded."""
+
+    project: str
+    region: str
+    request: JsonObject
+
+    def forecast_end(self) -> JsonObject:
+        return self.request
+
+    def stage(self, storage: PackageStore) -> JsonObject:  # noqa: ARG002 - the protocol
+        return self.request
+
+    def package(self, storage: PackageStore) -> JsonObject:
+        return self.stage(storage)
+
+    def check(self, service: Service, request: JsonObject) -> Checked:
+        return service.validations.tuning_job(self.project, self.region, request)
+
+    def check_packages(
+        self,
+        service: Service,
+        request: JsonObject,
+        built: Mapping[str, bytes],  # noqa: ARG002
+    ) -> tuple[PackageCheck, ...]:
+        return service.validations.tuning_job_packages(self.project, self.region, request)
+
+    def create(self, service: Service, request: JsonObject) -> Job:
+        return service.tuning_jobs.create(self.project, self.region, request)
+
+
+def make_job(display_name: str, config: JsonObject, options: Mapping[str, object]) -> JsonObject:
+    """``config`` has studySpec, trialJobSpec and counts; options take the place of its values.
+
+    A count that neither says is 1, as gcloud has it.
+
+    Raises:
+        InvalidArgument: what should be an object isn't.
+    """
+    job = as_message(HyperparameterTuningJob, config)
+    job["displayName"] = display_name
+    for name, field in _COUNTS.items():
+        given = options.get(name)
+        job[field] = int(str(given)) if given is not None else job.get(field) or 1
+    if (algorithm := options.get("algorithm")) is not None:
+        _child(job, "studySpec")["algorithm"] = enum_name(str(algorithm))
+    put_run_options(_child(job, "trialJobSpec"), options)
+    put_job_options(job, options)
+    put_learn_from(job, options.get("learn_from"))
+    return job
+
+
+def _child(job: JsonObject, key: str) -> JsonObject:
+    """The object at ``key``, copied."""
+    value = job.get(key)
+    if not isinstance(value, dict | None):
+        raise InvalidArgument(f"--config: {key} is not a mapping")
+    child: JsonObject = dict(value or {})
+    job[key] = child
+    return child

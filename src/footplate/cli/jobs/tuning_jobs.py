@@ -1,0 +1,202 @@
+"""``footplate ai hp-tuning-jobs``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from footplate.cli.group import Entry, Group
+from footplate.cli.jobs.kinds import TUNING
+from footplate.cli.jobs.options import (
+    create_options,
+    display_name_option,
+    kms_key_name,
+    learn_from_option,
+)
+from footplate.cli.jobs.verbs import TRIAL_OPTION, entry
+from footplate.cli.keyboard_interrupt import at_interrupt
+from footplate.cli.option_values import ListValue
+from footplate.cli.output_format import format_option, render
+from footplate.cli.session_options import region_option, with_session
+from footplate.cli.terminal_text import disarm
+from footplate.domain.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from footplate.cli.formats.format_spec import Layout
+    from footplate.cli.jobs.options import SubmissionOptions
+    from footplate.cli.session import Session
+
+_STUDY_COLUMNS = {"NAME": "name", "DISPLAY_NAME": "displayName", "STATE": "state"}
+
+
+@click.command("create")
+@display_name_option
+@click.option(
+    "--config",
+    type=click.Path(),
+    required=True,
+    metavar="FILE",
+    help="YAML file with studySpec, trialJobSpec and, if you like, counts; options win over it.",
+)
+@click.option(
+    "--max-trial-count",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Trials in all; without it the file's, or 1.",
+)
+@click.option(
+    "--parallel-trial-count",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Trials at a time; without it the file's, or 1.",
+)
+@click.option(
+    "--algorithm",
+    type=click.Choice(["algorithm-unspecified", "grid-search", "random-search"]),
+    help="How points are chosen; algorithm-unspecified is the Bayesian search.",
+)
+@learn_from_option
+@create_options
+@with_session
+def create(
+    session: Session,
+    /,
+    region: str,
+    submitting: SubmissionOptions,
+    display_name: str,
+    config: str,
+    **options: object,
+) -> None:
+    """Create a tuning job: it runs your trainer again and again, and searches for the best
+    hyperparameters.
+
+    Each trial is a run of trialJobSpec with --NAME=VALUE added to its arguments for each
+    parameter. It reports its metric with the cloudml-hypertune package, or as a TensorFlow
+    summary.
+
+    \b
+    A file for --config:
+      studySpec:
+        metrics: [{metricId: rmse, goal: MINIMIZE}]
+        parameters:
+        - parameterId: learning_rate
+          doubleValueSpec: {minValue: 0.0001, maxValue: 0.1}
+          scaleType: UNIT_LOG_SCALE
+      trialJobSpec:
+        workerPoolSpecs:
+        - machineSpec: {machineType: n1-standard-4}
+          replicaCount: 1
+          pythonPackageSpec:
+            executorImageUri: us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-9.py311:latest
+            packageUris: [gs://stage/trainer.tar.gz]
+            pythonModule: trainer.task
+
+    \b
+    Examples:
+      footplate ai hp-tuning-jobs create --display-name=census --config=hptuning.yaml \\
+          --max-trial-count=40 --parallel-trial-count=4
+      footplate ai hp-tuning-jobs create --display-name=census --config=hptuning.yaml --dry-run
+    """
+    # Imported here: help texts need no YAML.
+    from footplate.cli.config_file import read_config
+    from footplate.cli.jobs.submission import submit
+    from footplate.cli.jobs.tuning_job import TuningJobDraft, make_job
+
+    options["kms_key_name"] = kms_key_name(options, session.project)
+    request = make_job(display_name, read_config(Path(config), "ai hp-tuning-jobs create"), options)
+    at_interrupt("Interrupted; no job was created.")
+    created = submit(session, submitting, TuningJobDraft(session.project, region, request))
+    click.echo(render(created.resource, submitting.layout, TUNING.columns))
+
+
+@click.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--display-name", required=True, metavar="NAME", help="Name of the study; once in a region."
+)
+@click.option(
+    "--study-name", default="", metavar="NAME", help="Which one, where an Optuna file has several."
+)
+@click.option(
+    "--metric",
+    "metrics",
+    type=ListValue(),
+    default=[],
+    metavar="NAME,...",
+    help="Names of the objectives, as your tuning job calls its metrics.",
+)
+@click.option(
+    "--goal",
+    type=click.Choice(["maximize", "minimize"]),
+    help="Optimization goal, for a file that doesn't name it: a CSV, or trials alone.",
+)
+@format_option("yaml")
+@region_option()
+@with_session
+def import_(
+    session: Session,
+    file: Path,
+    region: str,
+    layout: Layout,
+    display_name: str,
+    study_name: str,
+    metrics: list[str],
+    goal: str | None,
+) -> None:
+    """Bring a finished study from elsewhere, so that a tuning job can learn from it.
+
+    FILE is an Optuna database (SQLite) or journal, a HyperparameterTuningJob of Vertex AI or
+    its trials alone as JSON or YAML, or what `trials --format=json` or csv has written. Optuna
+    need not be installed. What can't be taken over is said.
+
+    It becomes a study of Vizier. A tuning job learns from it where its metric and parameters have
+    the same names; bounds may differ.
+
+    \b
+    Examples:
+      footplate ai hp-tuning-jobs import optuna.db --display-name=old-search --metric=rmse
+      footplate ai hp-tuning-jobs create --config=hptuning.yaml --display-name=new-search \\
+          --learn-from=STUDY_ID
+    """
+    # Imported here: help texts need none of it.
+    from footplate.cli.study_import.file_formats import read_study
+    from footplate.cli.study_import.upload import send_study
+
+    study = read_study(file, study_name, metrics, (goal or "").upper())
+    if not study.trials:
+        raise InvalidArgument(f"{file} has no trial that has ended")
+    for note in study.notes:
+        click.secho(f"Note: {disarm(note)}.", err=True, fg="yellow")
+    with session.connect() as service:
+        name, resource = send_study(service, session.project, region, display_name, study)
+    without = sum(trial.final is None for trial in study.trials)
+    told = f", {without} of them without a result" if without else ""
+    click.echo(f"Study {name.study_id} has {len(study.trials)} trials{told}.", err=True)
+    click.echo(
+        f"  learn from it: footplate ai hp-tuning-jobs create --learn-from={name.study_id} ...",
+        err=True,
+    )
+    click.echo(render(resource, layout, _STUDY_COLUMNS))
+
+
+command = Group(
+    "hp-tuning-jobs",
+    (
+        Entry("create", create, "Create a tuning job."),
+        entry(TUNING, "trials"),
+        entry(TUNING, "describe"),
+        entry(TUNING, "list"),
+        entry(TUNING, "stream-logs", TRIAL_OPTION),
+        entry(TUNING, "events"),
+        entry(TUNING, "cancel"),
+        entry(TUNING, "delete"),
+        Entry("import", import_, "Bring a study from elsewhere, to learn from."),
+    ),
+    help="""Search for hyperparameters: each trial is a run of the whole job.
+
+    Trial 3 of job 123 is run by the custom job 123-3, which is in no list. Programs run there:
+    `footplate ai custom-jobs` has stacks, usage and ssh for it.
+    """,
+)

@@ -1,0 +1,82 @@
+"""``footplate ai-platform locations``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from footplate.cli.group import Entry, Group
+from footplate.cli.lists.listing import Listing, list_options, show_list
+from footplate.cli.output_format import format_option, render
+from footplate.cli.session_options import with_session
+
+if TYPE_CHECKING:
+    from footplate.cli.formats.field_paths import Resource
+    from footplate.cli.formats.format_spec import Layout
+    from footplate.cli.session import Session
+
+_COLUMNS = {
+    "NAME": "locationId",
+    "TYPE": "type",
+    "AVAILABLE_ACCELERATORS": "availableAccelerators",
+}
+
+
+def _row(location: Resource) -> Resource:
+    """A location with what it can do in columns of its own."""
+    found = location.get("capabilities")
+    capabilities = [c for c in found if isinstance(c, dict)] if isinstance(found, list) else []
+    accelerators = [c.get("availableAccelerators") for c in capabilities]
+    return {
+        **location,
+        "type": ",".join(str(capability.get("type", "")) for capability in capabilities),
+        "availableAccelerators": ",".join(
+            str(name) for names in accelerators if isinstance(names, list) for name in names
+        ),
+    }
+
+
+@click.command("describe")
+@click.argument("location", metavar="REGION")
+@format_option("yaml")
+@with_session
+def describe(session: Session, location: str, layout: Layout) -> None:
+    """Show a region, and the accelerators that jobs of AI Platform find there.
+
+    `footplate catalogue regions` says which of its zones has what.
+
+    \b
+    Examples:
+      footplate ai-platform locations describe us-central1
+      footplate ai-platform locations describe us-central1 --format=json
+    """
+    with session.connect() as service:
+        found = service.offers.location(session.project, location)
+    click.echo(render(_row(found) if layout.takes_rows else found, layout, _COLUMNS))
+
+
+@click.command("list")
+@list_options
+@with_session
+def list_(session: Session, listing: Listing) -> None:
+    """List the regions, and the accelerators that jobs of AI Platform find there.
+
+    \b
+    Examples:
+      footplate ai-platform locations list
+      footplate ai-platform locations list --format='value(locationId)'
+    """
+    with session.connect() as service:
+        found = service.offers.locations(session.project)
+    show_list(listing.of(found), listing, _COLUMNS, row=_row)
+
+
+command = Group(
+    "locations",
+    (
+        Entry("describe", describe, "Show what a region has."),
+        Entry("list", list_, "List regions."),
+    ),
+    help="Where training jobs run.",
+)
