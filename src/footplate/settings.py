@@ -55,6 +55,7 @@ class Settings:
     isolation: str = "auto"
     program_users: str | None = None
     allow_root: tuple[str, ...] = ()
+    api_access: tuple[str, ...] = ()
     network: str = "shared"
     container_engine: str | None = None
     image_pull: str = "missing"
@@ -220,7 +221,7 @@ def _users(value: object) -> str:
 
 
 def _projects(value: object) -> tuple[str, ...]:
-    """Those whose programs may be root: a list, or true and false for all and none."""
+    """Those that a setting is about: a list, or true and false for all and none."""
     if value in (True, "true"):
         return (EVERY_PROJECT,)
     if value in (False, "false"):
@@ -329,6 +330,7 @@ _READERS: dict[str, Callable[[object], object]] = {
     "isolation": _one_of(ISOLATIONS),
     "program_users": _users,
     "allow_root": _projects,
+    "api_access": _projects,
     "network": _one_of(NETWORKS),
     "container_engine": _text,
     "image_pull": _one_of(IMAGE_PULLS),

@@ -149,6 +149,7 @@ def open_house(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rig]:
     """The loops run: what was accepted is queued, admitted, started and cancelled in earnest."""
     backend = FakeBackend()
     monkeypatch.setattr(composition, "local_backend", lambda *_: backend)
+    monkeypatch.setattr(composition, "is_available", lambda: False)  # calls have no connections
     tuner_loader.load()
     data_dir = DataDir(root / "a" / "b" / "c" / "data")
     data_dir.make()

@@ -111,30 +111,33 @@ class TokenCheck:
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app
+        self._access = access
         self._token = access.token
-        self._check_key = access.check_key
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._token and scope["type"] in _CHECKED and not _needs_none(scope["path"]):
-            given = _given_token(scope)
+        if self._token and scope["type"] in _CHECKED and not needs_no_token(scope["path"]):
+            given = given_token(scope)
             if given is None:
                 raise PermissionDenied(
                     "this server requires a token: `footplate` commands take it from "
                     "FOOTPLATE_TOKEN, others send `Authorization: Bearer TOKEN`, "
                     "`x-goog-api-key: TOKEN` or `?key=TOKEN`"
                 )
-            if not hmac.compare_digest(given.encode(), self._token.encode()):
-                await self._check_program(scope["path"], given)
+            known = hmac.compare_digest(given.encode(), self._token.encode())
+            if not (known or await check_key(self._access, scope["path"], given)):
+                raise PermissionDenied("the token is not this server's")
         await self._app(scope, receive, send)
 
-    async def _check_program(self, path: str, given: str) -> None:
-        """Raises PermissionDenied: it isn't a program's key either, or opens nothing there."""
-        if self._check_key is None or not path.startswith(_PROGRAMS_PREFIXES):
-            raise PermissionDenied("the token is not this server's")
-        try:
-            await in_thread(self._check_key, given)
-        except ServiceError as error:
-            raise PermissionDenied("the token is not this server's") from error
+
+async def check_key(access: Access, path: str, given: str) -> bool:
+    """Whether ``given`` is the key of a running program, and opens something at ``path``."""
+    if access.check_key is None or not path.startswith(_PROGRAMS_PREFIXES):
+        return False
+    try:
+        await in_thread(access.check_key, given)
+    except ServiceError:
+        return False
+    return True
 
 
 def _values(scope: Scope, name: bytes) -> list[str]:
@@ -149,11 +152,13 @@ def _is_loopback(name: str) -> bool:
         return False
 
 
-def _needs_none(path: str) -> bool:
+def needs_no_token(path: str) -> bool:
+    """Whether all may call it, or it has keys of its own."""
     return path in _NO_TOKEN_PATHS or path.startswith(_NO_TOKEN_PREFIXES)
 
 
-def _given_token(scope: Scope) -> str | None:
+def given_token(scope: Scope) -> str | None:
+    """The token of a request, in one of the ways in which Google's clients send it."""
     headers = Headers(scope=scope)
     scheme, _, bearer = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and bearer.strip():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from footplate.domain.sites import Site
 from footplate.domain.sites.gpu_assignment import VISIBLE
 from footplate.domain.sites.replica_capacity import replicas_for
+from footplate.server.api_callers import describe_callers
 from footplate.server.gpus import Gpus
 from footplate.server.machine import cpus, memory_bytes
 from footplate.server.network_probe import describe_network
@@ -44,5 +45,8 @@ def local_site(
         memory_mb=memory >> 20,
         gpus=found.gpus,
         hides_gpus=found.hidden,
-        notes=(*found.notes, *describe_network(settings), *describe_power(settings.allow_root)),
+        notes=(
+            *(*found.notes, *describe_network(settings)),
+            *(*describe_power(settings.allow_root), *describe_callers(settings.token)),
+        ),
     )

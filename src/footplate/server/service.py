@@ -15,6 +15,7 @@ from footplate.api.app import create_app
 from footplate.api.footplate_v1 import About, ServerView
 from footplate.api.leader_only import LeaderOnly
 from footplate.api.logging_v2 import EndOfStream, Followers
+from footplate.api.program_calls import ProgramCallCheck
 from footplate.api.security import Access
 from footplate.catalogue import load_catalogue
 from footplate.control.admission import Admission
@@ -22,11 +23,13 @@ from footplate.control.cycle import Cycle
 from footplate.control.exports import Exports
 from footplate.control.hang_detection import HangLimits, HangWatch
 from footplate.control.models import ModelRegistry
+from footplate.control.program_calls import ProgramCalls
 from footplate.control.reconciler import REPORT_GRACE_S, Reconciler
 from footplate.control.regions import Binding, Regions
 from footplate.domain.errors import Unavailable
 from footplate.ports.servers import Member
 from footplate.replica.supervisor_archive import build_archive
+from footplate.server.api_callers import ApiCallers
 from footplate.server.cluster_member import ClusterMember
 from footplate.server.container_engine import ServiceEngine
 from footplate.server.drain import Drain
@@ -39,8 +42,10 @@ from footplate.server.machine import RandomIds, machine_id
 from footplate.server.notifications import Notifications
 from footplate.server.package_resolver import ProcessResolver
 from footplate.server.persistence import Persistence, open_database
+from footplate.server.program_users import resolve
 from footplate.server.replica_services import ReplicaServices
 from footplate.server.routes import make_routes
+from footplate.server.socket_owner import is_available
 from footplate.server.standby_backend import StandbyBackend
 from footplate.server.tuning_services import TuningServices
 
@@ -137,10 +142,24 @@ class Service:
         access = Access.at(url, self._settings.token, self._settings.allowed_hosts)
         access = replace(access, check_key=self._replicas.programs.check)
         cluster_member = self.cluster_member
+        inner = [] if self._settings.token else self._make_program_check(access)
         led = Middleware(
             LeaderOnly, leads=lambda: cluster_member.leads, url=lambda: cluster_member.leader_url
         )
-        return EndOfStream(create_app(routes, access, inner=[led]), followers)
+        return EndOfStream(create_app(routes, access, inner=[*inner, led]), followers)
+
+    def _make_program_check(self, access: Access) -> list[Middleware]:
+        """Without a required token the kernel says who calls; empty where it doesn't."""
+        if not is_available():
+            return []
+        users = resolve(self._settings.program_users)
+        callers = ApiCallers(self._data_dir.replicas, users)
+        calls = ProgramCalls(self._kept.store, self._settings.api_access)
+
+        def check(client: tuple[str, int], server: tuple[str, int]) -> None:
+            calls.check(callers.find(client, server))
+
+        return [Middleware(ProgramCallCheck, access=access, check=check)]
 
     def _make_term(self, lease: Lease) -> LeaderServices:
         """All that leads, made anew: what it writes is written only under this lease."""

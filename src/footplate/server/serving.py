@@ -69,7 +69,8 @@ def serve(settings: Settings, on_ready: Ready) -> int:
         url = url_of(listener)
         with closing(_make_service(settings, data_dir, url)) as service:
             try:
-                _Server(service, url, on_ready).serve_on(listener)
+                trusts_proxies = settings.token is not None
+                _Server(service, url, on_ready, trusts_proxies=trusts_proxies).serve_on(listener)
             finally:
                 data_dir.withdraw()
             return 0 if service.shares_database() else sum(service.status.active().values())
@@ -86,13 +87,17 @@ def _make_service(settings: Settings, data_dir: DataDir, url: str) -> Service:
 class _Server(uvicorn.Server):
     """uvicorn, with a callback when it is ready and a stop method for other threads."""
 
-    def __init__(self, service: Service, url: str, on_ready: Ready) -> None:
+    def __init__(
+        self, service: Service, url: str, on_ready: Ready, *, trusts_proxies: bool
+    ) -> None:
         config = uvicorn.Config(
             service.app,
             lifespan="off",
             log_config=None,
             access_log=False,
             server_header=False,
+            # Else programs, which call from the loopback, could name another client's connection.
+            proxy_headers=trusts_proxies,
             loop="asyncio",
             http=BoundedRequests,
             timeout_graceful_shutdown=_GRACE_S,

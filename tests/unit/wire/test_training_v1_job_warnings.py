@@ -28,6 +28,11 @@ CUSTOM: JsonObject = {"scaleTier": "CUSTOM", "masterType": "n1-standard-4"}
 AT = "trainingInput"
 KEY = "projects/p/locations/us-central1/keyRings/r/cryptoKeys/k"
 
+ACCOUNT_WARNING = (
+    "serviceAccount only asks for access to this service's API, which the server's setting "
+    "api_access grants by project"
+)
+
 
 def read(*parts: JsonObject) -> Submission:
     training: JsonObject = {}
@@ -129,7 +134,7 @@ PARAMETER = f"{AT}.hyperparameters.params[0]"
         ),
         (
             [PACKAGES, {"serviceAccount": "a@b.c"}],
-            f"{AT}.serviceAccount is accepted and has no effect here",
+            f"{AT}.{ACCOUNT_WARNING}",
         ),
         (
             [PACKAGES, {"encryptionConfig": {"kmsKeyName": KEY}}],

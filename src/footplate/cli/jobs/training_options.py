@@ -141,7 +141,9 @@ def account_options(function: Callable[P, R]) -> Callable[P, R]:
             "--enable-web-access", is_flag=True, help="Let yourself open shells in its replicas."
         ),
         click.option("--network", metavar="NETWORK", help="Kept and shown, of no effect here."),
-        click.option("--service-account", metavar="EMAIL", help="Kept, of no effect here."),
+        click.option(
+            "--service-account", metavar="EMAIL", help="Ask for access to this API (api_access)."
+        ),
         click.option(
             "--labels", type=DictValue(), metavar="KEY=VALUE,...", help="Labels of the job."
         ),

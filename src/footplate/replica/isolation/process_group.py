@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 class ProcessGroupContainment(Containment):
     name = "best-effort"
-    guarantee = "the program's process group is killed; children that left it are not claimed"
+    guarantee = (
+        "the program's process group is killed; children that left it are not claimed, and may "
+        "call a service without a token as users do"
+    )
 
     def __init__(self) -> None:
         self._child: Child | None = None

@@ -15,6 +15,7 @@ from pydantic.alias_generators import to_camel
 from footplate.domain.algorithms import image_name
 from footplate.domain.catalogue import Family
 from footplate.wire.parallel_trials import parallel_warnings
+from footplate.wire.service_accounts import describe_account
 from footplate.wire.training_v1.enums import ParameterType, ScaleTier
 from footplate.wire.training_v1.models import TrainingInput
 from footplate.wire.training_v1.prebuilt_images import has_prebuilt_image, master_image
@@ -34,7 +35,7 @@ MAX_WARNINGS = 20
 _AT = "trainingInput"
 _PROJECT_ID = re.compile(r"projects/(?![0-9]+/)[^/\s]+/")
 _DISTRIBUTED = (ScaleTier.STANDARD_1, ScaleTier.PREMIUM_1)
-_WITHOUT_EFFECT = ("service_account", "network", "encryption_config")
+_WITHOUT_EFFECT = ("network", "encryption_config")
 _IGNORED = {
     ParameterType.DOUBLE: ("categorical_values", "discrete_values"),
     ParameterType.INTEGER: ("categorical_values", "discrete_values"),
@@ -62,6 +63,8 @@ def warnings(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
     for name in _WITHOUT_EFFECT:
         if getattr(training, name):
             yield f"{_AT}.{_alias(name)} is accepted and has no effect here"
+    if training.service_account:
+        yield describe_account(f"{_AT}.serviceAccount")
     if training.hyperparameters is not None:
         yield from _search_warnings(training.hyperparameters)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from footplate.wire.json_model import JsonModel, unknown_fields
 from footplate.wire.json_text import describe
+from footplate.wire.service_accounts import describe_account
 from footplate.wire.vertex_v1 import models
 from footplate.wire.vertex_v1.enums import ReservationAffinityType, Strategy
 from footplate.wire.vertex_v1.rules.job_specs import MAX_POOLS
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 MAX_WARNINGS = 20
 """Of unknown fields, and of variables of one pool."""
 _WITHOUT_EFFECT = (
-    "service_account",
     "network",
     "tensorboard",
     "reserved_ip_ranges",
@@ -63,6 +63,8 @@ def spec_warnings(
     for name in _WITHOUT_EFFECT:
         if getattr(spec, name):
             yield _no_effect(f"{at}.{models.CustomJobSpec.model_fields[name].alias}")
+    if spec.service_account:
+        yield describe_account(f"{at}.serviceAccount")
     for index, pool in enumerate((spec.worker_pool_specs or ())[:MAX_POOLS]):
         yield from _pool_warnings(pool, f"{at}.workerPoolSpecs[{index}]")
     if spec.scheduling is not None:

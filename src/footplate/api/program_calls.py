@@ -1,0 +1,44 @@
+"""Refuses calls from the programs of jobs, on a server that requires no token."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.api.security import check_key, given_token, needs_no_token
+from footplate.api.worker_threads import in_thread
+from footplate.domain.errors import PermissionDenied
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from footplate.api.security import Access
+
+_CHECKED = ("http", "websocket")
+Peer = tuple[str, int]
+
+
+class ProgramCallCheck:
+    """``check`` raises PermissionDenied for a connection, from its two ends, of a program.
+
+    Paths that need keys of their own are left to these, and programs' keys open the buckets.
+    """
+
+    def __init__(self, app: ASGIApp, access: Access, check: Callable[[Peer, Peer], None]) -> None:
+        self._app = app
+        self._access = access
+        self._check = check
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] in _CHECKED and not needs_no_token(scope["path"]):
+            client, server = scope.get("client"), scope.get("server")
+            if not client or not server or server[1] is None:
+                raise PermissionDenied("this call's connection has no addresses")
+            try:
+                await in_thread(self._check, tuple(client), tuple(server))
+            except PermissionDenied:
+                given = given_token(scope)
+                if given is None or not await check_key(self._access, scope["path"], given):
+                    raise
+        await self._app(scope, receive, send)

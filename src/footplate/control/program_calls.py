@@ -1,0 +1,62 @@
+"""Decides which programs of jobs may call the API: those that the settings and their job allow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.callers import CallerKind
+from footplate.domain.errors import NotFound, PermissionDenied
+from footplate.domain.names import parse_attempt_id
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from footplate.domain.callers import Caller
+    from footplate.domain.jobs import Job
+    from footplate.ports.store import Store
+
+_EVERY_PROJECT = "*"
+
+
+class ProgramCalls:
+    """``projects`` is the setting ``api_access``: ``*`` stands for all."""
+
+    def __init__(self, store: Store, projects: Sequence[str]) -> None:
+        self._store = store
+        self._projects = frozenset(projects)
+
+    def check(self, caller: Caller) -> None:
+        """Raises PermissionDenied: it may not call; says how to allow it."""
+        if caller.kind is CallerKind.USER:
+            return
+        if caller.kind is CallerKind.UNKNOWN:
+            raise PermissionDenied(
+                f"this call may come from a job's program ({caller.reason}), so it is refused; "
+                "start the server with a token (setting token), and send that"
+            )
+        job = self._find_job(caller)
+        if job is None:
+            raise PermissionDenied(
+                "programs of jobs may not call this API, and which job this one belongs to is "
+                "unknown"
+            )
+        if not self._projects & {job.name.project, _EVERY_PROJECT}:
+            raise PermissionDenied(
+                f"the program of {job.name} may not call this API: the server's setting "
+                f"api_access doesn't name the project {job.name.project!r}"
+            )
+        if not job.spec.service_account:
+            raise PermissionDenied(
+                f"the program of {job.name} may not call this API: its job has no serviceAccount, "
+                "by which a job asks for access"
+            )
+
+    def _find_job(self, caller: Caller) -> Job | None:
+        if caller.attempt_id is None:
+            return None
+        try:
+            uid, attempt = parse_attempt_id(caller.attempt_id)
+            job = self._store.get_by_uid(uid)
+        except NotFound:
+            return None
+        return job if job.attempt == attempt and not job.state.terminal else None

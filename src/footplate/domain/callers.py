@@ -1,0 +1,29 @@
+"""Who calls the API: a user of the machine, or the program of a job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from footplate.domain.names import AttemptId
+
+
+class CallerKind(Enum):
+    USER = "USER"
+    PROGRAM = "PROGRAM"
+    UNKNOWN = "UNKNOWN"
+    """The kernel doesn't say which process it is: it may be a program."""
+
+
+@dataclass(frozen=True)
+class Caller:
+    """``attempt_id`` of a program: its job's attempt; None: unknown, or of another service.
+
+    ``reason`` says why it is unknown.
+    """
+
+    kind: CallerKind
+    attempt_id: AttemptId | None = None
+    reason: str = ""

@@ -1,0 +1,169 @@
+"""Tells programs of jobs from users of the machine, by their connections on the loopback.
+
+In order: the user id, where programs have ids of their own; the processes above the caller; its
+control group; the mark in its environment. A caller in another process namespace, or one that no
+process is found for, is unknown.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+from collections import OrderedDict
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from footplate.domain.callers import Caller, CallerKind
+from footplate.server.calling_process import find_holder, read_facts
+from footplate.server.replica_records import read_records
+from footplate.server.socket_owner import Endpoint, find_owner, is_available
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from footplate.server.calling_process import ProcessFacts
+    from footplate.server.replica_records import ReplicaRecord
+    from footplate.server.socket_owner import SocketOwner
+
+_MAX_REMEMBERED = 4096
+_OVERFLOW_UID = 65534
+"""What the kernel says where the id isn't one of this user namespace."""
+USER = Caller(CallerKind.USER)
+_CLOSED = "its connection is closed"
+_HIDDEN = "no process is seen that has its connection"
+_ELSEWHERE = "it runs in another process namespace, as in a container"
+
+
+class ApiCallers:
+    """``program_users`` as ``program_users.resolve`` gives it. Safe to be used by many threads."""
+
+    def __init__(self, replicas: Path, program_users: Sequence[int | str] | None) -> None:
+        self._replicas = replicas
+        self._program_users = program_users
+        self._own = read_facts(os.getpid())
+        self._lock = Lock()
+        self._known: OrderedDict[int, Caller] = OrderedDict()
+        """By the cookies of connections."""
+
+    def find(self, client: tuple[str, int], server: tuple[str, int]) -> Caller:
+        """Who has the end ``client`` of a connection to ``server``.
+
+        Raises OSError: the kernel can't be asked.
+        """
+        owner = find_owner(Endpoint(*client[:2]), Endpoint(*server[:2]))
+        if owner is None or not owner.inode:
+            return Caller(CallerKind.UNKNOWN, reason=_CLOSED)
+        with self._lock:
+            known = self._known.get(owner.cookie)
+        if known is not None:
+            return known
+        caller = self._identify(owner)
+        if caller.kind is not CallerKind.UNKNOWN:
+            self._remember(owner.cookie, caller)
+        return caller
+
+    def _remember(self, cookie: int, caller: Caller) -> None:
+        with self._lock:
+            self._known[cookie] = caller
+            if len(self._known) > _MAX_REMEMBERED:
+                self._known.popitem(last=False)
+
+    def _identify(self, owner: SocketOwner) -> Caller:
+        records = read_records(self._replicas)
+        if is_program_user(owner.uid, self._program_users):
+            found = find_by_uid(owner.uid, records)
+            if found is not None:
+                return found
+        holder = find_holder(owner.inode, owner.uid)
+        if holder is not None:
+            caller = judge(read_facts(holder), self._own, records)
+        else:
+            caller = judge_unseen(owner.uid, records, _is_named, _owner_of)
+        if caller.kind is CallerKind.USER and is_program_user(owner.uid, self._program_users):
+            return Caller(CallerKind.PROGRAM)
+        return caller
+
+
+def describe_callers(token: str | None) -> tuple[str, ...]:
+    """What to warn of: programs that can't be told from users, and how to change that."""
+    if token is not None or is_available():
+        return ()
+    note = (
+        "This machine doesn't say which process calls: programs of jobs may call the API as users "
+        "do. Set a token."
+    )
+    return (note,)
+
+
+def is_program_user(uid: int, program_users: Sequence[int | str] | None) -> bool:
+    """``program_users``: first and last id of a range, or id, group and name of one user."""
+    if program_users is None:
+        return False
+    numbers = [number for number in program_users if isinstance(number, int)]
+    if len(program_users) == len(numbers):
+        return numbers[0] <= uid <= numbers[1]
+    return uid == numbers[0]
+
+
+def find_by_uid(uid: int, records: Sequence[ReplicaRecord]) -> Caller | None:
+    """None: no replica has this id, or several do."""
+    found = {record.attempt_id for record in records if record.uid == uid}
+    return Caller(CallerKind.PROGRAM, found.pop()) if len(found) == 1 else None
+
+
+def judge(process: ProcessFacts, own: ProcessFacts, records: Sequence[ReplicaRecord]) -> Caller:
+    """Who a process is; ``own`` is the server, which may be a program's child itself."""
+    above = set(process.lineage)
+    for record in records:
+        if above & record.roots:
+            return Caller(CallerKind.PROGRAM, record.attempt_id)
+    marks = {
+        mark for mark in process.marks if not any(_is_same(mark, other) for other in own.marks)
+    }
+    for record in records:
+        if record.mark and any(_is_same(mark, record.mark) for mark in marks):
+            return Caller(CallerKind.PROGRAM, record.attempt_id)
+    if marks:
+        return Caller(CallerKind.PROGRAM)
+    if process.namespace != own.namespace:
+        return Caller(CallerKind.UNKNOWN, reason=_ELSEWHERE if process.namespace else _HIDDEN)
+    return USER
+
+
+def judge_unseen(
+    uid: int,
+    records: Sequence[ReplicaRecord],
+    is_named: Callable[[int], bool],
+    owner_of: Callable[[str], int | None],
+) -> Caller:
+    """Who it is whose processes this one may not look into: only users with a name are believed.
+
+    Containers of an engine of another user may have any id, so beside them nobody is. ``owner_of``
+    is that of the engine's socket.
+    """
+    own = os.geteuid()
+    foreign = any(record.engine and owner_of(record.engine) != own for record in records)
+    if uid in (own, _OVERFLOW_UID) or foreign or not is_named(uid):
+        return Caller(CallerKind.UNKNOWN, reason=_HIDDEN)
+    return USER
+
+
+def _is_same(mark: str, other: str) -> bool:
+    """Control groups have only the beginning of a mark in their names."""
+    return bool(mark and other) and (mark.startswith(other) or other.startswith(mark))
+
+
+def _is_named(uid: int) -> bool:
+    try:
+        pwd.getpwuid(uid)
+    except KeyError:
+        return False
+    return True
+
+
+def _owner_of(path: str) -> int | None:
+    try:
+        return Path(path.removeprefix("unix://")).stat().st_uid
+    except OSError:
+        return None

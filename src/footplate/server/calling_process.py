@@ -1,0 +1,101 @@
+"""Finds the process that holds a socket, and what tells whether it is a program's."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from footplate.replica.isolation import procfs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_GROUP = re.compile(r"/footplate-([0-9a-f]{16,32})(?=/|$|\.)", re.MULTILINE)
+"""A control group that a supervisor made, by the beginning of its mark."""
+_MAX_DEPTH = 10_000
+
+
+@dataclass(frozen=True)
+class ProcessFacts:
+    """``lineage``: the process and those above it, the nearest first.
+
+    ``marks`` are those in the environments of the lineage, and in the names of its control groups
+    (there only the beginning). ``namespace`` is that of its process numbers; empty: it isn't said.
+    """
+
+    lineage: tuple[int, ...]
+    marks: frozenset[str] = frozenset()
+    namespace: str = ""
+
+
+def find_holder(inode: int, uid: int, proc: Path = Path("/proc")) -> int | None:
+    """A process that has the socket open; None: none that this process may look into.
+
+    Those of the user are looked at first, the newest first: clients mostly are both.
+    """
+    link = f"socket:[{inode}]"
+    with os.scandir(proc) as entries:
+        pids = sorted((int(each.name) for each in entries if each.name.isdigit()), reverse=True)
+    owners = {pid: _owner(proc / str(pid)) for pid in pids}
+    pids.sort(key=lambda pid: owners[pid] != uid)
+    return next((pid for pid in pids if _holds(proc / str(pid) / "fd", link)), None)
+
+
+def read_facts(pid: int) -> ProcessFacts:
+    """Of a process that may end meanwhile: then of what could be read."""
+    lineage = tuple(_climb(pid))
+    marks = {mark for each in lineage for mark in _read_marks(each)}
+    marks.update(_GROUP.findall(_read(f"/proc/{pid}/cgroup").decode("utf-8", "replace")))
+    try:
+        namespace = str(Path(f"/proc/{pid}/ns/pid").readlink())
+    except OSError:
+        namespace = ""
+    return ProcessFacts(lineage, frozenset(marks), namespace)
+
+
+def _climb(pid: int) -> Iterator[int]:
+    for _ in range(_MAX_DEPTH):
+        if pid <= 0:
+            return
+        yield pid
+        process = procfs.find(pid)
+        pid = process.parent if process is not None else 0
+
+
+def _read_marks(pid: int) -> Iterator[str]:
+    prefix = f"{procfs.MARK_VARIABLE}=".encode()
+    for entry in _read(f"/proc/{pid}/environ").split(b"\0"):
+        if entry.startswith(prefix):
+            yield entry.removeprefix(prefix).decode("utf-8", "replace")
+
+
+def _holds(directory: Path, link: str) -> bool:
+    try:
+        with os.scandir(directory) as entries:
+            return any(_read_link(entry) == link for entry in entries)
+    except OSError:
+        return False
+
+
+def _read_link(entry: os.DirEntry[str]) -> str:
+    try:
+        return os.readlink(entry)  # noqa: PTH115 - of thousands, a Path each would cost more
+    except OSError:
+        return ""
+
+
+def _owner(path: Path) -> int:
+    try:
+        return path.stat().st_uid
+    except OSError:
+        return -1
+
+
+def _read(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError:
+        return b""

@@ -1,0 +1,93 @@
+"""What the directories of replicas say of their processes: enough to know a program by."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from footplate.backends.local import untrusted_files
+from footplate.domain.names import AttemptId
+from footplate.replica.isolation import procfs
+from footplate.replica.program_user import USER_FILE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_CONTAINER = "container"
+
+
+@dataclass(frozen=True)
+class ReplicaRecord:
+    """A replica that may have processes. ``roots`` are those below which all others are found.
+
+    ``uid`` is the one that no other program has. ``mark`` is in its environment and in the names
+    of its control groups. ``engine`` is the socket of the engine that runs its container.
+    """
+
+    attempt_id: AttemptId
+    roots: frozenset[int] = frozenset()
+    uid: int | None = None
+    mark: str = ""
+    engine: str = ""
+
+
+def read_records(replicas: Path) -> tuple[ReplicaRecord, ...]:
+    """Of all replicas in the directory, and what is being removed of them."""
+    return tuple(
+        _read_record(AttemptId(attempt.name), home.path)
+        for attempt in _list_directories(replicas)
+        for home in _list_directories(attempt)
+    )
+
+
+def _list_directories(path: Path | os.DirEntry[str]) -> Iterator[os.DirEntry[str]]:
+    try:
+        with os.scandir(path) as entries:
+            found = [each for each in entries if not each.name.startswith(".")]
+    except OSError:
+        return
+    yield from (each for each in found if each.is_dir(follow_symlinks=False))
+
+
+def _read_record(attempt_id: AttemptId, home: str) -> ReplicaRecord:
+    isolation = _read_object(f"{home}/isolation.json")
+    user = _read_object(f"{home}/{USER_FILE}").get("user")
+    mark = isolation.get("mark")
+    contained = isolation.get("containment_mode") == _CONTAINER
+    return ReplicaRecord(
+        attempt_id,
+        frozenset(_find_roots(home, isolation)),
+        user[0] if isinstance(user, list) and user and isinstance(user[0], int) else None,
+        mark if isinstance(mark, str) else "",
+        str(isolation.get("engine") or "") if contained else "",
+    )
+
+
+def _find_roots(home: str, isolation: dict[str, Any]) -> Iterator[int]:
+    """The supervisor, the child that it last started, and the first process of its container.
+
+    A number counts only while it is that process's own.
+    """
+    pid = (untrusted_files.read(f"{home}/pid") or b"").strip()
+    if pid.isdigit() and len(pid) < 10 and untrusted_files.is_locked(f"{home}/lock"):
+        yield int(pid)
+    for name, start in (("pid", "pid_start"), ("init", "start")):
+        number, started = isolation.get(name), isolation.get(start)
+        if isinstance(number, int) and number > 1:
+            process = procfs.find(number)
+            if process is not None and process.start == started:
+                yield number
+
+
+def _read_object(path: str) -> dict[str, Any]:
+    content = untrusted_files.read(path)
+    if content is None:
+        return {}
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,107 @@
+"""Programs that call the API of a service that requires no token."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from footplate.domain.job_states import State
+from footplate.testing.service import running_service
+from tests.e2e.service.conftest import CACHE, Context
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from footplate.domain.names import TrainingJobName
+
+CALLER = """
+import json, os, subprocess, sys, urllib.error, urllib.request
+
+server, key = os.environ["STORAGE_EMULATOR_HOST"].split("/programs/")
+JOBS = "/v1/projects/demo/jobs"
+BODY = {"jobId": "made_by_program", "trainingInput": json.loads(sys.argv[1])}
+
+def call(path, body=None, **headers):
+    data = None if body is None else json.dumps(body).encode()
+    headers["Content-Type"] = "application/json"
+    try:
+        with urllib.request.urlopen(urllib.request.Request(server + path, data, headers)) as answer:
+            return answer.status, ""
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+calls = [
+    call(JOBS + "/job_1:cancel", {}),
+    call(JOBS, BODY),
+    call(JOBS),
+    call(JOBS, **{"X-Forwarded-For": "127.0.0.1:1"}),
+    call("/footplate/v1/status"),
+    call("/storage/v1/b?project=demo"),
+]
+if len(sys.argv) > 2:
+    code = "import urllib.request as r; r.urlopen(%r)" % (server + JOBS)
+    child = subprocess.run([sys.executable, "-c", code], start_new_session=True)
+    calls.append((403 if child.returncode else 200, ""))
+own = [
+    call("/healthz"),
+    call("/programs/" + key + "/storage/v1/b/stage/o"),
+    call("/storage/v1/b/stage/o", Authorization="Bearer " + key),
+]
+print(json.dumps({"calls": calls, "own": own}), flush=True)
+"""
+WAITER = "import time; time.sleep(600)"
+INPUT = {
+    "scaleTier": "BASIC",
+    "region": "us-central1",
+    "pythonModule": "trainer.task",
+    "packageUris": ["gs://stage/job_1.tar.gz"],
+}
+ACCOUNT = "trainer@demo.iam.gserviceaccount.com"
+MODES = [
+    {},
+    {"allow_root": "true"},
+    {"allow_root": "true", "isolation": "namespace"},
+    {"allow_root": "true", "isolation": "subreaper"},
+    {"isolation": "best-effort"},
+]
+
+
+def _call(context: Context) -> tuple[TrainingJobName, dict[str, Any]]:
+    """What a program got that called the API while ``job_1`` ran; and that job."""
+    victim = context.submit(WAITER)
+    context.wait_for(victim, State.RUNNING)
+    name = context.submit(CALLER, json.dumps(INPUT), "child", serviceAccount=ACCOUNT)
+    job = context.wait_for(name)
+    assert job.state is State.SUCCEEDED, (job.error_message, context.messages(name))
+    line = next(line for line in context.messages(name) if line.startswith("{"))
+    return victim, json.loads(line)
+
+
+@pytest.mark.parametrize("settings", MODES, ids=lambda given: ",".join(given.values()) or "auto")
+def test_programs_are_told_apart_and_refused(tmp_path: Path, settings: dict[str, str]) -> None:
+    with running_service(tmp_path / "data", CACHE, stop_grace_s=1, **settings) as service:
+        context = Context(service)
+        victim, got = _call(context)
+        assert [status for status, _ in got["calls"]] == [403] * len(got["calls"])
+        for _, text in got["calls"][:-1]:
+            assert "setting api_access doesn't name the project 'demo'" in text
+        assert [status for status, _ in got["own"]] == [200] * len(got["own"])
+        assert context.job(victim).state is State.RUNNING
+
+
+def test_a_program_may_call_whose_project_and_job_say_so(tmp_path: Path) -> None:
+    with running_service(
+        tmp_path / "data", CACHE, stop_grace_s=1, api_access="other,demo"
+    ) as service:
+        context = Context(service)
+        victim, got = _call(context)
+        assert [status for status, _ in got["calls"]] == [200] * len(got["calls"])
+        context.wait_for(victim, State.CANCELLED)
+
+        quiet = context.submit(CALLER, json.dumps(INPUT))
+        context.wait_for(quiet, State.SUCCEEDED)
+        line = next(line for line in context.messages(quiet) if line.startswith("{"))
+        status, text = json.loads(line)["calls"][0]
+        assert (status, "its job has no serviceAccount" in text) == (403, True)
