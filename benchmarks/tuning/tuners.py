@@ -13,10 +13,10 @@ from footplate.domain.studies.parameters import (
 )
 from footplate.domain.studies.study import Study, StudyConfig
 from footplate.domain.studies.trials import Trial, TrialState
+from footplate.tuning.bayesian.model import newest, wanted
 from footplate.tuning.bayesian.model_fit import refit
-from footplate.tuning.bayesian.refit_schedule import newest, wanted
 from footplate.tuning.bayesian.search import BayesianSearch
-from footplate.tuning.random_search import RandomSearch
+from footplate.tuning.plain_searches import RandomSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

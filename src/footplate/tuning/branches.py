@@ -27,7 +27,7 @@ from footplate.domain.studies.parameters import (
     IntegerParameter,
 )
 from footplate.domain.studies.space import SearchSpace
-from footplate.tuning.seen_points import SeenPoints
+from footplate.tuning.sampling import SeenPoints
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -10,8 +10,7 @@ import scipy
 from footplate.domain.studies.study import Algorithm
 from footplate.tuning.bayesian.model import VERSION
 from footplate.tuning.bayesian.search import BayesianSearch
-from footplate.tuning.grid_search import GridSearch
-from footplate.tuning.random_search import RandomSearch
+from footplate.tuning.plain_searches import GridSearch, RandomSearch
 
 if TYPE_CHECKING:
     from footplate.domain.studies.study import StudyConfig

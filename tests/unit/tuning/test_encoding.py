@@ -16,7 +16,7 @@ from footplate.domain.studies.parameters import (
 from footplate.domain.studies.space import SearchSpace
 from footplate.tuning.bayesian.candidates import Candidates
 from footplate.tuning.encoding import Encoding
-from footplate.tuning.gaussian.kernel import squared_distances
+from footplate.tuning.gaussian.posterior import squared_distances
 from footplate.tuning.sampling import draw, generator
 from tests.unit.tuning.spaces import BRIEF, spaces
 

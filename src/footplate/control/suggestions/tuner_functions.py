@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.domain.studies.study import Algorithm
-from footplate.tuning.bayesian.model import model_from_record
+from footplate.tuning.bayesian.model import lineage, model_from_record, newest, wanted
 from footplate.tuning.bayesian.model_fit import refit
 from footplate.tuning.bayesian.observations import finished_count
-from footplate.tuning.bayesian.refit_schedule import lineage, newest, wanted
 from footplate.tuning.designer_selection import designer, version
 from footplate.tuning.stopping.rule import stopping_rule
 

@@ -11,7 +11,7 @@ from footplate.tuning.sampling import draw_new, generator
 if TYPE_CHECKING:
     from footplate.domain.studies.space import Point
     from footplate.tuning.encoding import Encoding
-    from footplate.tuning.seen_points import SeenPoints
+    from footplate.tuning.sampling import SeenPoints
 
 _FEWEST, _MOST = 3, 10
 _LOOKED_AT = 64

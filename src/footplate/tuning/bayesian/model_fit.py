@@ -1,29 +1,25 @@
-"""Fits models, and fits them again. See ``refit_schedule`` for when."""
+"""Fits models, and fits them again; models of earlier studies are stacked on each other."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from footplate.domain.studies.study import Noise
-from footplate.tuning.bayesian.feasibility import labels
-from footplate.tuning.bayesian.loss_warping import Warp
-from footplate.tuning.bayesian.model import VERSION, Model
+from footplate.tuning.bayesian.candidate_value import labels
+from footplate.tuning.bayesian.model import VERSION, Model, begins_anew
 from footplate.tuning.bayesian.observations import finished_count, observe
 from footplate.tuning.bayesian.plateaus import sharpness
-from footplate.tuning.bayesian.prior import unrelated_studies
-from footplate.tuning.bayesian.refit_schedule import begins_anew
-from footplate.tuning.bayesian.stacked_models import fit_stack, prior_of
-from footplate.tuning.bayesian.surrogate import belief
+from footplate.tuning.bayesian.prior import Prior, unrelated_studies
+from footplate.tuning.bayesian.surrogate import Surrogate, Warp, belief
 from footplate.tuning.encoding import Encoding
-from footplate.tuning.gaussian.fitting import Evidence, fit
-from footplate.tuning.gaussian.hyperparameters import Beliefs
+from footplate.tuning.gaussian.fitting import Beliefs, Evidence, fit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from footplate.domain.studies.study import Study
     from footplate.tuning.axes import Floats
-    from footplate.tuning.gaussian.hyperparameters import Hyperparameters
+    from footplate.tuning.gaussian.fitting import Hyperparameters
 
 MIN_VALUES = 3
 """Fewer don't make a model."""
@@ -32,6 +28,7 @@ _LONG, _SHORT = 60, 20
 _FEW = 60
 _SAMPLE = 300
 """What begins anew looks far and wide at so many rows, and then near by at all."""
+_ITERATIONS = 60
 
 
 def fits(study: Study, model: Model) -> bool:
@@ -105,3 +102,42 @@ class _Fitting:
         encoding = self._encoding.around(rows)
         evidence = Evidence(encoding.features(rows), encoding.owners, y, self._beliefs)
         return fit(evidence, self._beliefs, starts, iterations)
+
+
+def fit_stack(study: Study, metric: int) -> tuple[Hyperparameters, ...]:
+    """One for each study to learn from, of the metric at this place."""
+    found: list[Hyperparameters] = []
+    for level, one in enumerate(unrelated_studies(study)):
+        encoding = Encoding(one.config.space)
+        seen = observe(one, encoding)
+        prior = prior_of(study, metric, encoding, found, levels=level)
+        warped = Warp(seen.losses[:, metric]).warped
+        rest = warped - belief(prior, seen.rows, warped).explained
+        beliefs = Beliefs(encoding.width, one.config.noise is Noise.HIGH)
+        evidence = Evidence(encoding.features(seen.rows), encoding.owners, rest, beliefs)
+        found.append(fit(evidence, beliefs, [beliefs.centre], _ITERATIONS))
+    return tuple(found)
+
+
+def prior_of(
+    study: Study,
+    metric: int,
+    here: Encoding,
+    fitted: Sequence[Hyperparameters],
+    *,
+    levels: int | None = None,
+) -> Prior | None:
+    """For the space of ``here``; ``levels``: of the first so many studies. None: of no study."""
+    prior: Prior | None = None
+    below: Surrogate | None = None
+    before: Encoding | None = None
+    for one, hyperparameters in list(zip(unrelated_studies(study), fitted, strict=False))[:levels]:
+        encoding = Encoding(one.config.space)
+        seen = observe(one, encoding)
+        if below is not None and before is not None:
+            prior = Prior(encoding, before, below.mean)
+        nothing: Floats = encoding.rows([])
+        losses = seen.losses[:, metric]
+        below = Surrogate(encoding, hyperparameters, seen.rows, losses, nothing, prior)
+        before = encoding
+    return None if below is None or before is None else Prior(here, before, below.mean)

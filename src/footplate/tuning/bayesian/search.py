@@ -9,28 +9,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from footplate.domain.studies.ranking import pareto_optimal
-from footplate.tuning.bayesian.acquisition import LogExpectedImprovement
-from footplate.tuning.bayesian.candidate_value import CandidateValue
-from footplate.tuning.bayesian.candidates import Candidates
+from footplate.tuning.bayesian.candidate_value import (
+    CandidateValue,
+    Feasibility,
+    LogExpectedImprovement,
+    MultiObjectiveValue,
+    TrustRegion,
+)
+from footplate.tuning.bayesian.candidates import Candidates, sweep, sweep_all, sweep_prior
 from footplate.tuning.bayesian.explanation import NearbyTrial, explain
-from footplate.tuning.bayesian.feasibility import Feasibility
 from footplate.tuning.bayesian.initial_points import initial_count, initial_point
-from footplate.tuning.bayesian.local_search import sweep, sweep_all, sweep_prior
-from footplate.tuning.bayesian.marginals import Marginals, weight
-from footplate.tuning.bayesian.model_fit import MIN_VALUES, fits, refit
-from footplate.tuning.bayesian.multi_objective import MultiObjectiveValue
+from footplate.tuning.bayesian.model_fit import MIN_VALUES, fits, prior_of, refit
 from footplate.tuning.bayesian.observations import counted, observed
-from footplate.tuning.bayesian.plateaus import Plateaus
+from footplate.tuning.bayesian.plateaus import Marginals, Plateaus, weight
 from footplate.tuning.bayesian.prior import unrelated_studies
-from footplate.tuning.bayesian.stacked_models import prior_of
 from footplate.tuning.bayesian.surrogate import Surrogate
-from footplate.tuning.bayesian.trust_region import TrustRegion
 from footplate.tuning.branches import neglected
 from footplate.tuning.designer import Batch, Explanation, Reason, Suggestion
 from footplate.tuning.encoding import Encoding
-from footplate.tuning.sampling import draw_new, generator
-from footplate.tuning.seen_points import all_tried, repeats, tried
-from footplate.tuning.stagnation import reason_to_explore
+from footplate.tuning.sampling import all_tried, draw_new, generator, repeats, tried
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,8 +35,7 @@ if TYPE_CHECKING:
     from footplate.domain.studies.space import Point
     from footplate.domain.studies.study import Study
     from footplate.tuning.axes import Floats
-    from footplate.tuning.bayesian.acquisition import Acquisition
-    from footplate.tuning.bayesian.local_search import LocalOptimum
+    from footplate.tuning.bayesian.candidates import LocalOptimum
     from footplate.tuning.bayesian.model import Model
     from footplate.tuning.bayesian.prior import Prior
     from footplate.tuning.branches import Neglected, SpaceBranch
@@ -51,6 +47,7 @@ _LISTED = 2000
 """Spaces of at most so many points are looked at whole."""
 _ROWS = 150
 """Beyond so many measured points, fewer candidates are looked at: a suggestion stays quick."""
+_STAGNANT, _EVERY = 8, 3
 
 
 @dataclass(frozen=True)
@@ -234,7 +231,7 @@ class _Step:
         tied, running = model.sharpness is not None, len(self._pending)
         return weight(self._encoding, len(self._seen.rows), running, tied=tied)
 
-    def _acquisition(self, surrogate: Surrogate) -> Acquisition:
+    def _acquisition(self, surrogate: Surrogate) -> LogExpectedImprovement:
         """Running trials are believed to end as expected: what they bring isn't gained again."""
         expected = surrogate.mean(self._encoding.rows(self._pending))
         return LogExpectedImprovement(float(expected.min(initial=surrogate.best)))
@@ -255,3 +252,15 @@ class _Step:
         own = {id(trial) for trial in self._study.trials}
         found = [(self._seen.trials[place], self._seen.rows[place]) for place in places]
         return [NearbyTrial(trial, row, id(trial) not in own) for trial, row in found]
+
+
+def reason_to_explore(losses: Floats, number: int) -> str:
+    """Why trial ``number`` is drawn from the whole space; empty: it isn't.
+
+    ``losses``: of all metrics, in the order of the trials. Several metrics have many best trials,
+    and none is ever better than all.
+    """
+    if losses.shape[1] > 1 or number % _EVERY:
+        return ""
+    since = len(losses) - 1 - int(losses[:, 0].argmin())
+    return f"no better trial among the last {since}" if since >= _STAGNANT else ""

@@ -1,11 +1,15 @@
-"""A trial's reports as a curve of losses: smaller is better."""
+"""A trial's reports as a curve of losses (smaller is better), and its state at a step."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
 from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import gammaln
 
 from footplate.domain.studies.trials import TrialState
 
@@ -14,10 +18,12 @@ if TYPE_CHECKING:
 
     from footplate.domain.studies.metrics import Metric
     from footplate.domain.studies.trials import Trial
-
+    from footplate.tuning.axes import Floats
 
 _MOST = 1e100
 """Values beyond it come from trainings that have diverged, and would break sums."""
+_CEILING = 8.0
+"""Of the scale: e^7 times as far from the best as the middle is."""
 
 
 @dataclass(frozen=True)
@@ -88,3 +94,85 @@ def whole_curves(ruler: Ruler, trials: Sequence[Trial]) -> list[Curve]:
 
 def ran_whole(trial: Trial) -> bool:
     return trial.state is TrialState.SUCCEEDED and not trial.stopped_early
+
+
+@dataclass(frozen=True)
+class CurveState:
+    """Losses of several curves at one x, one of each for a curve; infinite where it had none."""
+
+    first: Floats
+    before: Floats
+    """The best by half of the way."""
+    best: Floats
+    last: Floats
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Of one curve's best loss, by the whole curves that passed the same point."""
+
+    chance: float
+    """Of becoming better than all of these."""
+    low: float
+    high: float
+    """One deviation off what is expected."""
+    told: Floats
+    """The logarithms of the densities that it has for the whole curves' ends, each left out."""
+
+
+def passing(curves: Sequence[Curve], x: float) -> CurveState:
+    return CurveState(*np.array([_known(curve, x) for curve in curves]).T)
+
+
+def density(errors: Floats, variance: float, freedom: float) -> Floats:
+    """Of Student's distribution, as its logarithm."""
+    level = gammaln((freedom + 1.0) / 2.0) - gammaln(freedom / 2.0)
+    level -= 0.5 * math.log(freedom * math.pi * variance)
+    tail = (freedom + 1.0) / 2.0 * np.log1p(errors**2 / (variance * freedom))
+    return np.asarray(level - tail)
+
+
+def _known(curve: Curve, x: float) -> tuple[float, float, float, float]:
+    so_far = curve.until(x)
+    if not so_far.xs:
+        return math.inf, math.inf, math.inf, math.inf
+    half = so_far.until(x / 2.0).losses or so_far.losses[:1]
+    return so_far.losses[0], min(half), so_far.best, so_far.losses[-1]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """0 is the best end of a whole curve, 1 the middle one; what is worse counts by its logarithm,
+    as how bad bad trials are hardly matters.
+    """
+
+    best: float
+    middle: float
+
+    @property
+    def unit(self) -> float:
+        return self.middle - self.best
+
+    def place(self, losses: Floats) -> Floats:
+        with np.errstate(over="ignore"):
+            places = (losses - self.best) / self.unit
+        far = 1.0 + np.log(np.maximum(places, 1.0))
+        return np.clip(np.where(places > 1.0, far, places), -_CEILING, _CEILING)
+
+    def loss(self, place: float) -> float:
+        stretched = place if place <= 1.0 else math.exp(min(place, _CEILING) - 1.0)
+        return self.best + stretched * self.unit
+
+    def steepness(self, places: Floats) -> Floats:
+        """By how much a place changes with the loss, as its logarithm."""
+        return -math.log(self.unit) - np.maximum(places - 1.0, 0.0)
+
+
+def scale_of(ends: Sequence[float]) -> Scale | None:
+    """None where ends don't differ."""
+    numbers = [end for end in ends if math.isfinite(end)]
+    best = min(numbers, default=math.inf)
+    if max(numbers, default=best) <= best:
+        return None
+    middle = median(numbers)
+    return Scale(best, middle if middle > best else sum(numbers) / len(numbers))

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr
 
-from footplate.tuning.gaussian.fitting import Evidence, fit
-from footplate.tuning.gaussian.hyperparameters import Beliefs
-from footplate.tuning.gaussian.kernel import matern, squared_distances
+from footplate.tuning.gaussian.fitting import Beliefs, Evidence, fit
+from footplate.tuning.gaussian.posterior import matern, squared_distances
 from footplate.tuning.stopping.curves import whole_curves
 
 if TYPE_CHECKING:

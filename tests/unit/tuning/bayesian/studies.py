@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from footplate.domain.studies.metrics import Goal, Measurement, Metric
 from footplate.domain.studies.study import Noise, Study, StudyConfig
 from footplate.domain.studies.trials import Trial, TrialState
+from footplate.tuning.bayesian.model import newest, wanted
 from footplate.tuning.bayesian.model_fit import refit
-from footplate.tuning.bayesian.refit_schedule import newest, wanted
 from footplate.tuning.bayesian.search import BayesianSearch
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from footplate.domain.studies.parameters import Branch, CategoricalParameter, DoubleParameter
 from footplate.domain.studies.space import SearchSpace
-from footplate.tuning.bayesian.marginals import Marginals, weight
+from footplate.tuning.bayesian.plateaus import Marginals, weight
 from footplate.tuning.encoding import Encoding
 from footplate.tuning.sampling import generator
 from tests.unit.tuning.spaces import BRIEF, spaces

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footplate.tuning.bayesian.acquisition import LogExpectedImprovement
-from footplate.tuning.bayesian.loss_warping import Warp
+from footplate.tuning.bayesian.candidate_value import LogExpectedImprovement
 from footplate.tuning.bayesian.model import Model, model_from_record
-from footplate.tuning.gaussian.hyperparameters import Hyperparameters
+from footplate.tuning.bayesian.surrogate import Warp
+from footplate.tuning.gaussian.fitting import Hyperparameters
 from tests.unit.tuning.spaces import BRIEF
 
 FINITE = st.floats(-1.7e308, 1.7e308, allow_subnormal=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footplate.tuning.bayesian.refit_schedule import counts, following, lineage, newest, wanted
+from footplate.tuning.bayesian.model import counts, following, lineage, newest, wanted
 
 COUNTS = st.integers(0, 2000)
 INHERITED = st.integers(0, 500)

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from footplate.domain.studies.parameters import CategoricalParameter, DoubleParameter
 from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.trials import Trial, TrialState
-from footplate.tuning.bayesian.model import model_from_record
+from footplate.tuning.bayesian.model import counts, model_from_record, newest, wanted
 from footplate.tuning.bayesian.model_fit import refit
-from footplate.tuning.bayesian.refit_schedule import counts, newest, wanted
 from footplate.tuning.bayesian.search import BayesianSearch
 from footplate.tuning.sampling import draw, generator
 from tests.unit.tuning.bayesian.studies import empty, finished, with_finished, with_pending

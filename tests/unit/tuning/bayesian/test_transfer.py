@@ -22,9 +22,8 @@ from footplate.domain.studies.parameters import (
 from footplate.domain.studies.space import SearchSpace
 from footplate.tuning.bayesian.model import model_from_record
 from footplate.tuning.bayesian.model_fit import refit
-from footplate.tuning.bayesian.prior import Belief
+from footplate.tuning.bayesian.prior import Belief, SpaceMapping
 from footplate.tuning.bayesian.search import BayesianSearch
-from footplate.tuning.bayesian.space_mapping import SpaceMapping
 from footplate.tuning.encoding import Encoding
 from footplate.tuning.sampling import generator
 from tests.unit.tuning.bayesian.studies import best_loss, empty, search

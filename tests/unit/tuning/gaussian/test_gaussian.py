@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from footplate.domain.studies.parameters import DoubleParameter
 from footplate.domain.studies.space import SearchSpace
 from footplate.tuning.encoding import Encoding
-from footplate.tuning.gaussian.fitting import Evidence, fit
-from footplate.tuning.gaussian.hyperparameters import Beliefs, Hyperparameters, from_logs
+from footplate.tuning.gaussian.fitting import Beliefs, Evidence, Hyperparameters, fit, from_logs
 from footplate.tuning.gaussian.posterior import Posterior
 from tests.unit.tuning.spaces import BRIEF, spaces
 

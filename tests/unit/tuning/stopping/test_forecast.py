@@ -9,11 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footplate.tuning.stopping.curve_state import Forecast, passing
-from footplate.tuning.stopping.curves import Curve
-from footplate.tuning.stopping.forecast import forecast_end
-from footplate.tuning.stopping.level_forecast import by_levels
-from footplate.tuning.stopping.loss_scale import Scale, scale_of
+from footplate.tuning.stopping.curves import Curve, Forecast, Scale, passing, scale_of
+from footplate.tuning.stopping.forecast import by_levels, forecast_end
 from tests.unit.tuning.spaces import BRIEF
 
 LOSSES = st.floats(-1e99, 1e99) | st.just(math.inf)

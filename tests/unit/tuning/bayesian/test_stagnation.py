@@ -7,9 +7,8 @@ import numpy as np
 from footplate.domain.studies.parameters import DoubleParameter
 from footplate.domain.studies.space import SearchSpace
 from footplate.tuning.bayesian.model_fit import refit
-from footplate.tuning.bayesian.search import BayesianSearch
+from footplate.tuning.bayesian.search import BayesianSearch, reason_to_explore
 from footplate.tuning.designer import Reason
-from footplate.tuning.stagnation import reason_to_explore
 from tests.unit.tuning.bayesian.studies import empty, with_finished
 
 BETTER_AND_BETTER = np.arange(20.0, 0.0, -1.0)[:, None]

@@ -1,4 +1,4 @@
-"""Grid search: every point in order."""
+"""Grid search: every point in order. Random search: uniform along the axes."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from math import log10
 from typing import TYPE_CHECKING
 
 from footplate.tuning.designer import Batch, Explanation, Reason, Suggestion
-from footplate.tuning.seen_points import all_tried, tried
+from footplate.tuning.sampling import all_tried, draw_new, generator, repeats, tried
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from footplate.domain.studies.space import Point, SearchSpace
     from footplate.domain.studies.study import Study
-    from footplate.tuning.seen_points import SeenPoints
-
+    from footplate.tuning.sampling import SeenPoints
 
 _UNCOUNTABLE = 10**15
 
@@ -49,3 +48,23 @@ def _new_points(space: SearchSpace, size: int, known: SeenPoints) -> Iterator[tu
         point = space.point_at(index)
         if point not in known:
             yield index, point
+
+
+class RandomSearch:
+    """Each parameter by its scale, independently; a value of several has an equal chance.
+
+    No point comes again before all have been tried. Then there are none left, unless the study
+    says that its measurements are noisy: then they start over.
+    """
+
+    def suggest(self, study: Study, count: int, seed: int) -> Batch:
+        space, known = study.config.space, tried(study)
+        found: list[Suggestion] = []
+        for place in range(count):
+            rng = generator(seed, len(study.trials) + place)
+            point = draw_new(space, rng, known, again=repeats(study))
+            if point is None:
+                return Batch(tuple(found), all_tried(study))
+            known.add(point)
+            found.append(Suggestion(point, Explanation(Reason.RANDOM, "drawn at random")))
+        return Batch(tuple(found))
