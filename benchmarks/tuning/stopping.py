@@ -7,7 +7,7 @@ python benchmarks/tuning/stopping.py --sampler footplate --rules halving --trial
 Eight trainings run side by side. Counted are the epochs of all of them together until one has a
 loss (without its noise) as low as the final loss of the best 1 % of random settings. Then all rules
 go on until the same number of trials has run: what is best then says whether one was stopped that
-should not have been.
+should not have been. *Lost*: the training that would have ended best of all was stopped.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ def run(
     measured: dict[int, list[float]] = {}
     points = {}
     ends: dict[int, tuple[float, float]] = {}
+    cut: set[int] = set()
     steps, reached = 0, 0
 
     def start(now: float) -> None:
@@ -78,10 +79,12 @@ def run(
             heapq.heappush(events, (now + paces[number - 1], number, epoch + 1))
             continue
         stopper.end(number, stopped=stopped)
+        cut |= {number} if stopped else set()
         sampler.tell(number, measured[number][:epoch], stopped=stopped)
         ends[number] = loss if math.isfinite(loss) else math.inf, true
         start(now)
     finals = [float(trainings.true(point)[-1]) for point in points.values()]
+    best_ones = {i + 1 for i, final in enumerate(finals) if final == np.nanmin(finals)}
     return {
         "trainings": trainings.name,
         "rule": rule,
@@ -91,6 +94,7 @@ def run(
         "reached": reached,
         "best": min(ends.values())[1],
         "median": float(np.nanmedian(finals)),
+        "lost": best_ones <= cut,
         "cpu_s": time.process_time() - began,
     }
 
@@ -117,9 +121,8 @@ def _trainings(name: str, seed: int, cache: Path) -> Trainings:
 def _print_table(results: list[dict[str, object]], options: argparse.Namespace) -> None:
     """Ratios are of sums over seeds, as steps are what is paid for."""
     print(f"{options.trials} trials, {options.seeds} seeds, points: {options.sampler}")
-    print(
-        f"{'family':14}{'rule':18}{'faster':>8}{'steps':>8}{'missed':>8}{'worse':>8}{'at most':>9}"
-    )
+    heads = f"{'faster':>8}{'steps':>8}{'missed':>8}{'worse':>8}{'at most':>9}{'lost':>6}"
+    print(f"{'family':14}{'rule':18}{heads}")
     rules, families = options.rules, options.families
     overall: dict[str, list[float]] = defaultdict(list)
     for family in [*families, "all"]:
@@ -129,7 +132,7 @@ def _print_table(results: list[dict[str, object]], options: argparse.Namespace) 
             mine = {_case(r): r for r in chosen if r["rule"] == rule}
             row = _compared(mine, base)
             overall[rule].append(row[0])
-            print(f"{family:14}{rule:18}" + "{:8.2f}{:8.2f}{:8d}{:8d}{:9.3f}".format(*row))
+            print(f"{family:14}{rule:18}" + "{:8.2f}{:8.2f}{:8d}{:8d}{:9.3f}{:6d}".format(*row))
     for rule in rules:
         known = [ratio for ratio in overall[rule][:-1] if ratio > 0.0]
         mean = math.exp(sum(map(math.log, known)) / max(1, len(known)))
@@ -142,9 +145,10 @@ def _case(result: dict[str, object]) -> tuple[str, int]:
 
 def _compared(
     mine: dict[tuple[str, int], dict[str, object]], base: dict[tuple[str, int], dict[str, object]]
-) -> tuple[float, float, int, int, float]:
+) -> tuple[float, float, int, int, float, int]:
     """Faster to the target, steps of all trials (a part of those without stopping), how often the
-    target was missed that is reached without, how often the end was worse, and by how much at most.
+    target was missed that is reached without, how often the end was worse, by how much at most, and
+    how often the training was stopped that would have ended best.
 
     Runs that don't reach it even without stopping don't count for the first.
     """
@@ -155,7 +159,8 @@ def _compared(
     losses = [_regret(mine[case], base[case]) for case in base]
     share = _sum(r["steps"] for r in mine.values()) / _sum(r["steps"] for r in base.values())
     worse = sum(loss > _WORSE for loss in losses)
-    return needed / max(paid, 1.0), share, len(missed), worse, max(losses)
+    lost = sum(bool(r["lost"]) for r in mine.values())
+    return needed / max(paid, 1.0), share, len(missed), worse, max(losses), lost
 
 
 def _regret(mine: dict[str, object], base: dict[str, object]) -> float:

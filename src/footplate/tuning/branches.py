@@ -4,6 +4,8 @@ A branch is a combination of values of the parameters that others depend on, or 
 another parameter that is always active. Of N branches each is tried at least once in any 4 N + 8
 consecutive trials, whatever a model believes, unless all its points have been tried:
 
+- of up to 20 branches each has a trial among the first N + 10: after 10 trials those come next
+  that had none;
 - after 3 N + 8 trials without it a branch is overdue, and the one that waits longest is next;
 - at most N - 1 others stand before it, each for one trial: after that they aren't overdue.
 
@@ -39,6 +41,9 @@ if TYPE_CHECKING:
 
 MOST = 64
 """Of more combinations, those of each parameter count by themselves."""
+FEW = 20
+"""Of more branches, none has a trial of its own before it is overdue."""
+INITIAL_TRIALS = 10
 _MARGIN = 8
 _SPACES = 64
 
@@ -99,12 +104,14 @@ def neglected(space: SearchSpace, trials: Sequence[Point], *, again: bool) -> Ne
     ``again``: whether points may be tried again.
     """
     small = branches(space)
-    found = _oldest(small, 3 * len(small) + _MARGIN, trials, again=again)
+    overdue = 3 * len(small) + _MARGIN
+    first = INITIAL_TRIALS if len(small) <= FEW else overdue
+    found = _oldest(small, (overdue, first), trials, again=again)
     large = [choice for choice in _choices(space) if _size(choice) > MOST]
     overdue = 2 * (len(small) + sum(map(_size, large))) + _MARGIN
     if found is None and large and len(trials) >= overdue:
         every = (branch for choice in large for branch in _branches(space, choice))
-        found = _oldest(every, overdue, trials, again=again)
+        found = _oldest(every, (overdue, overdue), trials, again=again)
     return found
 
 
@@ -116,14 +123,21 @@ def branches(space: SearchSpace) -> tuple[SpaceBranch, ...]:
 
 
 def _oldest(
-    branches: Iterable[SpaceBranch], overdue: int, trials: Sequence[Point], *, again: bool
+    branches: Iterable[SpaceBranch],
+    overdue: tuple[int, int],
+    trials: Sequence[Point],
+    *,
+    again: bool,
 ) -> Neglected | None:
-    """Of those that are overdue the one that has waited longest, the first of several."""
+    """Of those that are overdue the one that has waited longest, the first of several.
+
+    ``overdue``: after how many trials without it a branch is, and one that has had none.
+    """
     found: Neglected | None = None
-    for branch in branches if len(trials) >= overdue else ():
+    for branch in branches if len(trials) >= min(overdue) else ():
         since = next((i for i, point in enumerate(reversed(trials)) if branch.has(point)), None)
         waited = len(trials) if since is None else since
-        if waited < max(overdue, found.trials + 1 if found else 0):
+        if waited < max(overdue[since is None], found.trials + 1 if found else 0):
             continue
         if again or not branch.inside(trials).everything:
             found = Neglected(branch, waited, since is not None)

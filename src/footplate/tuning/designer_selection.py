@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from footplate.tuning.bayesian.model import Model
     from footplate.tuning.designer import Designer
 
-_SUGGESTING = 4
+_SUGGESTING = 5
 """Counts the changes after which the same model, trials and seed give another point."""
 
 

@@ -15,7 +15,7 @@ from footplate.domain.studies.parameters import (
     IntegerParameter,
 )
 from footplate.domain.studies.space import SearchSpace
-from footplate.tuning.branches import MOST, bound, branches, neglected
+from footplate.tuning.branches import FEW, INITIAL_TRIALS, MOST, bound, branches, neglected
 from footplate.tuning.encoding import Encoding
 from footplate.tuning.sampling import draw, draw_new, generator
 from tests.unit.tuning.spaces import BRIEF, spaces
@@ -86,6 +86,19 @@ def test_the_reason_says_how_long_a_branch_has_waited() -> None:
     assert str(neglected(space, trials, again=False)) == "branch `adam` not tried for 14 trials"
 
 
+def test_more_than_twenty_branches_wait_until_they_are_overdue() -> None:
+    few, many = (
+        SearchSpace((CategoricalParameter("kind", tuple(map(str, range(count)))), GAMMA))
+        for count in (FEW, FEW + 1)
+    )
+    trials: list[Point] = [{"kind": "0", "gamma": 0.5}] * INITIAL_TRIALS
+    assert neglected(few, trials[1:], again=False) is None
+    found = neglected(few, trials, again=False)
+    assert str(found) == "branch `1` not tried in the first 10 trials"
+    assert neglected(many, trials, again=False) is None
+    assert neglected(many, trials * 8, again=False) is not None
+
+
 def test_a_branch_without_points_left_is_left_out() -> None:
     space = SearchSpace((CategoricalParameter("c", ("a", "b")), IntegerParameter("i", 0, 50)))
     few: Point = {"c": "a", "i": 0}
@@ -135,6 +148,8 @@ def test_each_branch_is_tried_within_the_bound(space: SearchSpace, seed: int, ke
         else:
             trials.append(draw(loved[kept % len(loved)].space, generator(seed, number)))
     for branch in every:
+        if len(every) <= FEW:
+            assert any(map(branch.has, trials[: len(every) + INITIAL_TRIALS]))
         gap = 0
         for trial in trials:
             gap = 0 if branch.has(trial) else gap + 1

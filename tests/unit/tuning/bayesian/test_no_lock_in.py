@@ -20,7 +20,7 @@ from footplate.domain.studies.parameters import (
 from footplate.domain.studies.space import SearchSpace
 from footplate.tuning.bayesian.model_fit import refit
 from footplate.tuning.bayesian.search import BayesianSearch
-from footplate.tuning.branches import bound, branches
+from footplate.tuning.branches import INITIAL_TRIALS, bound, branches
 from footplate.tuning.designer import Reason
 from tests.unit.tuning.bayesian.studies import empty, finished, with_finished, with_pending
 
@@ -107,7 +107,10 @@ def assert_bounded(space: SearchSpace, points: list[Point]) -> None:
 @given(st.sampled_from(sorted(LOSSES)), branching(), st.integers(0, 2**31))
 def test_each_branch_is_tried_within_the_bound(name: str, space: SearchSpace, seed: int) -> None:
     study = searched(empty(space), LOSSES[name], bound(space) + 4, 1, seed)
-    assert_bounded(space, [trial.point for trial in study.trials])
+    points = [trial.point for trial in study.trials]
+    assert_bounded(space, points)
+    first = points[: len(branches(space)) + INITIAL_TRIALS]
+    assert all(any(map(branch.has, first)) for branch in branches(space))
 
 
 @pytest.mark.parametrize(("name", "parallel"), [("plateaus", 4), ("failures in a branch", 16)])
