@@ -106,7 +106,7 @@ class Network:
         timeout_s: float,
     ) -> WorkerProcess:
         """Ready to join."""
-        told = {
+        options = {
             "reducers": [each.address for each in reducers],
             "rank": rank,
             "world": world,
@@ -115,7 +115,7 @@ class Network:
             "limits": {"timeout_s": timeout_s, "patience_s": LONG_S},
         }
         self.add(host)
-        started = WorkerProcess(told, self._in(host))
+        started = WorkerProcess(options, self._in(host))
         self._processes.append(started)
         assert started.answer() == {"said": "ready"}
         return started

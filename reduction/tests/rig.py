@@ -100,10 +100,10 @@ class WorkerProcess(Spoken):
     """One worker, as ``reduction/tests/worker.py`` is told to be."""
 
     def __init__(
-        self, told: dict[str, object], under: Sequence[str] = (), python: str = sys.executable
+        self, options: dict[str, object], under: Sequence[str] = (), python: str = sys.executable
     ) -> None:
         script = str(Path(__file__).with_name("worker.py"))
-        super().__init__(*under, python, script, json.dumps(told))
+        super().__init__(*under, python, script, json.dumps(options))
 
     def tell(self, command: str) -> None:
         if self.process.stdin is not None:
@@ -156,7 +156,7 @@ class ReducerProcesses:
         **limits: float,
     ) -> list[WorkerProcess]:
         """Joined. ``pythons`` run them in turn."""
-        told = {
+        options = {
             "reducers": [each.address for each in reducers],
             "world": world,
             "group": group,
@@ -164,7 +164,7 @@ class ReducerProcesses:
             "limits": {"timeout_s": LONG_S, "patience_s": LONG_S, **limits},
         }
         started = [
-            WorkerProcess({**told, "rank": rank}, python=pythons[rank % len(pythons)])
+            WorkerProcess({**options, "rank": rank}, python=pythons[rank % len(pythons)])
             for rank in range(world)
         ]
         self._all += started

@@ -35,26 +35,26 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
 
 
 def test_info_says_what_is_here() -> None:
-    told = run("info")
-    assert told.returncode == 0
-    lines = told.stdout.splitlines()
+    output = run("info")
+    assert output.returncode == 0
+    lines = output.stdout.splitlines()
     assert lines[0] == f"footplate-reduction {__version__}"
-    assert f"engine portable (NumPy {np.__version__})" in told.stdout
+    assert f"engine portable (NumPy {np.__version__})" in output.stdout
     assert sum(line.endswith(", used") for line in lines) == 1
 
 
 @pytest.mark.parametrize(
-    ("environment", "told"),
+    ("environment", "output"),
     [
         ({"FOOTPLATE_REDUCTION_TOKEN": "short"}, "must have at least 16"),
         ({"FOOTPLATE_REDUCTION_JOB": ""}, "FOOTPLATE_REDUCTION_JOB is not set"),
         ({"FOOTPLATE_REDUCTION_PORT": "x"}, "FOOTPLATE_REDUCTION_PORT is 'x'"),
     ],
 )
-def test_a_wrong_setting_is_said_in_one_line(environment: dict[str, str], told: str) -> None:
+def test_a_wrong_setting_is_said_in_one_line(environment: dict[str, str], output: str) -> None:
     ended = run("reducer", **environment)
     assert ended.returncode == 2
-    assert told in ended.stderr
+    assert output in ended.stderr
     assert len(ended.stderr.splitlines()) == 1
 
 
@@ -78,10 +78,10 @@ def test_a_reducer_tells_who_comes_and_goes_and_counts(
 
     as_workers(2, [reducer.address], act, group="9/0")
     reducer.await_line("group 9/0 lane 0: all workers have left; parts of 3 collectives were added")
-    told = "\n".join(reducer.lines)
+    output = "\n".join(reducer.lines)
     for rank in range(2):
-        assert f"group 9/0 lane 0: worker {rank} of 2 joined from 127.0.0.1:" in told
-    assert "group 9/0 lane 0: begins with 2 workers" in told
+        assert f"group 9/0 lane 0: worker {rank} of 2 joined from 127.0.0.1:" in output
+    assert "group 9/0 lane 0: begins with 2 workers" in output
     reducer.signal(signal.SIGTERM)
     assert reducer.await_end() == 0
     statistics = json.loads(path.read_text())

@@ -109,8 +109,8 @@ def test_a_reducer_that_does_not_have_the_token_is_not_trusted(
     header, hello = worker.receive()
     assert header.type is FrameType.HELLO
     assert TOKEN.encode() not in hello
-    told = b'{"proof": "' + b"0" * 64 + b'"}'
-    worker.send(Header(FrameType.WELCOME, nbytes=len(told)), told)
+    payload = b'{"proof": "' + b"0" * 64 + b'"}'
+    worker.send(Header(FrameType.WELCOME, nbytes=len(payload)), payload)
     with pytest.raises(ReductionError, match="token: "):
         coming.result(LONG_S)
     worker.close()

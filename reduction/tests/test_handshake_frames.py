@@ -81,9 +81,9 @@ def test_the_token_never_travels() -> None:
 
 def test_the_proofs_are_those_of_the_protocol() -> None:
     """Worked out by hand from PROTOCOL.md: another implementation comes to the same."""
-    told = json.loads(said())
-    proof = told.pop("proof")
-    canonical = json.dumps(told, sort_keys=True, separators=(",", ":"))
+    fields = json.loads(said())
+    proof = fields.pop("proof")
+    canonical = json.dumps(fields, sort_keys=True, separators=(",", ":"))
     key, words = TOKEN.encode(), f"worker\n{MINE}{YOURS}\n{canonical}".encode()
     assert proof == hmac.new(key, words, hashlib.sha256).hexdigest()
     welcome = json.loads(payload(parse_hello(said(), TOKEN, CHALLENGE).welcome))
@@ -104,10 +104,10 @@ def test_a_hello_that_was_said_to_another_challenge_is_refused() -> None:
 
 @pytest.mark.parametrize("key", ["job", "group", "rank", "world", "lane", "timeout", "nonce"])
 def test_nothing_of_a_hello_can_be_changed_on_its_way(key: str) -> None:
-    told = json.loads(said())
-    told[key] = "ee" * 32 if key == "nonce" else 1 if told[key] != 1 else 2
+    fields = json.loads(said())
+    fields[key] = "ee" * 32 if key == "nonce" else 1 if fields[key] != 1 else 2
     with pytest.raises(Refused, match=r"^token: "):
-        parse_hello(json.dumps(told).encode(), TOKEN, CHALLENGE)
+        parse_hello(json.dumps(fields).encode(), TOKEN, CHALLENGE)
 
 
 def test_a_reducer_without_the_token_is_found_out() -> None:
@@ -158,16 +158,16 @@ def test_a_worker_with_the_token_is_checked_all_the_same(
 
 @pytest.mark.parametrize("version", [0, 2, "1", None, True, [1] * 500])
 def test_another_version_is_refused_by_both_sides(version: object) -> None:
-    told = json.dumps({"version": version, "nonce": MINE, "lanes": 1}).encode()
+    fields = json.dumps({"version": version, "nonce": MINE, "lanes": 1}).encode()
     with pytest.raises(Refused, match=r"^version: "):
-        parse_challenge(told)
+        parse_challenge(fields)
     with pytest.raises(Refused, match=r"^version: "):
-        parse_hello(told, TOKEN, CHALLENGE)
+        parse_hello(fields, TOKEN, CHALLENGE)
 
 
 def test_what_is_not_known_is_ignored() -> None:
-    told = {"version": 1, "nonce": MINE, "lanes": 2, "colour": "green"}
-    assert parse_challenge(json.dumps(told).encode()) == Challenge(MINE, 2)
+    fields = {"version": 1, "nonce": MINE, "lanes": 2, "colour": "green"}
+    assert parse_challenge(json.dumps(fields).encode()) == Challenge(MINE, 2)
 
 
 deep = b"[" * 4096
@@ -196,9 +196,9 @@ def test_other_bytes_are_refused(parse: Callable[[bytes], object], said: bytes) 
         st.sampled_from([1, MINE, "\ud800", None, 1.5, [], {"a": 1}]),
     )
 )
-def test_objects_of_the_right_keys_and_wrong_values_are_refused(told: dict[str, object]) -> None:
+def test_objects_of_the_right_keys_and_wrong_values_are_refused(fields: dict[str, object]) -> None:
     with pytest.raises(Refused):
-        parse_hello(json.dumps(told).encode(), TOKEN, CHALLENGE)
+        parse_hello(json.dumps(fields).encode(), TOKEN, CHALLENGE)
 
 
 @given(st.binary(min_size=32, max_size=32))

@@ -96,8 +96,8 @@ def test_a_wrong_handshake_is_refused_with_the_reason(
 def test_another_version_is_refused(reducer: ReducerProcess) -> None:
     handshake = Raw.to(reducer.address)
     handshake.challenge()
-    told = b'{"version": 2}'
-    handshake.send(Header(FrameType.HELLO, nbytes=len(told)), told)
+    payload = b'{"version": 2}'
+    handshake.send(Header(FrameType.HELLO, nbytes=len(payload)), payload)
     assert refusal(handshake).startswith("version: ")
 
 

@@ -21,7 +21,7 @@ WORKER = {
 
 
 def test_a_worker_is_told_all_by_its_environment() -> None:
-    told = {
+    variables = {
         "FOOTPLATE_REDUCTION_TIMEOUT": "2.5",
         "FOOTPLATE_REDUCTION_PATIENCE": "60",
         "FOOTPLATE_REDUCTION_BUDGET": "65536",
@@ -30,7 +30,7 @@ def test_a_worker_is_told_all_by_its_environment() -> None:
         "FOOTPLATE_REDUCTION_ENGINE": "portable",
         "FOOTPLATE_ATTEMPT": "3",
     }
-    settings = worker_settings({**WORKER, **told})
+    settings = worker_settings({**WORKER, **variables})
     assert settings.reducers == (("10.0.0.1", 7701), ("reducer-1", 7700), ("fd00::1", 7703))
     assert (settings.job, settings.token) == ("job", "sixteen letters!")
     assert settings.limits == Limits(2.5, 60.0, 65536, 4096)

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 
 class Worker:
-    def __init__(self, told: dict[str, Any]) -> None:
-        self._told = told
+    def __init__(self, options: dict[str, Any]) -> None:
+        self._options = options
         self._client: Client | None = None
         self._pending: list[Pending] = []
 
@@ -37,8 +37,8 @@ class Worker:
         return digest
 
     def _join(self) -> None:
-        told = dict(self._told, limits=Limits(**self._told["limits"]))
-        self._client = connect(told.pop("reducers"), **told)
+        options = dict(self._options, limits=Limits(**self._options["limits"]))
+        self._client = connect(options.pop("reducers"), **options)
 
     def _start(self, nbytes: str, dtype: str = "FLOAT32") -> None:
         vector = np.zeros(int(nbytes), np.uint8)
@@ -52,7 +52,7 @@ class Worker:
         self._wait()
 
     def _digest(self, elements: str) -> str:
-        vector = numbers(self._told["rank"], int(elements))
+        vector = numbers(self._options["rank"], int(elements))
         self._joined().all_reduce(vector, WireType.FLOAT32)
         return hashlib.sha256(vector.tobytes()).hexdigest()
 

@@ -140,15 +140,15 @@ def _check(hello: Hello, token: str) -> None:
     check_job(hello.job)
     check_token(token)
     if not 1 <= hello.world <= LARGEST_WORLD or not 0 <= hello.rank < hello.world:
-        told = "rank {} of world {}: a world has 1 to {} workers, ranks count from 0"
-        raise ValueError(told.format(hello.rank, hello.world, LARGEST_WORLD))
+        message = "rank {} of world {}: a world has 1 to {} workers, ranks count from 0"
+        raise ValueError(message.format(hello.rank, hello.world, LARGEST_WORLD))
 
 
 def _check_types(vector: memoryview, held: WireType, wire: WireType | None) -> None:
     narrow = wire in (WireType.FLOAT16, WireType.BFLOAT16)
     if wire is not None and wire is not held and not (held is WireType.FLOAT32 and narrow):
-        told = f"{held.name} can't travel as {wire.name}"
-        raise ValueError(told + "; only FLOAT32 can as another: as FLOAT16 or BFLOAT16")
+        message = f"{held.name} can't travel as {wire.name}"
+        raise ValueError(message + "; only FLOAT32 can as another: as FLOAT16 or BFLOAT16")
     if len(vector) % held.itemsize:
         raise ValueError(f"{len(vector)} bytes are no whole elements of {held.name}")
 

@@ -113,7 +113,7 @@ class Endpoint:
             connection.sendall(hello_frame(self._hello, self._token, self._challenge, self._nonce))
         except ReductionError as error:
             connection.close()
-            raise self._told(error) from None
+            raise self._with_name(error) from None
         except BaseException:
             connection.close()
             raise
@@ -125,9 +125,9 @@ class Endpoint:
             check_welcome(payload, self._token, self._challenge, self._nonce)
         except ReductionError as error:
             passing = str(error).startswith(TAKEN) and time.monotonic() < self._patient_until
-            raise (_Unreached(str(error)) if passing else self._told(error)) from None
+            raise (_Unreached(str(error)) if passing else self._with_name(error)) from None
 
-    def _told(self, error: ReductionError) -> ReductionError:
+    def _with_name(self, error: ReductionError) -> ReductionError:
         return ReductionError(f"reducer {self.name}: {error}", error.culprit)
 
     def _loss(self, connection: socket.socket) -> ReductionError:
@@ -194,9 +194,9 @@ class _ConnectionSet:
             self._endpoints.insert(at + 1, Endpoint(reached.address, hello, self._token))
         for each in self._endpoints:
             if each.lanes not in (0, reached.lanes):
-                told = "reducers {} and {} have {} and {} lanes; all must have the same number"
+                message = "reducers {} and {} have {} and {} lanes; all must have the same number"
                 lanes = each.lanes, reached.lanes
-                raise ReductionError(told.format(each.name, reached.name, *lanes))
+                raise ReductionError(message.format(each.name, reached.name, *lanes))
 
     def _check_time(self) -> None:
         passed_s = time.monotonic() - self._began
@@ -205,8 +205,8 @@ class _ConnectionSet:
             _log.warning("reducer %s is not there yet (%s)", away[0].name, away[0].trouble)
             self._warned = True
         if passed_s > self._hello.patience_s and away:
-            told = f"reducer {away[0].name} could not be reached: {away[0].trouble}"
-            raise ReductionError(told)
+            message = f"reducer {away[0].name} could not be reached: {away[0].trouble}"
+            raise ReductionError(message)
         if passed_s > self._hello.patience_s + self._hello.timeout_s:
             silent = next(each.name for each in self._endpoints if not each.welcomed)
             raise ReductionError(f"no welcome came from reducer {silent}")

@@ -23,6 +23,6 @@ def choose_engine(name: str | None = None) -> Engine:
     if name is None:
         return next(iter(there.values()))
     if name not in there:
-        told = "engine {!r} does not work here; there is {}"
-        raise ValueError(told.format(name, " and ".join(there)))
+        message = "engine {!r} does not work here; there is {}"
+        raise ValueError(message.format(name, " and ".join(there)))
     return there[name]

@@ -178,8 +178,8 @@ def _object(payload: bytes) -> dict[str, Any]:
 
 def _check_version(said: dict[str, Any]) -> None:
     if type(said.get("version")) is not int or said["version"] != VERSION:
-        told = "version: {} is spoken here, {!r:.40} there; install the same footplate-reduction"
-        raise Refused(told.format(VERSION, said.get("version")))
+        message = "version: {} is spoken here, {!r:.40} there; install the same footplate-reduction"
+        raise Refused(message.format(VERSION, said.get("version")))
 
 
 def _nonce(said: dict[str, Any]) -> str:
@@ -194,16 +194,16 @@ def _whole(said: dict[str, Any], key: str, least: int, most: int) -> int:
     number = said.get(key)
     if type(number) is int and least <= number <= most:
         return number
-    told = "{}: {!r:.40} given, a whole number from {} to {} is allowed"
-    raise Refused(told.format(key, number, least, most))
+    message = "{}: {!r:.40} given, a whole number from {} to {} is allowed"
+    raise Refused(message.format(key, number, least, most))
 
 
 def _seconds(said: dict[str, Any], key: str) -> float:
     number: Any = said.get(key)
     if type(number) in (int, float) and 0 < number <= LONGEST_TIME_S:  # which no NaN is
         return float(number)
-    told = "{}: {!r:.40} given, more than 0 and at most {:.0f} seconds are allowed"
-    raise Refused(told.format(key, number, LONGEST_TIME_S))
+    message = "{}: {!r:.40} given, more than 0 and at most {:.0f} seconds are allowed"
+    raise Refused(message.format(key, number, LONGEST_TIME_S))
 
 
 def _name(said: dict[str, Any], key: str) -> str:

@@ -68,9 +68,11 @@ def reducer_settings(environment: Mapping[str, str]) -> ReducerSettings:
 
 def check_token(token: str) -> None:
     if len(token) < SHORTEST_TOKEN:
-        told = "FOOTPLATE_REDUCTION_TOKEN has {} characters; it must have at least {}, the same {}"
+        message = (
+            "FOOTPLATE_REDUCTION_TOKEN has {} characters; it must have at least {}, the same {}"
+        )
         where = "for all workers and reducers of a job"
-        raise SettingsError(told.format(len(token), SHORTEST_TOKEN, where))
+        raise SettingsError(message.format(len(token), SHORTEST_TOKEN, where))
 
 
 def check_job(job: str) -> None:
@@ -145,8 +147,8 @@ def _one_of(environment: Mapping[str, str], name: str, allowed: tuple[str, ...])
     given = environment.get(_PREFIX + name, "")
     if not given or given in allowed:
         return given or None
-    told = "{}{} is {!r}; it may be {}, or not set"
-    raise SettingsError(told.format(_PREFIX, name, given, " or ".join(allowed)))
+    message = "{}{} is {!r}; it may be {}, or not set"
+    raise SettingsError(message.format(_PREFIX, name, given, " or ".join(allowed)))
 
 
 def _whole(environment: Mapping[str, str], name: str, usual: int, least: int, most: int) -> int:
@@ -155,8 +157,8 @@ def _whole(environment: Mapping[str, str], name: str, usual: int, least: int, mo
         return usual
     if given.isascii() and given.isdigit() and len(given) < 20 and least <= int(given) <= most:
         return int(given)
-    told = "{}{} is {!r}; it must be a whole number from {} to {}"
-    raise SettingsError(told.format(_PREFIX, name, given, least, most))
+    message = "{}{} is {!r}; it must be a whole number from {} to {}"
+    raise SettingsError(message.format(_PREFIX, name, given, least, most))
 
 
 def _seconds(environment: Mapping[str, str], name: str, usual: float) -> float:
@@ -169,5 +171,5 @@ def _seconds(environment: Mapping[str, str], name: str, usual: float) -> float:
         number = math.nan
     if 0 < number <= LONGEST_TIME_S:
         return number
-    told = "{}{} is {!r}; it must be seconds, more than 0 and at most {:.0f}"
-    raise SettingsError(told.format(_PREFIX, name, given, LONGEST_TIME_S))
+    message = "{}{} is {!r}; it must be seconds, more than 0 and at most {:.0f}"
+    raise SettingsError(message.format(_PREFIX, name, given, LONGEST_TIME_S))

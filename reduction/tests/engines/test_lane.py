@@ -46,9 +46,9 @@ def lane(engine: Engine, world: int, limits: Limits = PATIENT) -> Iterator[tuple
 
 def everybody_hears(lanes: Lanes, hearers: list[Raw], culprit: int | None, *words: str) -> None:
     """The same sentence, which has all ``words``; also who runs the lane hears it."""
-    told = [hearer.expect_error() for hearer in hearers]
-    assert told == [told[0]] * len(told)
-    rank, sentence = told[0]
+    errors = [hearer.expect_error() for hearer in hearers]
+    assert errors == [errors[0]] * len(errors)
+    rank, sentence = errors[0]
     assert rank == (NOBODY if culprit is None else culprit)
     loss = lanes.loss()
     assert str(loss) == sentence
@@ -139,8 +139,8 @@ def test_what_a_worker_tells_is_passed_on_as_it_is(engine: Engine, culprit: int 
     with lane(engine, 3) as (lanes, workers):
         workers[1].data(ONE)
         workers[0].error("reducer 10.0.0.9:7700 was lost, güle güle", culprit)
-        told = "reducer 10.0.0.9:7700 was lost, güle güle"
-        everybody_hears(lanes, [workers[1], workers[2]], culprit, told)
+        message = "reducer 10.0.0.9:7700 was lost, güle güle"
+        everybody_hears(lanes, [workers[1], workers[2]], culprit, message)
 
 
 @EVERY_ENGINE

@@ -86,14 +86,14 @@ def lose(place: Place, backend: str, *, how: str, hook: bool = False) -> dict[st
         _fit(model, place.rank, 2)
         if place.rank == place.world - 1:
             _die(how)
-        heard = []
+        errors = []
         for _ in range(2):  # the second one starts in a group that has ended
             try:
                 _fit(model, place.rank, 1)
             except RuntimeError as error:
-                heard.append(str(error))
+                errors.append(str(error))
         del model
-    return {"heard": heard}
+    return {"errors": errors}
 
 
 def _die(how: str) -> None:
@@ -109,7 +109,7 @@ def lose_one_sum(place: Place) -> dict[str, Any]:
         try:
             dist.all_reduce(torch.ones(3))
         except reducing.ReductionError as error:
-            return {"culprit": error.culprit, "heard": str(error)}
+            return {"culprit": error.culprit, "error": str(error)}
         return {}
 
 
@@ -288,8 +288,8 @@ def other_collectives(place: Place) -> dict[str, Any]:
         dist.all_reduce(product, op=dist.ReduceOp.PRODUCT)
         empty = torch.zeros(0)
         dist.all_reduce(empty)
-        told = torch.tensor([rank])
-        dist.broadcast(told, src=1)
+        sent = torch.tensor([rank])
+        dist.broadcast(sent, src=1)
         gathered = [torch.zeros(1) for _ in range(world)]
         dist.all_gather(gathered, torch.tensor([float(rank)]))
         scattered = torch.zeros(1)
@@ -312,7 +312,7 @@ def other_collectives(place: Place) -> dict[str, Any]:
             "whole": whole.item(),
             "most": most.item(),
             "product": product.item(),
-            "told": told.item(),
+            "broadcast": sent.item(),
             "gathered": [one.item() for one in gathered],
             "scattered": scattered.item(),
             "swapped": swapped.tolist(),
@@ -363,13 +363,13 @@ def warn(place: Place, backend: str, *, hook: bool) -> dict[str, Any]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         value = train(place, backend, hook=hook, steps=2)
-    told = [str(one.message) for one in caught if "FOOTPLATE_REDUCERS" in str(one.message)]
-    return {"told": told, "offloaded": value["offloaded"], "digest": value["digest"]}
+    messages = [str(one.message) for one in caught if "FOOTPLATE_REDUCERS" in str(one.message)]
+    return {"warnings": messages, "offloaded": value["offloaded"], "digest": value["digest"]}
 
 
 def disagree(place: Place, backend: str, *, hook: bool) -> dict[str, Any]:
     try:
         train(place, backend, hook=hook, steps=1)
     except reducing.ReductionError as error:
-        return {"heard": str(error)}
+        return {"error": str(error)}
     return {}

@@ -68,9 +68,9 @@ class Ranks:
         folder = self._folder / str(self._runs)
         folder.mkdir()
         named = {"FOOTPLATE_REDUCERS": ",".join(one.address for one in reducers)}
-        told = range(world) if only_for is None else only_for
+        chosen = range(world) if only_for is None else only_for
         each = [
-            {**SETTINGS, **(named if rank in told else {}), **(environment or {})}
+            {**SETTINGS, **(named if rank in chosen else {}), **(environment or {})}
             for rank in range(world)
         ]
         order = {"program": program, "folder": str(folder), "environments": each}

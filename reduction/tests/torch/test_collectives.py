@@ -52,7 +52,7 @@ def test_what_reducers_do_not_do_is_done_by_gloo(ranks: Ranks, reducers: Reducer
             "whole": 6,
             "most": 2,
             "product": 6,
-            "told": 1,
+            "broadcast": 1,
             "gathered": [0, 1, 2],
             "scattered": 3 * rank,
             "swapped": [10 * rank, 10 * rank + 1, 10 * rank + 2],

@@ -77,9 +77,9 @@ def test_a_pytorch_that_cannot_run_the_backend_is_told_what_to_call(tmp_path: Pa
         "print(d.Backend.backend_list)\n"
         "try:\n    d.Backend.make(None)\nexcept r.ReductionError as error:\n    print(error)\n"
     )
-    known, told = printed(sys.executable, text, tmp_path).splitlines()
+    known, warning = printed(sys.executable, text, tmp_path).splitlines()
     assert known == "['footplate']"
-    assert "footplate_reduction.torch.attach(model)" in told
+    assert "footplate_reduction.torch.attach(model)" in warning
 
 
 @pytest.mark.parametrize(

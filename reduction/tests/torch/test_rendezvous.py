@@ -42,15 +42,15 @@ def test_no_name_where_nobody_has_reducers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "told"),
+    ("found", "message"),
     [
         (["a:1", "a:1", ""], "rank 0 has 'a:1', rank 2 has none"),
         (["", "a:1"], "rank 0 has none, rank 1 has 'a:1'"),
         (["a:1,b:1", "b:1,a:1"], "rank 0 has 'a:1,b:1', rank 1 has 'b:1,a:1'"),
     ],
 )
-def test_all_hear_who_has_others(found: list[str], told: str) -> None:
-    with pytest.raises(ReductionError, match=told):
+def test_all_hear_who_has_others(found: list[str], message: str) -> None:
+    with pytest.raises(ReductionError, match=message):
         agree([WorkerInfo(reducers, "x") for reducers in found])
 
 

@@ -122,8 +122,8 @@ def test_a_loss_is_the_end_of_what_is_under_way_and_of_what_comes(
     answers[1].error = ReductionError("it has ended")
     for answer in answers:
         answer.come.set()
-    told = [end.get(timeout=LONG_S) for end in ends]
-    assert told == [answers[0].error] * 2
+    errors = [end.get(timeout=LONG_S) for end in ends]
+    assert errors == [answers[0].error] * 2
     assert send(relay, FakeVector("c")).get(timeout=LONG_S) is answers[0].error
     assert client.started.empty()
     assert client.closed == ["ReductionError: worker 2 was lost"]

@@ -155,8 +155,8 @@ def load() -> Library:
         raise LibraryError(f"its library is of no use here: {error}; {_AGAIN}") from error
     found = library.interface()
     if found != INTERFACE:
-        told = "its library has interface {}, not {}: it was compiled from another version; {}"
-        raise LibraryError(told.format(found, INTERFACE, _AGAIN))
+        message = "its library has interface {}, not {}: it was compiled from another version; {}"
+        raise LibraryError(message.format(found, INTERFACE, _AGAIN))
     return library
 
 

@@ -80,8 +80,8 @@ class EndpointConnection:
         return max(self._sent[0].at, self._answered_at) + patience_s - time.monotonic()
 
     def stuck(self, patience_s: float) -> ReductionError:
-        told = "reducer {} gave no answer in collective {} within {:g} s"
-        return ReductionError(told.format(self.reducer, self._sent[0].header.seq, patience_s))
+        message = "reducer {} gave no answer in collective {} within {:g} s"
+        return ReductionError(message.format(self.reducer, self._sent[0].header.seq, patience_s))
 
     def rest(self) -> list[memoryview]:
         """Of a frame that was sent in part: what must follow before anything else may."""

@@ -24,7 +24,7 @@ from footplate_reduction.handshake_frames import error_frame, error_of
 from footplate_reduction.portable import summation
 from footplate_reduction.portable.frame_reader import Ended
 from footplate_reduction.portable.peer import Peer
-from footplate_reduction.portable.shutdown import SHUTDOWN_TIMEOUT_S, part
+from footplate_reduction.portable.shutdown import SHUTDOWN_TIMEOUT_S, shut_down
 
 if TYPE_CHECKING:
     import socket
@@ -132,9 +132,9 @@ class Lane:
     def _lateness(self, late: list[int]) -> ReductionError:
         who = "worker" if len(late) == 1 else "workers"
         names = ", ".join(str(rank) for rank in late[:16]) + (", ..." if late[16:] else "")
-        told = "{} {} sent no part of collective {} within {:g} s of the others"
+        template = "{} {} sent no part of collective {} within {:g} s of the others"
         seq = self._chunks[0].header.seq
-        return ReductionError(told.format(who, names, seq, self._limits.patience_s), late[0])
+        return ReductionError(template.format(who, names, seq, self._limits.patience_s), late[0])
 
     # Reading
 
@@ -148,8 +148,8 @@ class Lane:
         except OSError as error:
             raise self._lost(peer, error) from error
         except ValueError as error:
-            told = "worker {} sent what no worker may: {}"
-            raise ReductionError(told.format(peer.rank, error), peer.rank) from None
+            template = "worker {} sent what no worker may: {}"
+            raise ReductionError(template.format(peer.rank, error), peer.rank) from None
         if frame is not None:
             self._heed(peer, frame)
 
@@ -187,9 +187,9 @@ class Lane:
             self._chunks.append(_Chunk(header, time.monotonic()))
         first = self._chunks[place].header
         if header._replace(rank=first.rank) != first:
-            told = "workers disagree: worker {} sends {}, and worker {} sends {}"
+            template = "workers disagree: worker {} sends {}, and worker {} sends {}"
             raise ReductionError(
-                told.format(first.rank, _described(first), header.rank, _described(header))
+                template.format(first.rank, _described(first), header.rank, _described(header))
             )
         peer.begun += 1
 
@@ -251,15 +251,15 @@ class Lane:
                 raise self._gone(peer)
 
     def _gone(self, peer: Peer) -> ReductionError:
-        told = "worker {} left at collective {}, in which others wait for it"
-        return ReductionError(told.format(peer.rank, self._at()), peer.rank)
+        template = "worker {} left at collective {}, in which others wait for it"
+        return ReductionError(template.format(peer.rank, self._at()), peer.rank)
 
     def _lost(self, peer: Peer, why: OSError | None = None) -> ReductionError:
         peer.lost = True
         silent = why is not None and why.errno in tcp_options.SILENCE
         how = f"; nothing was heard of it for {self._limits.timeout_s:g} s"
-        told = "worker {} was lost at collective {}{}"
-        message = told.format(peer.rank, self._at(), how if silent else "")
+        template = "worker {} was lost at collective {}{}"
+        message = template.format(peer.rank, self._at(), how if silent else "")
         return (
             _HeartbeatTimeout(message, peer.rank) if silent else ReductionError(message, peer.rank)
         )
@@ -271,11 +271,13 @@ class Lane:
     def _notify(self, error: ReductionError) -> None:
         """Raises ReducerUnreachable if no worker could be notified."""
         silent = isinstance(error, _HeartbeatTimeout)
-        words = error_frame(str(error), error.culprit)
-        told = [peer for peer in self._peers if not peer.left and not peer.lost]
-        farewells = [(peer.connection, [*self._rest(peer), memoryview(words)]) for peer in told]
-        heard = part(farewells, self._limits.timeout_s if silent else SHUTDOWN_TIMEOUT_S)
-        if silent and not any(heard) and not any(peer.left for peer in self._peers):
+        frame = error_frame(str(error), error.culprit)
+        remaining = [peer for peer in self._peers if not peer.left and not peer.lost]
+        last_frames = [
+            (peer.connection, [*self._rest(peer), memoryview(frame)]) for peer in remaining
+        ]
+        responded = shut_down(last_frames, self._limits.timeout_s if silent else SHUTDOWN_TIMEOUT_S)
+        if silent and not any(responded) and not any(peer.left for peer in self._peers):
             raise ReducerUnreachable("no worker of the group answers; the first: " + str(error))
 
     def _rest(self, peer: Peer) -> list[memoryview]:

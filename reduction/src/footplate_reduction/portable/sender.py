@@ -15,7 +15,7 @@ from footplate_reduction.frames import FrameType, Header, WireType
 from footplate_reduction.handshake_frames import error_frame
 from footplate_reduction.portable.collective import Collective
 from footplate_reduction.portable.endpoint_connection import EndpointConnection
-from footplate_reduction.portable.shutdown import SHUTDOWN_TIMEOUT_S, part
+from footplate_reduction.portable.shutdown import SHUTDOWN_TIMEOUT_S, shut_down
 
 if TYPE_CHECKING:
     from footplate_reduction.frames import Op
@@ -156,8 +156,8 @@ class PortableSender:
             return
         why = self._why or "it was closed"
         at = self._seq - 1 if unfinished is None else unfinished.seq
-        told = "worker {} left at collective {}: {}"
-        raise ReductionError(told.format(self._rank, max(at, 0), why), self._rank)
+        message = "worker {} left at collective {}: {}"
+        raise ReductionError(message.format(self._rank, max(at, 0), why), self._rank)
 
     def _end(self, error: ReductionError) -> None:
         """Notifies the reducers first, because this process may exit as soon as its user sees the
@@ -175,4 +175,4 @@ class PortableSender:
             (each.connection, [*each.rest(), memoryview(words)])
             for each in self._endpoint_connections
         ]
-        part(said, SHUTDOWN_TIMEOUT_S)
+        shut_down(said, SHUTDOWN_TIMEOUT_S)

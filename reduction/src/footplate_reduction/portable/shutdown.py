@@ -18,21 +18,21 @@ SHUTDOWN_TIMEOUT_S = 0.5
 class _Shutdown:
     """The shutdown of one connection: sends what is left, then reads to the end."""
 
-    def __init__(self, connection: socket.socket, words: list[memoryview]) -> None:
+    def __init__(self, connection: socket.socket, frames: list[memoryview]) -> None:
         self.connection = connection
-        self.words = words
-        self.heard = False
+        self.frames = frames
+        self.responded = False
 
-    def say(self) -> bool:
+    def send(self) -> bool:
         """Whether everything is sent."""
-        while self.words:
+        while self.frames:
             try:
-                count = self.connection.send(self.words[0])
+                count = self.connection.send(self.frames[0])
             except (BlockingIOError, InterruptedError):
                 return False
-            self.words[0] = self.words[0][count:]
-            if not self.words[0]:
-                del self.words[0]
+            self.frames[0] = self.frames[0][count:]
+            if not self.frames[0]:
+                del self.frames[0]
         self.connection.shutdown(socket.SHUT_WR)
         return True
 
@@ -42,12 +42,12 @@ class _Shutdown:
             rest = self.connection.recv(1 << 16)
         except (BlockingIOError, InterruptedError):
             return False
-        self.heard = True
+        self.responded = True
         return not rest
 
-    def answered(self) -> bool:
+    def acknowledged(self) -> bool:
         """Whether the peer's kernel has acknowledged everything."""
-        if self.words:
+        if self.frames:
             return False
         try:
             left = fcntl.ioctl(self.connection, termios.TIOCOUTQ, struct.pack("i", 0))
@@ -56,40 +56,44 @@ class _Shutdown:
         return struct.unpack("i", left) == (0,)
 
 
-def part(farewells: Iterable[tuple[socket.socket, list[memoryview]]], for_s: float) -> list[bool]:
-    """Says the words on each connection, and closes it when the other side has ended, too.
+def shut_down(
+    last_frames: Iterable[tuple[socket.socket, list[memoryview]]], for_s: float
+) -> list[bool]:
+    """Send the frames on each connection, and close it when the other side has ended, too.
 
-    A connection that is closed with bytes unread may destroy what was said on it. After ``for_s``
+    A connection that is closed with bytes unread may lose what was sent on it. After ``for_s``
     all are closed anyhow. Of each: whether its other side gave any sign of life meanwhile.
     """
-    partings = [_Shutdown(connection, words) for connection, words in farewells]
+    shutdowns = [_Shutdown(connection, frames) for connection, frames in last_frames]
     with selectors.DefaultSelector() as selector:
-        for each in partings:
-            _begin(each, selector)
+        for each in shutdowns:
+            _register(each, selector)
         end = time.monotonic() + for_s
         while selector.get_map() and time.monotonic() < end:
             for key, events in selector.select(max(0.0, end - time.monotonic())):
-                _go_on(key.data, events, selector)
-    heard = [each.heard or each.answered() for each in partings]
-    for each in partings:
+                _advance(key.data, events, selector)
+    responded = [each.responded or each.acknowledged() for each in shutdowns]
+    for each in shutdowns:
         each.connection.close()
-    return heard
+    return responded
 
 
-def _begin(parting: _Shutdown, selector: selectors.BaseSelector) -> None:
+def _register(shutdown: _Shutdown, selector: selectors.BaseSelector) -> None:
     try:
-        parting.connection.setblocking(False)
-        selector.register(parting.connection, selectors.EVENT_READ | selectors.EVENT_WRITE, parting)
+        shutdown.connection.setblocking(False)
+        selector.register(
+            shutdown.connection, selectors.EVENT_READ | selectors.EVENT_WRITE, shutdown
+        )
     except (OSError, ValueError):
-        parting.connection.close()
+        shutdown.connection.close()
 
 
-def _go_on(parting: _Shutdown, events: int, selector: selectors.BaseSelector) -> None:
+def _advance(shutdown: _Shutdown, events: int, selector: selectors.BaseSelector) -> None:
     try:
-        if events & selectors.EVENT_WRITE and parting.say():
-            selector.modify(parting.connection, selectors.EVENT_READ, parting)
-        if events & selectors.EVENT_READ and parting.receive():
-            selector.unregister(parting.connection)
+        if events & selectors.EVENT_WRITE and shutdown.send():
+            selector.modify(shutdown.connection, selectors.EVENT_READ, shutdown)
+        if events & selectors.EVENT_READ and shutdown.receive():
+            selector.unregister(shutdown.connection)
     except OSError as error:
-        parting.heard = parting.heard or error.errno not in SILENCE
-        selector.unregister(parting.connection)
+        shutdown.responded = shutdown.responded or error.errno not in SILENCE
+        selector.unregister(shutdown.connection)

@@ -70,12 +70,14 @@ class Group:
         mine = (self.world, self.limits.timeout_s, self.limits.patience_s)
         theirs = (hello.world, hello.timeout_s, hello.patience_s)
         if mine != theirs:
-            told = (
+            message = (
                 "world: group {} has {} workers, timeout {:g} s and patience {:g} s, worker {} "
                 "says {}, {:g} s and {:g} s; all must say the same"
             )
-            raise Refused(told.format(self.name, *mine, hello.rank, *theirs))
+            raise Refused(message.format(self.name, *mine, hello.rank, *theirs))
         present = hello.rank in self._waiting.get(hello.lane, {})
         if present or self.ending or hello.lane in self.running:
-            told = "{}: group {} has a worker {} already, whose connection is not known to be gone"
-            raise Refused(told.format(TAKEN, self.name, hello.rank))
+            message = (
+                "{}: group {} has a worker {} already, whose connection is not known to be gone"
+            )
+            raise Refused(message.format(TAKEN, self.name, hello.rank))

@@ -92,9 +92,9 @@ class Groups:
         for group in list(self._groups.values()):
             late = group.overdue(now)
             if late is not None:
-                told = "workers that did not come within {:g} s: {}"
+                message = "workers that did not come within {:g} s: {}"
                 names = ", ".join(str(rank) for rank in late[:16])
-                error = ReductionError(told.format(group.limits.patience_s, names), late[0])
+                error = ReductionError(message.format(group.limits.patience_s, names), late[0])
                 self._break(group, error)
 
     def settle(self) -> list[LaneEnd]:

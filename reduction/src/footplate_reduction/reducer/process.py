@@ -41,7 +41,7 @@ class Reducer:
         self._ending, self._living = os.pipe()
         """All lanes watch the first; closing the second ends them."""
         self._status: int | None = None
-        self._told_refusals = 0
+        self._reported_refusals = 0
         self._statistics_work = True
         self._group_registry = Groups(
             settings.job, engine, self._selector, self._ending, self._ring, _say
@@ -101,14 +101,14 @@ class Reducer:
     def _tick(self) -> None:
         self._handshake_listener.tick()
         self._group_registry.tick()
-        if self._handshake_listener.refused > self._told_refusals:
+        if self._handshake_listener.refused > self._reported_refusals:
             words = "refused {} in all; the last: {}"
             _say(
                 words.format(
                     self._handshake_listener.refused, self._handshake_listener.last_refusal
                 )
             )
-            self._told_refusals = self._handshake_listener.refused
+            self._reported_refusals = self._handshake_listener.refused
         self._write_statistics()
 
     def _leave(self, status: int) -> int:

@@ -33,8 +33,8 @@ def agree(found: Sequence[WorkerInfo]) -> str | None:
     first = found[0].reducers
     for rank, each in enumerate(found):
         if each.reducers != first:
-            told = "all workers need the same FOOTPLATE_REDUCERS: rank 0 has {}, rank {} has {}"
-            raise ReductionError(told.format(_shown(first), rank, _shown(each.reducers)))
+            message = "all workers need the same FOOTPLATE_REDUCERS: rank 0 has {}, rank {} has {}"
+            raise ReductionError(message.format(_shown(first), rank, _shown(each.reducers)))
     return found[0].name if first else None
 
 
