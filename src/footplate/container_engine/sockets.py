@@ -88,9 +88,9 @@ def choose(found: Candidates, probe: Callable[[str], str | None]) -> tuple[str |
 
 def _none_of(reasons: Mapping[str, str]) -> str:
     """Sockets that exist and don't answer say more than those that don't exist."""
-    told = [f"{path}: {reason}" for path, reason in reasons.items() if reason != MISSING]
-    if told:
-        return f"no container engine answers on this machine ({'; '.join(told)}); {REMEDY}"
+    faults = [f"{path}: {reason}" for path, reason in reasons.items() if reason != MISSING]
+    if faults:
+        return f"no container engine answers on this machine ({'; '.join(faults)}); {REMEDY}"
     return f"no container engine found on this machine; {REMEDY}"
 
 

@@ -194,8 +194,8 @@ def _follow(
     for sample in samples:
         if sample.sequence <= last:
             continue
-        told = min(sample.time, now)
-        time = told if time is None else max(told, time)
+        latest = min(sample.time, now)
+        time = latest if time is None else max(latest, time)
         if restart_of(sample.sequence) != restart_of(last):
             before = None
         yield Record(attempt, sample.sequence, point_of(sample, before, time), sample.counters)

@@ -50,7 +50,7 @@ def decode(line: bytes) -> Record | None:
             datetime.fromisoformat(time),
             float(seconds),
             _read_figures(figures),
-            {gpu: _read_figures(told) for gpu, told in gpus.items()},
+            {gpu: _read_figures(pairs) for gpu, pairs in gpus.items()},
         )
         return Record(int(attempt), int(sequence), point, Counters(*counters))
     except (ValueError, TypeError, AttributeError):
@@ -61,5 +61,5 @@ def _figures(figures: Mapping[str, Figure]) -> dict[str, tuple[float, float]]:
     return {n: (round(f.mean, _DIGITS), round(f.peak, _DIGITS)) for n, f in figures.items()}
 
 
-def _read_figures(told: Mapping[str, Any]) -> dict[str, Figure]:
-    return {name: Figure(float(mean), float(peak)) for name, (mean, peak) in told.items()}
+def _read_figures(pairs: Mapping[str, Any]) -> dict[str, Figure]:
+    return {name: Figure(float(mean), float(peak)) for name, (mean, peak) in pairs.items()}

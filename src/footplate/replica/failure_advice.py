@@ -22,8 +22,8 @@ def find_advice(context: Context, kind: str, code: int, cause: str) -> str:
             )  # only who failed pays for it
 
             amounts = untold(describe_amounts(context), cause)
-            told = f"{amounts}: {REMEDIES}" if amounts else REMEDIES
-            return told[0].upper() + told[1:]
+            sentence = f"{amounts}: {REMEDIES}" if amounts else REMEDIES
+            return sentence[0].upper() + sentence[1:]
         return _advise(context, cause) if failed and cause else ""
     except Exception as error:
         return f"(why could not be looked into: {type(error).__name__})"

@@ -153,13 +153,13 @@ class CauseFinder:
         text = line.strip()
         if not self._open or not any(map(str.isalnum, text)):
             return
-        told = self._exception if self._open == "exception" else self._fault
-        if told.endswith(":") or (line[0].isspace() and not _FRAME.match(line)):
-            told = f"{told} {text}"[:_LIMIT]
+        sentence = self._exception if self._open == "exception" else self._fault
+        if sentence.endswith(":") or (line[0].isspace() and not _FRAME.match(line)):
+            sentence = f"{sentence} {text}"[:_LIMIT]
         if self._open == "exception":
-            self._exception = told
+            self._exception = sentence
         else:
-            self._fault = told
+            self._fault = sentence
         self._open = ""
 
     def _see_abort(self, text: str) -> None:

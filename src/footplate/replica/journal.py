@@ -29,7 +29,7 @@ class Journal:
         self._held: list[bytes] = []
         self._retry_at = 0.0
         self._closed = False
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self._make_room: Callable[[], bool] | None = None
 
     def end(self, make_room: Callable[[], bool]) -> None:
@@ -78,7 +78,7 @@ class Journal:
     def metrics(self, measurements: list[dict[str, object]]) -> None:
         """Each says itself when it was made."""
         if measurements:
-            self._add([self._body({"k": "metric", **told}) for told in measurements])
+            self._add([self._body({"k": "metric", **fields}) for fields in measurements])
 
     def tags(self, tags: list[str]) -> None:
         self._add([self._body({"k": "tags", "tags": tags})])
@@ -90,8 +90,8 @@ class Journal:
             self._add([(head + quote(line) + "}").encode("ascii") for line in lines])
 
     def exit(self, kind: str, code: int, cause: str, advice: str = "") -> None:
-        told = {"kind": kind, "code": code, "cause": cause}
-        self._add([self._body({"k": "exit", **told, **({"advice": advice} if advice else {})})])
+        fields = {"kind": kind, "code": code, "cause": cause}
+        self._add([self._body({"k": "exit", **fields, **({"advice": advice} if advice else {})})])
 
     def retry(self, now: float) -> None:
         """Try the disk again, if it is time to."""
@@ -128,7 +128,7 @@ class Journal:
 
     def _notify(self, reason: str, message: str) -> None:
         """Report that output is held back, once for each reason."""
-        if reason not in self._told:
+        if reason not in self._reported:
             event = self._body({"k": "event", "kind": "OUTPUT_HELD", "m": message})
             if self._spool.append_urgent(event):
-                self._told.add(reason)
+                self._reported.add(reason)

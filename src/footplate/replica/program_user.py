@@ -35,14 +35,14 @@ def choose(context: Context) -> str:
 
     Raises TaskError: no user is free.
     """
-    told = context.ticket.get("program_users")
-    if not told or os.geteuid() != 0:
+    setting = context.ticket.get("program_users")
+    if not setting or os.geteuid() != 0:
         return ""
     project = str(context.task.get("job") or "").split("/")[1:2]
     if set(context.ticket.get("allow_root") or ()) & {*project, _EVERY_PROJECT}:
         return "the program runs as root, as the setting allow_root says"
     try:
-        user = _take(told)
+        user = _take(setting)
     except users.NoUser as error:
         raise TaskError(str(error)) from error
     fault = "" if _CHANGES in context.capability_cache else _find_fault(user)
@@ -55,11 +55,11 @@ def choose(context: Context) -> str:
     return f"the program runs as user {user.uid}, without capabilities"
 
 
-def _take(told: Sequence[object]) -> User:
+def _take(setting: Sequence[object]) -> User:
     """Raises NoUser."""
-    if len(told) == 2:  # first and last
-        return users.reserve(int(str(told[0])), int(str(told[1])))
-    uid, gid, name = told
+    if len(setting) == 2:  # first and last
+        return users.reserve(int(str(setting[0])), int(str(setting[1])))
+    uid, gid, name = setting
     return User(int(str(uid)), int(str(gid)), users.find_device_groups(), str(name))
 
 
@@ -88,8 +88,8 @@ def name_user(user: User | None, tmp: str) -> dict[str, str]:
 
 def read(home: Home) -> User | None:
     """The one in HOME. Raises ValueError, OSError."""
-    told = (home.read(USER_FILE) or {}).get("user")
-    return None if told is None else User.decode(told)
+    stored = (home.read(USER_FILE) or {}).get("user")
+    return None if stored is None else User.decode(stored)
 
 
 def take_for_builds(ticket: Mapping[str, Any]) -> User | None:
@@ -97,11 +97,11 @@ def take_for_builds(ticket: Mapping[str, Any]) -> User | None:
 
     Raises OSError: no user is free.
     """
-    told = ticket.get("build_users")
-    if not told or os.geteuid() != 0:
+    setting = ticket.get("build_users")
+    if not setting or os.geteuid() != 0:
         return None
     try:
-        user = _take(told)
+        user = _take(setting)
     except users.NoUser as error:
         raise OSError(str(error)) from error
     return None if _find_fault(user) else user

@@ -76,12 +76,12 @@ def _collect(home: Home) -> dict[str, Any]:
     return {"processes": read, "omitted": max(0, len(found) - MOST_PROCESSES)}
 
 
-def fit(told: dict[str, Any]) -> str:
+def fit(answer: dict[str, Any]) -> str:
     """As JSON, with so many threads and frames as there is room for, at last with few."""
     text = ""
     for threads, frames in BOUNDS:
-        processes = [_bound(each, threads, frames) for each in told["processes"]]
-        text = json.dumps({**told, "processes": processes})
+        processes = [_bound(each, threads, frames) for each in answer["processes"]]
+        text = json.dumps({**answer, "processes": processes})
         if len(text) <= MOST_BYTES:
             break
     return text
@@ -108,7 +108,7 @@ def is_python(pid: int) -> bool:
 
 def _read(tool: str, process: Process, program: Process, end: float) -> dict[str, Any]:
     """The record of one process: its threads, or an ``error``."""
-    told: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "pid": process.pid,
         "command": _command(process.pid)[:_TEXT_LENGTH],
         "program": process.pid == program.pid,
@@ -117,8 +117,8 @@ def _read(tool: str, process: Process, program: Process, end: float) -> dict[str
     try:
         dump = _dump(tool, process.pid, end)
     except Unreadable as error:
-        return {**told, "error": str(error)}
-    return {**told, "threads": [_shorten(thread) for thread in _main_first(dump, process.pid)]}
+        return {**answer, "error": str(error)}
+    return {**answer, "threads": [_shorten(thread) for thread in _main_first(dump, process.pid)]}
 
 
 def _main_first(threads: list[Any], pid: int) -> list[dict[str, Any]]:

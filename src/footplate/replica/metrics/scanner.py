@@ -96,8 +96,8 @@ class Scanner:
                 return
             for scalar in scalars:
                 file.has_scalars = True
-                told = scalar.tag, scalar.step, scalar.value, scalar.time
-                self._findings.take(*told, found.source)
+                fields = scalar.tag, scalar.step, scalar.value, scalar.time
+                self._findings.take(*fields, found.source)
 
         try:
             return file.read(found.status.st_size, self._wants, take)

@@ -21,13 +21,13 @@ def main(network: str) -> int:
     ``fault``: why they can't be had, empty if they can; ``outside``: why they couldn't reach
     the outside.
     """
-    told: dict[str, object] = {"fault": "", "outside": []}
+    result: dict[str, object] = {"fault": "", "outside": []}
     if network == NAMESPACES:
         try:
-            told["outside"] = _try()
+            result["outside"] = _try()
         except NetworkUnavailable as error:
-            told["fault"] = str(error)
-    print(json.dumps(told))
+            result["fault"] = str(error)
+    print(json.dumps(result))
     return OK
 
 

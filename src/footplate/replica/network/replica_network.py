@@ -26,15 +26,15 @@ class NetworkUnavailable(Exception):
 class ReplicaNetwork:
     """A network namespace, kept by ``descriptor`` until this process ends."""
 
-    def __init__(self, descriptor: int, told: dict[str, Any]) -> None:
+    def __init__(self, descriptor: int, result: dict[str, Any]) -> None:
         self.descriptor = descriptor
-        self.host: str = told["host"]
+        self.host: str = result["host"]
         self.port = PORT
         self.open_ports = list(OPEN_PORTS)
-        self.faults: list[str] = told["faults"]
+        self.faults: list[str] = result["faults"]
         """Why programs can't reach the outside; empty: they can, as far as the machine can."""
-        self._link: str = told["link"]
-        self._index: int = told["index"]
+        self._link: str = result["link"]
+        self._index: int = result["index"]
 
     @classmethod
     def open(cls, host: str | None = None) -> ReplicaNetwork:
@@ -53,17 +53,17 @@ class ReplicaNetwork:
 
             wired = wire(wanted)
             address = wired.address
-            told = {"host": address.host, "link": address.link, "index": wired.index}
-            return {**told, "faults": wired.faults, "descriptor": wired.namespace}
+            result = {"host": address.host, "link": address.link, "index": wired.index}
+            return {**result, "faults": wired.faults, "descriptor": wired.namespace}
 
-        told: list[Any] = []
+        result: list[Any] = []
 
         def take(pid: int, value: dict[str, Any]) -> None:
             path = f"/proc/{pid}/fd/{value['descriptor']}"
-            told[:] = os.open(path, os.O_RDONLY | os.O_CLOEXEC), value
+            result[:] = os.open(path, os.O_RDONLY | os.O_CLOEXEC), value
 
         _run_beside(work, take)
-        return cls(*told)
+        return cls(*result)
 
     def describe(self, environment: Mapping[str, str]) -> str:
         """Where it is, and what programs with these proxies can't reach."""

@@ -44,7 +44,7 @@ class Session:
         self._input_ends = False
         self._taken = 0
         """How much of it the shell has read since the server was told."""
-        self._told = "stdout"
+        self._stream = "stdout"
         """Where the last output came from, as the server knows."""
         self._wake, writing = os.pipe()
         for descriptor in (self._wake, writing):
@@ -140,8 +140,8 @@ class Session:
         data = _read(stream)
         if data:
             name = self._inside.streams[stream]
-            if name != self._told:
-                self._told = name
+            if name != self._stream:
+                self._stream = name
                 tell(self._link, {"stream": name})
             self._link.send(websocket_frames.BINARY, data)
         elif data is not None:

@@ -35,16 +35,16 @@ def read(path: str) -> dict[str, float]:
     Its writer is a program as any other: neither is it waited for, nor what it says believed.
     """
     try:
-        told = json.loads(_read(path))
+        statistics = json.loads(_read(path))
     except FileNotFoundError:
         return {field: kind() for field, (_, kind) in _FIELDS.items()}
     except (OSError, ValueError, RecursionError):
         return {}
-    if not isinstance(told, dict):
+    if not isinstance(statistics, dict):
         return {}
     found = {}
     for field, (name, kind) in _FIELDS.items():
-        value = told.get(name)
+        value = statistics.get(name)
         if isinstance(value, (int, float)) and 0 <= value <= _HIGHEST:  # false for NaN
             found[field] = kind(value)
     return found
