@@ -29,6 +29,7 @@ PREFIX = "FOOTPLATE_"
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 ISOLATIONS = ("auto", "cgroup", "namespace", "subreaper", "best-effort")
 NETWORKS = ("shared", "namespaces")
+LIMITS = ("auto", "on")
 EVERY_PROJECT = "*"
 IMAGE_PULLS = ("missing", "always")
 _USERS = re.compile(r"[0-9]+-[0-9]+|[A-Za-z_][A-Za-z0-9_.-]*")
@@ -61,6 +62,7 @@ class Settings:
     image_pull: str = "missing"
     container_images: tuple[str, ...] = ()
     mode: Mode = Mode.EMULATE
+    limits: str = "auto"
     max_replicas: int | None = None
     gpus: str = "auto"
     gpu_type: str | None = None
@@ -336,6 +338,7 @@ _READERS: dict[str, Callable[[object], object]] = {
     "image_pull": _one_of(IMAGE_PULLS),
     "container_images": _texts,
     "mode": _mode,
+    "limits": _one_of(LIMITS),
     "max_replicas": _whole(1, 100_000),
     "gpus": _text,
     "gpu_type": _text,

@@ -54,6 +54,8 @@ class Limits:
     """From one sample of what a program uses to the next; 0: none."""
     hang_s: float = 0.0
     """How long a silence of all programs is nothing special; 0: however long it is."""
+    machines: bool = False
+    """Programs get no more than their machines have, also where nothing is reserved."""
 
 
 class _WhatRuns(TypedDict):
@@ -285,9 +287,11 @@ class Tasks:
 
     def _allotment(self, pool: WorkerPool, site: Site) -> Allotment | None:
         kind = self._catalogue.machine_types.get(pool.machine.machine_type)
-        if kind is None or site.mode is not Mode.ENFORCE:
+        limited = site.mode is Mode.ENFORCE or self._limits.machines
+        if kind is None or not limited:
             return None
-        return Allotment(kind.name, kind.vcpus, memory_mb(kind))
+        disk_gb = pool.disk.boot_disk_size_gb
+        return Allotment(kind.name, kind.vcpus, memory_mb(kind), disk_gb)
 
     def _path(self, uri: str) -> str:
         return local_path(uri, self._buckets)

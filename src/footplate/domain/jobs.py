@@ -206,6 +206,8 @@ class ExitKind(Enum):
     """The supervisor ended it at its running time limit."""
     OUT_OF_MEMORY = "OUT_OF_MEMORY"
     """The kernel ended it for want of memory."""
+    OUT_OF_DISK = "OUT_OF_DISK"
+    """The supervisor ended it: its files take more than its disk has."""
     STOPPED = "STOPPED"
     """The service asked for it."""
 

@@ -66,8 +66,14 @@ class Context:
         """Where the program is to be, if it has a network namespace of its own."""
         self.root: RootDirectory | None = None
         """Of the program's view, if others can have it afterwards."""
+        self.wanted: Limits | None = None
+        """The limits that the task asks for."""
         self.limits: Limits | None = None
         """Of memory, as far as it is really limited."""
+        self.process_limits: Limits | None = None
+        """Of processes, as far as their number is really limited."""
+        self.user_processes = 0
+        """How many its user may have, where nothing else limits them; 0: no limit."""
         self.workdir = home.work
         """Where the files lie that the program writes to its working directory; empty: unknown."""
         self.environments: list[str] = []
@@ -86,6 +92,12 @@ class Context:
     @property
     def cache(self) -> str:
         return find_real(str(self.ticket.get("cache") or ""))
+
+    @property
+    def own_files(self) -> list[str]:
+        """The directories that the program fills, and that go with it."""
+        inside = "" if self.containment is None else self.containment.written
+        return [path for path in (self.home.work, self.home.tmp, self.home.tools, inside) if path]
 
     def seconds(self, name: str, default: float) -> float:
         value = self.task.get(name)

@@ -14,7 +14,7 @@ from footplate.replica.isolation.hidden_paths import (
     is_below,
 )
 from footplate.replica.isolation.id_maps import try_mapped
-from footplate.replica.isolation.mount_namespace import MountNamespace
+from footplate.replica.isolation.mount_namespace import WRITABLE, MountNamespace
 from footplate.replica.realpath import find_real
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 
 VIEWS = "programs have views of their own"
 _HOST_TMP = "/tmp"  # noqa: S108  that of the host, named to keep out of it
+_SOCKETS = (
+    *("/run/docker.sock", "/run/podman/podman.sock", "/run/containerd/containerd.sock"),
+    *("/run/crio/crio.sock", "/run/buildkit/buildkitd.sock"),
+)
+"""Of container engines: who may use one is root of the machine."""
+_SESSION = "/run/user/{}"
+"""Where the user who runs the service is asked to start processes: systemd, D-Bus, Podman."""
 
 
 def make_view(
@@ -45,15 +52,19 @@ def make_view(
     shared = [str(path) for path in context.ticket.get("tmp_paths") or ()]
     paths = [path for path in (*needed, *directories, *shared, cache, context.command[-1]) if path]
     real = {path: find_real(path) for path in dict.fromkeys(paths)}
-    in_tmp = _outermost([*paths, *real.values()], _HOST_TMP)
-    if _HOST_TMP in in_tmp:
+    in_use = [path for top in WRITABLE for path in find_outermost([*paths, *real.values()], top)]
+    if _HOST_TMP in in_use:
         return None, f"{_HOST_TMP} itself is in use by the service"
     reached = [*(real[path] for path in [*needed, *shared] if path), *find_shared(context)]
     closed = [] if context.user is None else find_closed(reached)
-    hidden = find_hidden([*(context.ticket.get("private") or ()), *closed])
-    kept = [path for path in in_tmp if not is_below(path, hidden)]  # the path mask shows them
+    private = [*(context.ticket.get("private") or ()), *_find_sessions()]
+    hidden = find_hidden([*private, *closed])
+    kept = [path for path in in_use if not is_below(path, hidden)]  # the path mask shows them
     view = MountNamespace(_take_root(context, buckets), context.home.tmp, buckets, kept)
     view.records = find_records(buckets)
+    view.memory_bytes = 0 if context.limits is None else context.limits.memory_bytes
+    if context.user is not None or os.geteuid() != 0:
+        view.blocked = [path for path in _SOCKETS if os.path.exists(path)]
     shown = [real[path] for path in needed if path]
     shown += (
         [] if context.user is None else [*find_shared(context), *(real[path] for path in shared)]
@@ -68,6 +79,11 @@ def make_view(
         view, context.user, written, lambda view: _find_fault(context, view)
     )
     return (None, fault) if fault else (view, unmapped)
+
+
+def _find_sessions() -> list[str]:
+    """Root has no need to be asked."""
+    return [] if os.geteuid() == 0 else [_SESSION.format(os.geteuid())]
 
 
 def find_shared(context: Context) -> list[str]:
@@ -109,7 +125,7 @@ def _real_directory(path: object) -> str:
     return real if os.path.isdir(real) else ""
 
 
-def _outermost(paths: Sequence[str], top: str) -> list[str]:
+def find_outermost(paths: Sequence[str], top: str) -> list[str]:
     """The absolute paths in ``top`` that exist, without those that lie below another one."""
     found: list[str] = []
     absolute = {os.path.normpath(path) for path in paths if os.path.isabs(path)}

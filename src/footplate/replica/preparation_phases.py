@@ -81,6 +81,8 @@ class Preparing(Phase):
 
     command = "environment"
     """Of the supervisor's archive."""
+    trusted = False
+    """Whether it runs no code of users."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -133,6 +135,7 @@ class Preparing(Phase):
         log = os.open(context.home / _LOG, flags, 0o600)
         try:
             launch = Launch(argv, environment, context.home.path, self._output.writing, log)
+            launch.processes, launch.trusted = context.user_processes, self.trusted
             start(context, launch, None)
         finally:
             os.close(log)
@@ -210,8 +213,17 @@ def _isolate(context: Context) -> None:
     context.journal.event("ISOLATION", f"{words} ({'; '.join(reasons)})" if reasons else words)
     if limits is not None:
         faults = context.containment.limit(limits)
-        context.limits = None if faults["memory"] else limits
-        context.journal.event("LIMITS", limits.describe(faults))
+        if faults["processes"] and context.user is not None and context.user.alone:
+            context.user_processes, faults["processes"] = limits.processes, ""
+        keep_limits(context, limits, faults)
+
+
+def keep_limits(context: Context, limits: Limits, faults: dict[str, str]) -> None:
+    """Say which of them hold."""
+    context.wanted = limits
+    context.limits = None if faults["memory"] else limits
+    context.process_limits = None if faults["processes"] else limits
+    context.journal.event("LIMITS", limits.describe(faults))
 
 
 def read_limits(context: Context) -> Limits | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from footplate.replica import process_limit
+from footplate.replica.disk_limit import DiskLimit
 from footplate.replica.failure_advice import find_advice
 from footplate.replica.failure_cause import CauseFinder
 from footplate.replica.oom_detection import Finding, OomWatch, join
@@ -13,9 +15,10 @@ from footplate.replica.usage.sampler import Sampler
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Callable, Sequence
+    from typing import Callable, Iterable, Sequence
 
     from footplate.replica.context import Context
+    from footplate.replica.isolation.resource_limits import Limits
     from footplate.replica.metrics.watcher import Watch
 
 DEFAULT_GRACE_S = 10.0
@@ -55,6 +58,7 @@ class Running(Phase):
         self._ended_by: tuple[str, str] | None = None
         self._watch = OomWatch(context)
         self._sampler = Sampler(context, streams)
+        self._disk = _watch_disk(context)
         self._metrics = _watch_metrics(context)
         context.report_client.unhurried = True
         context.report_client.wait_for_peers(context.monotonic())
@@ -82,7 +86,7 @@ class Running(Phase):
     def deadline(self) -> float:
         end_at = self._limit_at if self._ended_by is None else self._kill_at
         looked_at = NEVER if self._metrics is None else self._metrics.deadline()
-        return min(end_at, self._sampler.deadline(), looked_at)
+        return min(end_at, self._sampler.deadline(), self._disk.deadline(), looked_at)
 
     def advance(self) -> Phase:
         now = self.context.monotonic()
@@ -91,11 +95,12 @@ class Running(Phase):
             return self._conclude()
         if self._ended_by is None and now >= self._limit_at:
             self._end("TIME_LIMIT", self._describe_limit())
+        self._check_disk()
         if now >= self._kill_at:
             self._kill_at = now + KILL_AGAIN_S
             self.context.kill()
         self._sampler.advance()
-        self.streams = (*self._output, *self._sampler.streams)
+        self.streams = (*self._output, *self._sampler.streams, *self._disk.streams)
         if self._metrics is not None:
             self._metrics.advance()
         return self
@@ -111,22 +116,32 @@ class Running(Phase):
             return f"it ran longer than its limit of {self._limit_s:g} s"
         return f"it ran longer than the {round(self._limit_s, 1):g} s that earlier starts left it"
 
-    def _end(self, kind: str, cause: str) -> None:
+    def _check_disk(self) -> None:
+        """What is over its limit is ended at once: it would write on."""
+        self._disk.advance()
+        if self._ended_by is None and self._disk.exceeded and self.context.wanted is not None:
+            cause = describe_disk(self._disk.used_bytes, self.context.wanted)
+            self._end("OUT_OF_DISK", cause, grace_s=0.0)
+
+    def _end(self, kind: str, cause: str, grace_s: float | None = None) -> None:
         self._ended_by = kind, cause
-        self._kill_at = self.context.monotonic() + self.context.seconds(
-            "stop_grace_s", DEFAULT_GRACE_S
-        )
+        if grace_s is None:
+            grace_s = self.context.seconds("stop_grace_s", DEFAULT_GRACE_S)
+        self._kill_at = self.context.monotonic() + grace_s
         if self.context.child is not None:
             self.context.child.terminate()
 
     def _conclude(self) -> Phase:
         self._sampler.close()
+        self._disk.close()
         status = self.context.end_child() or 0
         if not self.context.clean:
             message = "something that the program started can't be killed; trying on"
             self.context.journal.event("LEFTOVERS", message)
         fault = "" if self.context.containment is None else self.context.containment.fault
         end = End(status, self._ended_by, self._watch.judge(status), fault)
+        end.refused = _count_refused(self.context)
+        end.limits = self.context.process_limits
         self.context.peak_bytes = self._sampler.peak_bytes
         return Draining(self.context, self._output, end, self._metrics)
 
@@ -140,6 +155,27 @@ def _watch_metrics(context: Context) -> Watch | None:
     return Watch(context)
 
 
+def _watch_disk(context: Context) -> DiskLimit:
+    """Of what goes with the program. Where it is a container, that is what it wrote there."""
+    limit_bytes = 0 if context.wanted is None else context.wanted.disk_bytes
+    containment, child = context.containment, context.child
+
+    def find_pids() -> Iterable[int]:
+        return () if containment is None or child is None else containment.family(child).pids
+
+    return DiskLimit(context.own_files, limit_bytes, find_pids, context.monotonic)
+
+
+def _count_refused(context: Context) -> int | None:
+    return None if context.containment is None else context.containment.refused_processes()
+
+
+def describe_disk(used_bytes: int, limits: Limits) -> str:
+    """The amount is rounded up, so that it is never said to be the limit."""
+    used = -(-used_bytes * 100 // (1 << 30)) / 100
+    return f"it used {used:g} GB of disk; its limit, bootDiskSizeGb, is {limits.disk}"
+
+
 class End:
     """How the program came to its end, before its last words are read."""
 
@@ -151,6 +187,10 @@ class End:
         self._status = status
         self._ended_by = ended_by
         self._memory = memory
+        self.limits: Limits | None = None
+        """Of processes, if there are any."""
+        self.refused: int | None = None
+        """How many processes it was refused, if known."""
 
     def judge(self, finder: CauseFinder) -> tuple[str, int, str]:
         """Kind, code and cause of the exit record."""
@@ -166,7 +206,11 @@ class End:
             about = self._memory.about or self._memory.otherwise
             return "SIGNALLED", number, join(finder.fault, about)
         code = os.WEXITSTATUS(self._status)
-        return "EXITED", code, join(finder.cause, self._memory.about) if code else ""
+        if not code:
+            return "EXITED", 0, ""
+        refused = process_limit.describe(self.limits, self.refused, finder.cause)
+        about = "; ".join(filter(None, [self._memory.about, refused]))
+        return "EXITED", code, join(finder.cause, about)
 
 
 class Draining(Phase):

@@ -98,7 +98,9 @@ def make_program(context: Context, prepared: Prepared) -> Program:
 
 def _expose(context: Context, program: Program, fault: str) -> None:
     """Let the program see the host's file system, and say so."""
-    words = "no private /tmp, only TMPDIR, and the service's files aren't hidden"
+    words = (
+        "no private /tmp, only TMPDIR, no private /dev/shm, and the service's files aren't hidden"
+    )
     context.journal.event("ISOLATION", f"{words}: {fault}")
     program.view = None
     program.places["TMPDIR"] = context.home.tmp
@@ -132,6 +134,7 @@ def _start_program(context: Context, program: Program) -> Running:
     def begin(stdout: int, stderr: int) -> None:
         launch = Launch(program.argv, environment, context.home.work, stdout, stderr, network)
         launch.user = context.user
+        launch.processes = 0 if context.user is None else context.user_processes
         start(context, launch, program.view)
 
     streams = Running.connect(context, begin)

@@ -133,3 +133,6 @@ def _fall_back(context: Context, reason: str) -> None:
     context.user = None
     context.home.write(USER_FILE, {"user": None})
     context.journal.event("ISOLATION", f"the program runs as root after all: {reason}")
+    if context.user_processes:
+        context.user_processes, context.process_limits = 0, None
+        context.journal.event("LIMITS", "not limited: processes: root may have as many as it likes")

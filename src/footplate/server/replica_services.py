@@ -101,4 +101,5 @@ def _limits(settings: Settings) -> Limits:
         settings.gathering_s,
         settings.usage_s,
         settings.hang_s,
+        machines=settings.limits == "on",
     )

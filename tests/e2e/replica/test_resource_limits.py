@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="control groups are Linux's")
 
 SMALL = {"machine_type": "small", "vcpus": 1, "memory_mb": 192}
-HELD = "at most 0.19 GB of memory and 1 vCPU, as small has"
+HELD = "at most 0.19 GB of memory and 1 vCPU, as small has; at most 1536 processes"
 GREEDY = "x = bytearray(400_000_000); print('survived')"
 
 
@@ -81,11 +84,69 @@ def test_cpus_are_limited(make_limited: Make) -> None:
     assert not [group for group in groups if Path(group).exists()]
 
 
+BOMB = """
+import threading, time
+while True:
+    threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+"""
+AMPLE = {**SMALL, "memory_mb": 4096}
+
+
+def test_more_processes_than_the_limit_fail(make_replica: Make, make_limited: Make) -> None:
+    assert make_limited("").supervise()["code"] == 0
+    end = make_replica(python_task(BOMB, allotment=AMPLE), isolation="cgroup").supervise()
+    assert (end["kind"], end["code"]) == ("EXITED", 1)
+    assert end["cause"] == (
+        "RuntimeError: can't start new thread (the kernel refused it a process once; its limit is "
+        "1536: 1024 and 512 for its vCPU)"
+    )
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="is about what root starts")
+def test_a_user_of_its_own_limits_processes_without_control_groups(make_replica: Make) -> None:
+    task = python_task(BOMB, allotment=AMPLE)
+    replica = make_replica(task, isolation="namespace", program_users=[1879048192, 2147352575])
+    end = replica.supervise()
+    if end["kind"] == "UNPREPARED" and not STRICT:
+        pytest.skip(end["cause"])
+    assert replica.api.events("LIMITS")[0].startswith("at most 1536 processes; not limited to")
+    assert end["code"] == 1
+    assert "the kernel refused it more processes; its limit is 1536" in end["cause"]
+
+
+FILL = """
+import time
+print("up", flush=True)
+with open("model", "wb") as file:
+    for _ in range(1100):
+        file.write(bytes(1 << 20))
+print("written", flush=True)
+time.sleep(600)
+"""
+
+
+def test_more_disk_than_the_machine_has_ends_the_program(
+    make_replica: Make, containment_mode: str
+) -> None:
+    """Where the disk of this machine holds less than the limit, nothing is measured."""
+    task = python_task(FILL, allotment={**SMALL, "disk_gb": 1})
+    replica = make_replica(task, isolation=containment_mode)
+    if shutil.disk_usage(replica.home).free < 4 << 30:
+        pytest.skip("this disk is nearly full")
+    end = replica.supervise()
+    assert (end["kind"], end["code"]) == ("OUT_OF_DISK", 0)
+    assert re.fullmatch(
+        r"it used 1\.[0-9]+ GB of disk; its limit, bootDiskSizeGb, is 1 GB", end["cause"]
+    )
+    assert "1 GB of disk (bootDiskSizeGb)" in replica.api.events("LIMITS")[0]
+
+
 def test_a_containment_mode_that_cannot_limit_says_so(make_replica: Make) -> None:
     replica = make_replica(python_task(GREEDY, allotment=SMALL), isolation="best-effort")
     assert replica.supervise()["kind"] == "EXITED"
     assert replica.api.events("LIMITS") == [
-        "not limited to what small has: memory: mode best-effort can't, CPU: mode best-effort can't"
+        "not limited to what small has: memory: mode best-effort can't, "
+        "CPU: mode best-effort can't, processes: mode best-effort can't"
     ]
 
 

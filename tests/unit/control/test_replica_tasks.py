@@ -334,7 +334,7 @@ def test_limits_are_those_of_the_machine_type_where_they_are_enforced(
     assert tasks.task(Bearer(job.attempt_id, MASTER)).allotment is None
     enforcing = make_tasks(replace(SITE, mode=Mode.ENFORCE))
     allotment = enforcing.task(Bearer(job.attempt_id, MASTER)).allotment
-    assert allotment == Allotment("n1-standard-4", 4, 15 << 10)
+    assert allotment == Allotment("n1-standard-4", 4, 15 << 10, 100)
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,9 @@ def test_podman_gets_the_same_container_in_its_own_words(tmp_path: Path) -> None
     assert podman["netns"] == {"nsmode": "host"}
     assert podman["shm_size"] == host["ShmSize"]
     assert podman["cap_drop"] == host["CapDrop"]
+    assert podman["ipcns"] == {"nsmode": host["IpcMode"]} == {"nsmode": "private"}
+    assert podman["r_limits"] == [{"type": "core", "soft": 0, "hard": 0}]
+    assert host["Ulimits"] == [{"Name": "core", "Soft": 0, "Hard": 0}]
     assert podman["oom_score_adj"] == host["OomScoreAdj"]
     assert podman["no_new_privileges"] is True
     assert podman["log_configuration"] == {"driver": "none"}
@@ -122,12 +125,14 @@ def test_podman_gets_the_limits_of_the_machine_too() -> None:
                 "Memory": 1 << 30,
                 "MemorySwap": 1 << 30,
                 "NanoCpus": 2 * 10**9,
+                "PidsLimit": 2048,
             },
         },
     )
     assert body["resource_limits"] == {
         "memory": {"limit": 1 << 30, "swap": 1 << 30},
         "cpu": {"quota": 200_000, "period": 100_000},
+        "pids": {"limit": 2048},
     }
     assert (body["entrypoint"], body["command"]) == (["python3"], ["task.py"])
     assert body["env"] == {"A": "b=c"}

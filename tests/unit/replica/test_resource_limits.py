@@ -16,6 +16,7 @@ from footplate.replica.isolation.resource_limits import (
     find_parents,
     limit_cpu,
     limit_memory,
+    limit_processes,
 )
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def test_nothing_is_changed_unless_asked_for(unified: Hierarchy, tmp_path: Path)
     list(find_parents(unified, enable=False))
     assert control.read_text() == ""
     list(find_parents(unified, enable=True))
-    assert control.read_text() in ("+memory", "+cpu")
+    assert control.read_text() in ("+memory", "+cpu", "+pids")
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,14 @@ def test_cpus_are_limited_together(tmp_path: Path) -> None:
     assert (tmp_path / "cpu.cfs_period_us").read_text() == "100000"
 
 
+def test_processes_are_limited_together(tmp_path: Path) -> None:
+    (tmp_path / "pids.max").touch()
+    assert limit_processes([str(tmp_path / "other"), str(tmp_path)], 1536) == ""
+    assert (tmp_path / "pids.max").read_text() == "1536"
+
+
 def test_what_cannot_be_limited_says_why(tmp_path: Path) -> None:
+    assert limit_processes([str(tmp_path)], 1) == "no pids controller"
     assert limit_memory([str(tmp_path)], GB) == "no memory controller"
     assert limit_cpu([str(tmp_path)], 1) == "no cpu controller"
     (tmp_path / "memory.max").mkdir()
@@ -107,22 +115,40 @@ def test_what_cannot_be_limited_says_why(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("faults", "words"),
     [
-        ({"memory": "", "CPU": ""}, "at most 3.75 GB of memory and 1 vCPU, as n1-standard-1 has"),
         (
-            {"memory": "", "CPU": "no cpu controller"},
+            {"memory": "", "CPU": "", "processes": ""},
+            (
+                "at most 3.75 GB of memory and 1 vCPU, as n1-standard-1 has; "
+                "at most 1536 processes and 100 GB of disk (bootDiskSizeGb)"
+            ),
+        ),
+        (
+            {"memory": "", "CPU": "no cpu controller", "processes": ""},
             (
                 "at most 3.75 GB of memory, as n1-standard-1 has; "
+                "at most 1536 processes and 100 GB of disk (bootDiskSizeGb); "
                 "not limited to what n1-standard-1 has: CPU: no cpu controller"
             ),
         ),
         (
-            {"memory": "no", "CPU": "no"},
-            "not limited to what n1-standard-1 has: memory: no, CPU: no",
+            {"memory": "no", "CPU": "no", "processes": "no"},
+            (
+                "at most 100 GB of disk (bootDiskSizeGb); "
+                "not limited to what n1-standard-1 has: memory: no, CPU: no, processes: no"
+            ),
         ),
     ],
 )
 def test_limits_in_words(faults: dict[str, str], words: str) -> None:
-    assert Limits("n1-standard-1", 3840 << 20, 1).describe(faults) == words
+    assert Limits("n1-standard-1", 3840 << 20, 1, 100 << 30).describe(faults) == words
+
+
+def test_a_disk_whose_size_nobody_knows_has_no_limit() -> None:
+    limits = Limits.parse({"machine_type": "own", "vcpus": 2, "memory_mb": 1024})
+    held = {"memory": "", "CPU": "", "processes": ""}
+    assert limits.describe(held) == (
+        "at most 1 GB of memory and 2 vCPUs, as own has; at most 2048 processes"
+    )
 
 
 @pytest.mark.skipif(not os.path.isdir("/sys/fs/cgroup"), reason="needs control groups")  # noqa: PTH112

@@ -86,6 +86,7 @@ class FakeDesk(SimpleNamespace):
         self.events: list[str] = []
         journal = SimpleNamespace(event=lambda kind, words: self.events.append(f"{kind} {words}"))
         super().__init__(home=Home(str(home)), user=User(FIRST + 1, FIRST), journal=journal)
+        self.user_processes = 0
 
     @property
     def context(self) -> Context:

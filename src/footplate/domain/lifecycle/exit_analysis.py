@@ -153,7 +153,7 @@ def ending_of(replica: str, end: Exit) -> Ending:
             return Ending(State.SUCCEEDED)
         case ExitKind.TIME_LIMIT:
             return Ending(State.CANCELLED, Code.DEADLINE_EXCEEDED, describe(replica, end))
-        case ExitKind.OUT_OF_MEMORY:
+        case ExitKind.OUT_OF_MEMORY | ExitKind.OUT_OF_DISK:
             return Ending(State.FAILED, Code.RESOURCE_EXHAUSTED, describe(replica, end))
         case ExitKind.UNPREPARED:
             return Ending(State.FAILED, Code.FAILED_PRECONDITION, describe(replica, end))
@@ -187,6 +187,8 @@ def describe(replica: str, end: Exit) -> str:
             return f"cancelled at the running time limit of the job{because}"
         case ExitKind.OUT_OF_MEMORY:
             return f"replica {replica} was killed for want of memory{because}"
+        case ExitKind.OUT_OF_DISK:
+            return f"replica {replica} was ended at the limit of its disk{because}"
         case ExitKind.STOPPED:
             return f"replica {replica} was stopped{because}"
         case _:

@@ -8,7 +8,7 @@ from footplate.replica.container.container_spec import check_program, compose
 from footplate.replica.container.containment import EngineContainment
 from footplate.replica.container.mounts import open_buckets
 from footplate.replica.phase import Delivering, Phase, fail
-from footplate.replica.preparation_phases import Preparing, proceed, read_limits
+from footplate.replica.preparation_phases import Preparing, keep_limits, proceed, read_limits
 from footplate.replica.program_phases import Running
 from footplate.replica.program_spec import TaskError, make_directories
 
@@ -38,6 +38,7 @@ class PreparingImage(Preparing):
     """Finds the image, or pulls it."""
 
     command = "image"
+    trusted = True
 
     def _compose_environment(self) -> dict[str, str]:
         """All of the host's: credential helpers need it, and no code of the user runs there."""
@@ -58,9 +59,7 @@ def _tell_isolation(context: Context, image: dict[str, Any]) -> None:
         words = f"{context.containment.name}: {context.containment.guarantee} ({image['engine']})"
         context.journal.event("ISOLATION", words)
     if context.limits is not None:
-        faults = dict(image["faults"])
-        context.journal.event("LIMITS", context.limits.describe(faults))
-        context.limits = None if faults["memory"] else context.limits
+        keep_limits(context, context.limits, dict(image["faults"]))
 
 
 class ImageProgram:

@@ -36,6 +36,8 @@ def compose(context: Context, image: Mapping[str, Any], limits: Limits | None) -
     environment.update(_hide_gpus(task))
     host: dict[str, Any] = {
         "NetworkMode": "host",
+        "IpcMode": "private",
+        "Ulimits": [{"Name": "core", "Soft": 0, "Hard": 0}],
         "Mounts": find_mounts(context, HYPERTUNE_DIRECTORY),
         "LogConfig": {"Type": "none"},
         "ShmSize": _shm_bytes(limits),
@@ -85,7 +87,12 @@ def _describe_limits(limits: Limits | None) -> dict[str, Any]:
     if limits is None:
         return {}
     memory = limits.memory_bytes
-    return {"Memory": memory, "MemorySwap": memory, "NanoCpus": limits.vcpus * 10**9}
+    return {
+        "Memory": memory,
+        "MemorySwap": memory,
+        "NanoCpus": limits.vcpus * 10**9,
+        "PidsLimit": limits.processes,
+    }
 
 
 def _shm_bytes(limits: Limits | None) -> int:

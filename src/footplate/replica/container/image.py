@@ -140,12 +140,13 @@ def _describe_engine(engine: Engine, *, limited: bool) -> dict[str, Any]:
 
 
 def _find_faults(info: dict[str, Any]) -> dict[str, str]:
-    """Of memory and CPU: why the engine can't limit it, empty if it can."""
+    """Of memory, CPU and processes: why the engine can't limit it, empty if it can."""
     cannot = "the container engine can't"
     cpu = info.get("CpuCfsQuota", info.get("CPUCfsQuota", True))
     return {
         "memory": "" if info.get("MemoryLimit", True) else cannot,
         "CPU": "" if cpu else cannot,
+        "processes": "" if info.get("PidsLimit", True) else cannot,
     }
 
 

@@ -30,6 +30,11 @@ def translate(name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
         "mounts": [_mount(mount) for mount in host["Mounts"]],
         "netns": {"nsmode": host["NetworkMode"]},
         "log_configuration": {"driver": host["LogConfig"]["Type"]},
+        "ipcns": {"nsmode": host.get("IpcMode") or "private"},
+        "r_limits": [
+            {"type": limit["Name"], "soft": limit["Soft"], "hard": limit["Hard"]}
+            for limit in host.get("Ulimits") or ()
+        ],
         "shm_size": host["ShmSize"],
         "cap_drop": host["CapDrop"],
         "no_new_privileges": "no-new-privileges" in options,
@@ -63,4 +68,5 @@ def _limits(host: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "memory": {"limit": host["Memory"], "swap": host["MemorySwap"]},
         "cpu": {"quota": quota, "period": _PERIOD_US},
+        "pids": {"limit": host["PidsLimit"]},
     }

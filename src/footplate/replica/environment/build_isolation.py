@@ -6,6 +6,7 @@ import os
 import sys
 
 from footplate.replica.environment.cache import KINDS
+from footplate.replica.filesystem_view import find_outermost
 from footplate.replica.isolation import mode_selection
 from footplate.replica.isolation.access_lists import grant
 from footplate.replica.isolation.containment import enter_view
@@ -16,7 +17,7 @@ from footplate.replica.isolation.hidden_paths import (
     find_records,
 )
 from footplate.replica.isolation.id_maps import try_mapped
-from footplate.replica.isolation.mount_namespace import MountNamespace
+from footplate.replica.isolation.mount_namespace import IN_MEMORY, MountNamespace
 from footplate.replica.isolation.users import become
 from footplate.replica.program_user import BUILD_TMP
 
@@ -113,7 +114,9 @@ def isolate_build(
         caches = []  # what builds need of it is shown
     cover, root = (os.path.join(home, name) for name in ("build-hidden", "root"))
     os.makedirs(root, exist_ok=True)
-    view = MountNamespace(os.path.realpath(root), "", "", ())
+    used = [*shown, *programs, sys.prefix, sys.base_prefix, home]
+    kept = [path for top in IN_MEMORY for path in find_outermost(used, top)]
+    view = MountNamespace(os.path.realpath(root), "", "", kept)
     view.records = find_records(buckets)
     view.hidden_paths = HiddenPaths(os.path.realpath(cover), hidden, shown, caches)
     unmapped, fault = try_mapped(view, user, shared, mode_selection.find_fault)

@@ -3,7 +3,8 @@
 Guarantee: whatever it has started is killed by the kernel, children that left its session or
 cleared their environment included, also after the death of the supervisor. Only root could
 move a process out. Where a memory controller is there too, being out of memory is recognised,
-and memory can be limited; where a cpu controller is, the use of CPUs.
+and memory can be limited; where a cpu controller is, the use of CPUs; where a pids controller is,
+the number of processes.
 
 Where it can be had, the program has a process namespace besides (``space``): it sees and
 signals nobody outside, and who was moved out of the group ends with it. Helper process and init
@@ -46,6 +47,8 @@ KINDS = ("cgroup2", "freezer")
 """Hierarchies that can kill: the unified one by itself, version 1's freezer with our help."""
 COUNTERS = ("memory", "cpuacct")
 """Of version 1: what they count is wanted, whether it is limited or not."""
+LIMITERS = ("cpu", "pids")
+"""Of version 1: what limits something, and counts nothing else."""
 _INTERVAL_S = 0.002
 _SPACES = "programs have process namespaces of their own"
 
@@ -94,7 +97,8 @@ class CgroupContainment(Containment):
                     reasons.append(f"{kind}: {getattr(error, 'strerror', None) or error}")
                 else:
                     containment._origins = [hierarchies[kind].own]
-                    containment._add(hierarchies, (*COUNTERS, "cpu") if limited else COUNTERS, name)
+                    added = (*COUNTERS, *LIMITERS) if limited else COUNTERS
+                    containment._add(hierarchies, added, name)
                     containment._enclose(capability_cache)
                     return containment
         raise Unavailable("; ".join(dict.fromkeys(reasons)))
@@ -165,6 +169,7 @@ class CgroupContainment(Containment):
         return {
             "memory": resource_limits.limit_memory(self.groups, wanted.memory_bytes),
             "CPU": resource_limits.limit_cpu(self.groups, wanted.vcpus),
+            "processes": resource_limits.limit_processes(self.groups, wanted.processes),
         }
 
     def family(self, child: Child) -> ProcessSet:
@@ -191,6 +196,10 @@ class CgroupContainment(Containment):
                 self._counter = path
                 return count
         return None
+
+    def refused_processes(self) -> int | None:
+        counts = (_read_counter(os.path.join(group, "pids.events"), "max") for group in self.groups)
+        return next((count for count in counts if count is not None), None)
 
     def close(self) -> None:
         for group in self.groups:

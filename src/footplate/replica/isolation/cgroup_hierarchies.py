@@ -11,7 +11,7 @@ TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Iterator
 
-KINDS = frozenset(("cgroup2", "freezer", "memory", "cpu", "cpuacct"))
+KINDS = frozenset(("cgroup2", "freezer", "memory", "cpu", "cpuacct", "pids"))
 """The unified one, and of version 1 those that anybody here has a use for."""
 
 

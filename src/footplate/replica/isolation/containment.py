@@ -86,6 +86,8 @@ class Containment:
     """Whether nothing is left after ``kill``, whatever the program did to get away."""
     groups: Sequence[str] = ()
     """Directories of control groups that hold the program and nothing else."""
+    written = ""
+    """The directory of the host that holds what the program writes to a root of its own."""
 
     def adopt(self, init: Init) -> None:
         """Have it keep the next program: where that is of no use, end it."""
@@ -129,10 +131,10 @@ class Containment:
     def limit(self, wanted: Limits) -> dict[str, str]:  # noqa: ARG002  for those that can
         """Bound what programs may use; before the first is started.
 
-        Returns for ``memory`` and ``CPU`` why that can't be, empty if it is.
+        Returns for ``memory``, ``CPU`` and ``processes`` why that can't be, empty if it is.
         """
         reason = f"mode {self.name} can't"
-        return {"memory": reason, "CPU": reason}
+        return {"memory": reason, "CPU": reason, "processes": reason}
 
     def family(self, child: Child) -> ProcessSet:
         """The processes of ``child`` as far as known, zombies included."""
@@ -140,6 +142,10 @@ class Containment:
 
     def oom_kills(self) -> int | None:
         """How many of its processes the kernel's OOM killer ended; None: unknown."""
+        return None
+
+    def refused_processes(self) -> int | None:
+        """How many processes the kernel refused at the limit of their number; None: unknown."""
         return None
 
     def reap_finished(self) -> None:

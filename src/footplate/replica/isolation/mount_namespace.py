@@ -1,4 +1,4 @@
-"""A mount namespace: private /tmp, buckets under /gcs, no service files."""
+"""A mount namespace: private /tmp and /dev/shm, buckets under /gcs, no service files."""
 
 from __future__ import annotations
 
@@ -14,14 +14,24 @@ _PLACES_UMASK = 0o022
 """Of the directories that are made on the way to what is seen: every user may pass them."""
 _HOST = "."
 """Where the host's root is seen while a view is entered: it is the working directory."""
+_TMP, _VAR_TMP = "/tmp", "/var/tmp"  # noqa: S108  they are private
+_QUEUES = "/dev/mqueue"
+_OWN_IPC = "/proc/self/ns/ipc"
+"""It is there where the kernel has IPC namespaces."""
+IN_MEMORY = ("/dev/shm", "/run/lock")  # noqa: S108  they are private
+"""Directories that every user may write: each view has empty ones of its own."""
+WRITABLE = (_TMP, _VAR_TMP, *IN_MEMORY)
+"""All such directories of the host, which a program with a ``tmp`` of its own doesn't see."""
 
 
 class MountNamespace:
     """A root directory of bind mounts in which the host's directories are where they are.
 
-    ``tmp`` is seen as /tmp and ``buckets`` as /gcs, if not empty. Of the host's own /tmp only the
-    paths in ``kept`` are seen then, in their places. What is written into / itself stays in
-    ``root``. ``files`` are seen in the places of others: each with the path of the other one.
+    ``tmp`` is seen as /tmp and /var/tmp and ``buckets`` as /gcs, if not empty. Of the host's own
+    ``WRITABLE`` directories only the paths in ``kept`` are seen then, in their places; one that is
+    itself in ``kept`` isn't private. ``memory_bytes`` is what the private ones in memory may hold;
+    0: half of the machine's memory. In the place of the files ``blocked`` is an empty one. What is
+    written into / itself stays in ``root``. ``files`` are seen in the places of others: each with the path of the other one.
     ``records`` is a directory in the buckets that can be read only, wherever they are seen.
     ``hidden_paths`` hides what programs have no business with. ``mapped`` are directories in which
     the service's files are the program's: with the owners that the user namespace ``id_map`` gives.
@@ -29,7 +39,8 @@ class MountNamespace:
     """
 
     __slots__ = (
-        *("buckets", "files", "id_map", "kept", "mapped", "records", "root", "tmp", "hidden_paths"),
+        *("blocked", "buckets", "files", "hidden_paths", "id_map", "kept", "mapped"),
+        *("memory_bytes", "records", "root", "tmp"),
     )
 
     def __init__(self, root: str, tmp: str, buckets: str, kept: Sequence[str]) -> None:
@@ -41,14 +52,17 @@ class MountNamespace:
         self.records = ""
         self.hidden_paths: HiddenPaths | None = None
         self.mapped: Sequence[str] = ()
+        self.blocked: Sequence[str] = ()
+        self.memory_bytes = 0
         self.id_map = -1
 
     @classmethod
     def of(cls, told: tuple[Any, ...]) -> MountNamespace:
         """The one that ``tell`` told of."""
-        root, tmp, buckets, kept, files, records, mapped, hidden_paths = told
+        root, tmp, buckets, kept, files, records, mapped, blocked, size, hidden_paths = told
         view = cls(root, tmp, buckets, kept)
         view.files, view.records, view.mapped = files, records, mapped
+        view.blocked, view.memory_bytes = blocked, size
         view.hidden_paths = None if hidden_paths is None else HiddenPaths.of(hidden_paths)
         return view
 
@@ -62,6 +76,8 @@ class MountNamespace:
             list(self.files),
             self.records,
             list(self.mapped),
+            list(self.blocked),
+            self.memory_bytes,
             hidden_paths,
         )
 
@@ -107,14 +123,15 @@ class MountNamespace:
             syscalls.mount("proc", "/proc", syscalls.MS_NOSUID_NODEV_NOEXEC, "proc")
         if self.buckets and not self._is_mapped(self.buckets):
             _show(_HOST + self.buckets, "/gcs")
-        if self.tmp:
-            self._fill_tmp()
+        self._fill_writable()
         if self.hidden_paths is not None:
             self.hidden_paths.draw(_HOST)
         self._show_mapped()
         self._seal_records()
         for source, place in self.files:
             syscalls.mount(_HOST + source, os.path.realpath(place), syscalls.MS_BIND)
+        for place in filter(os.path.exists, self.blocked):
+            syscalls.mount(os.devnull, place, syscalls.MS_BIND)
 
     def _is_mapped(self, path: str) -> bool:
         return self.id_map >= 0 and path in self.mapped
@@ -141,15 +158,43 @@ class MountNamespace:
             syscalls.mount(_HOST + self.records, place, syscalls.MS_BIND | syscalls.MS_REC)
             syscalls.seal(place)
 
-    def _fill_tmp(self) -> None:
-        _show(_HOST + self.tmp, "/tmp")  # noqa: S108  it is private
+    def _fill_writable(self) -> None:
+        if self.tmp:
+            _show(_HOST + self.tmp, _TMP)
+        if self.tmp and _VAR_TMP not in self.kept and _is_directory(_VAR_TMP):
+            _show(_HOST + self.tmp, _VAR_TMP)
+        for place in IN_MEMORY:
+            if place not in self.kept and _is_directory(place):
+                self._cover(place)
+        if _is_directory(_QUEUES):
+            self._fill_queues()
         for path in self.kept:
-            if path.startswith("/tmp/"):  # noqa: S108  it is the host's
+            if path not in WRITABLE:
                 _show(_HOST + path, path)
+
+    def _fill_queues(self) -> None:
+        """The message queues of the IPC namespace, or none."""
+        from footplate.replica.isolation import syscalls  # in children only: it costs memory
+
+        try:
+            syscalls.mount("mqueue", _QUEUES, syscalls.MS_NOSUID_NODEV_NOEXEC, "mqueue")
+        except OSError:
+            self._cover(_QUEUES)
+
+    def _cover(self, place: str) -> None:
+        """By an empty file system in memory; where there can be none by our ``tmp``, if any."""
+        from footplate.replica.isolation import syscalls  # in children only: it costs memory
+
+        size = f",size={self.memory_bytes}" if self.memory_bytes else ""
+        try:
+            syscalls.mount("tmpfs", place, syscalls.MS_NOSUID_NODEV, "tmpfs", f"mode=1777{size}")
+        except OSError:
+            source = self.tmp or self.root
+            syscalls.mount(_HOST + source, place, syscalls.MS_BIND)
 
 
 def leave_host(flags: int = 0) -> None:
-    """Go into a mount namespace of one's own, and those that ``flags`` name.
+    """Go into a mount and an IPC namespace of one's own, and those that ``flags`` name.
 
     Where that isn't allowed to this user, in a user namespace in which he is who he was.
 
@@ -158,13 +203,18 @@ def leave_host(flags: int = 0) -> None:
     from footplate.replica.isolation import syscalls  # in children only: it costs memory
 
     user, group = os.geteuid(), os.getegid()
+    flags |= syscalls.CLONE_NEWNS | (syscalls.CLONE_NEWIPC if os.path.exists(_OWN_IPC) else 0)
     try:
-        syscalls.unshare(syscalls.CLONE_NEWNS | flags)
+        syscalls.unshare(flags)
     except PermissionError:
-        syscalls.unshare(syscalls.CLONE_NEWUSER | syscalls.CLONE_NEWNS | flags)
+        syscalls.unshare(syscalls.CLONE_NEWUSER | flags)
         _write("/proc/self/setgroups", "deny")
         _write("/proc/self/uid_map", f"{user} {user} 1")
         _write("/proc/self/gid_map", f"{group} {group} 1")
+
+
+def _is_directory(place: str) -> bool:
+    return os.path.isdir(place) and not os.path.islink(place)
 
 
 def _show_entry(entry: os.DirEntry[str]) -> None:

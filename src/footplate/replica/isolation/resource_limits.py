@@ -16,37 +16,59 @@ if TYPE_CHECKING:
 
     from footplate.replica.isolation.cgroup_hierarchies import Hierarchy
 
-CONTROLLERS = ("memory", "cpu")
+CONTROLLERS = ("memory", "cpu", "pids")
+LEAST_PROCESSES, PROCESSES_OF_A_VCPU = 1024, 512
 _PERIOD_US = 100_000
 _BOUNDS = ("memory.max", "memory.high", "cpu.max", "cpuset.cpus")
 
 
 class Limits:
-    """Those of the machine that a replica asked for, by its type's name."""
+    """Those of the machine that a replica asked for, by its type's name.
 
-    __slots__ = ("machine_type", "memory_bytes", "vcpus")
+    ``disk_bytes``: of its boot disk; 0: unknown.
+    """
 
-    def __init__(self, machine_type: str, memory_bytes: int, vcpus: int) -> None:
+    __slots__ = ("disk_bytes", "machine_type", "memory_bytes", "vcpus")
+
+    def __init__(
+        self, machine_type: str, memory_bytes: int, vcpus: int, disk_bytes: int = 0
+    ) -> None:
         self.machine_type = machine_type
         self.memory_bytes = memory_bytes
         self.vcpus = vcpus
+        self.disk_bytes = disk_bytes
 
     @classmethod
     def parse(cls, value: dict[str, Any]) -> Limits:
         """Raises KeyError, TypeError, ValueError."""
-        return cls(str(value["machine_type"]), int(value["memory_mb"]) << 20, int(value["vcpus"]))
+        memory_mb, vcpus = int(value["memory_mb"]), int(value["vcpus"])
+        disk_gb = int(value.get("disk_gb") or 0)
+        return cls(str(value["machine_type"]), memory_mb << 20, vcpus, disk_gb << 30)
 
     @property
     def memory(self) -> str:
         return f"{round(self.memory_bytes / (1 << 30), 2):g} GB"
 
+    @property
+    def disk(self) -> str:
+        return f"{self.disk_bytes >> 30} GB"
+
+    @property
+    def processes(self) -> int:
+        """Threads count as processes. Machine types say nothing of them."""
+        return LEAST_PROCESSES + PROCESSES_OF_A_VCPU * self.vcpus
+
     def describe(self, faults: dict[str, str]) -> str:
         """What of the machine's holds here; ``faults`` as Containment.limit gives them."""
         cpus = "1 vCPU" if self.vcpus == 1 else f"{self.vcpus} vCPUs"
         amounts = {"memory": f"{self.memory} of memory", "CPU": cpus}
-        held = [amounts[name] for name, fault in faults.items() if not fault]
+        more = {"processes": f"{self.processes} processes"}
+        held = [amount for name, amount in amounts.items() if not faults.get(name)]
+        added = [amount for name, amount in more.items() if not faults.get(name)]
+        added += [f"{self.disk} of disk (bootDiskSizeGb)"] if self.disk_bytes else []
         missed = [f"{name}: {fault}" for name, fault in faults.items() if fault]
         told = [f"at most {' and '.join(held)}, as {self.machine_type} has"] if held else []
+        told += [f"at most {' and '.join(added)}"] if added else []
         told += (
             [f"not limited to what {self.machine_type} has: {', '.join(missed)}"] if missed else []
         )
@@ -77,6 +99,14 @@ def limit_cpu(groups: Sequence[str], vcpus: int) -> str:
             period = ("cpu.cfs_period_us", str(_PERIOD_US), True)
             return _write_all(group, (period, ("cpu.cfs_quota_us", quota_us, True)))
     return "no cpu controller"
+
+
+def limit_processes(groups: Sequence[str], count: int) -> str:
+    """Bound processes and threads together; why that can't be, empty if it can."""
+    for group in groups:
+        if os.path.exists(os.path.join(group, "pids.max")):
+            return _write_all(group, (("pids.max", str(count), True),))
+    return "no pids controller"
 
 
 def find_parents(unified: Hierarchy, *, enable: bool) -> Iterator[str]:

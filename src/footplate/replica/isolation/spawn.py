@@ -31,10 +31,14 @@ class Launch:
     """A program to start: ``stdout`` and ``stderr`` are descriptors, stdin is empty.
 
     ``network``: a descriptor of the network namespace that it is to be in, if not this one.
-    ``user``: whom it runs as, if not as this process does.
+    ``user``: whom it runs as, if not as this process does. ``processes``: how many its user may
+    have; 0: as many as this one's. ``trusted``: it runs no code of users.
     """
 
-    __slots__ = ("argv", "cwd", "environment", "network", "stderr", "stdout", "user")
+    __slots__ = (
+        *("argv", "cwd", "environment", "network", "processes", "stderr", "stdout", "trusted"),
+        "user",
+    )
 
     def __init__(
         self,
@@ -46,6 +50,8 @@ class Launch:
         network: int | None = None,
         *,
         user: User | None = None,
+        processes: int = 0,
+        trusted: bool = False,
     ) -> None:
         self.argv = argv
         self.environment = environment
@@ -54,6 +60,8 @@ class Launch:
         self.stderr = stderr
         self.network = network
         self.user = user
+        self.processes = processes
+        self.trusted = trusted
 
     def own_output(self) -> None:
         """Let the user open /dev/stdout anew. Raises OSError."""
@@ -155,6 +163,7 @@ def execute(launch: Launch) -> None:
 
         syscalls.enter_network(launch.network)
     launch.own_output()
+    _limit(launch)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.dup2(launch.stdout, 1)
@@ -185,10 +194,22 @@ def fork_child(launch: Launch) -> int:
         (os.POSIX_SPAWN_DUP2, launch.stderr, 2),
     ]
     launch.own_output()
+    _limit(launch)
     if launch.user is None:
         return _spawn_program(launch, streams)
     with EffectiveUser(launch.user):
         return _spawn_program(launch, streams)
+
+
+def _limit(launch: Launch) -> None:
+    from footplate.replica.isolation import syscalls  # in children only: it costs memory
+
+    syscalls.limit_resources(launch.processes)
+    if launch.user is None and os.geteuid() != 0 and not launch.trusted:
+        try:
+            syscalls.forgo_new_privileges()
+        except (OSError, AttributeError):  # no Linux
+            return
 
 
 def _spawn_program(launch: Launch, streams: Sequence[tuple[str | int, ...]]) -> int:

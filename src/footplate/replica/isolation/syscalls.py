@@ -1,4 +1,4 @@
-"""System calls that Python does not wrap.
+"""System calls that Python does not wrap, and the limits that programs inherit.
 
 ctypes costs 0.7 MB: this module is for forked children, and for the one containment mode that needs
 it.
@@ -9,9 +9,11 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import resource
 import struct
 
 CLONE_NEWNS = 0x00020000
+CLONE_NEWIPC = 0x08000000
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWPID = 0x20000000
 CLONE_NEWNET = 0x40000000
@@ -21,6 +23,7 @@ MS_REC = 16384
 MS_SLAVE = 1 << 19
 _MS_RDONLY = 1
 _MS_REMOUNT = 32
+MS_NOSUID_NODEV = 2 | 4
 MS_NOSUID_NODEV_NOEXEC = 2 | 4 | 8
 
 _NO_DESCRIPTOR = (1 << 31) - 1
@@ -118,6 +121,18 @@ def forgo_new_privileges() -> None:
     for capability in range(_MAX_CAPABILITIES):
         if _libc().prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0):  # there are no more
             return
+
+
+def limit_resources(processes: int) -> None:
+    """No core dumps, and at most ``processes`` of the same user; 0: as many as before.
+
+    The kernel counts processes for each user, and doesn't count root's.
+    """
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if processes:
+        _, most = resource.getrlimit(resource.RLIMIT_NPROC)
+        count = processes if most == resource.RLIM_INFINITY else min(processes, most)
+        resource.setrlimit(resource.RLIMIT_NPROC, (count, count))
 
 
 def mount_mapped(source: str, target: str, id_map: int) -> None:

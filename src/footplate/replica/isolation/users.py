@@ -46,6 +46,11 @@ class User:
         self.name = name
         self.reservation = reservation
 
+    @property
+    def alone(self) -> bool:
+        """Whether no program but this one has the id."""
+        return self.reservation is not None
+
     def encode(self) -> list[Any]:
         """For another process, by JSON or marshal."""
         return [self.uid, self.gid, list(self.groups), self.name]

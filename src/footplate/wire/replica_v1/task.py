@@ -63,6 +63,7 @@ class Allotment:
     machine_type: str
     vcpus: int
     memory_mb: int
+    disk_gb: int
 
 
 @dataclass(frozen=True)

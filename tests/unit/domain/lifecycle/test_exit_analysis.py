@@ -233,6 +233,7 @@ def test_what_failed_first_is_told_by_order_and_not_by_clock() -> None:
     ("kind", "code"),
     [
         (ExitKind.OUT_OF_MEMORY, Code.RESOURCE_EXHAUSTED),
+        (ExitKind.OUT_OF_DISK, Code.RESOURCE_EXHAUSTED),
         (ExitKind.UNPREPARED, Code.FAILED_PRECONDITION),
         (ExitKind.TIME_LIMIT, Code.DEADLINE_EXCEEDED),
     ],

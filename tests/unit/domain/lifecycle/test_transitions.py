@@ -105,6 +105,7 @@ def test_the_end_waits_until_nothing_is_left() -> None:
         ),
         (Exit(ExitKind.TIME_LIMIT), State.CANCELLED, Code.DEADLINE_EXCEEDED, "running time limit"),
         (Exit(ExitKind.OUT_OF_MEMORY), State.FAILED, Code.RESOURCE_EXHAUSTED, "want of memory"),
+        (Exit(ExitKind.OUT_OF_DISK), State.FAILED, Code.RESOURCE_EXHAUSTED, "limit of its disk"),
     ],
 )
 def test_how_it_ends(end: Exit, state: State, code: Code, message: str) -> None:
