@@ -205,11 +205,7 @@ def _isolate(context: Context) -> None:
     if context.init is not None:
         context.containment.adopt(context.init)
         context.init = None
-    words = "; ".join(
-        filter(
-            None, [f"{context.containment.name}: {context.containment.guarantee}", choose(context)]
-        )
-    )
+    words = f"{context.containment.describe()}; {choose(context)}"
     context.journal.event("ISOLATION", f"{words} ({'; '.join(reasons)})" if reasons else words)
     if limits is not None:
         faults = context.containment.limit(limits)

@@ -6,7 +6,7 @@ import os
 
 from footplate.replica.filesystem_view import find_shared, make_view
 from footplate.replica.google_tools import make_settings
-from footplate.replica.isolation import mode_selection
+from footplate.replica.isolation import levels, mode_selection
 from footplate.replica.isolation.spawn import Launch, SpawnFailed
 from footplate.replica.program_phases import Running
 from footplate.replica.program_spec import (
@@ -98,9 +98,8 @@ def make_program(context: Context, prepared: Prepared) -> Program:
 
 def _expose(context: Context, program: Program, fault: str) -> None:
     """Let the program see the host's file system, and say so."""
-    words = (
-        "no private /tmp, only TMPDIR, no private /dev/shm, and the service's files aren't hidden"
-    )
+    view = levels.HOST_VIEW
+    words = levels.describe(view.guaranteed, view.missing)
     context.journal.event("ISOLATION", f"{words}: {fault}")
     program.view = None
     program.places["TMPDIR"] = context.home.tmp

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from footplate.replica.isolation import users
+from footplate.replica.isolation import levels, users
 from footplate.replica.isolation.access_lists import grant
 from footplate.replica.isolation.hidden_paths import find_closed
 from footplate.replica.isolation.spawn import try_in_child
@@ -29,7 +29,7 @@ _HOME_DIRECTORY = "home"
 
 
 def choose(context: Context) -> str:
-    """Set the user of ``context``; returns the message, empty where the service isn't root.
+    """Set the user of ``context``; returns what that guarantees, and what not.
 
     The ticket has ``program_users``: ``[first, last]``, or ``[uid, gid, name]``.
 
@@ -37,22 +37,26 @@ def choose(context: Context) -> str:
     """
     setting = context.ticket.get("program_users")
     if not setting or os.geteuid() != 0:
-        return ""
+        own = levels.ROOT if os.geteuid() == 0 else levels.SERVICE_USER
+        return levels.describe(own.guaranteed, own.missing)
     project = str(context.task.get("job") or "").split("/")[1:2]
     if set(context.ticket.get("allow_root") or ()) & {*project, _EVERY_PROJECT}:
-        return "the program runs as root, as the setting allow_root says"
+        words = "the program runs as root, as the setting allow_root says"
+        return levels.describe(words, levels.ROOT.missing)
     try:
         user = _take(setting)
     except users.NoUser as error:
         raise TaskError(str(error)) from error
     fault = "" if _CHANGES in context.capability_cache else _find_fault(user)
     if fault:
-        return f"the program runs as root, which can't be changed here: {fault}"
+        words = f"the program runs as root, which can't be changed here: {fault}"
+        return levels.describe(words, levels.ROOT.missing)
     context.capability_cache.add(_CHANGES)
     context.user = user
     own_directories(context.home, user)
     context.home.write(USER_FILE, {"user": user.encode()})
-    return f"the program runs as user {user.uid}, without capabilities"
+    words = f"the program runs as user {user.uid}, without capabilities"
+    return levels.describe(words, "" if user.alone else levels.NAMED_USER.missing)
 
 
 def _take(setting: Sequence[object]) -> User:
@@ -132,7 +136,8 @@ def require_reach(context: Context, paths: Sequence[str]) -> None:
 def _fall_back(context: Context, reason: str) -> None:
     context.user = None
     context.home.write(USER_FILE, {"user": None})
-    context.journal.event("ISOLATION", f"the program runs as root after all: {reason}")
+    words = f"the program runs as root after all: {reason}"
+    context.journal.event("ISOLATION", levels.describe(words, levels.ROOT.missing))
     if context.user_processes:
         context.user_processes, context.process_limits = 0, None
         context.journal.event("LIMITS", "not limited: processes: root may have as many as it likes")

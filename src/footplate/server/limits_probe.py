@@ -27,7 +27,9 @@ def describe_machine(site: Site, settings: Settings) -> tuple[str, ...]:
     if site.mode is Mode.EMULATE:
         room = "1 replica" if site.replicas == 1 else f"up to {site.replicas} replicas"
         limited = settings.limits == "on"
-        limits = describe_limits(_find_limits(settings)) if limited else "no limits on CPU or memory"
+        limits = (
+            describe_limits(_find_limits(settings)) if limited else "no limits on CPU or memory"
+        )
         first = f"{mode}, {room} at once, {_describe_gpus(site)}; {limits}."
     else:
         memory = f"{round(site.memory_mb / 1024, 1):g} GB"

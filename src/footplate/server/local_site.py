@@ -47,6 +47,7 @@ def local_site(
         hides_gpus=found.hidden,
         notes=(
             *(*found.notes, *describe_network(settings)),
-            *(*describe_power(settings.allow_root), *describe_callers(settings.token)),
+            *describe_power(settings.allow_root, isolation=settings.isolation),
+            *describe_callers(settings.token),
         ),
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import FailedPrecondition
+from footplate.replica.isolation import levels
 from footplate.settings import EVERY_PROJECT
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ _SUBORDINATE = ("/etc/subuid", "/etc/subgid")
 _MOUNT = "CAP_SYS_ADMIN"
 _CHANGE_USERS = ("CAP_SETUID", "CAP_SETGID")
 _CAPABILITIES = {"CAP_SETGID": 6, "CAP_SETUID": 7, _MOUNT: 21}
+_OPEN = (levels.SUBREAPER.name, levels.BEST_EFFORT.name)
+"""Containment modes without process namespaces."""
 _STATUS = Path("/proc/self/status")
 _UID_MAP = Path("/proc/self/uid_map")
 
@@ -42,11 +45,29 @@ def resolve(setting: str | None) -> list[int | str] | None:
 
 
 def describe_power(
-    allow_root: Sequence[str], uid: int | None = None, status: Path = _STATUS
+    allow_root: Sequence[str],
+    uid: int | None = None,
+    status: Path = _STATUS,
+    isolation: str = "auto",
 ) -> tuple[str, ...]:
-    """What to warn of: programs that have more power than they need, and how to change that."""
-    if (os.geteuid() if uid is None else uid) != 0:
-        return ()
+    """What to warn of: programs that have more power than they need, and how to change that.
+
+    ``isolation`` is the setting.
+    """
+    is_root = (os.geteuid() if uid is None else uid) == 0
+    power = _describe_root(allow_root, status) if is_root else ()
+    if isolation not in _OPEN:
+        return power
+    return (
+        *power,
+        (
+            "Programs see all processes of this machine, and can signal those of their user "
+            "(setting isolation). Set isolation = auto."
+        ),
+    )
+
+
+def _describe_root(allow_root: Sequence[str], status: Path) -> tuple[str, ...]:
     held = _read_capabilities(status)
     if missing := [name for name in _CHANGE_USERS if name not in held]:
         names = " and ".join(missing)

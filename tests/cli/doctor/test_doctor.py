@@ -58,7 +58,8 @@ def test_a_machine_that_has_everything() -> None:
         shown(findings)
         == """\
 OK       disk          400.0 of 500.0 GB free for /srv/footplate
-OK       isolation     cgroup: each program in a control group, which ends all its processes
+OK       isolation     cgroup: everything the program starts is killed by its control group; it \
+sees no process but its own
 OK       containers    Docker 28.2.2, root, cgroups v2 (systemd), storage overlay2 in /docker
 OK       gpus          2 NVIDIA L4
 OK       python        3.7, 3.11 for packages
@@ -86,8 +87,10 @@ def test_a_machine_that_lacks_things_names_each_way_out() -> None:
         == f"""\
 LIMITED  disk          2.0 of 20.0 GB free for /home/ada/fp: a runtime with PyTorch takes up to \
 5 GB; remove files, or set cache_dir to another disk
-LIMITED  isolation     subreaper: processes that a program leaves behind are looked for by their \
-parent (no unshare); install util-linux, or run as root
+LIMITED  isolation     subreaper: everything the program starts is killed; if the supervisor \
+itself was killed before, what still has a mark in its environment; not guaranteed: it sees all \
+processes, and can signal those of its user; memory and CPU can't be limited (no unshare); \
+install util-linux, or run as root
 LIMITED  containers    container images can't run: no container engine found on this machine; \
 {REMEDY}
 LIMITED  containers    Podman 4.3.1, rootless, cgroups v1 (cgroupfs), storage overlay in \

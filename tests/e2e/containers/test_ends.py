@@ -83,8 +83,10 @@ def test_more_memory_than_the_machine_type_has(podman: Engine, tmp_path: Path) -
         name = context.submit("x = bytearray(2_000_000_000)", masterType="own-small")
         message = context.wait_for(name, State.FAILED).error_message
         assert context.told(name, "LIMITS") == [
-            "at most 0.5 GB of memory and 1 vCPU, as own-small has; "
-            "at most 1536 processes and 100 GB of disk (bootDiskSizeGb)"
+            (
+                "at most 0.5 GB of memory and 1 vCPU, as own-small has; "
+                "at most 1536 processes and 100 GB of disk (bootDiskSizeGb)"
+            )
         ]
     assert message == (
         "replica master-replica-0 was killed for want of memory: the kernel ended it: out of "

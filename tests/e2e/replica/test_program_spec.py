@@ -165,7 +165,7 @@ def test_without_a_view_there_is_tmpdir(
     (replica.home / "root" / "tmp").touch()  # a file, where a directory is to be
     assert replica.supervise()["code"] == 0
     assert replica.api.lines() == [str(replica.home / "tmp")]
-    assert "no private /tmp, only TMPDIR" in replica.api.events("ISOLATION")[1]
+    assert "no private /tmp, /dev/shm" in replica.api.events("ISOLATION")[1]
 
 
 @pytest.mark.parametrize(

@@ -145,8 +145,10 @@ def test_a_containment_mode_that_cannot_limit_says_so(make_replica: Make) -> Non
     replica = make_replica(python_task(GREEDY, allotment=SMALL), isolation="best-effort")
     assert replica.supervise()["kind"] == "EXITED"
     assert replica.api.events("LIMITS") == [
-        "not limited to what small has: memory: mode best-effort can't, "
-        "CPU: mode best-effort can't, processes: mode best-effort can't"
+        (
+            "not limited to what small has: memory: mode best-effort can't, "
+            "CPU: mode best-effort can't, processes: mode best-effort can't"
+        )
     ]
 
 

@@ -57,8 +57,10 @@ def test_more_memory_than_the_machine_type_has_fails_the_job(enforcing: Context)
         "Smaller batches, less data at once, or a machine type with more memory are ways out"
     )
     assert events(enforcing, name, "LIMITS") == [
-        "at most 0.5 GB of memory and 1 vCPU, as own-small has; "
-        "at most 1536 processes and 100 GB of disk (bootDiskSizeGb)"
+        (
+            "at most 0.5 GB of memory and 1 vCPU, as own-small has; "
+            "at most 1536 processes and 100 GB of disk (bootDiskSizeGb)"
+        )
     ]
     assert events(enforcing, name, "RETRY") == []
 

@@ -28,8 +28,10 @@ NO_FORK = "BlockingIOError: [Errno 11] Resource temporarily unavailable"
             LARGE,
             7,
             "ValueError: bad",
-            "the kernel refused it a process 7 times; its limit is 5120: 1024 and 512 for each of "
-            "its 8 vCPUs",
+            (
+                "the kernel refused it a process 7 times; its limit is 5120: 1024 and 512 for each "
+                "of its 8 vCPUs"
+            ),
         ),
         (
             SMALL,

@@ -5,18 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from footplate.cli.doctor.findings import Finding, Verdict
+from footplate.replica.isolation import levels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 LOW_DISK_BYTES = 5 * 10**9
 FULL_DISK_BYTES = 50 * 10**6
-_CONTAINMENT_MODES = {
-    "cgroup": "each program in a control group, which ends all its processes",
-    "namespace": "each program in a process namespace, which ends all its processes",
-    "subreaper": "processes that a program leaves behind are looked for by their parent",
-    "best-effort": "processes that a program leaves behind may go on",
-}
 _STRONG = ("cgroup", "namespace")
 
 
@@ -30,8 +25,9 @@ def judge_isolation(told: Mapping[str, object], wanted: str) -> Finding:
             "set isolation = auto" if wanted != "auto" else "run footplate up to see its error"
         )
         return Finding("isolation", Verdict.FAILED, why or "it can't be tried", way_out)
-    effect = _CONTAINMENT_MODES.get(containment_mode, "programs are ended together")
-    text = f"{containment_mode}: {effect}"
+    level = levels.find(containment_mode)
+    words = "" if level is None else levels.describe(level.guaranteed, level.missing)
+    text = f"{containment_mode}: {words}"
     if containment_mode in _STRONG:
         return Finding("isolation", Verdict.OK, text)
     reason = f" ({why})" if why else ""

@@ -56,7 +56,7 @@ class PreparingImage(Preparing):
 
 def _tell_isolation(context: Context, image: dict[str, Any]) -> None:
     if context.containment is not None:
-        words = f"{context.containment.name}: {context.containment.guarantee} ({image['engine']})"
+        words = context.containment.describe(str(image["engine"]))
         context.journal.event("ISOLATION", words)
     if context.limits is not None:
         keep_limits(context, context.limits, dict(image["faults"]))

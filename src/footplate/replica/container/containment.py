@@ -14,6 +14,7 @@ import time
 
 from footplate.replica.container.engine_api import Engine, EngineError, EngineGone
 from footplate.replica.container.runner import Runner
+from footplate.replica.isolation import levels
 from footplate.replica.isolation.containment import KILL_TIMEOUT_S, Child, Containment, ProcessSet
 from footplate.replica.isolation.procfs import Process, find_below, is_alive, kill
 from footplate.replica.isolation.spawn import begin_session, close_all_but, spawn
@@ -31,8 +32,7 @@ _INTERVAL_S = 0.01
 
 
 class EngineContainment(Containment):
-    name = "container"
-    guarantee = "the container engine kills everything in it, and removes what it wrote"
+    level = levels.CONTAINER
     thorough = True
 
     def __init__(self, socket: str, mark: str) -> None:

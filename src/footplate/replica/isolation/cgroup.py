@@ -20,7 +20,7 @@ import signal
 import time
 
 from footplate.replica.file_io import read_text, write_text
-from footplate.replica.isolation import pid_namespace, resource_limits
+from footplate.replica.isolation import levels, pid_namespace, resource_limits
 from footplate.replica.isolation.cgroup_hierarchies import find_hierarchies
 from footplate.replica.isolation.containment import (
     KILL_TIMEOUT_S,
@@ -54,9 +54,8 @@ _SPACES = "programs have process namespaces of their own"
 
 
 class CgroupContainment(Containment):
-    name = "cgroup"
+    level = levels.CGROUP
     thorough = True
-    guarantee = "everything the program starts is killed by its control group"
 
     def __init__(self, groups: list[str], killer: str, place: PidNamespace | None = None) -> None:
         """``groups`` are all directories of the program, ``killer`` the one that kills."""
@@ -125,6 +124,12 @@ class CgroupContainment(Containment):
     @classmethod
     def reopen(cls, record: dict[str, Any]) -> CgroupContainment:
         return cls(list(record["groups"]), record["killer"], PidNamespace.reopen(record))
+
+    @property
+    def guarantee(self) -> str:
+        if self._space is not None:
+            return self.level.guaranteed
+        return self.level.guaranteed.removesuffix(f"; {levels.SEES_OWN}")
 
     def record(self) -> dict[str, object]:
         place = {} if self._space is None else self._space.record()
@@ -221,10 +226,9 @@ class CgroupContainment(Containment):
             else pid_namespace.find_fault()
         )
         if fault:
-            self.guarantee = f"{self.guarantee}; it sees, and can signal, others ({fault})"
+            self.missing_here = f"it sees, and can signal, others ({fault})"
             return
         self._space = PidNamespace()
-        self.guarantee = f"{self.guarantee}; it sees no process but its own"
         if capability_cache is not None:
             capability_cache.add(_SPACES)
 

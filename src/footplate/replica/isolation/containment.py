@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
+from footplate.replica.isolation import levels
 from footplate.replica.isolation.procfs import find, find_below
 from footplate.replica.isolation.spawn import Launch, begin_session, execute, spawn
 
@@ -80,14 +81,29 @@ class ProcessSet:
 class Containment:
     """Starts programs one after the other; ``kill`` ends all that they have started."""
 
-    name = ""
-    guarantee = ""
+    level: levels.Level
+    missing_here = ""
+    """What it doesn't guarantee on this machine, besides what it never does."""
     thorough = False
     """Whether nothing is left after ``kill``, whatever the program did to get away."""
     groups: Sequence[str] = ()
     """Directories of control groups that hold the program and nothing else."""
     written = ""
     """The directory of the host that holds what the program writes to a root of its own."""
+
+    @property
+    def name(self) -> str:
+        return self.level.name
+
+    @property
+    def guarantee(self) -> str:
+        return self.level.guaranteed
+
+    def describe(self, detail: str = "") -> str:
+        """What it guarantees, and what it doesn't, in one sentence; ``detail`` is of the first."""
+        missing = "; ".join(filter(None, [self.missing_here, self.level.missing]))
+        guaranteed = f"{self.name}: {self.guarantee}{f' ({detail})' if detail else ''}"
+        return levels.describe(guaranteed, missing)
 
     def adopt(self, init: Init) -> None:
         """Have it keep the next program: where that is of no use, end it."""

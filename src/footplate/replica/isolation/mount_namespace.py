@@ -31,8 +31,9 @@ class MountNamespace:
     ``WRITABLE`` directories only the paths in ``kept`` are seen then, in their places; one that is
     itself in ``kept`` isn't private. ``memory_bytes`` is what the private ones in memory may hold;
     0: half of the machine's memory. In the place of the files ``blocked`` is an empty one. What is
-    written into / itself stays in ``root``. ``files`` are seen in the places of others: each with the path of the other one.
-    ``records`` is a directory in the buckets that can be read only, wherever they are seen.
+    written into / itself stays in ``root``. ``files`` are seen in the places of others: each with
+    the path of the other one. ``records`` is a directory in the buckets that can be read only,
+    wherever they are seen.
     ``hidden_paths`` hides what programs have no business with. ``mapped`` are directories in which
     the service's files are the program's: with the owners that the user namespace ``id_map`` gives.
     Enter it in a process that is to become the program.

@@ -6,7 +6,7 @@ nothing can get away: see ``space``. Being out of memory isn't recognised.
 
 from __future__ import annotations
 
-from footplate.replica.isolation import pid_namespace
+from footplate.replica.isolation import levels, pid_namespace
 from footplate.replica.isolation.containment import Containment, Unavailable
 from footplate.replica.isolation.pid_namespace import PidNamespace
 
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
 
 class NamespaceContainment(Containment):
-    name = "namespace"
+    level = levels.NAMESPACE
     thorough = True
-    guarantee = "everything the program starts is killed with its process namespace"
 
     def __init__(self, place: PidNamespace) -> None:
         self._space = place

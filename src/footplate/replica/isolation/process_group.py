@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import signal
 
+from footplate.replica.isolation import levels
 from footplate.replica.isolation.containment import Child, Containment
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -19,11 +20,7 @@ if TYPE_CHECKING:
 
 
 class ProcessGroupContainment(Containment):
-    name = "best-effort"
-    guarantee = (
-        "the program's process group is killed; children that left it are not claimed, and may "
-        "call a service without a token as users do"
-    )
+    level = levels.BEST_EFFORT
 
     def __init__(self) -> None:
         self._child: Child | None = None

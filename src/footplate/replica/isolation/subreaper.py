@@ -13,6 +13,7 @@ import os
 import signal
 import time
 
+from footplate.replica.isolation import levels
 from footplate.replica.isolation.containment import (
     KILL_TIMEOUT_S,
     Child,
@@ -40,11 +41,7 @@ _EMPTY_PASSES = 3
 
 
 class SubreaperContainment(Containment):
-    name = "subreaper"
-    guarantee = (
-        "everything the program starts is killed; if the supervisor itself was killed before, "
-        "what still has a mark in its environment"
-    )
+    level = levels.SUBREAPER
 
     def __init__(self) -> None:
         self._child: Child | None = None

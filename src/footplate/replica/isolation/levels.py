@@ -1,0 +1,122 @@
+"""What each level of isolation guarantees, and what it doesn't: one row for each.
+
+The table of ``docs/concepts/isolation.md``, ``footplate doctor`` and the jobs' ``ISOLATION`` events
+are made from these rows.
+"""
+
+from __future__ import annotations
+
+
+class Level:
+    """``guaranteed`` and ``missing`` are clauses; an empty ``missing``: nothing is.
+
+    ``needs`` is what a machine must have for it.
+    """
+
+    __slots__ = ("guaranteed", "missing", "name", "needs")
+
+    def __init__(self, name: str, needs: str, guaranteed: str, missing: str = "") -> None:
+        self.name = name
+        self.needs = needs
+        self.guaranteed = guaranteed
+        self.missing = missing
+
+
+NOT_GUARANTEED = "not guaranteed"
+SEES_OWN = "it sees no process but its own"
+_SEES_OTHERS = "it sees all processes, and can signal those of its user"
+_UNLIMITED = "memory and CPU can't be limited"
+
+CONTAINER = Level(
+    "container",
+    "a container engine, for jobs that name an image",
+    f"the container engine kills everything in it, and removes what it wrote; {SEES_OWN}",
+    "it has the machine's network",
+)
+CGROUP = Level(
+    "cgroup",
+    "a writable cgroup hierarchy; for the second part pid namespaces",
+    f"everything the program starts is killed by its control group; {SEES_OWN}",
+)
+NAMESPACE = Level(
+    "namespace",
+    "pid namespaces (root or user namespaces)",
+    f"everything the program starts is killed with its process namespace; {SEES_OWN}",
+    _UNLIMITED,
+)
+SUBREAPER = Level(
+    "subreaper",
+    "Linux",
+    "everything the program starts is killed; if the supervisor itself was killed before, what "
+    "still has a mark in its environment",
+    f"{_SEES_OTHERS}; {_UNLIMITED}",
+)
+BEST_EFFORT = Level(
+    "best-effort",
+    "POSIX",
+    "the program's process group is killed",
+    "children that left it may survive, and may call a service without a token as users do; "
+    f"{_SEES_OTHERS}; {_UNLIMITED}",
+)
+CONTAINMENTS = (CONTAINER, CGROUP, NAMESPACE, SUBREAPER, BEST_EFFORT)
+
+OWN_USER = Level(
+    "own user",
+    "a service that root runs",
+    "the program runs as a user that no other program has, without capabilities",
+)
+NAMED_USER = Level(
+    "named user",
+    "a service that root runs, `program_users` with a name",
+    "the program runs as the user that `program_users` names, without capabilities",
+    "programs of this user can signal each other, and read each other's files, where they see them",
+)
+SERVICE_USER = Level(
+    "service's user",
+    "a service that an ordinary user runs",
+    "the program has the rights of the user who runs the service, and no setuid program adds any",
+    "it can read and write that user's files, his home directory among them",
+)
+ROOT = Level(
+    "root",
+    "a service that root runs, `allow_root` or one of the faults below",
+    "",
+    "the program is root of this machine: nothing is safe from it",
+)
+USERS = (OWN_USER, NAMED_USER, SERVICE_USER, ROOT)
+
+OWN_VIEW = Level(
+    "own view",
+    "mount namespaces (root or user namespaces)",
+    "temporary directories, /dev/shm and System V's shared memory are the program's own; the "
+    "service's files are hidden",
+)
+HOST_VIEW = Level(
+    "host's view",
+    "nothing",
+    "the program finds a directory of its own in TMPDIR",
+    "no private /tmp, /dev/shm and shared memory; the service's files aren't hidden",
+)
+VIEWS = (OWN_VIEW, HOST_VIEW)
+
+LEVELS = (*CONTAINMENTS, *USERS, *VIEWS)
+
+
+def find(name: str) -> Level | None:
+    return next((level for level in LEVELS if level.name == name), None)
+
+
+def describe(guaranteed: str, missing: str) -> str:
+    """Both in one sentence."""
+    words = f"{NOT_GUARANTEED}: {missing}" if missing else ""
+    return "; ".join(filter(None, [guaranteed, words]))
+
+
+def make_table() -> str:
+    """In Markdown."""
+    rows = ["| level | needs | guaranteed | not guaranteed |", "|---|---|---|---|"]
+    rows += [
+        f"| {level.name} | {level.needs} | {level.guaranteed or 'nothing'} | {level.missing} |"
+        for level in LEVELS
+    ]
+    return "\n".join(row.replace("|  |", "| |") for row in rows)
