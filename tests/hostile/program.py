@@ -3,7 +3,8 @@
 Empty: nothing. It runs in a job, in a ``setup.py``, as any user, with Python 3.7 or later and no
 packages. Its one argument, or ``FACTS``, is a JSON object: ``data`` (the service's directory),
 ``secrets`` (files of the service, and of other jobs), ``environment`` (its own environment's
-directory) and ``buckets``.
+directory), ``buckets``, ``shared`` (files of the machine that every user may read) and ``alone``
+(nobody else has its user). In the directories ``links``, if there are any, it leaves links.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ import functools
 import glob
 import json
 import os
+import resource
+import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 ATTEMPTS: dict[str, Callable[[dict[str, Any]], str]] = {}
 PTRACE_ATTACH, PTRACE_DETACH = 16, 17
 CLONE_NEWNS = 0x00020000
+CLONE_NEWUSER = 0x10000000
 MNT_DETACH = 2
 
 
@@ -38,9 +43,9 @@ def libc() -> Any:
     return ctypes.CDLL(None, use_errno=True)
 
 
-def others() -> list[int]:
+def others(facts: dict[str, Any]) -> list[int]:
     """The numbers of the processes that aren't this program's own: neither its children, nor,
-    for an unprivileged one, of its user, whom nobody else has.
+    for one whose user nobody else has, of its user.
     """
     own = {os.getpid()}
     parents = {}
@@ -49,7 +54,7 @@ def others() -> list[int]:
             try:
                 with open(f"/proc/{name}/stat", "rb") as file:
                     parents[int(name)] = int(file.read().rpartition(b")")[2].split()[1])
-                if os.getuid() != 0 and os.stat(f"/proc/{name}").st_uid == os.getuid():
+                if facts.get("alone") and os.stat(f"/proc/{name}").st_uid == os.getuid():
                     own.add(int(name))
             except OSError:
                 continue
@@ -92,7 +97,8 @@ def read(path: str) -> str:
 
 @attempt
 def write_into_system_directories(facts: dict[str, Any]) -> str:
-    places = ("/etc", "/usr", "/usr/bin", "/usr/local/bin", "/lib", "/opt", "/boot", "/var", "/")
+    """But for the root itself, which is the program's own where it has a view."""
+    places = ("/etc", "/usr", "/usr/bin", "/usr/local/bin", "/lib", "/opt", "/boot", "/var")
     return first(lambda place: create(os.path.join(place, "hostile")), places)
 
 
@@ -200,27 +206,29 @@ def leave_the_control_group(facts: dict[str, Any]) -> str:
 
 @attempt
 def look_through_proc(facts: dict[str, Any]) -> str:
-    return first(os.listdir, [f"/proc/{pid}/root/" for pid in others()])
+    return first(os.listdir, [f"/proc/{pid}/root/" for pid in others(facts)])
 
 
 @attempt
 def read_environments(facts: dict[str, Any]) -> str:
-    return first(read, [f"/proc/{pid}/environ" for pid in others()])
+    return first(read, [f"/proc/{pid}/environ" for pid in others(facts)])
 
 
 @attempt
 def read_memory(facts: dict[str, Any]) -> str:
-    return first(overwrite, [f"/proc/{pid}/mem" for pid in others()])
+    return first(overwrite, [f"/proc/{pid}/mem" for pid in others(facts)])
 
 
 @attempt
 def use_descriptors_of_others(facts: dict[str, Any]) -> str:
-    return first(os.listdir, [f"/proc/{pid}/fd" for pid in others()])
+    """Their numbers may be seen; what they are of, and using them, not."""
+    places = [f"/proc/{pid}/fd" for pid in others(facts)]
+    return first(os.readlink, [path for place in places for path in glob.glob(f"{place}/*")])
 
 
 @attempt
 def trace_a_process(facts: dict[str, Any]) -> str:
-    for pid in others():
+    for pid in others(facts):
         traced = in_child(functools.partial(can_trace, pid), f"traced {pid}")
         if traced:
             return traced
@@ -235,7 +243,7 @@ def signal_a_process(facts: dict[str, Any]) -> str:
         os.kill(int(pid), 0)
         return "may be signalled"
 
-    return first(signal, [str(pid) for pid in others() if pid != 1])
+    return first(signal, [str(pid) for pid in others(facts) if pid != 1])
 
 
 @attempt
@@ -289,6 +297,133 @@ def link_to_secrets(facts: dict[str, Any]) -> str:
 @attempt
 def write_beside_the_working_directory(facts: dict[str, Any]) -> str:
     return create(os.path.join(os.path.dirname(os.getcwd()), "hostile"))
+
+
+@attempt
+def see_command_lines(facts: dict[str, Any]) -> str:
+    """Init of a process namespace has none to hide."""
+    return first(read, [f"/proc/{pid}/cmdline" for pid in others(facts) if pid != 1])
+
+
+@attempt
+def read_what_all_may_read(facts: dict[str, Any]) -> str:
+    """In the directories of the machine that every user may write."""
+    return first(read, facts.get("shared", []))
+
+
+@attempt
+def find_shared_memory(facts: dict[str, Any]) -> str:
+    """System V's, and queues; the first line has the names of columns."""
+
+    def look(path: str) -> str:
+        with open(path) as file:
+            return "; ".join(file.read().splitlines()[1:])
+
+    found = first(look, [f"/proc/sysvipc/{kind}" for kind in ("shm", "sem", "msg")])
+    return found or first(os.listdir, ["/dev/mqueue"])
+
+
+@attempt
+def dump_core(facts: dict[str, Any]) -> str:
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_CORE, (1 << 20, 1 << 20))
+    pid = os.fork()
+    if pid == 0:
+        os.kill(os.getpid(), signal.SIGQUIT)
+        os._exit(0)
+    return "dumped" if os.WCOREDUMP(os.waitpid(pid, 0)[1]) else ""
+
+
+@attempt
+def raise_its_limits(facts: dict[str, Any]) -> str:
+    raised = []
+    for name in ("RLIMIT_CORE", "RLIMIT_NPROC", "RLIMIT_NOFILE"):
+        number = getattr(resource, name)
+        soft, hard = resource.getrlimit(number)
+        if hard == resource.RLIM_INFINITY:
+            continue
+        with suppress(OSError, ValueError):
+            resource.setrlimit(number, (soft, hard + 1))
+            raised.append(name)
+    return ", ".join(raised)
+
+
+@attempt
+def raise_its_priority(facts: dict[str, Any]) -> str:
+    return f"has priority {os.nice(-1)}"
+
+
+@attempt
+def be_spared_when_memory_runs_out(facts: dict[str, Any]) -> str:
+    with open("/proc/self/oom_score_adj", "w") as file:
+        file.write("-1000")
+    return "is spared"
+
+
+@attempt
+def change_its_root(facts: dict[str, Any]) -> str:
+    return in_child(lambda: not libc().chroot(b"/"), "changed it")
+
+
+@attempt
+def read_packets(facts: dict[str, Any]) -> str:
+    socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP).close()
+    return "has a raw socket"
+
+
+@attempt
+def name_the_machine(facts: dict[str, Any]) -> str:
+    socket.sethostname(socket.gethostname())
+    return "named it"
+
+
+@attempt
+def use_a_container_engine(facts: dict[str, Any]) -> str:
+    paths = ["/run/docker.sock", "/run/podman/podman.sock", "/run/containerd/containerd.sock"]
+    return first(connect, [*paths, *glob.glob("/run/user/*/podman/podman.sock")])
+
+
+@attempt
+def use_a_session_of_the_user(facts: dict[str, Any]) -> str:
+    """It starts processes that no isolation holds."""
+    paths = glob.glob("/run/user/*/bus") + glob.glob("/run/user/*/systemd/private")
+    return first(connect, [*paths, "/run/systemd/private"])
+
+
+@attempt
+def uncover_secrets_in_a_user_namespace(facts: dict[str, Any]) -> str:
+    """Where everybody may make one, in which he has all capabilities."""
+
+    def look() -> bool:
+        if libc().unshare(CLONE_NEWUSER | CLONE_NEWNS):
+            return False
+        for path in (facts["data"], "/dev/shm", "/tmp", "/proc"):
+            libc().umount2(path.encode(), MNT_DETACH)
+        return bool(first(read, [*facts["secrets"], *facts.get("shared", [])]))
+
+    return in_child(look, "saw what was hidden")
+
+
+@attempt
+def watch_its_files_become_links(facts: dict[str, Any]) -> str:
+    """What the supervisor reads of a program, and the service of buckets: links to secrets.
+
+    What it gets by them, the test sees in the measurements and by the API.
+    """
+    if not os.path.exists(facts["data"]):
+        return ""
+    places = [os.path.dirname(os.environ.get("CLOUD_ML_HP_METRIC_FILE", ""))]
+    for place in (*places, *facts.get("links", [])):
+        for number, secret in enumerate(facts["secrets"]):
+            with suppress(OSError):
+                os.symlink(secret, os.path.join(place, f"leak-{number}"))
+    return ""
+
+
+def connect(path: str) -> str:
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(path)
+    return "connected"
 
 
 def is_block_device(path: str) -> bool:
