@@ -73,6 +73,7 @@ def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
             Settings(data_dir.root, isolation="best-effort", quotas=(quota,)),
             data_dir,
             "http://127.0.0.1:8470",
+            lambda: None,
         )
         try:
             service.start()

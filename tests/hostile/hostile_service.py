@@ -155,7 +155,7 @@ def open_house(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rig]:
     data_dir.make()
     _plant(root)
     settings = Settings(data_dir.root, isolation="best-effort", max_replicas=100_000)
-    service = composition.Service(settings, data_dir, "http://127.0.0.1:8470")
+    service = composition.Service(settings, data_dir, "http://127.0.0.1:8470", lambda: None)
     rig = Rig(service, backend, root)
     logging.getLogger().addHandler(rig.complaints)
     try:

@@ -25,10 +25,13 @@ class Loop:
     ``step`` does one pass, and says in how many seconds the next is due for its own sake, if ever.
     """
 
-    def __init__(self, step: Callable[[], float | None], name: str) -> None:
+    def __init__(
+        self, step: Callable[[], float | None], name: str, woken: threading.Event | None = None
+    ) -> None:
+        """``woken`` is set by whoever must be able to wake the loop before it exists."""
         self._step = step
         self._name = name
-        self._woken = threading.Event()
+        self._woken = threading.Event() if woken is None else woken
         self._closed = False
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 

@@ -33,12 +33,13 @@ class Leadership:
         url: str,
         life_s: float,
         monotonic: Callable[[], float],
-        begin: Callable[[Lease], None],
+        begin: Callable[[Lease, Callable[[], bool]], None],
         end: Callable[[], None],
         keep: Callable[[], None] = lambda: None,
     ) -> None:
-        """``begin`` is called when a term of leading begins, ``keep`` after each renewal, ``end``
-        when the term is over; all within ``step`` or ``close``.
+        """``begin`` is called when a term of leading begins, with its lease and what says whether
+        this server leads; ``keep`` after each renewal; ``end`` when the term is over. All are
+        called within ``step`` or ``close``.
         """
         self._leases = leases
         self._server = server
@@ -107,7 +108,7 @@ class Leadership:
         self._seen = None
         self._lease, self._until = lease, asked_at + self._life_s
         try:
-            self._begin(lease)
+            self._begin(lease, lambda: self.leads)
         except BaseException:  # any error: perhaps another server succeeds
             self._lease = None
             self._leases.release(lease)

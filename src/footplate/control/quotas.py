@@ -50,10 +50,33 @@ class QuotaInForce:
     used: Mapping[str, int] | None
 
 
-class QuotaBook:
-    """Reads the store anew each time, so that what another server has set counts here as well.
+class EffectiveQuotas:
+    """The quotas of the settings, overridden by those of the store.
 
+    Reads the store anew each time, so that what another server has set counts here as well.
     A stored limit beats one of the settings for the same project, region and resource.
+    """
+
+    def __init__(
+        self, store: QuotaStore, configured: Iterable[Quota], catalogue: Catalogue
+    ) -> None:
+        """Raises InvalidArgument for all that is wrong with the configured quotas, at once."""
+        self.store = store
+        self.rules = QuotaRules.of(catalogue)
+        self._configured = _checked(tuple(configured), self.rules)
+
+    def quotas(self) -> Quotas:
+        """All that are in force."""
+        return self.overlay(self.store.list())
+
+    def overlay(self, stored: tuple[Quota, ...]) -> Quotas:
+        """All that are in force with these in the store."""
+        return Quotas((*self._configured, *stored))
+
+
+class QuotaBook:
+    """Shows and changes quotas.
+
     ``usage`` says what the jobs of a project in a region count of its quota now; ``changed`` is
     called after each change, and may wake whoever admits jobs; also after one that failed: it may
     have happened nevertheless.
@@ -61,22 +84,15 @@ class QuotaBook:
 
     def __init__(
         self,
-        store: QuotaStore,
-        configured: Iterable[Quota],
-        catalogue: Catalogue,
+        effective: EffectiveQuotas,
         usage: Callable[[str, str], Mapping[str, int]],
         changed: Callable[[], None],
     ) -> None:
-        """Raises InvalidArgument for all that is wrong with the configured quotas, at once."""
-        self._store = store
-        self._rules = QuotaRules.of(catalogue)
-        self._configured = _checked(tuple(configured), self._rules)
+        self._store = effective.store
+        self._rules = effective.rules
+        self._overlay = effective.overlay
         self._usage = usage
         self._changed = changed
-
-    def quotas(self) -> Quotas:
-        """All that are in force."""
-        return self._overlay(self._store.list())
 
     def list(self) -> tuple[QuotaInForce, ...]:
         """What is in force for each project and region that a quota names, in order."""
@@ -132,9 +148,6 @@ class QuotaBook:
     def _now(self, project: str, region: str) -> QuotaInForce:
         stored = self._store.list()
         return self._in_force(project, region, self._overlay(stored), stored)
-
-    def _overlay(self, stored: tuple[Quota, ...]) -> Quotas:
-        return Quotas((*self._configured, *stored))
 
     def _in_force(
         self, project: str, region: str, quotas: Quotas, stored: tuple[Quota, ...]

@@ -9,7 +9,7 @@ from footplate.control import backend_observation
 from footplate.control.elapsed_time import as_of, seconds_since, steadied
 from footplate.control.job_updates import apply
 from footplate.control.tokens import Bearer
-from footplate.control.work_queue import SWEEP_S, WorkQueue
+from footplate.control.work_queue import WorkQueue
 from footplate.domain.errors import DataLoss, FailedPrecondition, NotFound, Unavailable
 from footplate.domain.job_states import Phase, State
 from footplate.domain.jobs import JobEvent
@@ -67,7 +67,7 @@ class Reconciler:
         tokens: Tokens,
         grace_s: float,
         hangs: HangWatch | None = None,
-        sweep_s: float = SWEEP_S,
+        work_queue: WorkQueue | None = None,
     ) -> None:
         """``grace_s`` is what evaluators have after the success of the primary.
 
@@ -80,7 +80,7 @@ class Reconciler:
         self._grace_s = grace_s
         self._hangs = hangs
         self._began: datetime | None = None
-        self._work_queue = WorkQueue(sweep_s)
+        self._work_queue = WorkQueue() if work_queue is None else work_queue
 
     def changed(self, uid: JobUid) -> None:
         """The job's record may have changed, or a report has arrived.

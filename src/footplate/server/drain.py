@@ -15,13 +15,17 @@ _CHECK_S = 0.1
 
 
 class Drain:
-    """``active`` returns the number of active jobs; it raises Unavailable if unknown."""
+    """``active`` returns the number of active jobs; it raises Unavailable if unknown.
 
-    def __init__(self, active: Callable[[], object], check_s: float = _CHECK_S) -> None:
+    ``drained`` is called when no job is active any more, on a thread of its own.
+    """
+
+    def __init__(
+        self, active: Callable[[], object], drained: Callable[[], None], check_s: float = _CHECK_S
+    ) -> None:
         self._active = active
+        self._drained = drained
         self._check_s = check_s
-        self.drained: Callable[[], None] = lambda: None
-        """Called when no job is active any more, on a thread of its own."""
 
     def begin(self) -> None:
         """Returns at once."""
@@ -30,7 +34,7 @@ class Drain:
     def _wait(self) -> None:
         while not self._idle():
             time.sleep(self._check_s)
-        self.drained()
+        self._drained()
 
     def _idle(self) -> bool:
         try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.control.active_jobs import Queue
 from footplate.control.jobs import Jobs
 from footplate.control.package_checks import PackageChecks
 from footplate.control.quotas import QuotaBook
@@ -16,15 +15,9 @@ from footplate.server.host_directories import HostDirectories
 from footplate.server.machine import RandomIds
 
 if TYPE_CHECKING:
-    from footplate.control.regions import Regions
-    from footplate.domain.catalogue import Catalogue
-    from footplate.ports.container_engine import ContainerEngine
     from footplate.ports.package_resolver import PackageResolver
-    from footplate.server.leadership import LeadershipServices
-    from footplate.server.notifications import Notifications
-    from footplate.server.persistence import Persistence
+    from footplate.server.context import ServiceContext
     from footplate.server.tuning_services import TuningServices
-    from footplate.settings import Settings
 
 
 class JobServices:
@@ -32,71 +25,45 @@ class JobServices:
 
     def __init__(
         self,
-        kept: Persistence,
+        context: ServiceContext,
         tuning: TuningServices,
-        leadership_services: LeadershipServices,
-        notifications: Notifications,
-        catalogue: Catalogue,
-        regions: Regions,
-        settings: Settings,
-        engine: ContainerEngine,
         resolver: PackageResolver,
         *,
         reduction: bool,
     ) -> None:
-        """``reduction``: whether jobs may have reduction servers.
-
-        Raises:
-            InvalidArgument: all that is wrong with the quotas of the settings.
-        """
-        store, buckets, clock = kept.store, kept.buckets, kept.clock
-        patience_s = settings.patience_s
-        self.queue = Queue(
-            store, regions, catalogue, patience_s, clock, lambda: self.quotas.quotas()
-        )
-        self.quotas = QuotaBook(
-            kept.database.quotas,
-            settings.quotas,
-            catalogue,
-            self.queue.held,
-            notifications.see_quotas,
-        )
-        bounds = RestartBounds(settings.max_restarts, settings.max_retries)
-        quotas, searches = self.quotas.quotas, tuning.resolver
+        """``reduction``: whether jobs may have reduction servers."""
+        settings, catalogue, regions = context.settings, context.catalogue, context.regions
+        store, buckets, clock = context.store, context.buckets, context.clock
+        queue, leader, check_room = context.queue, context.leader, context.reserve.check
+        self.quotas = QuotaBook(context.quotas, queue.held, context.notifications.see_quotas)
         submission_checks = SubmissionChecks(
             buckets,
             catalogue,
             regions,
-            quotas,
-            bounds,
-            searches,
-            engine,
+            context.quotas.quotas,
+            RestartBounds(settings.max_restarts, settings.max_retries),
+            tuning.resolver,
+            context.engine,
             reduction=reduction,
             path_fault=HostDirectories(settings.job_dir_roots).fault,
             container_images=settings.container_images,
         )
         self.jobs = Jobs(
             store,
-            kept.logs,
-            kept.usage,
+            context.logs,
+            context.usage,
             submission_checks,
-            self.queue,
+            queue,
             tuning.trials,
             clock,
             RandomIds(),
-            leadership_services.wake,
-            leadership_services.begin_search,
-            kept.reserve.check,
+            leader.wake,
+            leader.begin_search,
+            check_room,
         )
-        self.status = Status(store, clock, leadership_services.wake)
+        self.status = Status(store, clock, leader.wake)
         self.validation = Validation(
-            store,
-            submission_checks,
-            buckets,
-            catalogue,
-            regions.site,
-            self.queue.outlook,
-            kept.reserve.check,
+            store, submission_checks, buckets, catalogue, regions.site, queue.outlook, check_room
         )
         self.package_checks = PackageChecks(
             submission_checks, buckets, catalogue, regions.site, resolver

@@ -2,60 +2,84 @@
 
 from __future__ import annotations
 
+from threading import Event
 from typing import TYPE_CHECKING
 
+from footplate.control.admission import Admission
 from footplate.control.control_loop import Loop
+from footplate.control.cycle import Cycle
+from footplate.control.exports import Exports
+from footplate.control.hang_detection import HangLimits, HangWatch
+from footplate.control.models import ModelRegistry
+from footplate.control.reconciler import REPORT_GRACE_S, Reconciler
+from footplate.control.regions import Binding, Regions
+from footplate.control.work_queue import WorkQueue
+from footplate.server.machine import RandomIds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from footplate.control.cycle import Cycle
-    from footplate.control.exports import Exports
-    from footplate.control.hang_detection import HangWatch
-    from footplate.control.reconciler import Reconciler
-    from footplate.control.tuning.tuner import Tuner
     from footplate.domain.names import AttemptId, JobUid
     from footplate.ports.backend import Backend
-    from footplate.server.orphaned_containers import OrphanedContainers
+    from footplate.ports.leases import Lease
+    from footplate.server.context import ServiceContext
+    from footplate.server.replica_services import ReplicaServices
+    from footplate.server.tuning_services import TuningServices
+    from footplate.settings import Settings
 
 
 class LeaderServices:
-    """Everything in it was made for it: it knows nothing of earlier terms, whosever they were.
+    """Made anew for each lease, from top to bottom: they know nothing of earlier ones, and write
+    only under this one.
 
     ``close`` comes once, also after a ``start`` that failed.
     """
 
     def __init__(
-        self, backend: Backend, leads: Callable[[], bool], leftovers: OrphanedContainers
-    ) -> None:
-        """``leads``: whether the term lasts still. No pass begins after it."""
-        self._backend = backend
-        self._leftovers = leftovers
-        self._leads = leads
-        self._control: Loop
-        self._tuning: Loop
-        self._exporting: Loop
-        self._exports: Exports
-        self._tuner: Tuner
-        self._reconciler: Reconciler
-        self.hangs: HangWatch
-
-    def join(
         self,
-        control: Cycle,
-        reconciler: Reconciler,
-        hangs: HangWatch,
-        tuner: Tuner,
-        exports: Exports,
+        context: ServiceContext,
+        replicas: ReplicaServices,
+        tuning: TuningServices,
+        make_backend: Callable[[], Backend],
+        lease: Lease,
+        leads: Callable[[], bool],
     ) -> None:
-        """The parts, which have to know the term that they are of."""
-        self.hangs = hangs
-        self._reconciler = reconciler
-        self._tuner = tuner
-        self._control = Loop(self._while_leading(control.step), "control")
-        self._tuning = Loop(self._while_leading(tuner.step), "tuning")
-        self._exports = exports
-        self._exporting = Loop(self._while_leading(exports.step), "exports")
+        """``leads``: whether the lease is still this server's. No pass begins after it."""
+        context.queue.refresh()
+        self.leads = leads
+        self._control_woken, self._tuning_woken, self._exports_woken = Event(), Event(), Event()
+        self._work_queue = WorkQueue()
+        settings, clock, buckets = context.settings, context.clock, context.buckets
+        fenced = context.database.fenced(lease)
+        store = context.observed(fenced)
+        self._backend = make_backend()
+        regions = Regions(Binding(self._backend, context.site))
+        self._leftovers = context.engine.leftovers()
+
+        self.hangs = HangWatch(
+            store, clock, _hang_limits(settings), REPORT_GRACE_S, replicas.stacks.tell, self.look_at
+        )
+        self._reconciler = Reconciler(
+            store,
+            regions,
+            clock,
+            replicas.tokens,
+            settings.evaluator_grace_s,
+            self.hangs,
+            self._work_queue,
+        )
+        admission = Admission(store, context.queue, regions, context.catalogue, clock)
+        cycle = Cycle(admission, self._reconciler)
+        self._control = self._loop(cycle.step, "control", self._control_woken)
+
+        registry = ModelRegistry(fenced.models, buckets, clock, RandomIds())
+        self._tuner = tuning.make_tuner(
+            store, fenced.studies, registry, self.wake, self._tuning_woken.set
+        )
+        self._tuning = self._loop(self._tuner.step, "tuning", self._tuning_woken)
+
+        self._exports = Exports(fenced.models, buckets, clock)
+        self._exporting = self._loop(self._exports.step, "exports", self._exports_woken)
 
     def start(self) -> None:
         """Load existing jobs, then follow every change."""
@@ -76,11 +100,11 @@ class LeaderServices:
 
     def wake(self) -> None:
         """There is something to do with jobs."""
-        self._control.wake()
+        self._control_woken.set()
 
     def look_at(self, uid: JobUid) -> None:
         """There may be something to do with a job that nothing was written to."""
-        self._reconciler.changed(uid)
+        self._work_queue.note(uid)
         self.wake()
 
     def _seen(self, attempt_id: AttemptId) -> None:
@@ -88,12 +112,9 @@ class LeaderServices:
         self._reconciler.seen(attempt_id)
         self.wake()
 
-    def wake_tuner(self) -> None:
-        self._tuning.wake()
-
     def wake_exports(self) -> None:
         """There may be files of models to copy."""
-        self._exporting.wake()
+        self._exports_woken.set()
 
     def begin_search(self, uid: JobUid) -> None:
         """There is a new tuning job or pipeline."""
@@ -111,5 +132,11 @@ class LeaderServices:
         self.wake_exports()
         self.wake()
 
-    def _while_leading(self, step: Callable[[], float | None]) -> Callable[[], float | None]:
-        return lambda: step() if self._leads() else None
+    def _loop(self, step: Callable[[], float | None], name: str, woken: Event) -> Loop:
+        return Loop(lambda: step() if self.leads() else None, name, woken)
+
+
+def _hang_limits(settings: Settings) -> HangLimits:
+    return HangLimits(
+        settings.usage_s, settings.heartbeat_s, settings.hang_s, settings.hang_limit_s
+    )

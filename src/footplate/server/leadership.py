@@ -15,69 +15,81 @@ if TYPE_CHECKING:
     from footplate.wire.replica_v1 import Record
 
 
-class LeadershipServices:
-    """``begin`` and ``end`` take turns, on one thread; everything else is for any, at any time.
+class CurrentLeader:
+    """Forwards notifications to the services of the leader, on any thread.
 
-    While no term lasts news is for nobody here: the next one begins with what is stored then.
+    While this server doesn't lead, it drops them: the next services begin with what is stored then.
     """
+
+    def __init__(self) -> None:
+        self.services: LeaderServices | None = None
+
+    @property
+    def leads(self) -> bool:
+        return (services := self.services) is not None and services.leads()
+
+    def wake(self) -> None:
+        """There is something to do with jobs."""
+        if (services := self.services) is not None:
+            services.wake()
+
+    def changed(self, uid: JobUid) -> None:
+        """Something was written to a job, or measured of it."""
+        if (services := self.services) is not None:
+            services.changed(uid)
+
+    def begin_search(self, uid: JobUid) -> None:
+        """There is a new tuning job or pipeline."""
+        if (services := self.services) is not None:
+            services.begin_search(uid)
+
+    def wake_exports(self) -> None:
+        """There may be files of models to copy."""
+        if (services := self.services) is not None:
+            services.wake_exports()
+
+    def receive(self, bearer: Bearer, records: Sequence[Record]) -> None:
+        """A supervisor has reported."""
+        if (services := self.services) is not None:
+            services.hangs.receive(bearer, records)
+
+    def refresh(self) -> None:
+        """Anything may have been written unheard."""
+        if (services := self.services) is not None:
+            services.refresh()
+
+
+class LeadershipServices:
+    """``begin`` and ``end`` take turns, on one thread."""
 
     def __init__(
         self,
-        make: Callable[[Lease], LeaderServices],
+        leader: CurrentLeader,
+        make: Callable[[Lease, Callable[[], bool]], LeaderServices],
         data_dir: DataDir,
         dismiss: Callable[[], None],
     ) -> None:
         """``dismiss`` sends supervisors that talk to this server to look for the next leader."""
+        self._leader = leader
         self._make = make
         self._data_dir = data_dir
         self._dismiss = dismiss
-        self._leader_services: LeaderServices | None = None
 
-    def begin(self, lease: Lease) -> None:
-        """Whatever it raises, no term lasts then."""
-        leader_services = self._make(lease)
-        self._leader_services = leader_services
+    def begin(self, lease: Lease, leads: Callable[[], bool]) -> None:
+        """Whatever it raises, no services run then."""
+        services = self._make(lease, leads)
+        self._leader.services = services
         try:
-            leader_services.start()
+            services.start()
             self._data_dir.announce(lease.url)
         except BaseException:
-            self._leader_services = None
-            leader_services.close()
+            self._leader.services = None
+            services.close()
             raise
 
     def end(self) -> None:
-        leader_services, self._leader_services = self._leader_services, None
+        services, self._leader.services = self._leader.services, None
         self._data_dir.withdraw()
         self._dismiss()
-        if leader_services is not None:
-            leader_services.close()
-
-    def wake(self) -> None:
-        """There is something to do with jobs."""
-        if (leader_services := self._leader_services) is not None:
-            leader_services.wake()
-
-    def changed(self, uid: JobUid) -> None:
-        """Something was written to a job, or measured of it."""
-        if (leader_services := self._leader_services) is not None:
-            leader_services.changed(uid)
-
-    def begin_search(self, uid: JobUid) -> None:
-        """There is a new tuning job or pipeline."""
-        if (leader_services := self._leader_services) is not None:
-            leader_services.begin_search(uid)
-
-    def wake_exports(self) -> None:
-        """There may be files of models to copy."""
-        if (leader_services := self._leader_services) is not None:
-            leader_services.wake_exports()
-
-    def receive(self, bearer: Bearer, records: Sequence[Record]) -> None:
-        """A supervisor has reported."""
-        if (leader_services := self._leader_services) is not None:
-            leader_services.hangs.receive(bearer, records)
-
-    def refresh(self) -> None:
-        """Anything may have been written unheard."""
-        if (leader_services := self._leader_services) is not None:
-            leader_services.refresh()
+        if services is not None:
+            services.close()

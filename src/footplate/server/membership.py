@@ -27,15 +27,15 @@ class Membership:
         member: Member,
         data_dir: DataDir,
         lease_s: float,
-        put_out: Callable[[], None],
+        stop: Callable[[], None],
     ) -> None:
-        """``put_out`` is called when this server can't be one of them any more."""
+        """``stop`` is called when this server can't be one of them any more."""
         self._servers = servers
         self._member = member
         self._data_dir = data_dir
         self._silent_s = MISSED_LEASES * lease_s
         self._pause_s = lease_s / _SIGNS
-        self._put_out = put_out
+        self._stop = stop
 
     def join(self) -> None:
         """Raises FailedPrecondition with the reason and what to do."""
@@ -52,7 +52,7 @@ class Membership:
             _log.warning("no sign of life to the other servers: %s", error.message)
         except FailedPrecondition as error:
             _log.error("this server ends: %s", error.message)
-            self._put_out()
+            self._stop()
         return self._pause_s
 
     def living(self) -> tuple[Member, ...]:

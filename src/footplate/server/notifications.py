@@ -9,37 +9,32 @@ from footplate.logs.watchers import Watchers
 from footplate.ports.notifications import NoticeKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from footplate.control.active_jobs import Queue
     from footplate.logs.files import FileLogs
     from footplate.ports.notifications import Notice
-    from footplate.server.leadership import LeadershipServices
+    from footplate.server.leadership import CurrentLeader
 
 
 class Notifications:
     """Notifies the queue, the leader's services, and the followers of jobs."""
 
-    def __init__(
-        self, leadership_services: LeadershipServices, logs: FileLogs, queue: Callable[[], Queue]
-    ) -> None:
-        """``queue`` is called when a notification arrives."""
-        self._leadership_services = leadership_services
-        self._logs = logs
+    def __init__(self, queue: Queue, leader: CurrentLeader, logs: FileLogs) -> None:
         self._queue = queue
+        self._leader = leader
+        self._logs = logs
         self.watchers = Watchers()
 
     def see(self, uid: JobUid) -> None:
         """Something was written to a job."""
-        self._queue().changed(uid)
-        self._leadership_services.changed(uid)
+        self._queue.changed(uid)
+        self._leader.changed(uid)
         self._logs.wake(uid)
         self.watchers.wake(uid)
 
     def see_quotas(self) -> None:
         """Quotas were set or removed."""
-        self._queue().quotas_changed()
-        self._leadership_services.wake()
+        self._queue.quotas_changed()
+        self._leader.wake()
 
     def receive(self, notice: Notice) -> None:
         """Another server has written something."""
@@ -48,22 +43,22 @@ class Notifications:
             case NoticeKind.EVENTS:
                 self._logs.wake(uid)
             case NoticeKind.STUDY:
-                self._leadership_services.changed(uid)
+                self._leader.changed(uid)
             case NoticeKind.MODEL:
-                self._leadership_services.wake_exports()
+                self._leader.wake_exports()
             case NoticeKind.QUOTAS:
                 self.see_quotas()
             case NoticeKind.SEARCH:
                 self.see(uid)
-                self._leadership_services.begin_search(uid)
-                self._leadership_services.wake()
+                self._leader.begin_search(uid)
+                self._leader.wake()
             case _:
                 self.see(uid)
-                self._leadership_services.wake()
+                self._leader.wake()
 
     def miss(self) -> None:
         """Other servers may have written anything."""
-        self._queue().refresh()
-        self._leadership_services.refresh()
+        self._queue.refresh()
+        self._leader.refresh()
         self._logs.wake_all()
         self.watchers.wake_all()

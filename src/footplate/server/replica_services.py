@@ -22,14 +22,10 @@ from footplate.server.reduction import find_wheel
 from footplate.server.wheels import algorithms_wheel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from footplate.control.tokens import Bearer
-    from footplate.domain.catalogue import Catalogue
-    from footplate.domain.sites import Site
-    from footplate.ports.container_engine import ContainerEngine
-    from footplate.server.leadership import LeadershipServices
-    from footplate.server.persistence import Persistence
+    from footplate.server.context import ServiceContext
     from footplate.server.tuning_services import TuningServices
     from footplate.settings import Settings
     from footplate.wire.replica_v1 import Record
@@ -38,50 +34,38 @@ if TYPE_CHECKING:
 class ReplicaServices:
     """The services that supervisors call, and those that reach running replicas."""
 
-    def __init__(
-        self,
-        kept: Persistence,
-        tuning: TuningServices,
-        leadership_services: LeadershipServices,
-        catalogue: Catalogue,
-        site: Callable[[str], Site],
-        settings: Settings,
-        secret: bytes,
-        url: str,
-        engine: ContainerEngine,
-    ) -> None:
-        """``secret`` is the key to all tokens; ``url`` is where this server answers."""
-        store, clock = kept.store, kept.clock
-        self._leadership_services = leadership_services
+    def __init__(self, context: ServiceContext, tuning: TuningServices) -> None:
+        store, clock, secret = context.store, context.clock, context.data_dir.secret()
+        self._leader = context.leader
         self.tokens = Tokens(secret)
         self.reduction = ReductionKit(secret, find_wheel())
-        self.programs = ProgramStorage(store, secret, url)
+        self.programs = ProgramStorage(store, secret, context.url)
         self.images = Images(store)
         self.tasks = Tasks(
             store,
-            kept.buckets,
-            catalogue,
-            site,
+            context.buckets,
+            context.catalogue,
+            context.regions.site,
             clock,
-            _limits(settings),
+            _limits(context.settings),
             free_port,
             self.reduction,
             algorithms_wheel(),
             self.images,
-            engine,
+            context.engine,
             self.programs.variables,
-            settings.image_pull,
+            context.settings.image_pull,
         )
         self.reduced = ReductionTotals(time.monotonic)
         self.reports = Reports(
             store,
-            kept.logs,
-            kept.usage,
+            context.logs,
+            context.usage,
             clock,
-            leadership_services.wake,
+            context.leader.wake,
             self._receive,
             tuning.measuring.keep,
-            kept.reserve.retrying,
+            context.reserve.retrying,
         )
         self.control_requests = ControlRequests(
             partial(secrets.token_hex, 16), most_connections() // 2
@@ -90,7 +74,7 @@ class ReplicaServices:
         self.shells = Shells(store, self.control_requests, ShellTokens(secret), clock)
 
     def _receive(self, bearer: Bearer, records: Sequence[Record]) -> None:
-        self._leadership_services.receive(bearer, records)
+        self._leader.receive(bearer, records)
         self.reduced.receive(bearer, records)
 
 

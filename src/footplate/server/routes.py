@@ -33,23 +33,19 @@ if TYPE_CHECKING:
     from footplate.api.footplate_v1 import About, ServerView
     from footplate.api.logging_v2 import Followers
     from footplate.control.models import ModelRegistry
-    from footplate.domain.catalogue import Catalogue
-    from footplate.logs.watchers import Watchers
+    from footplate.server.context import ServiceContext
     from footplate.server.job_services import JobServices
-    from footplate.server.persistence import Persistence
     from footplate.server.replica_services import ReplicaServices
     from footplate.server.tuning_services import TuningServices
 
 
 def make_routes(
     about: About,
-    catalogue: Catalogue,
-    kept: Persistence,
+    context: ServiceContext,
     parts: JobServices,
     replicas: ReplicaServices,
     tuning: TuningServices,
     registry: ModelRegistry,
-    watchers: Watchers,
     followers: Followers,
     end: Callable[[], None],
     servers: Callable[[], Sequence[ServerView]],
@@ -58,8 +54,9 @@ def make_routes(
 
     ``end`` is called when jobs are to end and then the server.
     """
-    jobs, status, disk, trials = parts.jobs, parts.status, kept.disk, tuning.trials
-    paths, vizier = replicas.shells.paths, make_vizier(kept.database.studies, tuning, kept.clock)
+    catalogue, clock, disk = context.catalogue, context.clock, context.disk
+    jobs, status, trials, paths = parts.jobs, parts.status, tuning.trials, replicas.shells.paths
+    vizier = make_vizier(context.database.studies, tuning, clock)
     return [
         *replica_routes(
             replicas.tasks,
@@ -69,24 +66,24 @@ def make_routes(
             replicas.images,
         ),
         *training_routes(jobs, catalogue, paths, trials),
-        *(storage := storage_routes(kept.buckets)),
+        *(storage := storage_routes(context.buckets)),
         *health_routes(about.version, make_registry(status, replicas.reduced), disk.probe),
-        *shell_routes(replicas.shells, replicas.tokens, watchers.add),
-        *footplate_routes(status, kept.store, about, end, servers, disk.trouble),
-        *usage_routes(kept.usage, jobs.get),
+        *shell_routes(replicas.shells, replicas.tokens, context.notifications.watchers.add),
+        *footplate_routes(status, context.store, about, end, servers, disk.trouble),
+        *usage_routes(context.usage, jobs.get),
         *catalogue_routes(catalogue),
         *quota_routes(parts.quotas),
         *stacks_routes(replicas.stacks, jobs.get),
         *validation_routes(parts.validation, catalogue),
         *package_check_routes(parts.package_checks, catalogue),
         *logging_routes(
-            kept.logs, jobs.get, tuple(catalogue.regions), followers, kept.service_log.copy
+            context.logs, jobs.get, tuple(catalogue.regions), followers, context.service_log.copy
         ),
         program_routes(PROGRAMS, replicas.programs.check, storage),
         *operation_routes(jobs, registry.exists),
-        *vizier_routes(vizier, kept.clock, catalogue),
-        *vertex_routes(jobs, kept.clock, catalogue, paths, trials),
-        *model_routes(registry, kept.clock, catalogue),
+        *vizier_routes(vizier, clock, catalogue),
+        *vertex_routes(jobs, clock, catalogue, paths, trials),
+        *model_routes(registry, clock, catalogue),
         *trials_routes(trials, jobs.get, jobs.explain),
         *location_routes(catalogue),
     ]

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import signal
 import sys
+import threading
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
@@ -67,28 +68,38 @@ def serve(settings: Settings, on_ready: Ready) -> int:
     ):
         data_dir.keep_port(listener.getsockname()[1])
         url = url_of(listener)
-        with closing(_make_service(settings, data_dir, url)) as service:
+        stopping = threading.Event()
+        with closing(_make_service(settings, data_dir, url, stopping.set)) as service:
             try:
-                trusts_proxies = settings.token is not None
-                _Server(service, url, on_ready, trusts_proxies=trusts_proxies).serve_on(listener)
+                proxied = settings.token is not None
+                server = _Server(service, url, stopping, on_ready, trusts_proxies=proxied)
+                server.serve_on(listener)
             finally:
                 data_dir.withdraw()
             return 0 if service.shares_database() else sum(service.status.active().values())
 
 
-def _make_service(settings: Settings, data_dir: DataDir, url: str) -> Service:
+def _make_service(
+    settings: Settings, data_dir: DataDir, url: str, stop: Callable[[], None]
+) -> Service:
     try:
-        return Service(settings, data_dir, url)
+        return Service(settings, data_dir, url, stop)
     except OSError as error:
         reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         raise FailedPrecondition(f"the service can't start: {reason}") from None
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, with a callback when it is ready and a stop method for other threads."""
+    """uvicorn, with a callback when it is ready; it ends once ``stopping`` is set."""
 
     def __init__(
-        self, service: Service, url: str, on_ready: Ready, *, trusts_proxies: bool
+        self,
+        service: Service,
+        url: str,
+        stopping: threading.Event,
+        on_ready: Ready,
+        *,
+        trusts_proxies: bool,
     ) -> None:
         config = uvicorn.Config(
             service.app,
@@ -112,13 +123,13 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._service = service
         self._url = url
+        self._stopping = stopping
         self._on_ready = on_ready
 
     def serve_on(self, listener: socket.socket) -> None:
         log = logging.getLogger("uvicorn.error")
         log.setLevel(logging.WARNING)
         log.addFilter(_is_news)
-        self._service.on_drained(self._stop)
         # uvicorn shuts down on these two signals, and then raises them again for its caller.
         handlers = {number: signal.signal(number, _interrupt) for number in _ENDINGS}
         with suppress(KeyboardInterrupt):
@@ -132,12 +143,12 @@ class _Server(uvicorn.Server):
         leader = self._service.cluster_member.leader_url
         self._on_ready(self._url, self._service.site, None if leader == self._url else leader)
 
+    async def on_tick(self, counter: int) -> bool:
+        return await super().on_tick(counter) or self._stopping.is_set()
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._service.control_requests.close()  # or its open questions would hold up the end
         await super().shutdown(sockets=sockets)
-
-    def _stop(self) -> None:
-        self.should_exit = True
 
 
 def _is_news(record: logging.LogRecord) -> bool:

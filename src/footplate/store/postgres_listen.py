@@ -52,10 +52,11 @@ class Listener:
         self._thread.start()
 
     def close(self) -> None:
-        """Comes once, and after ``start``."""
+        """Comes once, also without a ``start``."""
         self._closed.set()
         os.write(self._writer, b"!")
-        self._thread.join()
+        if self._thread.is_alive():
+            self._thread.join()
         os.close(self._reader)
         os.close(self._writer)
 

@@ -10,7 +10,7 @@ import pytest
 from footplate.api.app import create_app
 from footplate.api.footplate_v1.quotas import quota_routes
 from footplate.api.security import Access
-from footplate.control.quotas import QuotaBook
+from footplate.control.quotas import EffectiveQuotas, QuotaBook
 from footplate.domain.quotas import Quota
 from tests.support.http_server import serve
 from tests.support.quotas import CATALOGUE, MemoryQuotas
@@ -28,7 +28,7 @@ def http() -> Iterator[httpx.Client]:
     def usage(project: str, region: str) -> dict[str, int]:
         return {"vcpus": 8, "jobs": 1} if (project, region) == ("ads", "us-central1") else {}
 
-    book = QuotaBook(MemoryQuotas(), configured, CATALOGUE, usage, lambda: None)
+    book = QuotaBook(EffectiveQuotas(MemoryQuotas(), configured, CATALOGUE), usage, lambda: None)
     app = create_app(quota_routes(book), Access(None, frozenset()))
     with serve(app) as url, httpx.Client(base_url=url, trust_env=False) as client:
         yield client

@@ -12,7 +12,7 @@ from footplate.api.app import create_app
 from footplate.api.footplate_v1.quotas import quota_routes
 from footplate.api.security import Access
 from footplate.cli.main import main
-from footplate.control.quotas import QuotaBook
+from footplate.control.quotas import EffectiveQuotas, QuotaBook
 from footplate.domain.quotas import Quota
 from tests.support.http_server import serve
 from tests.support.quotas import CATALOGUE, MemoryQuotas
@@ -60,7 +60,9 @@ def invoke(
             raise result.exception
         return result
 
-    book = QuotaBook(quotas.store, configured, CATALOGUE, quotas.usage, lambda: None)
+    book = QuotaBook(
+        EffectiveQuotas(quotas.store, configured, CATALOGUE), quotas.usage, lambda: None
+    )
     with serve(create_app(quota_routes(book), Access(None, frozenset()))) as url:
         monkeypatch.setenv("FOOTPLATE_URL", url)
         yield run

@@ -14,6 +14,7 @@ from footplate.control.regions import Binding, Regions
 from footplate.control.replica_reports import Reports
 from footplate.control.status import Status
 from footplate.control.tokens import Tokens
+from footplate.control.work_queue import WorkQueue
 from footplate.domain.errors import Unavailable
 from footplate.domain.job_states import State
 from footplate.domain.quotas import Quota, Quotas
@@ -126,8 +127,8 @@ class World:
         )
         self.queues.append(queue)
         admission = Admission(leads, queue, regions, built_in(), self.clock)
-        tokens, sweep_s = Tokens(b"key"), self.sweep_s
-        reconciler = Reconciler(leads, regions, self.clock, tokens, GRACE_S, sweep_s=sweep_s)
+        tokens, work_queue = Tokens(b"key"), WorkQueue(self.sweep_s)
+        reconciler = Reconciler(leads, regions, self.clock, tokens, GRACE_S, None, work_queue)
         self.reconcilers.append(reconciler)
         self.backend.crash()
         self.backend.watch(self._seen)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from footplate.control.job_updates import apply
 from footplate.control.reconciler import Reconciler
 from footplate.control.tokens import Tokens
+from footplate.control.work_queue import WorkQueue
 from footplate.domain.jobs import Address, Exit, ExitKind, Job, Scheduling
 from footplate.domain.lifecycle import Admitted, ReplicaExited, ReplicaReady, ReplicaRunning
 from footplate.store import ObservedStore
@@ -74,7 +75,12 @@ class Rig:
 
     def restart(self) -> None:
         self.reconciler = Reconciler(
-            self.store, self.regions, self.clock, Tokens(b"key"), GRACE_S, sweep_s=self.sweep_s
+            self.store,
+            self.regions,
+            self.clock,
+            Tokens(b"key"),
+            GRACE_S,
+            work_queue=WorkQueue(self.sweep_s),
         )
         self.backend.crash()
         self.backend.watch(self._seen)

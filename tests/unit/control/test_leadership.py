@@ -12,6 +12,8 @@ from footplate.control.leadership import Leadership
 from tests.support.leases import MemoryLeases
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from footplate.ports.leases import Lease
 
 LIFE_S = 9.0
@@ -29,7 +31,8 @@ class Server:
             rig.leases, name, url, LIFE_S, lambda: rig.passed_s, self.begin, self.end, self.keep
         )
 
-    def begin(self, lease: Lease) -> None:
+    def begin(self, lease: Lease, leads: Callable[[], bool]) -> None:
+        assert leads()
         if self.broken:
             raise OSError("no descriptors left")
         self.terms.append(lease)

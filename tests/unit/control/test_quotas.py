@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.control.quotas import LimitInForce, QuotaBook, QuotaInForce, Source
+from footplate.control.quotas import EffectiveQuotas, LimitInForce, QuotaBook, QuotaInForce, Source
 from footplate.domain.errors import InvalidArgument, Unavailable
 from footplate.domain.quotas import Quota
 from tests.support.quotas import CATALOGUE, MemoryQuotas
@@ -22,7 +22,8 @@ class Office:
         self.store = MemoryQuotas()
         self.held: dict[tuple[str, str], Amounts] = {}
         self.changes = 0
-        self.book = QuotaBook(self.store, configured, CATALOGUE, self._usage, self._changed)
+        self.effective = EffectiveQuotas(self.store, configured, CATALOGUE)
+        self.book = QuotaBook(self.effective, self._usage, self._changed)
 
     def _usage(self, project: str, region: str) -> Amounts:
         return self.held.get((project, region), {})
@@ -32,9 +33,10 @@ class Office:
 
 
 def test_without_quotas_there_is_no_limit() -> None:
-    book = Office().book
+    office = Office()
+    book = office.book
     assert book.list() == ()
-    assert book.quotas().limits("ads", REGION) == {}
+    assert office.effective.quotas().limits("ads", REGION) == {}
     assert book.get("ads", REGION) == QuotaInForce("ads", REGION, {}, {})
 
 
@@ -42,7 +44,7 @@ def test_a_stored_limit_beats_one_of_the_settings_for_the_same_resource() -> Non
     office = Office(Quota("ads", REGION, {"vcpus": 64, T4: 4}))
     office.store.change("ads", REGION, {T4: 8})
 
-    assert office.book.quotas().limits("ads", REGION) == {"vcpus": 64, T4: 8}
+    assert office.effective.quotas().limits("ads", REGION) == {"vcpus": 64, T4: 8}
     assert office.book.get("ads", REGION).limits == {
         T4: LimitInForce(8, "ads", REGION, Source.STORED),
         "vcpus": LimitInForce(64, "ads", REGION, Source.SETTINGS),
@@ -60,8 +62,8 @@ def test_a_more_specific_one_of_the_settings_beats_a_stored_one() -> None:
 
 
 def test_configured_names_are_taken_in_any_spelling() -> None:
-    book = Office(Quota("ads", "-", {"nvidia-tesla-t4": 4})).book
-    assert list(book.quotas()) == [Quota("ads", "*", {T4: 4})]
+    office = Office(Quota("ads", "-", {"nvidia-tesla-t4": 4}))
+    assert list(office.effective.quotas()) == [Quota("ads", "*", {T4: 4})]
 
 
 def test_everything_wrong_with_configured_quotas_is_said_at_once() -> None:
@@ -86,7 +88,7 @@ def test_a_change_counts_at_once_and_is_told() -> None:
     answer = office.book.change("ads", REGION, {"nvidia-tesla-t4": 4, "vcpus": 64})
 
     assert office.changes == 1
-    assert office.book.quotas().limits("ads", REGION) == {T4: 4, "vcpus": 64}
+    assert office.effective.quotas().limits("ads", REGION) == {T4: 4, "vcpus": 64}
     assert office.store.list() == (Quota("ads", REGION, {T4: 4, "vcpus": 64}),)
     assert answer == office.book.get("ads", REGION)
 
@@ -166,9 +168,9 @@ def test_the_list_says_what_is_in_force_for_each_that_is_named() -> None:
 
 def test_what_another_server_has_set_counts_here() -> None:
     office = Office()
-    assert office.book.quotas().limits("ads", REGION) == {}
+    assert office.effective.quotas().limits("ads", REGION) == {}
     office.store.change("ads", REGION, {"jobs": 1})
-    assert office.book.quotas().limits("ads", REGION) == {"jobs": 1}
+    assert office.effective.quotas().limits("ads", REGION) == {"jobs": 1}
 
 
 def test_what_the_catalogue_has_lost_can_be_unset() -> None:

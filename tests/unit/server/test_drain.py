@@ -25,8 +25,7 @@ def test_it_comes_when_no_job_is_active_though_nobody_may_know_meanwhile() -> No
             raise look
         return look
 
-    draining = Drain(active, check_s=0)
-    draining.drained = drained.set
+    draining = Drain(active, drained.set, check_s=0)
     draining.begin()
     assert drained.wait(LONG_S)
     assert not looks
@@ -34,8 +33,7 @@ def test_it_comes_when_no_job_is_active_though_nobody_may_know_meanwhile() -> No
 
 def test_who_asks_for_it_does_not_wait() -> None:
     idle, drained = Event(), Event()
-    draining = Drain(lambda: not idle.wait(LONG_S), check_s=0)
-    draining.drained = drained.set
+    draining = Drain(lambda: not idle.wait(LONG_S), drained.set, check_s=0)
     asking = Thread(target=draining.begin)
     asking.start()
     asking.join(LONG_S)

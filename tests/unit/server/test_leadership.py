@@ -10,9 +10,10 @@ from footplate.domain.errors import Unavailable
 from footplate.domain.names import JobUid
 from footplate.ports.leases import Lease
 from footplate.server.data_dir import DataDir
-from footplate.server.leadership import LeadershipServices
+from footplate.server.leadership import CurrentLeader, LeadershipServices
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from footplate.server.leader_services import LeaderServices
@@ -35,6 +36,9 @@ class NotedTerm:
     def close(self) -> None:
         self._notes.append("closed")
 
+    def leads(self) -> bool:
+        return True
+
     def wake(self) -> None:
         self._notes.append("woken")
 
@@ -54,40 +58,53 @@ def data_dir(tmp_path: Path) -> DataDir:
     return made
 
 
-def make_terms(notes: list[str], data_dir: DataDir, *, fails: bool = False) -> LeadershipServices:
-    def make(_lease: Lease) -> LeaderServices:
-        return cast("LeaderServices", NotedTerm(notes, fails=fails))
+class Server:
+    """A server that may lead."""
 
-    return LeadershipServices(make, data_dir, lambda: notes.append("dismissed"))
+    def __init__(self, notes: list[str], data_dir: DataDir, *, fails: bool = False) -> None:
+        def make(_lease: Lease, _leads: Callable[[], bool]) -> LeaderServices:
+            return cast("LeaderServices", NotedTerm(notes, fails=fails))
+
+        self.leader = CurrentLeader()
+        self._leadership = LeadershipServices(
+            self.leader, make, data_dir, lambda: notes.append("dismissed")
+        )
+
+    def begin(self) -> None:
+        self._leadership.begin(LEASE, lambda: True)
+
+    def end(self) -> None:
+        self._leadership.end()
 
 
 def test_a_term_hears_what_happens_while_it_lasts(notes: list[str], data_dir: DataDir) -> None:
-    leadership_services = make_terms(notes, data_dir)
-    leadership_services.wake()
-    leadership_services.begin(LEASE)
-    leadership_services.wake()
-    leadership_services.changed(JobUid("abc"))
+    server = Server(notes, data_dir)
+    server.leader.wake()
+    server.begin()
+    assert server.leader.leads
+    server.leader.wake()
+    server.leader.changed(JobUid("abc"))
     found = data_dir.announcement()
     assert found is not None
     assert found.url == LEASE.url
 
-    leadership_services.end()
-    leadership_services.wake()
-    leadership_services.changed(JobUid("abc"))
-    leadership_services.refresh()
+    server.end()
+    server.leader.wake()
+    server.leader.changed(JobUid("abc"))
+    server.leader.refresh()
     assert notes == ["started", "woken", "changed abc", "dismissed", "closed"]
     assert data_dir.announcement() is None
 
 
 def test_a_term_that_can_not_start_leaves_nothing(notes: list[str], data_dir: DataDir) -> None:
-    leadership_services = make_terms(notes, data_dir, fails=True)
+    server = Server(notes, data_dir, fails=True)
     with pytest.raises(Unavailable):
-        leadership_services.begin(LEASE)
-    leadership_services.wake()
+        server.begin()
+    server.leader.wake()
     assert notes == ["started", "closed"]
     assert data_dir.announcement() is None
 
 
 def test_an_end_without_a_term_does_no_harm(notes: list[str], data_dir: DataDir) -> None:
-    make_terms(notes, data_dir).end()
+    Server(notes, data_dir).end()
     assert notes == ["dismissed"]
