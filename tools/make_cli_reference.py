@@ -70,9 +70,12 @@ gcloud's wide flags may stand anywhere: `--project`, `--format`, `--flatten`, `-
 `--account`, `--billing-project`, `--configuration`, `--access-token-file`,
 `--impersonate-service-account`, `--trace-token`, `--log-http`, `--verbosity`.
 
-`--format` is in gcloud's grammar: `json`, `yaml`, `table`, `csv`, `value`, `list`, `flattened`,
-`none`, each with attributes and fields, such as `table[box,title=Jobs](jobId:label=JOB:sort=1,
-createTime.date(tz=LOCAL))`. `--filter` is in gcloud's, too: `FIELD=VALUE`, `!=`, `<`, `<=`, `>`,
+`--format` takes what people use of gcloud's: `table`, `json`, `yaml`, `csv` and `value`, each with
+fields, such as `table[box,title=Jobs](jobId:label=JOB:sort=1,createTime.date(tz=LOCAL))`. Tables
+have the attributes `box`, `no-heading` and `title`, the others `separator`, `delimiter` and (csv)
+`no-heading`; fields have `label`, `sort` and `reverse`. The transforms are `basename()`, `date()`,
+`duration()`, `join()`, `len()`, `list()`, `segment()` and `size()`. All else is refused: the real
+gcloud has it. `--filter` is in gcloud's, too: `FIELD=VALUE`, `!=`, `<`, `<=`, `>`,
 `>=`, `:` (contains), `~` and `!~` (regular expressions), `FIELD=(A B)`, `AND`, `OR`, `NOT`; times
 may be such as `-p1d` (a day ago). Other than with gcloud, `OR` needs no parentheses beside `AND`,
 before which it comes, times without a zone are in UTC, and `csv` alone has the columns of the

@@ -39,7 +39,7 @@ R = TypeVar("R")
 
 
 class LayoutValue(click.ParamType[Layout]):
-    """gcloud's grammar of formats."""
+    """A format in gcloud's grammar."""
 
     name = "format"
 
@@ -82,7 +82,7 @@ def format_option(default: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
             show_default=True,
             metavar="FORMAT",
             help="json, yaml, table, csv(FIELD,...), or value(FIELD,...) for scripts, such as "
-            "value(state); in all of gcloud's grammar.",
+            "value(state).",
         )
         @click.option(
             "--flatten",

@@ -1,4 +1,4 @@
-"""Formats tables: columns as wide as their widest cell, two spaces apart."""
+"""Formats tables: columns as wide as their widest cell, two spaces or a line apart."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ _GAP = 2
 LEAST = 35
 """A narrower column is no place for sentences."""
 _INDENT = 4
+_BAR, _LINE = "│", "─"
+_TOP, _TOP_UNDER_TITLE = ("┌", "┬", "┐"), ("├", "┬", "┤")
+_MIDDLE, _BOTTOM = ("├", "┼", "┤"), ("└", "┴", "┘")
 
 
-def table(
-    headings: Sequence[str], rows: Sequence[Sequence[str]], aligned: Sequence[str] = ()
-) -> str:
-    """``headings`` may be left out; ``aligned``: each column is left, right or center."""
+def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """``headings`` may be left out."""
     lines = [headings, *rows] if headings else [*rows]
     widths = _widths(lines)
-    return "\n".join(_line(line, widths, aligned) for line in lines)
+    return "\n".join(_line(line, widths) for line in lines)
 
 
 def folded(headings: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
@@ -66,19 +67,50 @@ def _folded(
     yield from (" " * indent + part for part in parts)
 
 
-def _line(cells: Sequence[str], widths: Sequence[int], aligned: Sequence[str] = ()) -> str:
-    return (" " * _GAP).join(padded(cells, widths, aligned)).rstrip()
-
-
-def padded(
-    cells: Sequence[str], widths: Sequence[int], aligned: Sequence[str] = ()
-) -> Iterator[str]:
-    """Each as wide as its column, and on its side of it."""
-    sides = aligned or ["left"] * len(widths)
-    return (pad(*cell) for cell in zip(cells, widths, sides, strict=True))
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return (" " * _GAP).join(map(pad, cells, widths)).rstrip()
 
 
 def _widths(lines: Sequence[Sequence[str]]) -> list[int]:
     if not lines:
         return []
     return [max(width_of(line[index]) for line in lines) for index in range(len(lines[0]))]
+
+
+def boxed(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    title: str = "",
+) -> str:
+    """A table with lines around it and its columns; ``headings`` may be left out."""
+    lines = [headings, *rows] if headings else [*rows]
+    widths = [max(map(width_of, column)) for column in zip(*lines, strict=True)]
+    drawn = _top(title, widths)
+    for number, line in enumerate(lines):
+        head = bool(headings) and number == 0
+        if headings and number == 1:
+            drawn.append(_rule(_MIDDLE, widths))
+        drawn.append(_row(line, widths, "center" if head else "left"))
+    return "\n".join([*drawn, _rule(_BOTTOM, widths)])
+
+
+def _top(title: str, widths: list[int]) -> list[str]:
+    """A title that is wider than the table widens the last column."""
+    if not title:
+        return [_rule(_TOP, widths)]
+    inner = sum(widths) + 3 * len(widths) - 1
+    widths[-1] += max(0, width_of(title) + 2 - inner)
+    inner = max(inner, width_of(title) + 2)
+    head = [f"┌{_LINE * inner}┐", f"{_BAR}{pad(title, inner, 'center')}{_BAR}"]
+    return [*head, _rule(_TOP_UNDER_TITLE, widths)]
+
+
+def _rule(ends: tuple[str, str, str], widths: Sequence[int]) -> str:
+    left, middle, right = ends
+    return left + middle.join(_LINE * (width + 2) for width in widths) + right
+
+
+def _row(cells: Sequence[str], widths: Sequence[int], side: str) -> str:
+    padded = (pad(cell, width, side) for cell, width in zip(cells, widths, strict=True))
+    return _BAR + _BAR.join(f" {cell} " for cell in padded) + _BAR

@@ -1,1 +1,1 @@
-"""``--format``: gcloud's grammar of formats and projections, and the printers behind it."""
+"""``--format``: what people use of gcloud's formats and projections, and the printers behind it."""

@@ -43,7 +43,6 @@ class Column:
     path: Path
     calls: tuple[Call, ...] = ()
     label: str | None = None
-    align: str = "left"
     sort: int = 0
     """Which sort key it is, counted from 1; 0: none."""
     descending: bool = False
@@ -51,7 +50,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Layout:
-    """``columns`` None: there is no projection. Attributes are texts, switches True or False."""
+    """``columns`` None: there is no projection. Attributes are texts, switches True."""
 
     kind: str
     attributes: Mapping[str, str | bool] = field(default_factory=dict)
@@ -67,7 +66,7 @@ class Layout:
     @property
     def takes_rows(self) -> bool:
         """Whether the columns are those of the command."""
-        return self.kind in {"table", "list", "csv"} and self.columns is None
+        return self.kind in {"table", "csv"} and self.columns is None
 
     def without_flatten(self) -> Layout:
         return replace(self, flatten=())
@@ -80,7 +79,7 @@ class Layout:
 
     def has(self, name: str) -> bool:
         """Whether a switch is on."""
-        return self.attributes.get(name, False) is not False
+        return name in self.attributes
 
 
 TABLE = Layout("table")

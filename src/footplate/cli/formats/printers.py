@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from footplate.cli.formats.field_paths import pruned, read, snake_case
 from footplate.cli.formats.transforms import apply, text_of, texts_of
-from footplate.cli.nested_tables import boxed
-from footplate.cli.table import table
+from footplate.cli.table import boxed, table
 from footplate.cli.terminal_text import spell_json
 
 if TYPE_CHECKING:
@@ -62,9 +61,8 @@ def projected(resource: Resource, layout: Layout) -> Resource | None:
 
 
 def _value(found: Sequence[Resource], layout: Layout) -> str:
-    separator, terminator = layout.text("separator", "\t"), layout.text("terminator", "\n")
-    rows = (separator.join(_joined(row, layout)) for row in _rows(found, layout))
-    return terminator.join(rows)
+    separator = layout.text("separator", "\t")
+    return "\n".join(separator.join(_joined(row, layout)) for row in _rows(found, layout))
 
 
 def _csv(found: Sequence[Resource], layout: Layout) -> str:
@@ -87,48 +85,12 @@ def _table(found: Sequence[Resource], layout: Layout) -> str:
     columns = layout.columns or ()
     rows = [[", ".join(texts_of(value)) for value in row] for row in _rows(found, layout)]
     headings = [] if layout.has("no-heading") else [heading(column) for column in columns]
-    aligned = [column.align for column in columns]
     title = layout.text("title", "")
-    if layout.has("box") or layout.has("all-box"):
-        return boxed(headings, rows, aligned, title=title, rules=layout.has("all-box"))
-    text = table(headings, rows, aligned)
+    if layout.has("box"):
+        return boxed(headings, rows, title=title)
+    text = table(headings, rows)
     width = max(map(len, text.splitlines()), default=0)
     return f"{title.center(width).rstrip()}\n{text}" if title else text
-
-
-def _list(found: Sequence[Resource], layout: Layout) -> str:
-    lines: list[str] = []
-    for row in _rows(found, layout) if layout.columns else ([r] for r in map(_compact, found)):
-        texts = [", ".join(texts_of(value)) for value in row]
-        lines += [f" - {texts[0]}", *(f"   {text}" for text in texts[1:])]
-    return "\n".join(lines)
-
-
-def _compact(resource: Resource) -> JsonValue:
-    return spell_json(resource, sort_keys=True)
-
-
-def _flattened(found: Sequence[Resource], layout: Layout) -> str:
-    separator = layout.text("separator", ": ")
-    blocks = []
-    for resource in found:
-        pairs = list(_leaves("", json.loads(json.dumps(projected(resource, layout)))))
-        width = max((len(key) for key, _ in pairs), default=0)
-        pad = 0 if layout.has("no-pad") else width
-        lines = [f"{key}{separator}{' ' * max(0, pad - len(key))}{text}" for key, text in pairs]
-        blocks.append("\n".join(["---", *lines]))
-    return "\n".join(blocks)
-
-
-def _leaves(path: str, value: JsonValue) -> Iterator[tuple[str, str]]:
-    if isinstance(value, dict) and value:
-        for key in sorted(value):
-            yield from _leaves(f"{path}.{key}" if path else key, value[key])
-    elif isinstance(value, list) and value:
-        for index, item in enumerate(value):
-            yield from _leaves(f"{path}[{index}]", item)
-    elif value is not None:
-        yield path, text_of(value)
 
 
 def value_of(resource: Resource, column: Column) -> JsonValue:
@@ -195,7 +157,4 @@ _PRINTERS: dict[str, Callable[[Sequence[Resource], Layout], str]] = {
     "value": _value,
     "csv": _csv,
     "table": _table,
-    "list": _list,
-    "flattened": _flattened,
-    "none": lambda _found, _layout: "",
 }

@@ -320,8 +320,8 @@ def test_a_format_that_is_none(invoke: Callable[..., Result]) -> None:
         "Usage: footplate ai-platform jobs list [OPTIONS]\n"
         "Try 'footplate ai-platform jobs list --help' for help.\n"
         "\n"
-        "Error: Invalid value for '--format': 'xml' is no format; there are json, yaml, table, "
-        "value, csv, list, flattened, none, get, text, default, disable; at character 1, "
+        "Error: Invalid value for '--format': the format 'xml' is not supported; supported: table, "
+        "json, yaml, csv, value; the real gcloud has the rest; at character 1, "
         "near 'xml'\n"
     )
 
