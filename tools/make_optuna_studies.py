@@ -1,8 +1,4 @@
-"""Makes the studies of `tests/cli/study_import/studies` with Optuna, which the tests don't need.
-
-pip install -r requirements/benchmarks/tuning.txt
-python tools/make_optuna_studies.py
-"""
+"""Makes the studies of `tests/cli/study_import/studies`: `python tools/make_optuna_studies.py`."""
 
 from __future__ import annotations
 

@@ -148,8 +148,9 @@ def import_(
     """Bring a finished study from elsewhere, so that a tuning job can learn from it.
 
     FILE is an Optuna database (SQLite) or journal, a HyperparameterTuningJob of Vertex AI or
-    its trials alone as JSON or YAML, or what `trials --format=json` or csv has written. Optuna
-    need not be installed. What can't be taken over is said.
+    its trials alone as JSON or YAML, or what `trials --format=json` or csv has written. What
+    can't be taken over is said. Studies of Optuna need the extra optuna (`pip install
+    'footplate[optuna]'`).
 
     It becomes a study of Vizier. A tuning job learns from it where its metric and parameters have
     the same names; bounds may differ.

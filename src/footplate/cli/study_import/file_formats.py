@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from footplate.cli.study_import.optuna_database import HEAD, read_database
-from footplate.cli.study_import.optuna_journal import read_journal
-from footplate.cli.study_import.optuna_study import finished
 from footplate.cli.study_import.trial_export import read_csv, read_document
-from footplate.domain.errors import InvalidArgument
+from footplate.domain.errors import FailedPrecondition, InvalidArgument
 from footplate.domain.formatting import listed
 
 if TYPE_CHECKING:
@@ -18,6 +15,8 @@ if TYPE_CHECKING:
 
     from footplate.cli.study_import.finished_study import FinishedStudy
 
+_SQLITE = b"SQLite format 3\0"
+"""With which each such file begins."""
 _KINDS = "an Optuna database or journal, or an export of trials as JSON, YAML or CSV"
 
 
@@ -26,6 +25,7 @@ def read_study(path: Path, study_name: str, metrics: Sequence[str], goal: str) -
 
     Raises:
         InvalidArgument: it can't be read, or holds no study; says what is allowed.
+        FailedPrecondition: it is Optuna's, which isn't installed.
     """
     study = _read(path, study_name, metrics, goal)
     if metrics and set(metrics) != set(study.goals):
@@ -42,18 +42,34 @@ def _read(path: Path, study_name: str, metrics: Sequence[str], goal: str) -> Fin
         content = path.read_bytes()
     except OSError as error:
         raise InvalidArgument(f"{path}: {error.strerror}") from None
-    if content.startswith(HEAD):
-        return finished(read_database(path, study_name), metrics)
+    if content.startswith(_SQLITE):
+        return _read_optuna(path, study_name, metrics, journal=False)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InvalidArgument(f"{path} is something else than {_KINDS}") from None
     first = text.split("\n", 1)[0]
     if first.startswith("{") and '"op_code"' in first:
-        return finished(read_journal(path, study_name), metrics)
+        return _read_optuna(path, study_name, metrics, journal=True)
     if "," in first and "trial" in first.split(","):
         return read_csv(text, metrics, goal)
     return read_document(_parsed(path, text), metrics, goal)
+
+
+def _read_optuna(
+    path: Path, study_name: str, metrics: Sequence[str], *, journal: bool
+) -> FinishedStudy:
+    # Imported here: Optuna is optional.
+    try:
+        from footplate.cli.study_import.optuna_study import read_optuna
+    except ModuleNotFoundError as error:
+        if error.name != "optuna":
+            raise
+        raise FailedPrecondition(
+            f"{path} is a study of Optuna, which isn't installed: "
+            "`pip install 'footplate[optuna]'` installs it"
+        ) from None
+    return read_optuna(path, study_name, metrics, journal=journal)
 
 
 def _parsed(path: Path, text: str) -> object:

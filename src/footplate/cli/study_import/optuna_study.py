@@ -1,14 +1,20 @@
-"""Converts a stored Optuna study into a finished study.
-
-Source: optuna.distributions and optuna.trial of Optuna 4 and 5.
-"""
+"""Reads a study of Optuna with Optuna itself, which the extra ``optuna`` installs."""
 
 from __future__ import annotations
 
-import json
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import shutil
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeGuard
+
+import optuna
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.storages import JournalStorage, RDBStorage
+from optuna.storages.journal import JournalFileBackend
+from optuna.trial import TrialState
+from sqlalchemy.exc import SQLAlchemyError
 
 from footplate.cli.study_import.finished_study import (
     Choices,
@@ -23,121 +29,137 @@ from footplate.domain.errors import InvalidArgument
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from optuna import Study
+    from optuna.distributions import BaseDistribution
+    from optuna.storages import BaseStorage
+    from optuna.trial import FrozenTrial
+
     from footplate.cli.study_import.finished_study import Domain, Value
 
 MOST_VALUES = 1000
 """Of a discrete parameter. Source: DiscreteValueSpec."""
 _DIGITS = 12
 """To which steps are exact: 0.1 + 0.2 is to be 0.3."""
+_BROKEN = (
+    *(SQLAlchemyError, optuna.exceptions.OptunaError),
+    *(KeyError, IndexError, TypeError, ValueError, AttributeError),
+)
+"""What Optuna raises of a file that isn't its own."""
 
 
-@dataclass(frozen=True)
-class StoredTrial:
-    """``state``: COMPLETE, PRUNED, FAIL, RUNNING or WAITING. Numbers may be infinite or nan."""
+def read_optuna(
+    path: Path, study_name: str, metrics: Sequence[str], *, journal: bool
+) -> FinishedStudy:
+    """The study of this name; the only one for an empty name.
 
-    number: int
-    state: str
-    parameters: Mapping[str, tuple[float, str]]
-    """Optuna's own number for the value, and the distribution as JSON."""
-    values: tuple[float, ...]
-    reported: Mapping[int, float]
-    """By step."""
-
-
-@dataclass(frozen=True)
-class StoredStudy:
-    name: str
-    directions: tuple[str, ...]
-    """MINIMIZE or MAXIMIZE of each objective."""
-    metric_names: tuple[str, ...]
-    """Empty: it has none."""
-    trials: tuple[StoredTrial, ...]
-
-
-def finished(stored: StoredStudy, metrics: Sequence[str]) -> FinishedStudy:
-    """``metrics``: names for its objectives, over its own ones.
+    ``metrics``: names for its objectives, over its own ones.
 
     Raises:
-        InvalidArgument: another number of names than of objectives; what isn't Optuna's.
+        InvalidArgument: it isn't Optuna's, or of another version; there is no such study, or
+            there are several; another number of names than of objectives.
     """
-    names, notes = _metrics(stored, metrics)
-    ended = [t for t in stored.trials if t.state in ("COMPLETE", "PRUNED", "FAIL")]
-    if left := len(stored.trials) - len(ended):
-        notes.append(f"{left} of {len(stored.trials)} trials are left out: they haven't ended")
+    with tempfile.TemporaryDirectory(prefix="footplate-import-") as folder:
+        copy = Path(shutil.copy(path, folder))  # Optuna writes to what it opens
+        try:
+            with _opened(copy, journal=journal) as storage:
+                name = _choose(path, optuna.get_all_study_names(storage), study_name)
+                return finished(optuna.load_study(study_name=name, storage=storage), metrics)
+        except RuntimeError as error:  # of a database of another version
+            way_out = f"`optuna storage upgrade --storage sqlite:///{path}` makes it one"
+            told = str(error).split(". ")[0]
+            raise InvalidArgument(f"{path} is of another version: {told}; {way_out}") from None
+        except _BROKEN as error:
+            told = f"{type(error).__name__}: {error}".split("\n")[0]
+            raise InvalidArgument(f"{path} is no storage of Optuna: {told}") from None
+
+
+@contextmanager
+def _opened(path: Path, *, journal: bool) -> Iterator[BaseStorage]:
+    if journal:
+        yield JournalStorage(JournalFileBackend(str(path)))
+        return
+    database = RDBStorage(f"sqlite:///{path}", skip_table_creation=True)
+    try:
+        yield database
+    finally:
+        database.remove_session()
+        database.engine.dispose()
+
+
+def _choose(path: Path, names: list[str], wanted: str) -> str:
+    if wanted in names:
+        return wanted
+    told = ", ".join(names) or "none"
+    if wanted:
+        raise InvalidArgument(f"--study-name: {wanted!r} given; {path} has: {told}")
+    if len(names) != 1:
+        raise InvalidArgument(f"{path} has {len(names)} studies; name one by --study-name: {told}")
+    return names[0]
+
+
+def finished(study: Study, metrics: Sequence[str]) -> FinishedStudy:
+    """Raises InvalidArgument: another number of names than of objectives."""
+    names, notes = _metrics(study, metrics)
+    trials = study.get_trials(deepcopy=False)
+    ended = [t for t in trials if t.state.is_finished()]
+    if left := len(trials) - len(ended):
+        notes.append(f"{left} of {len(trials)} trials are left out: they haven't ended")
     domains = _domains(ended, notes)
-    trials = tuple(_trial(t, names, domains) for t in ended)
-    pruned = sum(t.state == "PRUNED" for t in ended)
+    made = tuple(_trial(t, names, domains) for t in ended)
+    pruned = sum(t.state is TrialState.PRUNED for t in ended)
     if pruned:
         notes.append(f"{pruned} pruned trials count with what they reported last")
-    goals = dict(zip(names, stored.directions, strict=True))
-    return whole(FinishedStudy(goals, trials, domains, notes=tuple(notes)))
+    goals = {name: direction.name for name, direction in zip(names, study.directions, strict=True)}
+    return whole(FinishedStudy(goals, made, domains, notes=tuple(notes)))
 
 
-def _metrics(stored: StoredStudy, given: Sequence[str]) -> tuple[list[str], list[str]]:
-    count = len(stored.directions)
+def _metrics(study: Study, given: Sequence[str]) -> tuple[list[str], list[str]]:
+    count = len(study.directions)
     if given and len(given) != count:
         raise InvalidArgument(f"--metric: {len(given)} given; allowed: {count}, as in the study")
-    if names := list(given or stored.metric_names):
+    if names := list(given or study.metric_names or ()):
         return names, []
     names = ["value"] if count == 1 else [f"value_{i}" for i in range(count)]
     told = ", ".join(names)
     return names, [f"the study names no metric: called {told}; --metric names it otherwise"]
 
 
-def _domains(trials: Sequence[StoredTrial], notes: list[str]) -> dict[str, Domain]:
+def _domains(trials: Sequence[FrozenTrial], notes: list[str]) -> dict[str, Domain]:
     """Of each parameter; where a study has changed a range, what holds all of them."""
-    seen: dict[str, dict[str, Domain]] = {}
+    seen: dict[str, list[BaseDistribution]] = {}
     for trial in trials:
-        for name, (_, text) in trial.parameters.items():
-            domains = seen.setdefault(name, {})
-            if text not in domains:
-                domains[text] = _domain(name, text, notes)
-    return {name: _union(name, list(each.values()), notes) for name, each in seen.items()}
+        for name, distribution in trial.distributions.items():
+            known = seen.setdefault(name, [])
+            if distribution not in known:
+                known.append(distribution)
+    return {
+        name: _union(name, [_domain(name, each, notes) for each in known], notes)
+        for name, known in seen.items()
+    }
 
 
-def _domain(name: str, text: str, notes: list[str]) -> Domain:
-    kind, about = _distribution(name, text)
-    try:
-        if kind == "CategoricalDistribution":
-            return Choices(_choices(about["choices"]))
-        integral = kind == "IntDistribution"
-        step = about.get("step")
-        found = Span(
-            low=float(about["low"]),
-            high=float(about["high"]),
-            integral=integral,
-            log=bool(about.get("log")),
-            step=None if step is None or (integral and step == 1) else float(step),
-        )
-    except (KeyError, TypeError, ValueError):
-        raise InvalidArgument(f"parameter {name!r}: {text[:200]!r} is no distribution") from None
+def _domain(name: str, distribution: BaseDistribution, notes: list[str]) -> Domain:
+    match distribution:
+        case CategoricalDistribution():
+            return Choices(_choices(distribution.choices))
+        case IntDistribution(low=low, high=high, log=log, step=step):
+            found = Span(low, high, integral=True, log=log, step=None if step == 1 else step)
+        case FloatDistribution(low=low, high=high, log=log, step=step):
+            found = Span(low, high, log=log, step=step)
+        case _:  # Optuna turns those of older versions into these when it reads them
+            raise TypeError(f"{name} is of {type(distribution).__name__}")
     return found if found.step is None else _stepped(name, found, notes)
 
 
-def _distribution(name: str, text: str) -> tuple[str, dict[str, Any]]:
-    try:
-        document = json.loads(text)
-        kind, about = document["name"], dict(document["attributes"])
-    except (ValueError, KeyError, TypeError):
-        raise InvalidArgument(f"parameter {name!r}: {text[:200]!r} is no distribution") from None
-    known = ("FloatDistribution", "IntDistribution", "CategoricalDistribution")
-    if kind not in known:
-        allowed = (
-            f"allowed: {', '.join(known)}; `optuna storage upgrade` turns older ones into them"
-        )
-        raise InvalidArgument(f"parameter {name!r} is of {kind!r}; {allowed}")
-    return kind, about
-
-
-def _choices(given: object) -> tuple[Value, ...]:
+def _choices(choices: Sequence[object]) -> tuple[Value, ...]:
     """Numbers in their order where there are only numbers; else texts."""
-    choices = list(given) if isinstance(given, list) else []
-    if choices and all(_is_number(choice) for choice in choices):
-        return tuple(sorted(set(choices)))
+    numbers = [choice for choice in choices if _is_number(choice)]
+    if numbers and len(numbers) == len(choices):
+        return tuple(sorted(set(numbers)))
     return tuple(dict.fromkeys(_text(choice) for choice in choices))
 
 
-def _is_number(choice: object) -> bool:
+def _is_number(choice: object) -> TypeGuard[float]:
     return isinstance(choice, int | float) and not isinstance(choice, bool)
 
 
@@ -176,52 +198,40 @@ def _listed(domain: Domain) -> tuple[Value, ...]:
 
 
 def _trial(
-    trial: StoredTrial, names: Sequence[str], domains: Mapping[str, Domain]
+    trial: FrozenTrial, names: Sequence[str], domains: Mapping[str, Domain]
 ) -> FinishedTrial:
-    parameters = {
-        name: _value(name, number, text, domains[name])
-        for name, (number, text) in trial.parameters.items()
-    }
+    parameters = {name: _value(value, domains[name]) for name, value in trial.params.items()}
     curve = tuple(_curve(trial, names))
     final, reason = _final(trial, names, curve)
     return FinishedTrial(parameters, final, reason, curve)
 
 
-def _value(name: str, number: float, text: str, domain: Domain) -> Value:
-    """Optuna stores the index of a choice, and other values as they are."""
-    kind, about = _distribution(name, text)
-    if kind == "CategoricalDistribution":
-        choices: list[object] = about.get("choices") or []
-        try:
-            choice = choices[int(number)]
-        except (IndexError, TypeError, ValueError):
-            raise InvalidArgument(f"parameter {name!r} has no choice {number!r}") from None
-        return choice if choice in _numbers(domain) and _is_number(choice) else _text(choice)
-    if isinstance(domain, Choices):
-        return min(_numbers(domain), key=lambda each: abs(each - number))
-    return int(number) if domain.integral else number
+def _value(value: object, domain: Domain) -> Value:
+    """As the domain has it: steps are rounded there."""
+    if not _is_number(value):
+        return _text(value)
+    if isinstance(domain, Span):
+        return value
+    numbers = [each for each in domain.values if not isinstance(each, str)]
+    return min(numbers, key=lambda each: abs(each - value)) if numbers else _text(value)
 
 
-def _numbers(domain: Domain) -> list[float]:
-    values = domain.values if isinstance(domain, Choices) else ()
-    return [value for value in values if not isinstance(value, str)]
-
-
-def _curve(trial: StoredTrial, names: Sequence[str]) -> Iterator[Measured]:
+def _curve(trial: FrozenTrial, names: Sequence[str]) -> Iterator[Measured]:
     """Only studies of one objective have any."""
-    for step, value in sorted(trial.reported.items()):
+    for step, value in sorted(trial.intermediate_values.items()):
         if len(names) == 1 and math.isfinite(value):
             yield Measured({names[0]: value}, step)
 
 
 def _final(
-    trial: StoredTrial, names: Sequence[str], curve: Sequence[Measured]
+    trial: FrozenTrial, names: Sequence[str], curve: Sequence[Measured]
 ) -> tuple[Measured | None, str]:
-    if trial.state == "FAIL":
+    if trial.state is TrialState.FAIL:
         return None, "it failed"
-    if trial.state == "PRUNED":
+    if trial.state is TrialState.PRUNED:
         return (curve[-1], "") if curve else (None, "it was pruned before it reported a number")
-    if len(trial.values) != len(names) or not all(map(math.isfinite, trial.values)):
+    values = trial.values or []
+    if len(values) != len(names) or not all(map(math.isfinite, values)):
         return None, "its value isn't a number"
     step = curve[-1].step if curve else 0
-    return Measured(dict(zip(names, trial.values, strict=True)), step), ""
+    return Measured(dict(zip(names, values, strict=True)), step), ""
