@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.replica.container.oom import OomCounter
+from footplate.replica.container.oom import OomCounter, RefusalCounter
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,3 +36,11 @@ def test_without_a_group_nothing_counts(tmp_path: Path) -> None:
     counter = OomCounter([str(tmp_path)])
     counter.read()
     assert (counter.counts, counter.kills) == (False, 0)
+
+
+def test_refused_processes_are_counted_by_the_group_of_their_number(tmp_path: Path) -> None:
+    (tmp_path / "pids.events").write_text("max 3\n")
+    counter = RefusalCounter([str(tmp_path)])
+    counter.read()
+    assert (counter.counts, counter.kills) == (True, 3)
+    assert not RefusalCounter([]).counts

@@ -62,6 +62,13 @@ def _tell_isolation(context: Context, image: dict[str, Any]) -> None:
         keep_limits(context, context.limits, dict(image["faults"]))
 
 
+def _tell_disk(context: Context) -> None:
+    limits, containment = context.wanted, context.containment
+    if limits is not None and limits.disk_bytes and containment and not containment.written:
+        where = "the container engine doesn't say where the container's files lie"
+        context.journal.event("LIMITS", f"disk: only its own mounts are measured: {where}")
+
+
 class ImageProgram:
     """All that a start needs but the variables, which come from the task at the start."""
 
@@ -124,6 +131,7 @@ class Starting(Phase):
         if containment.started:
             context.workdir = containment.workdir
             context.keep_record()
+            _tell_disk(context)
             context.journal.state("RUNNING")
             return Running(context, self._output)
         if not ended:

@@ -37,7 +37,7 @@ def compose(context: Context, image: Mapping[str, Any], limits: Limits | None) -
     host: dict[str, Any] = {
         "NetworkMode": "host",
         "IpcMode": "private",
-        "Ulimits": [{"Name": "core", "Soft": 0, "Hard": 0}],
+        **_forbid_core_dumps(str(image.get("engine") or "")),
         "Mounts": find_mounts(context, HYPERTUNE_DIRECTORY),
         "LogConfig": {"Type": "none"},
         "ShmSize": _shm_bytes(limits),
@@ -95,6 +95,17 @@ def _describe_limits(limits: Limits | None) -> dict[str, Any]:
     }
 
 
+def _forbid_core_dumps(engine: str) -> dict[str, Any]:
+    """Podman raises the other limits to its maximum when it is told one, which may be forbidden."""
+    if _is_podman(engine):
+        return {}
+    return {"Ulimits": [{"Name": "core", "Soft": 0, "Hard": 0}]}
+
+
+def _is_podman(engine: str) -> bool:
+    return "podman" in engine.lower()
+
+
 def _shm_bytes(limits: Limits | None) -> int:
     if limits is not None:
         memory = limits.memory_bytes
@@ -116,7 +127,7 @@ def _request_gpus(devices: Any, engine: str) -> dict[str, Any]:
     ids = [str(device) for device in devices]
     if not ids:
         return {}
-    if "podman" in engine.lower():
+    if _is_podman(engine):
         named = [f"nvidia.com/gpu={device}" for device in ids]
         return {"DeviceRequests": [{"Driver": "cdi", "DeviceIDs": named}]}
     return {"DeviceRequests": [{"Driver": "", "DeviceIDs": ids, "Capabilities": [["gpu"]]}]}

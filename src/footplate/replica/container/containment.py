@@ -152,6 +152,11 @@ class EngineContainment(Containment):
             return 0 if self._told.get("started") else None
         return int(self._told["oom_kills"]) if self._told.get("counted") else None
 
+    def refused_processes(self) -> int | None:
+        self._read_status()
+        refused = self._told.get("refused")
+        return None if refused is None else int(refused)
+
     def record(self) -> dict[str, object]:
         init = self._init
         told = {} if init is None else {"init": init.pid, "start": init.start}
@@ -166,6 +171,7 @@ class EngineContainment(Containment):
             self._init = Process(found["pid"], 0, found["start"], zombie=False)
             self.groups = [str(group) for group in found["groups"]]
             self.workdir = str(found["workdir"])
+            self.written = str(found.get("written") or "")
 
     def _read_status(self) -> None:
         status = self._status

@@ -31,10 +31,6 @@ def translate(name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
         "netns": {"nsmode": host["NetworkMode"]},
         "log_configuration": {"driver": host["LogConfig"]["Type"]},
         "ipcns": {"nsmode": host.get("IpcMode") or "private"},
-        "r_limits": [
-            {"type": limit["Name"], "soft": limit["Soft"], "hard": limit["Hard"]}
-            for limit in host.get("Ulimits") or ()
-        ],
         "shm_size": host["ShmSize"],
         "cap_drop": host["CapDrop"],
         "no_new_privileges": "no-new-privileges" in options,

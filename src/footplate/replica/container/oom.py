@@ -1,6 +1,6 @@
-"""Counts out-of-memory kills in a container.
+"""Counts out-of-memory kills in a container, and the processes that it was refused.
 
-Podman misses it on control groups of version 1, so the group's own counter is read: when the
+Podman misses kills on control groups of version 1, so the group's own counter is read: when the
 program ends, before the engine removes the group.
 """
 
@@ -20,9 +20,12 @@ _NAME = b"oom_kill"
 class OomCounter:
     """Keeps the file open: opening it may come too late."""
 
+    files: Sequence[str] = _FILES
+    name = _NAME
+
     def __init__(self, groups: Sequence[str]) -> None:
         self.kills = 0
-        self._descriptor = _open(groups)
+        self._descriptor = _open(groups, self.files)
 
     @property
     def counts(self) -> bool:
@@ -35,14 +38,21 @@ class OomCounter:
             return
         try:
             words = os.pread(self._descriptor, 4096, 0).split()
-            self.kills = max(self.kills, int(words[words.index(_NAME) + 1]))
+            self.kills = max(self.kills, int(words[words.index(self.name) + 1]))
         except (OSError, ValueError, IndexError):
             return
 
 
-def _open(groups: Sequence[str]) -> int:
+class RefusalCounter(OomCounter):
+    """``kills`` is how often a process was refused at the limit of their number."""
+
+    files = ("pids.events",)
+    name = b"max"
+
+
+def _open(groups: Sequence[str], names: Sequence[str]) -> int:
     for group in groups:
-        for name in _FILES:
+        for name in names:
             try:
                 return os.open(os.path.join(group, name), os.O_RDONLY | os.O_CLOEXEC)
             except OSError:

@@ -16,7 +16,7 @@ import signal
 import time
 
 from footplate.replica.container.engine_api import EngineError, EngineGone
-from footplate.replica.container.oom import OomCounter
+from footplate.replica.container.oom import OomCounter, RefusalCounter
 from footplate.replica.isolation.cgroup_hierarchies import find_groups
 from footplate.replica.isolation.procfs import find
 
@@ -46,6 +46,7 @@ class Runner:
         self._stopping = False
         self._started = False
         self._oom = OomCounter([])
+        self._refusals = RefusalCounter([])
         self._pidfd = -1
 
     def run(self, spec: dict[str, Any]) -> None:
@@ -91,6 +92,7 @@ class Runner:
         process = find(pid) if pid else None
         groups = [] if process is None else find_groups(pid)
         self._oom = OomCounter(groups)
+        self._refusals = RefusalCounter(groups)
         if process is not None:
             try:
                 self._pidfd = os.pidfd_open(pid)
@@ -107,6 +109,7 @@ class Runner:
                     "start": start,
                     "groups": groups,
                     "workdir": os.path.join(upper, workdir.lstrip("/")) if upper else "",
+                    "written": upper,
                 }
             }
         )
@@ -121,6 +124,7 @@ class Runner:
             ready = [0] if attachment.has_early else [fd for fd, _ in poller.poll()]
             if self._pidfd in ready:  # its control group is still there for a moment
                 self._oom.read()
+                self._refusals.read()
                 poller.unregister(self._pidfd)
                 self._pidfd = -1
                 if len(ready) == 1:
@@ -134,6 +138,7 @@ class Runner:
     def _conclude(self) -> int:
         """The exit code, once the engine tells it. Raises EngineError, EngineGone."""
         self._oom.read()
+        self._refusals.read()
         pause_s, end = _FIRST_PAUSE_S, time.monotonic() + _END_LIMIT_S
         while True:
             state = self._engine.inspect(self._name).get("State") or {}
@@ -144,9 +149,9 @@ class Runner:
             time.sleep(pause_s)
             pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
         kills = max(self._oom.kills, 1 if state.get("OOMKilled") else 0)
-        self._notify(
-            {"ended": True, "oom_kills": kills, "counted": self._oom.counts or bool(kills)}
-        )
+        refused = self._refusals.kills if self._refusals.counts else None
+        counted = self._oom.counts or bool(kills)
+        self._notify({"ended": True, "oom_kills": kills, "counted": counted, "refused": refused})
         return int(state.get("ExitCode") or 0)
 
     def _stop(self, *_: object) -> None:
