@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _POWERS = np.geomspace(0.05, 4.0, 24)
 _MIN_FINISHED = 3
+_MIN_WHOLE = 5
+"""Fewer whole curves than these stop no trial, as with the other rules."""
 _SURE = 2.0
 """How many standard deviations worse than the best a trial is foretold to end before it stops."""
 
@@ -45,7 +47,7 @@ class ConvexRule:
         own = self.ruler.curve(trial)
         forecast = self.forecast(trial, others)
         whole = whole_curves(self.ruler, others)
-        if forecast is None or not whole:
+        if forecast is None or len(whole) < _MIN_WHOLE:
             return ""
         best = min(curve.best for curve in whole)
         if own.best <= best or forecast.loss - _SURE * forecast.spread <= best:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 _MOST = 1e100
 """Values beyond it come from trainings that have diverged, and would break sums."""
+_JUDGES = 8
+"""So many of the first whole curves are asked: none of them was chosen by a rule."""
+_MIN_AGREEMENT = 0.4
+"""Of the order at a point and the order at the end: Spearman's coefficient, -1 to 1."""
 _CEILING = 8.0
 """Of the scale: e^7 times as far from the best as the middle is."""
 
@@ -87,9 +91,34 @@ class Ruler:
 
 
 def whole_curves(ruler: Ruler, trials: Sequence[Trial]) -> list[Curve]:
-    """Of trials that ran to their own end with a value: they say how long curves get."""
-    curves = [ruler.curve(trial) for trial in trials if ran_whole(trial)]
+    """Of trials that ran to their own end with a value, by their numbers: they say how long curves
+    get.
+    """
+    ordered = sorted(trials, key=lambda trial: trial.number)
+    curves = [ruler.curve(trial) for trial in ordered if ran_whole(trial)]
     return [curve for curve in curves if math.isfinite(curve.best)]
+
+
+def order_holds(whole: Sequence[Curve], x: float) -> bool:
+    """Whether curves have about the same order at ``x`` as at their end, or either tells none.
+
+    ``whole``: of trials in the order of their numbers; the first of them are asked.
+    """
+    whole = whole[:_JUDGES]
+    then = _ranks(np.array([curve.until(x).standing for curve in whole]))
+    last = _ranks(np.array([curve.losses[-1] for curve in whole]))
+    spread = float(then.std() * last.std())
+    if spread == 0.0:
+        return True
+    agreement = float(((then - then.mean()) * (last - last.mean())).mean()) / spread
+    return agreement >= _MIN_AGREEMENT
+
+
+def _ranks(values: Floats) -> Floats:
+    """Equal ones share theirs."""
+    less = (values[None, :] < values[:, None]).sum(axis=1)
+    equal = (values[None, :] == values[:, None]).sum(axis=1)
+    return np.asarray(less + equal / 2.0)
 
 
 def ran_whole(trial: Trial) -> bool:

@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from footplate.tuning.stopping.curves import Curve, Ruler
 
 MIN_CURVES = 5
-_GRACE = 0.1
+_GRACE = 0.3
 """Of the longest curve: before that nothing is foretold."""
-_UNLIKELY = 0.05
+_UNLIKELY = 0.003
+"""A margin: few finished curves make the process surer than it should be."""
 _MOST_CURVES = 200
 _ITERATIONS = 30
 

@@ -20,9 +20,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from footplate.tuning.stopping.curves import ran_whole
+from footplate.tuning.stopping.curves import order_holds, ran_whole
 from footplate.tuning.stopping.forecast import forecast_end
 
 if TYPE_CHECKING:
@@ -30,21 +28,17 @@ if TYPE_CHECKING:
 
     from footplate.domain.studies.stopping import HalvingSpec
     from footplate.domain.studies.trials import Trial
-    from footplate.tuning.axes import Floats
     from footplate.tuning.stopping.curves import Curve, Ruler
     from footplate.tuning.stopping.forecast import ForecastResult
 
 _PARTS = {2: "half", 3: "third", 4: "quarter"}
 MIN_COMPLETE_CURVES = 5
 """Before so many trials have run to their end, nobody knows how long curves get, or cross."""
-_JUDGES = 8
-"""So many of the first whole curves are asked: none of them was chosen by this rule."""
-_MIN_AGREEMENT = 0.4
-"""Of the order at a point and the order at the end: Spearman's coefficient, -1 to 1."""
-_HOPELESS, _POSSIBLE = 0.5, 6.0
+_HOPELESS, _POSSIBLE = 0.1, 1.0
 """Chances to become the best, as a multiple of 1 / (number of trials), which any trial has before
 anything is known: with less than the first a trial stops in any case, with more than the second in
-none. Multiples, so that the chance to lose the best of all doesn't grow with the number of trials.
+none. They leave a margin, because few whole curves say little of how far forecasts are off.
+Multiples, so that the chance to lose the best of all doesn't grow with the number of trials.
 """
 _MIN_TRIALS = 8
 
@@ -67,8 +61,7 @@ class HalvingRule:
         unfinished = [self.ruler.curve(other) for other in others if not ran_whole(other)]
         curves = [curve for curve in (*ended, *unfinished) if curve.xs]
         reached = [_until(curve, x) for curve in curves if curve.end >= x]
-        agreed = _agreement(whole[:_JUDGES], x) >= _MIN_AGREEMENT
-        behind = self._compared(own, reached, x, longest) if agreed else ""
+        behind = self._compared(own, reached, x, longest) if order_holds(whole, x) else ""
         forecasted = forecast_end(own, whole, longest) if math.isfinite(own.standing) else None
         if forecasted is None:
             return behind
@@ -114,23 +107,6 @@ def _led_to(curve: Curve, x: float, longest: float) -> float:
     """Where a curve ends if each doubling of x brings as much as the last one."""
     fallen = curve.until(x / 2.0).best - curve.standing
     return curve.standing - (fallen if math.isfinite(fallen) else 0.0) * math.log2(longest / x)
-
-
-def _agreement(whole: Sequence[Curve], x: float) -> float:
-    """Of the order at ``x`` with the order at the end; 1 where either tells none from another."""
-    then = _ranks(np.array([curve.until(x).standing for curve in whole]))
-    last = _ranks(np.array([curve.losses[-1] for curve in whole]))
-    spread = float(then.std() * last.std())
-    if spread == 0.0:
-        return 1.0
-    return float(((then - then.mean()) * (last - last.mean())).mean()) / spread
-
-
-def _ranks(values: Floats) -> Floats:
-    """Equal ones share theirs."""
-    less = (values[None, :] < values[:, None]).sum(axis=1)
-    equal = (values[None, :] == values[:, None]).sum(axis=1)
-    return np.asarray(less + equal / 2.0)
 
 
 def _number(trial: Trial) -> int:

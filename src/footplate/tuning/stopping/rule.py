@@ -2,7 +2,8 @@
 
 Source of the median rule: Golovin et al., "Google Vizier: A Service for Black-Box Optimization",
 2017, section 3.2.2: a trial stops when its best value so far is strictly worse than the median of
-the running averages that finished trials had at the same point.
+the running averages that finished trials had at the same point. It goes on where the first whole
+curves cross later: their order at that point says nothing of their ends.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, assert_never
 
 from footplate.domain.studies.stopping import ConvexSpec, DecayCurveSpec, HalvingSpec, MedianSpec
 from footplate.tuning.stopping.convex import ConvexRule
-from footplate.tuning.stopping.curves import Ruler
+from footplate.tuning.stopping.curves import Ruler, order_holds, whole_curves
 from footplate.tuning.stopping.decay import DecayCurveRule
 from footplate.tuning.stopping.halving import HalvingRule
 
@@ -39,6 +40,9 @@ class MedianRule:
         ended = [self.ruler.curve(other).until(own.end) for other in others if other.state.ended]
         averages = [curve.mean for curve in ended if curve.xs]
         if len(averages) < MIN_TRIALS or own.best <= (middle := median(averages)):
+            return ""
+        whole = whole_curves(self.ruler, others)
+        if len(whole) >= MIN_TRIALS and not order_holds(whole, own.end):
             return ""
         at, shown = self.ruler.at(own.end), self.ruler.shown(own.best)
         of = f"the median of the averages of {len(averages)} finished trials"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -233,6 +233,21 @@ def test_the_median_is_of_running_averages_up_to_the_same_step() -> None:
     assert reason == f"at step 20: 3.1 at best, above 3, {said}"
 
 
+def test_the_median_stops_nothing_where_curves_cross() -> None:
+    others = [trial(i + 1, [2.0 - i / 10] * 5 + [0.2 + i / 10] * 5) for i in range(8)]
+    early = trial(9, [2.0] * 5, done=False)
+    late = trial(9, [2.0] * 9, done=False)
+    assert not rule(MedianSpec()).reason_to_stop(early, others)
+    assert not rule(MedianSpec()).reason_to_stop(early, others[::-1])
+    assert rule(MedianSpec()).reason_to_stop(late, others)
+
+
+def test_the_convex_rule_waits_for_five_whole_curves() -> None:
+    bad, others = trial(9, decay(5.0, 6), done=False), curves([0.2, 0.25, 0.3, 0.35, 0.4])
+    assert not rule(ConvexSpec(max_step=100)).reason_to_stop(bad, others[:4])
+    assert rule(ConvexSpec(max_step=100)).reason_to_stop(bad, others)
+
+
 def test_the_median_needs_five_finished_trials() -> None:
     others = [trial(i + 1, [1.0, 1.0]) for i in range(4)]
     assert not rule(MedianSpec()).reason_to_stop(trial(9, [9.0, 9.0], done=False), others)
@@ -271,7 +286,7 @@ def test_the_convex_rule_follows_a_power_law() -> None:
 
 
 def test_the_convex_rule_waits_for_its_least_step_and_measurements() -> None:
-    others = curves([0.2, 0.25, 0.3, 0.35])
+    others = curves([0.2, 0.25, 0.3, 0.35, 0.4])
     spec = ConvexSpec(max_step=100, min_step=60, min_measurements=5)
     assert not rule(spec).reason_to_stop(trial(9, decay(5.0, 5), done=False), others)
     assert rule(spec).reason_to_stop(trial(9, decay(5.0, 6), done=False), others)
@@ -300,3 +315,50 @@ def test_a_rule_needs_a_single_metric() -> None:
     with pytest.raises(ValueError, match="single metric"):
         stopping_rule(StudyConfig(SPACE, metrics, stopping=MedianSpec()))
     assert stopping_rule(StudyConfig(SPACE, metrics)) is None
+
+
+@dataclass(frozen=True)
+class Search:
+    """Thirty trainings, one after the other, whose losses fall by powers of the step to an end."""
+
+    ends: Sequence[float]
+    falls: Sequence[float]
+    powers: Sequence[float]
+
+    def curve(self, place: int) -> list[float]:
+        steps = np.arange(1.0, 11.0)
+        power = -self.powers[place]
+        fallen = self.falls[place] * (steps**power - 10.0**power)
+        return [float(loss) for loss in self.ends[place] + fallen]
+
+    def stops_the_best(self, spec: StoppingSpec) -> bool:
+        trials: list[Trial] = []
+        best = int(np.argmin(self.ends))
+        for place in range(best + 1):
+            values = self.curve(place)
+            stopped = self._stops(spec, trials, values)
+            if place == best:
+                return stopped < len(values)
+            ended = trial(place + 1, values[:stopped])
+            trials.append(replace(ended, stopped_early=stopped < len(values)))
+        return False
+
+    def _stops(self, spec: StoppingSpec, others: Sequence[Trial], values: list[float]) -> int:
+        """After how many reports."""
+        for count in range(1, len(values)):
+            running = trial(len(others) + 1, values[:count], done=False)
+            if rule(spec).reason_to_stop(running, others):
+                return count
+        return len(values)
+
+
+def drawn_search(seed: int) -> Search:
+    rng = np.random.default_rng(seed)
+    ends, falls, powers = (rng.uniform(*of, 30) for of in ((0.1, 1.0), (1.0, 3.0), (0.7, 1.3)))
+    return Search(ends.tolist(), falls.tolist(), powers.tolist())
+
+
+@pytest.mark.parametrize("spec", [HalvingSpec(), DecayCurveSpec()])
+def test_the_training_that_would_end_best_goes_on(spec: StoppingSpec) -> None:
+    """Without their margins halving stops it in searches 2, 3 and 5, and the decay curve in 5."""
+    assert not [seed for seed in range(8) if drawn_search(seed).stops_the_best(spec)]
