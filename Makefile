@@ -71,6 +71,9 @@ lock: $(SYNCED)
 	  --custom-compile-command "make lock" requirements/dev.in -o requirements/dev.txt
 	$(UV) pip compile -q --python-version 3.11 --universal --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
+	  requirements/clients/aiplatform-1.38.1.in -o requirements/clients/aiplatform-1.38.1.txt
+	$(UV) pip compile -q --python-version 3.11 --universal --generate-hashes \
+	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
 	  requirements/clients/aiplatform-1.71.1.in -o requirements/clients/aiplatform-1.71.1.txt
 	$(UV) pip compile -q --python-version 3.11 --universal --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \

@@ -46,6 +46,7 @@ class Settings:
     data_dir: Path
     host: str = "127.0.0.1"
     port: int = DEFAULT_PORT
+    grpc_port: int | None = None
     token: str | None = None
     database_url: str | None = None
     cache_dir: Path | None = None
@@ -322,6 +323,7 @@ def _quota(table: Mapping[str, Any]) -> Quota:
 _READERS: dict[str, Callable[[object], object]] = {
     "host": _text,
     "port": _whole(0, 65535),
+    "grpc_port": _whole(0, 65535),
     "token": _text,
     "database_url": _text,
     "cache_dir": _path,

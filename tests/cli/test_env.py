@@ -80,7 +80,8 @@ def test_other_shells(invoke: Callable[..., Result], fake: FakeService) -> None:
 
 
 def test_unset(invoke: Callable[..., Result]) -> None:
-    assert invoke("env", "--unset").stdout == "".join(f"unset {name}\n" for name in NAMES)
+    names = sorted([*NAMES, "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"])
+    assert invoke("env", "--unset").stdout == "".join(f"unset {name}\n" for name in names)
     assert invoke("env", "--unset", "--shell=fish").stdout.startswith(
         "set -e CLOUDSDK_AI_PLATFORM_REGION;"
     )

@@ -171,11 +171,12 @@ def sdk_python(request: pytest.FixtureRequest) -> str:
     """A Python that has this version of the SDK."""
     if request.param == "2.7.0":
         return sys.executable
-    return _environment_of(ROOT / "requirements" / "clients" / f"aiplatform-{request.param}.txt")
+    return environment_of(f"aiplatform-{request.param}")
 
 
-def _environment_of(requirements: Path) -> str:
-    """Made once, with uv: by whichever process of the tests comes first."""
+def environment_of(name: str) -> str:
+    """Its Python; made once, with uv, by whichever process of the tests comes first."""
+    requirements = ROOT / "requirements" / "clients" / f"{name}.txt"
     content = requirements.read_bytes()
     folder = CACHE / "clients" / requirements.stem
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -207,7 +208,7 @@ def vizier_sdk(
     service: RunningService, bucket: storage.Bucket, home: Path, tmp_path: Path
 ) -> Callable[[str], list[str]]:
     """As ``sdk``, where the SDK's classes of studies and trials can be imported."""
-    python = _environment_of(ROOT / "requirements" / "clients" / "vizier-0.1.24.txt")
+    python = environment_of("vizier-0.1.24")
     environment = _sdk_environment(service, bucket, home)
     return partial(_run_script, python, environment, tmp_path)
 

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import os
 import shlex
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
 
 from footplate.cli.session_options import region_option, with_session
+from footplate.domain.errors import ServiceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from footplate.cli.environment_variables import GrpcTarget
     from footplate.cli.session import Session
+
+
+_TIMEOUT_S = 10.0
 
 
 def _fish(value: str) -> str:
@@ -67,6 +73,7 @@ def command(session: Session, /, region: str, shell: str, *, unset: bool) -> Non
     # Imported here: the help text needs no keys.
     from footplate.cli.environment_variables import (
         LOOPBACK,
+        ROOTS,
         google_variables,
         has_proxy,
         no_proxy,
@@ -75,11 +82,21 @@ def command(session: Session, /, region: str, shell: str, *, unset: bool) -> Non
 
     target = session.target()
     account = stand_in(target.url, session.project, os.environ)
-    variables = google_variables(target, session.project, region, account)
+    variables = google_variables(target, session.project, region, account, _find_grpc(session))
     if unset:
-        click.echo("\n".join(_UNSET[shell](name) for name in sorted(variables)))
+        click.echo("\n".join(_UNSET[shell](name) for name in sorted({*variables, ROOTS})))
         return
     if has_proxy(os.environ):
         variables |= no_proxy(os.environ, LOOPBACK)
     lines = [_SET[shell](name, value) for name, value in sorted(variables.items())]
     click.echo("\n".join([*lines, f"# Use it so: {_EVAL[shell]}"]))
+
+
+def _find_grpc(session: Session) -> GrpcTarget | None:
+    """None as well where no server answers: what else is printed is true all the same."""
+    # Imported here: as above.
+    from footplate.cli.environment_variables import find_grpc
+
+    with suppress(ServiceError), session.connect(_TIMEOUT_S) as service:
+        return find_grpc(service, os.environ)
+    return None

@@ -5,15 +5,18 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from footplate.cli.fake_credentials import write_account
+from footplate.cli.fake_credentials import write_account, write_once
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from footplate.cli.server_address import Target
+    from footplate.client.service import Service
 
 LAUNCH = Path(__file__).with_name("launch")
 """Goes onto PYTHONPATH."""
@@ -42,7 +45,21 @@ SECRETS = (
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 
 
-def google_variables(target: Target, project: str, region: str, account: Path) -> dict[str, str]:
+ROOTS = "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"
+"""Whom gRPC trusts, in any language."""
+
+
+@dataclass(frozen=True)
+class GrpcTarget:
+    """``address`` is ``HOST:PORT``; ``authority``, the file with whom clients have to trust."""
+
+    address: str
+    authority: Path
+
+
+def google_variables(
+    target: Target, project: str, region: str, account: Path, grpc: GrpcTarget | None = None
+) -> dict[str, str]:
     """For gcloud and every client that has a variable for where it goes."""
     found = {
         f"CLOUDSDK_API_ENDPOINT_OVERRIDES_{api}": f"{target.url}/"
@@ -52,6 +69,8 @@ def google_variables(target: Target, project: str, region: str, account: Path) -
         found["CLOUDSDK_AUTH_ACCESS_TOKEN"] = target.token
     else:
         found["CLOUDSDK_AUTH_DISABLE_CREDENTIALS"] = "true"
+    if grpc is not None:
+        found[ROOTS] = str(grpc.authority)
     return {
         **found,
         "CLOUDSDK_AI_REGION": region,
@@ -79,21 +98,29 @@ def google_variables(target: Target, project: str, region: str, account: Path) -
 
 
 def launch_variables(
-    target: Target, project: str, region: str, account: Path, environ: Mapping[str, str]
+    target: Target,
+    project: str,
+    region: str,
+    account: Path,
+    grpc: GrpcTarget | None,
+    environ: Mapping[str, str],
 ) -> dict[str, str]:
     """The whole environment of a program under ``footplate run``."""
     kept = {name: value for name, value in environ.items() if name not in SECRETS}
     kept.pop("CLOUDSDK_AUTH_DISABLE_CREDENTIALS", None)
     path = [str(LAUNCH), *(part for part in [environ.get("PYTHONPATH", "")] if part)]
     token = {"FOOTPLATE_TOKEN": target.token} if target.token else {}
+    kept.pop("FOOTPLATE_RUN_GRPC", None)
+    grpc_variables = {"FOOTPLATE_RUN_GRPC": grpc.address} if grpc is not None else {}
     return {
         **kept,
-        **google_variables(target, project, region, account),
+        ROOTS: str(LAUNCH / "nobody.pem"),
+        **google_variables(target, project, region, account, grpc),
+        **grpc_variables,
         **token,
         **no_proxy(environ, (*LOOPBACK, *GOOGLE)),
         "FOOTPLATE_RUN_URL": target.url,
         "FOOTPLATE_URL": target.url,
-        "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH": str(LAUNCH / "nobody.pem"),
         "PYTHONPATH": os.pathsep.join(path),
     }
 
@@ -112,8 +139,30 @@ def has_proxy(environ: Mapping[str, str]) -> bool:
 
 def stand_in(url: str, project: str, environ: Mapping[str, str]) -> Path:
     """The made-up service account for this server and project, in the user's cache."""
-    cache = Path(environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    digest = hashlib.sha256(f"{url} {project}".encode()).hexdigest()[:16]
-    path = cache / "footplate" / "launch" / f"account-{digest}.json"
+    path = _cached(f"account-{_digest(f'{url} {project}')}.json", environ)
     write_account(path, url, project, secrets.randbits)
     return path
+
+
+def find_grpc(service: Service, environ: Mapping[str, str]) -> GrpcTarget | None:
+    """Where the server serves gRPC, its authority in a file of the cache; None: it doesn't.
+
+    Raises a ServiceError: the server doesn't answer.
+    """
+    port = service.health().get("grpcPort")
+    if not isinstance(port, int):
+        return None
+    certificate = service.certificate_authority()
+    path = _cached(f"authority-{_digest(certificate)}.pem", environ)
+    write_once(path, certificate)
+    host = urlsplit(service.url).hostname or "localhost"
+    return GrpcTarget(f"[{host}]:{port}" if ":" in host else f"{host}:{port}", path)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _cached(name: str, environ: Mapping[str, str]) -> Path:
+    cache = Path(environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    return cache / "footplate" / "launch" / name

@@ -61,13 +61,13 @@ def command(session: Session, /, region: str, words: tuple[str, ...]) -> None:
     """
     _check_python(words)
     # Imported here: the help text needs no keys.
-    from footplate.cli.environment_variables import launch_variables, stand_in
+    from footplate.cli.environment_variables import find_grpc, launch_variables, stand_in
 
     with session.connect() as service:
-        service.health()
+        grpc = find_grpc(service, os.environ)
     target = session.target()
     account = stand_in(target.url, session.project, os.environ)
-    environment = launch_variables(target, session.project, region, account, os.environ)
+    environment = launch_variables(target, session.project, region, account, grpc, os.environ)
     sys.stdout.flush()
     sys.stderr.flush()
     try:

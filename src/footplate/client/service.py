@@ -81,6 +81,11 @@ class Service:
         """The response of ``/healthz``. Raises NoServer."""
         return self._connection.call("GET", "/healthz")
 
+    def certificate_authority(self) -> str:
+        """Whom clients of the gRPC port have to trust, in PEM."""
+        answer = self._connection.call("GET", "/footplate/v1/certificateAuthority")
+        return str(answer["certificate"])
+
     def status(self) -> Status:
         """The service at a glance. Raises NoServer."""
         return Status.read(self._connection.call("GET", "/footplate/v1/status"))

@@ -17,7 +17,7 @@ from footplate.replica.isolation.procfs import is_there
 from footplate.server.disk_reserve import DiskReserve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 
@@ -62,9 +62,10 @@ class DataDir:
         self._lock_file = root / "footplate.lock"
         self._port_file = root / "port"
         self._secret_file = root / "secret"
+        self.authority_file = root / "certificate_authority.pem"
         self._written = (
             *(root / "footplate.db", root / "footplate.db-wal"),
-            *(self._identity_file, self._secret_file),
+            *(self._identity_file, self._secret_file, self.authority_file),
         )
 
     def make(self) -> None:
@@ -128,6 +129,12 @@ class DataDir:
     def secret(self) -> bytes:
         """The key of the replica tokens, made at first use."""
         return _once(self._secret_file, secrets.token_bytes(32))
+
+    def authority(self, make: Callable[[], bytes]) -> bytes:
+        """Key and certificate of the certificate authority, made at first use."""
+        with suppress(FileNotFoundError):
+            return self.authority_file.read_bytes()
+        return _once(self.authority_file, make())
 
     def identity(self) -> Identity:
         """Made at first use. A directory with SQLite's file in it belongs to that.

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _OF_THE_PORT = {
-    errno.EADDRINUSE: "something else listens there; choose another --port, or 0 for a free one",
-    errno.EACCES: "you have no right to it; choose a --port from 1024 on, or 0 for a free one",
+    errno.EADDRINUSE: "something else listens there; choose another {}, or 0 for a free one",
+    errno.EACCES: "you have no right to it; choose a {} from 1024 on, or 0 for a free one",
 }
 """Of what is wrong with a port rather than with its host: the way out."""
 
@@ -32,7 +32,12 @@ def listen(host: str, port: int, last: Sequence[int] = ()) -> socket.socket:
     return _listen(host, port)
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def check_free(host: str, port: int, setting: str) -> None:
+    """Raises InvalidArgument: nobody can listen there; it names the setting."""
+    _listen(host, port, setting).close()
+
+
+def _listen(host: str, port: int, setting: str = "port") -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Said to be TCP, asyncio sends each write at once (TCP_NODELAY): 40 ms less for an answer.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -42,13 +47,14 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.listen()  # two may be bound to a port, but only one listens
     except OSError as error:
         listener.close()
-        raise InvalidArgument.of((_refusal(host, port, error),)) from None
+        raise InvalidArgument.of((_refusal(host, port, setting, error),)) from None
     return listener
 
 
-def _refusal(host: str, port: int, error: OSError) -> Violation:
+def _refusal(host: str, port: int, setting: str, error: OSError) -> Violation:
     if error.errno in _OF_THE_PORT:
-        return Violation("port", f"{port} given: {_OF_THE_PORT[error.errno]}")
+        named = "--port" if setting == "port" else setting
+        return Violation(setting, f"{port} given: {_OF_THE_PORT[error.errno].format(named)}")
     return Violation(
         "host",
         f"'{host}' given, which is no address of this machine: {error.strerror}; choose another "

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from footplate.api.footplate_v1 import footplate_routes
 from footplate.api.footplate_v1.catalogue import catalogue_routes
+from footplate.api.footplate_v1.grpc_port import grpc_health, grpc_routes
 from footplate.api.footplate_v1.package_checks import package_check_routes
 from footplate.api.footplate_v1.quotas import quota_routes
 from footplate.api.footplate_v1.stacks import stacks_routes
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
     from footplate.api.footplate_v1 import About, ServerView
+    from footplate.api.footplate_v1.grpc_port import GrpcServed
     from footplate.api.logging_v2 import Followers
     from footplate.control.models import ModelRegistry
     from footplate.server.context import ServiceContext
@@ -49,6 +51,7 @@ def make_routes(
     followers: Followers,
     end: Callable[[], None],
     servers: Callable[[], Sequence[ServerView]],
+    grpc: GrpcServed | None,
 ) -> list[BaseRoute]:
     """They are tried one by one: what each job needs, and who waits for one asks, comes first.
 
@@ -67,9 +70,14 @@ def make_routes(
         ),
         *training_routes(jobs, catalogue, paths, trials),
         *(storage := storage_routes(context.buckets)),
-        *health_routes(about.version, make_registry(status, replicas.reduced), disk.probe),
+        *health_routes(
+            about.version,
+            make_registry(status, replicas.reduced),
+            lambda: {**disk.probe(), **grpc_health(grpc)},
+        ),
         *shell_routes(replicas.shells, replicas.tokens, context.notifications.watchers.add),
         *footplate_routes(status, context.store, about, end, servers, disk.trouble),
+        *grpc_routes(grpc),
         *usage_routes(context.usage, jobs.get),
         *catalogue_routes(catalogue),
         *quota_routes(parts.quotas),

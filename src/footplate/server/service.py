@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from footplate.server.api_callers import ApiCallers
 from footplate.server.cluster_member import ClusterMember
 from footplate.server.context import ServiceContext
 from footplate.server.drain import Drain
+from footplate.server.grpc_extra import load_listener
 from footplate.server.job_services import JobServices
 from footplate.server.leader_services import LeaderServices
 from footplate.server.leadership import LeadershipServices
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from footplate.server.data_dir import DataDir
+    from footplate.server.grpc_listener import GrpcListener
     from footplate.settings import Settings
 
 
@@ -83,6 +86,7 @@ class Service:
             context, leadership_services.begin, leadership_services.end
         )
         self._draining = Drain(lambda: parts.status.active() or parts.status.trials(), stop)
+        self.grpc = _make_grpc(settings, data_dir, url)
         self.app = self._make_app()
 
     def _make_app(self) -> EndOfStream:
@@ -99,6 +103,7 @@ class Service:
             followers,
             self._draining.begin,
             self._servers,
+            self.grpc,
         )
         access = Access.at(url, settings.token, settings.allowed_hosts)
         access = replace(access, check_key=self._replicas.programs.check)
@@ -147,3 +152,10 @@ class Service:
         self._tuning.models.close()  # what waits for one of them doesn't hold up the end
         self.cluster_member.close()
         self._context.close()
+
+
+def _make_grpc(settings: Settings, data_dir: DataDir, url: str) -> GrpcListener | None:
+    if settings.grpc_port is None:
+        return None
+    # Certificates are checked by the clock of the wall, whatever ours makes of its jumps.
+    return load_listener(settings.grpc_port)(settings, data_dir, url, datetime.now(UTC))

@@ -16,7 +16,8 @@ from footplate.domain.errors import FailedPrecondition
 from footplate.server.bounded_http import BoundedRequests
 from footplate.server.bounded_websocket import BoundedWebSocket
 from footplate.server.data_dir import DataDir
-from footplate.server.listener import listen, url_of
+from footplate.server.grpc_extra import load_listener
+from footplate.server.listener import check_free, listen, url_of
 from footplate.server.service import Service
 from footplate.wire.shell_v1 import MAX_MESSAGE_BYTES
 
@@ -61,6 +62,7 @@ def serve(settings: Settings, on_ready: Ready) -> int:
     sys.setswitchinterval(_TURN_S)
     data_dir = DataDir(settings.data_dir, settings.reserve_mb << 20)
     data_dir.make()
+    _check_grpc(settings)
     shared = not settings.database.startswith("sqlite:")
     with (
         data_dir.claimed(shared=shared),
@@ -77,6 +79,13 @@ def serve(settings: Settings, on_ready: Ready) -> int:
             finally:
                 data_dir.withdraw()
             return 0 if service.shares_database() else sum(service.status.active().values())
+
+
+def _check_grpc(settings: Settings) -> None:
+    """Raises InvalidArgument before anything is started."""
+    if settings.grpc_port is not None:
+        load_listener(settings.grpc_port)
+        check_free(settings.host, settings.grpc_port, "grpc_port")
 
 
 def _make_service(
@@ -138,6 +147,8 @@ class _Server(uvicorn.Server):
             signal.signal(number, handler)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        if self._service.grpc is not None:
+            await self._service.grpc.start(self._service.app)
         await super().startup(sockets=sockets)
         self._service.start()
         leader = self._service.cluster_member.leader_url
@@ -148,6 +159,8 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._service.control_requests.close()  # or its open questions would hold up the end
+        if self._service.grpc is not None:
+            await self._service.grpc.stop(_GRACE_S)
         await super().shutdown(sockets=sockets)
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
+import httpx
 import pytest
 
 from footplate.domain.job_states import State
@@ -105,3 +108,48 @@ def test_a_program_may_call_whose_project_and_job_say_so(tmp_path: Path) -> None
         line = next(line for line in context.messages(quiet) if line.startswith("{"))
         status, text = json.loads(line)["calls"][0]
         assert (status, "its job has no serviceAccount" in text) == (403, True)
+
+
+GRPC_CALLER = """
+import subprocess, sys
+subprocess.run([sys.argv[1], "-I", "-c", sys.argv[2], *sys.argv[3:]], check=True)
+"""
+GRPC_CALL = """
+import sys, grpc
+roots = grpc.ssl_channel_credentials(sys.argv[2].encode())
+with grpc.secure_channel(sys.argv[1], roots) as channel:
+    call = channel.unary_unary("/google.cloud.location.Locations/ListLocations")
+    try:
+        call(b"\\x0a\\x0dprojects/demo", timeout=60)
+        print("answered", flush=True)
+    except grpc.RpcError as error:
+        print(error.code().name, error.details(), flush=True)
+"""
+
+
+def test_programs_are_refused_over_grpc_and_users_are_not(tmp_path: Path) -> None:
+    """The program starts the Python of the tests, which has gRPC."""
+    settings = {"isolation": "best-effort", "allow_root": "true"}
+    with running_service(
+        tmp_path / "data", CACHE, stop_grace_s=1, grpc_port=0, **settings
+    ) as service:
+        context = Context(service)
+        port = httpx.get(f"{service.url}/healthz").json()["grpcPort"]
+        url = f"{service.url}/footplate/v1/certificateAuthority"
+        certificate = httpx.get(url).json()["certificate"]
+        words = [sys.executable, GRPC_CALL, f"127.0.0.1:{port}", certificate]
+
+        name = context.submit(GRPC_CALLER, *words)
+        job = context.wait_for(name)
+        user = subprocess.run(
+            [sys.executable, "-c", GRPC_CALL, *words[2:]],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+
+        assert job.state is State.SUCCEEDED, (job.error_message, context.messages(name))
+        said = "\n".join(context.messages(name))
+        assert "PERMISSION_DENIED the program of projects/demo/jobs/" in said, said
+        assert "answered" not in said
+        assert user.stdout == "answered\n"

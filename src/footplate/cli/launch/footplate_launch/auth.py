@@ -48,11 +48,12 @@ def patch_credentials(module: ModuleType, endpoint: Endpoint) -> None:
     """Anonymous credentials carry the server's token, to the server only."""
     if not endpoint.token:
         return
+    served = (endpoint.url + "/", *(["https://" + endpoint.grpc + "/"] if endpoint.grpc else ()))
 
     def before_request(
         _self: object, _request: object, _method: str, url: str, headers: dict[str, str]
     ) -> None:
-        if url.startswith(endpoint.url + "/"):
+        if url.startswith(served):
             headers["authorization"] = "Bearer " + endpoint.token
 
     module.AnonymousCredentials.before_request = before_request

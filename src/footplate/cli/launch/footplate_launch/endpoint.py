@@ -7,17 +7,22 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 URL = "FOOTPLATE_RUN_URL"
+GRPC = "FOOTPLATE_RUN_GRPC"
 TOKEN = "FOOTPLATE_TOKEN"  # noqa: S105 - the name of a variable
 PROJECT = "GOOGLE_CLOUD_PROJECT"
 
 
 class Endpoint:
-    """No dataclass: importing those takes longer than all else here."""
+    """No dataclass: importing those takes longer than all else here.
 
-    def __init__(self, url: str, token: str, project: str) -> None:
+    ``grpc`` is the ``HOST:PORT`` of the server's gRPC port; empty: it has none.
+    """
+
+    def __init__(self, url: str, token: str, project: str, grpc: str = "") -> None:
         self.url = url
         self.token = token
         self.project = project
+        self.grpc = grpc
 
     @property
     def loopback(self) -> bool:
@@ -30,4 +35,5 @@ def read_endpoint(environ: Mapping[str, str]) -> Endpoint:
     url = environ.get(URL, "").rstrip("/")
     if not url:
         raise RuntimeError(f"{URL} is missing from the environment")
-    return Endpoint(url, environ.get(TOKEN, ""), environ.get(PROJECT, "demo"))
+    project, grpc = environ.get(PROJECT, "demo"), environ.get(GRPC, "")
+    return Endpoint(url, environ.get(TOKEN, ""), project, grpc)

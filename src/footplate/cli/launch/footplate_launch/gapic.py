@@ -1,4 +1,7 @@
-"""Patches google.cloud.aiplatform: every client uses REST with Footplate."""
+"""Patches google.cloud.aiplatform: every client speaks with Footplate.
+
+Over gRPC where the server has a port for it, unless the program asks for REST; else over REST.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .endpoint import Endpoint
+
+
+REST = "rest"
 
 
 def patch_clients(module: ModuleType, endpoint: Endpoint) -> None:
@@ -37,13 +43,14 @@ def _patch_class(kind: Any, endpoint: Endpoint) -> None:
         if _elsewhere(transport):
             original(self, *args, **kwargs)
             return
-        _check_transport(kind, transport)
+        chosen = _choose_transport(kind, transport, grpc=bool(endpoint.grpc))
+        address = endpoint.url if chosen == REST else endpoint.grpc
         kept = {"client_info": arguments["client_info"]} if "client_info" in arguments else {}
         original(
             self,
             credentials=anonymous(),
-            transport="rest",
-            client_options=ClientOptions(api_endpoint=endpoint.url),
+            transport=chosen,
+            client_options=ClientOptions(api_endpoint=address),
             **kept,
         )
 
@@ -58,19 +65,26 @@ def _elsewhere(transport: Any) -> bool:
     return bool(host) and not is_google(host.rpartition("//")[2].partition(":")[0])
 
 
-def _check_transport(kind: Any, transport: Any) -> None:
-    if "asyncio" in str(transport).lower():
+def _choose_transport(kind: Any, transport: Any, *, grpc: bool) -> str:
+    """The name of the one to use in place of ``transport``: a name, a class, an object, None."""
+    named = transport if isinstance(transport, str) or inspect.isclass(transport) else None
+    name = str(named if named is not None else type(transport).__name__).lower()
+    over_rest = REST in name
+    if grpc and not over_rest:
+        return "grpc_asyncio" if "asyncio" in name else "grpc"
+    if "asyncio" in name:
         raise RealServiceRefused(
-            f"footplate run: {kind.__name__} was made for asyncio, over gRPC; "
-            "Footplate speaks REST: use the client without Async in its name"
+            f"footplate run: {kind.__name__} was made for asyncio, over gRPC, and this server has "
+            "no gRPC port: set grpc_port, or use the client without Async in its name"
         )
     try:
-        kind.get_transport_class("rest")
+        kind.get_transport_class(REST)
     except KeyError:
         raise RealServiceRefused(
-            f"footplate run: this {kind.__name__} knows gRPC only; Footplate speaks REST: "
-            "install google-cloud-aiplatform 1.43 or later"
+            f"footplate run: this {kind.__name__} knows gRPC only, and this server has no gRPC "
+            "port: set grpc_port, or install google-cloud-aiplatform 1.43 or later"
         ) from None
+    return REST
 
 
 def patch_project_numbers(module: ModuleType, _endpoint: Endpoint) -> None:

@@ -1,0 +1,110 @@
+"""Calls the HTTP app in this process, as a client at some address would."""
+
+from __future__ import annotations
+
+import asyncio
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from starlette.types import ASGIApp, Message, Scope
+
+    from footplate.grpc_api.transcoding import HttpRequest
+
+Address = tuple[str, int]
+Headers = list[tuple[bytes, bytes]]
+
+_PASSED_ON = ("authorization", "user-agent", "x-goog-api-client", "x-goog-api-key")
+"""What of a call's metadata is a header; the others mean something to HTTP, or nothing here."""
+
+
+async def call_app(
+    app: ASGIApp,
+    request: HttpRequest,
+    headers: Headers,
+    client: Address | None,
+    server: Address | None,
+) -> tuple[int, bytes]:
+    """The status and the body of the answer.
+
+    ``client`` and ``server`` are the ends of the caller's connection, by which it is known whose
+    that is.
+    """
+    scope: Scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": request.verb,
+        "scheme": "http",
+        "path": request.path,
+        "raw_path": quote(request.path).encode(),
+        "root_path": "",
+        "query_string": request.query,
+        "headers": headers + _body_headers(request.body),
+        "client": client,
+        "server": server,
+    }
+    answered = asyncio.Event()
+    bodies = [request.body or b""]
+    status, answer = 500, bytearray()
+
+    async def receive() -> Message:
+        if bodies:
+            return {"type": "http.request", "body": bodies.pop(), "more_body": False}
+        await answered.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        nonlocal status
+        if message["type"] == "http.response.start":
+            status = message["status"]
+        elif message["type"] == "http.response.body":
+            answer.extend(message.get("body", b""))
+            if not message.get("more_body", False):
+                answered.set()
+
+    await app(scope, receive, send)
+    return status, bytes(answer)
+
+
+def request_headers(metadata: Sequence[tuple[str, str | bytes]], host: str) -> Headers:
+    """``host``: what stands in ``Host``, which gRPC doesn't pass on."""
+    passed = [
+        (key.encode(), value.encode() if isinstance(value, str) else value)
+        for key, value in metadata
+        if key in _PASSED_ON
+    ]
+    return [(b"host", host.encode()), *passed]
+
+
+def client_of(peer: str) -> Address | None:
+    """Of gRPC's ``ipv4:127.0.0.1:50000`` or ``ipv6:[::1]:50000``; None: no address of TCP."""
+    kind, _, address = unquote(peer).partition(":")
+    host, _, port = address.rpartition(":")
+    if kind not in {"ipv4", "ipv6"} or not port.isdecimal():
+        return None
+    return host.strip("[]"), int(port)
+
+
+def server_of(client: Address | None, host: str, port: int) -> Address | None:
+    """The end of a connection that gRPC doesn't name; ``host`` is where the server listens."""
+    if client is None:
+        return None
+    try:
+        if not ip_address(host).is_unspecified:
+            return host, port
+    except ValueError:  # a name: localhost
+        pass
+    return ("::1" if ":" in client[0] else "127.0.0.1"), port
+
+
+def _body_headers(body: bytes | None) -> Headers:
+    if body is None:
+        return []
+    return [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+    ]

@@ -1,0 +1,70 @@
+"""Answers gRPC calls with the HTTP app: one handler for all methods."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import grpc
+
+from footplate.domain.errors import Code, ServiceError
+from footplate.grpc_api.asgi_call import call_app, client_of, request_headers, server_of
+from footplate.grpc_api.transcoding import Failure, Transcoder
+from footplate.grpc_api.unserved import why_unserved
+from footplate.wire.status import error_json
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from footplate.grpc_api.schema import Method, Schema
+
+STATUS_DETAILS = "grpc-status-details-bin"
+_CODES = {code.value[0]: code for code in grpc.StatusCode}
+
+
+class GrpcPort(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no types
+    """``http_host``: the name and port of the HTTP server, which its answers may show.
+
+    ``listen_host`` and ``port`` are where gRPC listens; the port is set before the first call.
+    """
+
+    def __init__(self, app: ASGIApp, schema: Schema, http_host: str, listen_host: str) -> None:
+        self.port = 0
+        self._listen_host = listen_host
+        self._app = app
+        self._methods = schema.methods
+        self._transcoder = Transcoder(schema)
+        self._http_host = http_host
+
+    def service(self, handler_call_details: Any) -> Any:
+        name = handler_call_details.method
+        method = self._methods.get(name)
+        answer = partial(self._refuse, name) if method is None else partial(self._answer, method)
+        return grpc.unary_unary_rpc_method_handler(answer)
+
+    async def _answer(self, method: Method, content: bytes, context: Any) -> bytes:
+        """Messages stay bytes on the side of gRPC: a bad one gets an answer of ours."""
+        transcoder = self._transcoder
+        try:
+            request = transcoder.request(method, content)
+            headers = request_headers(context.invocation_metadata(), self._http_host)
+            client = client_of(context.peer())
+            server = server_of(client, self._listen_host, self.port)
+            status, body = await call_app(self._app, request, headers, client, server)
+            if status < 300:
+                return transcoder.answer(method, body)
+            failure = transcoder.failure(body)
+        except ServiceError as error:
+            details: Any = error_json(error)["error"]
+            failure = transcoder.describe(error.code, error.message, details.get("details", []))
+        return await _abort(context, failure)
+
+    async def _refuse(self, name: str, _content: bytes, context: Any) -> bytes:
+        failure = self._transcoder.describe(Code.UNIMPLEMENTED, why_unserved(name), [])
+        return await _abort(context, failure)
+
+
+async def _abort(context: Any, failure: Failure) -> bytes:
+    trailers = ((STATUS_DETAILS, failure.details),)
+    await context.abort(_CODES[failure.code], failure.message, trailers)
+    raise AssertionError("abort raises")

@@ -1,0 +1,153 @@
+"""The certificate authority of a data directory, made at the first start that needs it.
+
+Its key never leaves the data directory. What it signs is made anew at each start, and stays in
+memory: clients need the authority's certificate alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from footplate.domain.errors import FailedPrecondition
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from footplate.server.data_dir import DataDir
+
+GOOGLE_NAMES = ("googleapis.com", "*.googleapis.com")
+"""Clients that insist on Google's names are led here by other means."""
+LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
+LIFE = timedelta(days=3650)
+LEAF_LIFE = timedelta(days=825)
+"""The longest that all clients accept."""
+_CLOCK_SKEW = timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class KeyPair:
+    """In PEM. The certificate is followed by its authority's."""
+
+    key: bytes
+    certificate: bytes
+
+
+class CertificateAuthority:
+    def __init__(self, key: ec.EllipticCurvePrivateKey, certificate: x509.Certificate) -> None:
+        self._key = key
+        self._certificate = certificate
+
+    @property
+    def certificate(self) -> bytes:
+        """What clients need to trust it, in PEM."""
+        return self._certificate.public_bytes(serialization.Encoding.PEM)
+
+    def sign(self, names: Iterable[str], now: datetime) -> KeyPair:
+        """A new key for a server of these names and addresses."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        alternatives = [_general_name(name) for name in dict.fromkeys(names)]
+        usage = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH])
+        issuer_key = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
+        certificate = (
+            _builder(_name("Footplate"), self._certificate.subject, key, now, LEAF_LIFE)
+            .add_extension(x509.SubjectAlternativeName(alternatives), critical=False)
+            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+            .add_extension(usage, critical=False)
+            .add_extension(issuer_key, critical=False)
+            .sign(self._key, hashes.SHA256())
+        )
+        chain = certificate.public_bytes(serialization.Encoding.PEM) + self.certificate
+        return KeyPair(_private_pem(key), chain)
+
+
+def open_authority(data_dir: DataDir, now: datetime) -> CertificateAuthority:
+    """Of several servers that share the directory all get the same one.
+
+    Raises:
+        FailedPrecondition: its file is spoilt; says the way out.
+    """
+    pem = data_dir.authority(lambda: _make(now))
+    try:
+        key = serialization.load_pem_private_key(pem, None)
+        certificate = x509.load_pem_x509_certificate(pem)
+    except ValueError:
+        key = None
+    if not isinstance(key, ec.EllipticCurvePrivateKey):
+        raise FailedPrecondition(
+            f"{data_dir.authority_file} is spoilt: put it back from a copy, or remove it to get a "
+            "new certificate authority"
+        )
+    return CertificateAuthority(key, certificate)
+
+
+def _make(now: datetime) -> bytes:
+    """The key and the certificate in one file, so that neither is ever there alone."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = _name("Footplate: certificate authority of a data directory")
+    usage = x509.KeyUsage(
+        digital_signature=False,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        key_cert_sign=True,
+        crl_sign=True,
+        encipher_only=False,
+        decipher_only=False,
+    )
+    certificate = (
+        _builder(subject, subject, key, now, LIFE)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(usage, critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    return _private_pem(key) + certificate.public_bytes(serialization.Encoding.PEM)
+
+
+def _builder(
+    subject: x509.Name,
+    issuer: x509.Name,
+    key: ec.EllipticCurvePrivateKey,
+    now: datetime,
+    life: timedelta,
+) -> x509.CertificateBuilder:
+    public = key.public_key()
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(public)
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - _CLOCK_SKEW)
+        .not_valid_after(now + life)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(public), critical=False)
+    )
+
+
+def _name(text: str) -> x509.Name:
+    organization = x509.NameAttribute(NameOID.ORGANIZATION_NAME, "Footplate")
+    return x509.Name([organization, x509.NameAttribute(NameOID.COMMON_NAME, text)])
+
+
+def _private_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
+    return key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+
+
+def _general_name(name: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)
