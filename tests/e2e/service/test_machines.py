@@ -65,6 +65,43 @@ def test_more_memory_than_the_machine_type_has_fails_the_job(enforcing: Context)
     assert events(enforcing, name, "RETRY") == []
 
 
+@pytest.fixture
+def limiting(tmp_path: Path) -> Iterator[Context]:
+    """A service that limits what programs use, and reserves nothing."""
+    if sys.platform != "linux" or os.geteuid() != 0:
+        pytest.skip("limits need control groups, and here root")
+    catalogue = tmp_path / "catalogue.toml"
+    catalogue.write_text(CATALOGUE)
+    settings = {"stop_grace_s": 1, "limits": "on", "catalogue": catalogue}
+    with running_service(tmp_path / "data", CACHE, **settings) as service:
+        if "limited by control groups" not in service.log.read_text():
+            pytest.skip(service.log.read_text())
+        yield Context(service)
+
+
+BOMB = """
+import threading, time
+while True:
+    threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+"""
+
+
+def test_bombs_end_their_own_job_only(limiting: Context) -> None:
+    other = limiting.submit("import time; print('up', flush=True); time.sleep(600)", **SMALL)
+    limiting.until(lambda: limiting.messages(other) == ["up"])
+
+    threads = limiting.submit(BOMB, **SMALL)
+    message = limiting.wait_for(threads, State.FAILED).error_message
+    assert "its limit is 1536: 1024 and 512 for its vCPU" in message
+    memory = limiting.submit(GREEDY, **SMALL)
+    assert CAUSE in limiting.wait_for(memory, State.FAILED).error_message
+
+    assert limiting.job(other).state is State.RUNNING
+    with limiting.client() as client:
+        client.cancel(other)
+    limiting.wait_for(other, State.CANCELLED)
+
+
 def test_a_package_whose_build_takes_too_much_memory_is_told_of(enforcing: Context) -> None:
     name = enforcing.submit("print('never')", setup=GREEDY, **SMALL)
 

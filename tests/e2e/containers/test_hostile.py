@@ -1,0 +1,184 @@
+"""A hostile program in a container gets nothing, or what is inside of it; its limits hold."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from footplate.domain.job_states import State
+from footplate.testing.service import running_service
+from tests.e2e.containers.container_context import IMAGE, ContainerContext
+from tests.e2e.service.conftest import CACHE
+from tests.hostile import program
+from tests.support.supervisor_process import find_living
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.e2e.containers.container_context import Engine
+
+SOURCE = Path(program.__file__).read_text(encoding="utf-8")
+INSIDE = frozenset(
+    (
+        *("write_into_system_directories", "add_a_cron_file", "read_the_shadow"),
+        *("write_the_home_of_root", "be_root", "change_groups", "have_capabilities"),
+        *("change_an_environment", "link_to_secrets", "change_its_root", "list_the_service"),
+        *("write_beside_the_working_directory", "raise_its_limits"),
+    )
+)
+"""What the root of an image may do with the image's own files and processes."""
+DUMPS = frozenset({"dump_core", "raise_its_limits"})
+"""Podman can't be told a limit without others."""
+SHARED = ("/tmp", "/var/tmp", "/dev/shm", "/run/lock")
+
+
+def make_facts(context: ContainerContext, shared: list[str]) -> dict[str, Any]:
+    data = context.service.data_dir
+    names = ("secret", "footplate.db", "server.json")
+    return {
+        "data": str(data),
+        "secrets": [str(data / name) for name in names],
+        "environment": "/usr",
+        "buckets": str(data / "buckets"),
+        "shared": shared,
+    }
+
+
+@pytest.fixture
+def shared_files() -> Iterator[list[str]]:
+    """Files of the machine that every user may read."""
+    name = f"footplate-test-{secrets.token_hex(8)}"
+    files = [Path(place, name) for place in SHARED if Path(place).is_dir()]
+    for file in files:
+        file.write_text("not for programs")
+    yield [str(file) for file in files]
+    for file in files:
+        file.unlink()
+
+
+def attack(context: ContainerContext, image: str, facts: dict[str, Any]) -> set[str]:
+    name = context.run_custom("python3", "-c", SOURCE, json.dumps(facts), image=image)
+    context.wait_for(name, State.SUCCEEDED)
+    (said,) = context.told(name, "ISOLATION")[:1]
+    assert said.startswith("container: the container engine kills everything in it")
+    assert "not guaranteed: it has the machine's network" in said
+    got = context.said(name)
+    assert set(got) == set(program.ATTEMPTS)
+    got["have_capabilities"] = leave_out_unused(got["have_capabilities"])
+    found = {attempt for attempt, what in got.items() if what}
+    return found - DUMPS if "podman" in said.lower() else found
+
+
+def leave_out_unused(capabilities: str) -> str:
+    """No program gains those that it may only be given: ``no-new-privileges`` is set."""
+    held = [each for each in capabilities.split(", ") if each[:6] not in ("CapBnd", "CapInh")]
+    return ", ".join(held)
+
+
+def test_a_program_gets_nothing(each: ContainerContext, shared_files: list[str]) -> None:
+    """Of an image with a user of its own."""
+    image = each.engine.derive("trainers/hostile:user", "USER trainer")
+    try:
+        got = attack(each, image, make_facts(each, shared_files))
+    finally:
+        remove(each.engine, image)
+    assert got == set()
+
+
+def test_root_of_an_image_gets_what_is_inside(
+    each: ContainerContext, shared_files: list[str]
+) -> None:
+    image = each.engine.derive("trainers/hostile:root", "USER root")
+    try:
+        got = attack(each, image, make_facts(each, shared_files))
+    finally:
+        remove(each.engine, image)
+    assert got <= INSIDE
+
+
+def remove(engine: Engine, image: str) -> None:
+    with engine.running.client() as client:
+        client.remove_image(image, force=True)
+
+
+CATALOGUE = """
+[machine_types.own-small]
+family = "COMPUTE_ENGINE"
+vcpus = 1
+memory_gb = 1
+"""
+
+
+@pytest.fixture(params=["podman", "docker"])
+def limited(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ContainerContext]:
+    """A service that limits what programs use, though it reserves nothing."""
+    engine = request.getfixturevalue({"podman": "podman", "docker": "dockerd"}[request.param])
+    (tmp_path / "catalogue.toml").write_text(CATALOGUE)
+    settings = {"stop_grace_s": 1, "limits": "on", "catalogue": tmp_path / "catalogue.toml"}
+    with running_service(
+        tmp_path / "data", CACHE, container_engine=engine.socket, **settings
+    ) as service:
+        context = ContainerContext(service, engine)
+        yield context
+    context.check_nothing_is_left()
+
+
+def run_limited(context: ContainerContext, source: str, *args: str) -> Any:
+    pool = {
+        "containerSpec": {"imageUri": IMAGE, "command": ["python3", "-c", source, *args]},
+        "machineSpec": {"machineType": "own-small"},
+    }
+    return context.submit_custom(pool)
+
+
+BOMB = """
+import threading, time
+while True:
+    threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+"""
+
+
+def test_a_bomb_ends_its_own_job_only(limited: ContainerContext) -> None:
+    other = run_limited(limited, "import time; print('up', flush=True); time.sleep(600)")
+    limited.until(lambda: limited.messages(other) == ["up"])
+
+    name = run_limited(limited, BOMB)
+    message = limited.wait_for(name, State.FAILED).error_message
+    assert "its limit is 1536: 1024 and 512 for its vCPU" in message
+    assert limited.told(name, "LIMITS")[0] == (
+        "at most 1 GB of memory and 1 vCPU, as own-small has; "
+        "at most 1536 processes and 100 GB of disk (bootDiskSizeGb)"
+    )
+    assert limited.job(other).state is State.RUNNING
+    with limited.client() as client:
+        client.cancel(other)
+    limited.wait_for(other, State.CANCELLED)
+
+
+LEAVE = """
+import os, signal, sys, time
+word = sys.argv[1]
+for _ in range(2):
+    if os.fork() == 0:
+        os.setsid()
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        if os.fork():
+            os._exit(0)
+        os.execv(sys.executable, [sys.executable, "-c", "import time; time.sleep(600)", word])
+open("/dev/shm/" + word, "w").close()
+time.sleep(0.5)
+print("left", flush=True)
+"""
+
+
+def test_nothing_is_left_of_a_program(each: ContainerContext) -> None:
+    word = f"footplate-test-{secrets.token_hex(8)}"
+    name = each.run_custom("python3", "-c", LEAVE, word)
+    each.wait_for(name, State.SUCCEEDED)
+    assert each.messages(name) == ["left"]
+    assert find_living(word) == []
+    assert not Path("/dev/shm", word).exists()
