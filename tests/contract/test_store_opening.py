@@ -115,7 +115,7 @@ def test_what_the_migrations_made_is_used(engine: Engine, url: str) -> None:
     store.close()
 
 
-@pytest.mark.parametrize("revision", ["0001", "0008"])
+@pytest.mark.parametrize("revision", ["0001", "0008", "1002"])
 def test_a_database_of_a_development_version_is_left_alone(
     engine: Engine, url: str, revision: str
 ) -> None:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from footplate.domain.errors import Aborted, AlreadyExists, NotFound
 from footplate.domain.studies.records import StoredReport
 from footplate.ports.studies import MAX_REPORTS, StudyPage, StudyWithTrials
-from footplate.store.input_checks import check_study_texts
+from footplate.store.input_checks import check_point, check_study_texts
 from footplate.store.paging import Position
-from footplate.store.studies.measurements import point_document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -82,7 +81,7 @@ class MemoryStudies:
     ) -> None:
         check_study_texts(study)
         for trial in trials:
-            point_document(trial.point)
+            check_point(trial.point)
         with self._lock:
             kept = self._of(study.uid)
             if kept.study.version != study.version - 1:

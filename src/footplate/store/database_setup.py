@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine
 
-_UNRELEASED = tuple(f"000{number}" for number in range(1, 9))
+_UNRELEASED = (*(f"000{number}" for number in range(1, 9)), "1001", "1002")
 """Revisions of databases that versions before the first release made."""
 _ADVISORY_LOCK = 0x666F6F74706C61  # "footpla": any number, the same for all of us
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from datetime import datetime
 from typing import TYPE_CHECKING, assert_never
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or
+from footplate.domain.formatting import quoted
 from footplate.domain.job_states import State
 from footplate.domain.text_validation import STORABLE, storable
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
     from footplate.domain.jobs import Job
     from footplate.domain.studies.records import StudyRecord
+    from footplate.domain.studies.space import Point
 
 MAX_COMPARISONS = 100
 MAX_DEPTH = 50
@@ -55,6 +58,14 @@ def check_quota_texts(project: str, region: str, resources: Iterable[str]) -> No
         InvalidArgument: naming the field.
     """
     _check_storable({"project": project, "region": region, "limits": "".join(resources)})
+
+
+def check_point(point: Point) -> None:
+    """Raises InvalidArgument: a value is nan or infinite, which no parameter allows."""
+    for name, value in point.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            violation = Violation("parameters", f"{quoted(name)}: {value} given; allowed: a number")
+            raise InvalidArgument.of((violation,))
 
 
 def check_study_texts(study: StudyRecord) -> None:

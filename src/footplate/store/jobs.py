@@ -19,7 +19,6 @@ from footplate.store import row_codec
 from footplate.store.events import append_events, select_events
 from footplate.store.input_checks import check_filter
 from footplate.store.job_cache import JobCache
-from footplate.store.job_documents import write_labels
 from footplate.store.leases import SingleServerLeases, SqlLeases, fence
 from footplate.store.list_query import find_newest
 from footplate.store.models import SqlModels
@@ -308,7 +307,7 @@ def _guard(uid: JobUid, stored: int, version: int) -> None:
 
 def _indexed(job: Job) -> list[Any]:
     """Its values of ``_INDEXED``: what labels and spans have of it. Any, as in a row."""
-    return [write_labels(job.labels), *row_codec.listed_values(job).values()]
+    return [row_codec.labels_document(job), *row_codec.listed_values(job).values()]
 
 
 def _index_labels(connection: Connection, job: Job) -> None:

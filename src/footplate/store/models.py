@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
-from footplate.domain.errors import Aborted, AlreadyExists, Code, DataLoss, NotFound
+from footplate.domain.errors import Aborted, AlreadyExists, DataLoss, NotFound
 from footplate.domain.filter_matching import matches
-from footplate.domain.model_registry import Export, Model, ModelVersion
+from footplate.domain.model_registry import Model
 from footplate.domain.names import parse_model_name
 from footplate.domain.text_validation import storable
 from footplate.ports.models import ModelPage
 from footplate.ports.notifications import NoticeKind
-from footplate.store.json_column import read, write
+from footplate.store.documents import ModelBody, read, write
 from footplate.store.paging import Position
 from footplate.store.tables import models
-from footplate.store.timestamps import (
-    from_micros,
-    from_micros_or_none,
-    to_micros,
-    to_micros_or_none,
-)
+from footplate.store.timestamps import from_micros, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +26,6 @@ if TYPE_CHECKING:
 
     from footplate.domain.filters import Filter
     from footplate.domain.names import ModelName
-    from footplate.store.json_column import Json
     from footplate.store.row_codec import Record, Values
     from footplate.store.transactions import Transactions
 
@@ -126,72 +120,29 @@ def _newest(connection: Connection, collection: str, position: Position | None) 
 
 
 def _values(model: Model) -> Values:
+    body = ModelBody(model.update_time, model.next_number, model.versions, model.exports)
     return {
         "name": str(model.name),
         "collection": model.name.collection,
         "create_time": to_micros(model.create_time),
         "version": model.version,
         "exporting": int(any(each.end_time is None for each in model.exports)),
-        "body": write(_document(model)),
-    }
-
-
-def _document(model: Model) -> Json:
-    return {
-        "update_time": to_micros(model.update_time),
-        "next_number": model.next_number,
-        "versions": [_version_document(each) for each in model.versions],
-        "exports": [_export_document(each) for each in model.exports],
-    }
-
-
-def _version_document(version: ModelVersion) -> Json:
-    times = {name: to_micros(getattr(version, name)) for name in ("create_time", "update_time")}
-    return {**vars(version), **times}
-
-
-def _export_document(export: Export) -> Json:
-    return {
-        **vars(export),
-        "create_time": to_micros(export.create_time),
-        "end_time": to_micros_or_none(export.end_time),
-        "code": export.code.name,
+        "body": write(body),
     }
 
 
 def _model(row: Record) -> Model:
     """Raises DataLoss: the row is damaged, or of a version that this program doesn't know."""
     try:
-        body = read(row.body)
+        body = read(ModelBody, row.body)
         return Model(
             name=parse_model_name(row.name),
             create_time=from_micros(row.create_time),
-            update_time=from_micros(body["update_time"]),
-            versions=tuple(_version(each) for each in body["versions"]),
-            next_number=body["next_number"],
-            exports=tuple(_export(each) for each in body["exports"]),
             version=row.version,
+            **vars(body),
         )
     except (KeyError, TypeError, ValueError, OverflowError, NotFound) as error:
         raise DataLoss(f"the stored record of {row.name} can't be read: {error}") from error
-
-
-def _version(document: Json) -> ModelVersion:
-    times: dict[str, Any] = {
-        name: from_micros(document[name]) for name in ("create_time", "update_time")
-    }
-    labels = tuple((key, value) for key, value in document["labels"])
-    lists: dict[str, Any] = {"aliases": tuple(document["aliases"]), "labels": labels}
-    return ModelVersion(**{**document, **times, **lists})
-
-
-def _export(document: Json) -> Export:
-    changed: dict[str, Any] = {
-        "create_time": from_micros(document["create_time"]),
-        "end_time": from_micros_or_none(document["end_time"]),
-        "code": Code[document["code"]],
-    }
-    return Export(**{**document, **changed})
 
 
 def _unknown(name: ModelName) -> NotFound:

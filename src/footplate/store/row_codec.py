@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from footplate.domain.errors import DataLoss, NotFound
 from footplate.domain.job_states import State
-from footplate.domain.jobs import Job
+from footplate.domain.jobs import Ending, Job, JobEvent, JobSpec
 from footplate.domain.names import JobUid, parse_job_name
 from footplate.ports.store import StoredEvent
-from footplate.store import job_documents
+from footplate.store import documents
+from footplate.store.documents import Labels, Replicas
 from footplate.store.input_checks import check_texts
 from footplate.store.timestamps import (
     from_micros,
@@ -22,11 +23,10 @@ from footplate.store.timestamps import (
 if TYPE_CHECKING:
     from sqlalchemy import Row
 
-    from footplate.domain.jobs import JobEvent
-
     Record = Row[*tuple[Any, ...]]
     """A row as it was selected; Any, as in SQLAlchemy."""
 
+_EVENT = ("kind", "message", "attempt", "replica")
 Values = dict[str, Any]
 """A row to be written, column by column."""
 
@@ -45,8 +45,8 @@ def job_values(job: Job) -> Values:
         "name": str(job.name),
         "job_id": job.name.job_id,
         "display_name": job.display_name,
-        "labels": job_documents.write_labels(job.labels),
-        "spec": job_documents.write_spec(job.spec),
+        "labels": labels_document(job),
+        "spec": documents.write(job.spec),
         "request": job.request,
         "tuning_job": job.tuning_job,
         **listed_values(job),
@@ -88,8 +88,8 @@ def _course_values(job: Job) -> Values:
         "end_time": to_micros_or_none(job.end_time),
         "attempt": job.attempt,
         "version": job.version,
-        "replicas": job_documents.write_replicas(job.replicas, job.images),
-        "ending": job_documents.write_ending(job.ending),
+        "replicas": documents.write(Replicas(job.replicas, job.images)),
+        "ending": None if job.ending is None else documents.write(job.ending),
     }
 
 
@@ -100,27 +100,32 @@ def job_of(row: Record) -> Job:
         DataLoss: the row is damaged, or of a version that this program doesn't know.
     """
     try:
+        replicas = documents.read(Replicas, row.replicas)
         return Job(
             uid=JobUid(row.uid),
             name=parse_job_name(row.name),
             display_name=row.display_name,
-            spec=job_documents.read_spec(row.spec),
+            spec=documents.read(JobSpec, row.spec),
             request=row.request,
             create_time=from_micros(row.create_time),
             update_time=from_micros(row.update_time),
-            labels=job_documents.read_labels(row.labels),
+            labels=documents.read(Labels, row.labels).labels,
             state=State(row.state),
             start_time=from_micros_or_none(row.start_time),
             end_time=from_micros_or_none(row.end_time),
             attempt=row.attempt,
-            replicas=job_documents.read_replicas(row.replicas),
-            images=job_documents.read_images(row.replicas),
-            ending=job_documents.read_ending(row.ending),
+            replicas=replicas.replicas,
+            images=replicas.images,
+            ending=None if row.ending is None else documents.read(Ending, row.ending),
             tuning_job=row.tuning_job and JobUid(row.tuning_job),
             version=row.version,
         )
     except _DAMAGE as error:
         raise DataLoss(f"the stored record of job {row.uid} can't be read: {error}") from error
+
+
+def labels_document(job: Job) -> str:
+    return documents.write(Labels(job.labels))
 
 
 def label_values(job: Job) -> list[Values]:
@@ -146,14 +151,25 @@ def event_values(uid: JobUid, number: int, event: JobEvent) -> Values:
         "number": number,
         "time": to_micros(event.time),
         "key": event.key,
-        "body": job_documents.write_event(event),
+        "body": _event_document(event),
     }
+
+
+def _event_document(event: JobEvent) -> str:
+    """All of an event that has no column of its own."""
+    return documents.write_object({name: getattr(event, name) for name in _EVENT})
+
+
+def _event(row: Record) -> JobEvent:
+    body = documents.load(row.body)
+    given = {name: body[name] for name in _EVENT}
+    return JobEvent(time=from_micros(row.time), key=row.key, **given)
 
 
 def event_of(row: Record) -> StoredEvent:
     """Raises DataLoss as ``job_of`` does."""
     try:
-        return StoredEvent(row.number, job_documents.read_event(row.body, row.time, row.key))
+        return StoredEvent(row.number, _event(row))
     except _DAMAGE as error:
         message = f"event {row.number} of job {row.job_uid} can't be read: {error}"
         raise DataLoss(message) from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import asdict, fields
 from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, func, insert, select, update
@@ -11,7 +10,7 @@ from sqlalchemy import delete, func, insert, select, update
 from footplate.domain.errors import FailedPrecondition
 from footplate.ports.servers import Member
 from footplate.store.database_clock import MICROS, now_micros
-from footplate.store.json_column import read, write
+from footplate.store.documents import read, write
 from footplate.store.tables import home, servers
 
 if TYPE_CHECKING:
@@ -136,7 +135,7 @@ def _check_home(connection: Connection, member: Member, database: str | None) ->
 
 def _register(connection: Connection, member: Member, now: int) -> None:
     connection.execute(delete(servers).where(servers.c.id == member.id))
-    row = {"id": member.id, "seen": now, "body": write(asdict(member))}
+    row = {"id": member.id, "seen": now, "body": write(member)}
     connection.execute(insert(servers).values(row))
 
 
@@ -147,9 +146,4 @@ def _forget_dead(connection: Connection, now: int, silent_s: float) -> None:
 
 def _living(connection: Connection, oldest: int = 0) -> tuple[Member, ...]:
     bodies = connection.scalars(select(servers.c.body).where(servers.c.seen >= oldest))
-    return tuple(sorted(map(_member, bodies), key=lambda each: each.url))
-
-
-def _member(body: str) -> Member:
-    values = read(body)
-    return Member(**{field.name: values[field.name] for field in fields(Member)})
+    return tuple(sorted((read(Member, body) for body in bodies), key=lambda each: each.url))

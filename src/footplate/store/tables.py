@@ -18,7 +18,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION = "1002"
+REVISION = "1003"
 """The newest migration; a database at this revision needs none."""
 
 REVISION_TABLE = "footplate_revision"

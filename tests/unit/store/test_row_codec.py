@@ -29,11 +29,11 @@ def test_a_job_comes_back_from_its_row(job: Job) -> None:
     ("column", "value"),
     [
         ("spec", "{}"),
-        ("spec", '{"v":1}'),
+        ("spec", '{"v":2}'),
         ("spec", '{"v":99,"region":"r"}'),
         ("state", "NEVER_HEARD_OF"),
         ("replicas", "["),
-        ("labels", '{"v":1,"labels":[1]}'),
+        ("labels", '{"v":2,"labels":[1]}'),
         ("name", "projects"),
         ("create_time", 2**62),
     ],

@@ -14,10 +14,8 @@ from footplate.ports.studies import MAX_REPORTS, StudyPage, StudyWithTrials
 from footplate.store.input_checks import countable
 from footplate.store.paging import Position
 from footplate.store.studies import rows
-from footplate.store.studies.prior_studies import write_earlier
 from footplate.store.studies.reports import append_reports, select_reports
 from footplate.store.studies.trial_cache import TrialCache
-from footplate.store.studies.trials import read_trial
 from footplate.store.tables import studies, study_earlier, study_models
 from footplate.store.tables import trials as trial_rows
 from footplate.store.upsert import upsert
@@ -46,7 +44,7 @@ class SqlStudies:
 
     def create(self, study: StudyRecord) -> None:
         values = {**rows.study_values(study), "last_position": 0}
-        earlier = write_earlier(study.earlier)
+        earlier = rows.earlier_document(study)
         with self._transactions.writing() as connection:
             try:
                 connection.execute(insert(studies).values(values))
@@ -106,7 +104,7 @@ class SqlStudies:
             upsert(connection, study_models, fitted, to="body")
             _drop(connection, study.uid, dropped)
             self._notify(connection, study.uid)
-        written = [read_trial(row["number"], row["body"]) for row in told]
+        written = [rows.read_trial(row["body"]) for row in told]
         self._memory.follow(study.uid, study.version, written, dropped)
 
     def model(self, uid: StudyUid, finished: int) -> Mapping[str, object] | None:

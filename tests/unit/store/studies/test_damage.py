@@ -22,16 +22,20 @@ from tests.support.study_records import (
 STUDY = make_whole_study()
 CASES: list[tuple[Table, str, object]] = [
     (studies, "config", "{}"),
-    (studies, "config", '{"v":1,"space":[{"kind":"new"}]}'),
-    (studies, "body", '{"v":1}'),
+    (studies, "config", '{"v":2,"space":{"parameters":[{"kind":"new"}]}}'),
+    (studies, "body", '{"v":2}'),
     (studies, "state", "never heard of"),
     (studies, "name", "projects"),
     (studies, "create_time", 2**62),
     (study_earlier, "body", '{"v":99,"studies":[]}'),
-    (study_earlier, "body", '{"v":1,"studies":[{}]}'),
+    (study_earlier, "body", '{"v":2,"studies":[{}]}'),
     (trials, "body", "["),
-    (trials, "body", '{"v":1,"point":{},"state":"lost","created":0}'),
-    (trials, "body", '{"v":1,"point":{},"state":"active","created":0,"final":[[],1,1.0]}'),
+    (trials, "body", '{"v":2,"point":{},"state":"lost","number":1,"create_time":0}'),
+    (
+        trials,
+        "body",
+        '{"v":2,"point":{},"state":"active","number":1,"create_time":0,"final":{"values":[],"step":1}}',
+    ),
 ]
 
 
@@ -42,7 +46,7 @@ def test_a_damaged_row_is_named(tmp_path: Path, table: Table, column: str, value
 
 
 def test_a_damaged_report_is_named(tmp_path: Path) -> None:
-    body = '{"v":1,"key":"k","values":{"loss":"nan"},"step":1,"elapsed_s":0.0,"time":0,"source":""}'
+    body = '{"v":2,"key":"k","values":{"loss":"nan"},"step":1,"elapsed_s":0.0,"time":0,"source":""}'
     with pytest.raises(DataLoss, match=f"report 1 of study {STUDY.uid}"):
         _damaged(tmp_path, trial_reports, {"body": body}, lambda kept: kept.reports(STUDY.uid))
 

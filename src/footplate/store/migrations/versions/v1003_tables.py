@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "1001"
+revision = "1003"
 down_revision = None
 
 _TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
@@ -18,6 +18,7 @@ def upgrade() -> None:
     _create_what_jobs_have()
     _create_studies()
     _create_trials()
+    _create_models()
     _create_servers()
 
 
@@ -162,6 +163,21 @@ def _create_trials() -> None:
         sa.UniqueConstraint("study_uid", "number", "key_digest", name="trial_reports_once"),
     )
     op.create_index("trial_reports_by_trial", "trial_reports", ["study_uid", "number", "position"])
+
+
+def _create_models() -> None:
+    op.create_table(
+        "models",
+        sa.Column("name", _TEXT),
+        sa.Column("collection", _TEXT, nullable=False),
+        sa.Column("create_time", sa.BigInteger, nullable=False),
+        sa.Column("version", sa.Integer, nullable=False),
+        sa.Column("exporting", sa.Integer, nullable=False),
+        sa.Column("body", sa.Text, nullable=False),
+        sa.PrimaryKeyConstraint("name"),
+    )
+    op.create_index("models_newest", "models", ["collection", "create_time", "name"])
+    op.create_index("models_exporting", "models", ["exporting"])
 
 
 def _create_servers() -> None:
