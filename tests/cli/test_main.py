@@ -57,6 +57,7 @@ Commands:
   quotas       What projects may hold at once.
   catalogue    What jobs can ask for.
   runtimes     Environments of runtimes on this machine.
+  tensorboard  Show the event files of a job in TensorBoard.
   doctor       Show what this machine offers to jobs.
   completion   Print the tab completion of a shell.
 """

@@ -21,6 +21,7 @@ main = Root(
         Entry("quotas", "quotas", "What projects may hold at once."),
         Entry("catalogue", "catalogue", "What jobs can ask for."),
         Entry("runtimes", "runtimes", "Environments of runtimes on this machine."),
+        Entry("tensorboard", "tensorboard", "Show the event files of a job in TensorBoard."),
         Entry("doctor", "doctor", "Show what this machine offers to jobs."),
         Entry("completion", "completion", "Print the tab completion of a shell."),
     ),
