@@ -58,6 +58,8 @@ class Settings:
     program_users: str | None = None
     allow_root: tuple[str, ...] = ()
     api_access: tuple[str, ...] = ()
+    shared_buckets: tuple[str, ...] = ()
+    bucket_projects: tuple[tuple[str, str], ...] = ()
     network: str = "shared"
     container_engine: str | None = None
     image_pull: str = "missing"
@@ -224,12 +226,19 @@ def _users(value: object) -> str:
 
 
 def _projects(value: object) -> tuple[str, ...]:
-    """Those that a setting is about: a list, or true and false for all and none."""
+    """Names that a setting is about: a list, or true and false for all and none."""
     if value in (True, "true"):
         return (EVERY_PROJECT,)
     if value in (False, "false"):
         return ()
     return _texts(value)
+
+
+def _pairs(value: object) -> tuple[tuple[str, str], ...]:
+    pairs = tuple(part.partition("=") for part in _texts(value))
+    if not all(name.strip() and project.strip() for name, _, project in pairs):
+        raise ValueError("BUCKET=PROJECT, separated by commas")
+    return tuple((name.strip(), project.strip()) for name, _, project in pairs)
 
 
 def _paths(value: object) -> tuple[Path, ...]:
@@ -335,6 +344,8 @@ _READERS: dict[str, Callable[[object], object]] = {
     "program_users": _users,
     "allow_root": _projects,
     "api_access": _projects,
+    "shared_buckets": _projects,
+    "bucket_projects": _pairs,
     "network": _one_of(NETWORKS),
     "container_engine": _text,
     "image_pull": _one_of(IMAGE_PULLS),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.api.security import check_key, given_token, needs_no_token
+from footplate.api.security import check_key, given_token, lead_to_key, needs_no_token
 from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import PermissionDenied
 
@@ -41,4 +41,5 @@ class ProgramCallCheck:
                 given = given_token(scope)
                 if given is None or not await check_key(self._access, scope["path"], given):
                     raise
+                scope = lead_to_key(scope, given)
         await self._app(scope, receive, send)

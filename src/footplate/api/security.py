@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?")
 _NO_TOKEN_PATHS = ("/healthz",)
-_NO_TOKEN_PREFIXES = ("/replica/", "/shell/", "/programs/")
+_KEYS_PREFIX = "/programs/"
+_NO_TOKEN_PREFIXES = ("/replica/", "/shell/", _KEYS_PREFIX)
 """Supervisors have tokens of their own, which the replica API checks, and so have the addresses of
 shells, and those by which programs reach the buckets."""
 _PROGRAMS_PREFIXES = (
@@ -54,7 +55,7 @@ class Access:
 
     token: str | None = None
     host_names: frozenset[str] = frozenset()
-    check_key: Callable[[str], None] | None = None
+    check_key: Callable[[str], object] | None = None
 
     @classmethod
     def at(cls, url: str, token: str | None, host_names: Iterable[str]) -> Access:
@@ -126,6 +127,7 @@ class TokenCheck:
             known = hmac.compare_digest(given.encode(), self._token.encode())
             if not (known or await check_key(self._access, scope["path"], given)):
                 raise PermissionDenied("the token is not this server's")
+            scope = scope if known else lead_to_key(scope, given)
         await self._app(scope, receive, send)
 
 
@@ -138,6 +140,17 @@ async def check_key(access: Access, path: str, given: str) -> bool:
     except ServiceError:
         return False
     return True
+
+
+def lead_to_key(scope: Scope, key: str) -> Scope:
+    """The request as it is where the key is in the path: there it opens what it may."""
+    path = f"{_KEYS_PREFIX}{key}"
+    raw = scope.get("raw_path")
+    return {
+        **scope,
+        "path": path + scope["path"],
+        "raw_path": None if raw is None else path.encode() + raw,
+    }
 
 
 def _values(scope: Scope, name: bytes) -> list[str]:

@@ -84,7 +84,13 @@ class FolderBuckets:
             return Bucket(name, time_of(folder.stat()))
         return Bucket(name, *record)
 
-    def create_bucket(self, name: str, location: str = DEFAULT_LOCATION) -> Bucket:
+    def assign_bucket(self, name: str, project: str) -> None:
+        bucket = self.bucket(name)
+        self._records.add_bucket(name, bucket.create_time, bucket.location, project)
+
+    def create_bucket(
+        self, name: str, location: str = DEFAULT_LOCATION, project: str | None = None
+    ) -> Bucket:
         check_bucket_name(name)
         now = self._clock.now()
         with disk_errors_as_service_errors():
@@ -92,8 +98,8 @@ class FolderBuckets:
                 (self._root / name).mkdir()
             except FileExistsError:
                 raise AlreadyExists(f"bucket {name!r} is already there") from None
-        self._records.add_bucket(name, now, location)
-        return Bucket(name, now, location)
+        self._records.add_bucket(name, now, location, project)
+        return Bucket(name, now, location, project)
 
     def delete_bucket(self, name: str) -> None:
         self._objects.folder(name)

@@ -34,7 +34,7 @@ CREATE TABLE IF NOT EXISTS objects (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS placeholders ON objects (bucket, name) WHERE identity GLOB 'd*';
 CREATE TABLE IF NOT EXISTS buckets (
-    name TEXT PRIMARY KEY, created_us INTEGER, location TEXT
+    name TEXT PRIMARY KEY, created_us INTEGER, location TEXT, project TEXT
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS last (generation INTEGER);
 INSERT INTO last SELECT 0 WHERE NOT EXISTS (SELECT * FROM last);
@@ -70,22 +70,23 @@ class Records:
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.executescript(_SCHEMA)
-            self._add_locations()
+            self._add_columns()
 
     def close(self) -> None:
         with self._lock:
             self._connection.close()
 
-    def _add_locations(self) -> None:
-        """Buckets that an earlier version made have none."""
-        columns = self._connection.execute("SELECT name FROM pragma_table_info('buckets')")
-        if ("location",) in columns.fetchall():
-            return
-        try:
-            self._connection.execute("ALTER TABLE buckets ADD COLUMN location TEXT")
-        except sqlite3.OperationalError as error:
-            if "duplicate column" not in str(error):  # another server has just added it
-                raise
+    def _add_columns(self) -> None:
+        """Buckets that an earlier version made have no location, and belong to no project."""
+        found = self._connection.execute("SELECT name FROM pragma_table_info('buckets')").fetchall()
+        for name in ("location", "project"):
+            if (name,) in found:
+                continue
+            try:
+                self._connection.execute(f"ALTER TABLE buckets ADD COLUMN {name} TEXT")
+            except sqlite3.OperationalError as error:
+                if "duplicate column" not in str(error):  # another server has just added it
+                    raise
 
     def find(self, bucket: str, name: str, identity: str) -> Record | None:
         with self._reporting():
@@ -150,20 +151,21 @@ class Records:
             ).fetchall()
         return dict(rows)
 
-    def add_bucket(self, name: str, now: datetime, location: str) -> None:
+    def add_bucket(self, name: str, now: datetime, location: str, project: str | None) -> None:
         with self._transaction():
             self._connection.execute(
-                "INSERT OR REPLACE INTO buckets (name, created_us, location) VALUES (?, ?, ?)",
-                (name, _microseconds(now), location),
+                "INSERT OR REPLACE INTO buckets (name, created_us, location, project) "
+                "VALUES (?, ?, ?, ?)",
+                (name, _microseconds(now), location, project),
             )
 
-    def bucket(self, name: str) -> tuple[datetime, str] | None:
-        """When it was made, and its location; None: it has no record."""
+    def bucket(self, name: str) -> tuple[datetime, str, str | None] | None:
+        """When it was made, its location and its project; None: it has no record."""
         with self._reporting():
             row = self._connection.execute(
-                "SELECT created_us, location FROM buckets WHERE name = ?", (name,)
+                "SELECT created_us, location, project FROM buckets WHERE name = ?", (name,)
             ).fetchone()
-        return (_time(row[0]), row[1] or DEFAULT_LOCATION) if row else None
+        return (_time(row[0]), row[1] or DEFAULT_LOCATION, row[2]) if row else None
 
     def drop_bucket(self, name: str) -> None:
         with self._transaction():

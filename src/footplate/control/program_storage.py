@@ -9,6 +9,7 @@ from footplate.control.tokens import Tokens, derive
 
 if TYPE_CHECKING:
     from footplate.control.tokens import Bearer
+    from footplate.domain.jobs import Job
     from footplate.ports.store import Store
 
 PATH = "/programs"
@@ -42,7 +43,7 @@ UNREACHABLE = (
 class ProgramStorage:
     """Creates a storage URL for each start of a replica, and authorises requests to it.
 
-    The address is a key, to nothing but the buckets, which programs can open as files anyway. It
+    The address is a key, to nothing but those buckets that programs can open as files anyway. It
     is good as long as that start of the replica is the current one.
     """
 
@@ -60,6 +61,6 @@ class ProgramStorage:
         tools = ((_TOOLS_ADDRESS, f"{self._url}/"), (_TOOLS_TOKEN, key), *_TOOLS)
         return *leading, _SMOOTHING, *tools
 
-    def check(self, key: str) -> None:
-        """Raises what ``Tokens.check`` and ``current`` raise."""
-        current(self._store, self._keys.check(key))
+    def check(self, key: str) -> Job:
+        """The job whose key it is. Raises what ``Tokens.check`` and ``current`` raise."""
+        return current(self._store, self._keys.check(key))

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, BinaryIO, TypedDict
 
 from footplate.control.current_attempts import current
 from footplate.control.elapsed_time import seconds_since
+from footplate.control.job_buckets import find_names
 from footplate.control.package_digests import PackageDigests
 from footplate.control.program_storage import UNREACHABLE
 from footplate.control.tokens import Bearer
 from footplate.control.uri_paths import local_path
 from footplate.domain import algorithms, program_arguments, reduction, variable_expansion
+from footplate.domain.bucket_sharing import EVERY
 from footplate.domain.containers import container_path
 from footplate.domain.errors import FailedPrecondition, NotFound, Unavailable
 from footplate.domain.jobs import Address, ContainerProgram, PythonProgram, WorkerPool
@@ -22,7 +24,7 @@ from footplate.domain.sites import Mode, gpu_assignment, memory_mb
 from footplate.wire.replica_v1 import Allotment, ContainerTask, Package, PythonTask, Start, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from footplate.control.images import Images
     from footplate.control.reduction_setup import ReductionKit
@@ -84,6 +86,7 @@ class Tasks:
         engine: ContainerEngine,
         storage: StorageVariables = lambda _: (),
         image_pull: str = "missing",
+        shared_buckets: Sequence[str] = (EVERY,),
     ) -> None:
         self._store = store
         self._buckets = buckets
@@ -99,6 +102,7 @@ class Tasks:
         self._engine = engine
         self._storage = storage
         self._image_pull = image_pull
+        self._shared_buckets = shared_buckets
 
     def task(self, bearer: Bearer) -> Task:
         """Raises what ``current`` raises."""
@@ -132,6 +136,7 @@ class Tasks:
             build_environment=self._build_environment(bearer, pool),
             devices=self._container_devices(job, replica, pool, site),
             host_network=_has_containers(job.spec),
+            buckets=find_names(self._buckets, job, self._shared_buckets),
         )
 
     def _build_environment(self, bearer: Bearer, pool: WorkerPool) -> tuple[tuple[str, str], ...]:

@@ -17,11 +17,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bucket:
-    """``location`` as Cloud Storage writes it: a region or more, in capitals."""
+    """``location`` as Cloud Storage writes it: a region or more, in capitals.
+
+    ``project``: the one that it belongs to; None: unknown, so the programs of all may use it.
+    """
 
     name: str
     create_time: datetime
     location: str = DEFAULT_LOCATION
+    project: str | None = None
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,9 @@ class Buckets(Protocol):
         """Raises NotFound, naming the bucket."""
         ...
 
-    def create_bucket(self, name: str, location: str = DEFAULT_LOCATION) -> Bucket:
+    def create_bucket(
+        self, name: str, location: str = DEFAULT_LOCATION, project: str | None = None
+    ) -> Bucket:
         """Raises AlreadyExists; InvalidArgument for a name that GCS wouldn't take."""
         ...
 

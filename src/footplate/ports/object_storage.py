@@ -69,6 +69,10 @@ class Upload:
 
 
 class ObjectStorage(Buckets, Protocol):
+    def assign_bucket(self, name: str, project: str) -> None:
+        """Have the bucket belong to the project. Raises NotFound."""
+        ...
+
     def delete_bucket(self, name: str) -> None:
         """Raises NotFound; FailedPrecondition if there are objects in it."""
         ...

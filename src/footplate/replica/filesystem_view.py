@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from footplate.replica.bucket_directories import find_buckets, find_single
 from footplate.replica.isolation import mode_selection, rootfs_pool
 from footplate.replica.isolation.hidden_paths import (
     HiddenPaths,
@@ -45,10 +46,11 @@ def make_view(
     It is tried, where no other one was since the machine started.
     """
     buckets = _real_directory(context.ticket.get("buckets"))
+    usable = find_buckets(context.ticket, context.task)
     cache = str(context.ticket.get("cache") or "")
     own = [context.home.work, os.path.dirname(context.home.metrics)]
     interpreter = [os.path.dirname(os.path.dirname(sys.executable)), sys.prefix]
-    needed = [*own, buckets, *interpreter, *environment]
+    needed = [*own, *usable, *interpreter, *environment]
     shared = [str(path) for path in context.ticket.get("tmp_paths") or ()]
     paths = [path for path in (*needed, *directories, *shared, cache, context.command[-1]) if path]
     real = {path: find_real(path) for path in dict.fromkeys(paths)}
@@ -61,7 +63,8 @@ def make_view(
     hidden = find_hidden([*private, *closed])
     kept = [path for path in in_use if not is_below(path, hidden)]  # the path mask shows them
     view = MountNamespace(_take_root(context, buckets), context.home.tmp, buckets, kept)
-    view.records = find_records(buckets)
+    view.single = find_single(context.task, usable) if buckets else None
+    view.records = find_records(buckets) if view.single is None else ""
     view.memory_bytes = 0 if context.limits is None else context.limits.memory_bytes
     if context.user is not None or os.geteuid() != 0:
         view.blocked = [path for path in _SOCKETS if os.path.exists(path)]
@@ -86,9 +89,13 @@ def _find_sessions() -> list[str]:
     return [] if os.geteuid() == 0 else [_SESSION.format(os.geteuid())]
 
 
-def find_shared(context: Context) -> list[str]:
-    """The directories outside its HOME that the program writes: its own, and the buckets."""
-    paths = [context.ticket.get("buckets"), *(context.task.get("directories") or ())]
+def find_shared(context: Context, *, whole: bool = False) -> list[str]:
+    """The directories outside its HOME that the program writes: its own, and the buckets.
+
+    ``whole``: of these the directory in which they lie, for a program that sees all.
+    """
+    buckets = find_buckets(context.ticket, {} if whole else context.task)
+    paths = [*buckets, *(context.task.get("directories") or ())]
     found: list[str] = []
     for path in sorted({_real_directory(path) for path in paths} - {""}):
         if not is_below(path, found):

@@ -105,7 +105,7 @@ def _expose(context: Context, program: Program, fault: str) -> None:
     program.places["TMPDIR"] = context.home.tmp
     if context.user is not None:
         entries = (context.home.work, context.home.tools, context.home.tmp, *context.environments)
-        directories = find_shared(context)
+        directories = find_shared(context, whole=True)
         require_reach(context, [os.path.join(path, "") for path in (*entries, *directories)])
         open_directories(context, directories, fault)
 

@@ -55,6 +55,7 @@ class ReplicaServices:
             context.engine,
             self.programs.variables,
             context.settings.image_pull,
+            context.settings.shared_buckets,
         )
         self.reduced = ReductionTotals(time.monotonic)
         self.reports = Reports(

@@ -20,8 +20,10 @@ from footplate.api.operations import operation_routes
 from footplate.api.replica_v1 import replica_routes
 from footplate.api.shell_v1 import shell_routes
 from footplate.api.storage_v1 import program_routes, storage_routes
+from footplate.api.storage_v1.body import Receiver
 from footplate.api.training_v1 import training_routes
 from footplate.api.vertex_v1 import model_routes, vertex_routes, vizier_routes
+from footplate.control.job_buckets import BucketScope, JobBuckets
 from footplate.control.program_storage import PATH as PROGRAMS
 from footplate.server.metrics import make_registry
 from footplate.server.vizier_service import make_vizier
@@ -59,6 +61,7 @@ def make_routes(
     """
     catalogue, clock, disk = context.catalogue, context.clock, context.disk
     jobs, status, trials, paths = parts.jobs, parts.status, tuning.trials, replicas.shells.paths
+    shared, receiver = context.settings.shared_buckets, Receiver()
     vizier = make_vizier(context.database.studies, tuning, clock)
     return [
         *replica_routes(
@@ -69,7 +72,7 @@ def make_routes(
             replicas.images,
         ),
         *training_routes(jobs, catalogue, paths, trials),
-        *(storage := storage_routes(context.buckets)),
+        *storage_routes(context.buckets, receiver),
         *health_routes(
             about.version,
             make_registry(status, replicas.reduced),
@@ -87,7 +90,11 @@ def make_routes(
         *logging_routes(
             context.logs, jobs.get, tuple(catalogue.regions), followers, context.service_log.copy
         ),
-        program_routes(PROGRAMS, replicas.programs.check, storage),
+        program_routes(
+            PROGRAMS,
+            lambda key: BucketScope.of(replicas.programs.check(key)),
+            lambda scope: storage_routes(JobBuckets(context.buckets, scope, shared), receiver),
+        ),
         *operation_routes(jobs, registry.exists),
         *vizier_routes(vizier, clock, catalogue),
         *vertex_routes(jobs, clock, catalogue, paths, trials),

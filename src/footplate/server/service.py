@@ -22,6 +22,7 @@ from footplate.control.program_calls import ProgramCalls
 from footplate.domain.errors import Unavailable
 from footplate.replica.supervisor_archive import build_archive
 from footplate.server.api_callers import ApiCallers
+from footplate.server.bucket_owners import assign_buckets
 from footplate.server.cluster_member import ClusterMember
 from footplate.server.context import ServiceContext
 from footplate.server.drain import Drain
@@ -58,6 +59,7 @@ class Service:
     ) -> None:
         self._context = context = ServiceContext(settings, data_dir, url, stop)
         self.site = context.site
+        assign_buckets(context.buckets, settings.bucket_projects, settings.shared_buckets)
         archive = build_archive(settings.cache)
         self._tuning = tuning = TuningServices(
             context.store, context.database.studies, context.clock, context.leader.changed

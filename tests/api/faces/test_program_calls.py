@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 REFUSED = "programs may not call"
 PATHS = ("/v1/projects/p/jobs", "/storage/v1/b/x", "/footplate/v1/status")
-OPEN = ("/healthz", "/replica/v1/task", "/shell/x", "/programs/key/storage/v1/b")
+OPEN = ("/healthz", "/replica/v1/task", "/shell/x", "/programs/key/storage/v1/b/x")
 
 
 def check_key(key: str) -> None:

@@ -34,7 +34,7 @@ def buckets(root: Path) -> Iterator[FolderBuckets]:
 def server(buckets: FolderBuckets) -> Iterator[str]:
     routes = storage_routes(buckets)
     handlers = {ServiceError: answer_service_error, HTTPException: answer_router_error}
-    routes_of_all = [*routes, program_routes("/programs", check, routes)]
+    routes_of_all = [*routes, program_routes("/programs", check, lambda _: routes)]
     with serve(Starlette(routes=routes_of_all, exception_handlers=handlers)) as found:
         yield found
 

@@ -88,7 +88,8 @@ def _download(service: FakeService, _request: Request, bucket: str, name: str) -
 
 
 def _bucket(name: str) -> dict[str, object]:
-    return {"kind": "storage#bucket", "id": name, "name": name, "timeCreated": TIME}
+    fixed = {"kind": "storage#bucket", "project": "demo", "timeCreated": TIME}
+    return {**fixed, "id": name, "name": name}
 
 
 def _object(service: FakeService, bucket: str, name: str) -> dict[str, object]:

@@ -63,3 +63,19 @@ def test_buckets_are_opened_only_where_nobody_else_reaches_them(
     for path in (data / "buckets", out.parent, out):
         assert path.stat().st_mode & 0o777 == 0o777
     assert other.stat().st_mode & 0o777 == 0o700
+
+
+def test_only_the_buckets_of_the_task_are_there(context: Context, tmp_path: Path) -> None:
+    buckets = tmp_path / "data" / "buckets"
+    (buckets / "theirs").mkdir()
+    (buckets / ".footplate").mkdir()
+    context.task["buckets"] = ["stage"]
+    mounts = {mount["Target"]: mount["Source"] for mount in find_mounts(context, "/var/hypertune")}
+    assert mounts["/gcs/stage"] == str(buckets / "stage")
+    assert not {"/gcs", "/gcs/theirs", "/gcs/.footplate"} & set(mounts)
+
+    (tmp_path / "data").chmod(0o700)
+    (buckets / "theirs").chmod(0o700)
+    assert open_buckets(context) == ""
+    assert (buckets / "stage").stat().st_mode & 0o777 == 0o777
+    assert (buckets / "theirs").stat().st_mode & 0o777 == 0o700

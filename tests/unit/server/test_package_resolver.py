@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import time
 from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 import pytest
@@ -22,16 +24,19 @@ from tests.support.environments import digest, lock, make_sdist, make_wheel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 URI = "gs://stage/trainer-0.1.tar.gz"
 SLOW = """\
 import os, time
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    open({started!r}, "w").write(str(os.getpid()))
+    path = os.path.join(os.environ["TMPDIR"], "started")
+    with open(path + ".part", "w") as file:
+        file.write(str(os.getpid()))
+    os.rename(path + ".part", path)
     time.sleep(600)
 """
+STARTED = "started"
 
 
 class Rig:
@@ -91,26 +96,32 @@ def test_what_would_be_installed_and_what_can_not_be(rig: Rig) -> None:
 
 def test_a_check_that_takes_too_long_leaves_no_process(rig: Rig) -> None:
     """By the limit, and where the client goes."""
-    started = rig.data_dir.buckets / "started"  # where builds can write, whoever they are
-    started.parent.mkdir(exist_ok=True)
-    backend = SLOW.replace("{started!r}", repr(str(started)))
-    slow = make_sdist(rig.folder, "trainer", backend=backend)
+    slow = make_sdist(rig.folder, "trainer", backend=SLOW)
 
     with pytest.raises(DeadlineExceeded, match=r"trainer-0\.1\.tar\.gz: not resolved within 0"):
         rig.resolve(slow, limit_s=0.01)
 
-    async def cancel() -> None:
+    async def cancel() -> int:
         task = asyncio.create_task(rig.resolving(slow))
-        await asyncio.to_thread(until, lambda: started.exists() and started.read_text())
+        await asyncio.to_thread(until, lambda: _read_started(rig.data_dir.root))
+        pid = int(_read_started(rig.data_dir.root))
         task.cancel()
         await asyncio.wait((task,))
         assert task.cancelled()
+        return pid
 
-    asyncio.run(cancel())
+    pid = asyncio.run(cancel())
 
     assert rig.left() == []
-    pid = int(started.read_text())
     until(lambda: find(pid) is None)
+
+
+def _read_started(root: Path) -> str:
+    """What the build has written into its directory for temporary files; empty: not yet."""
+    for directory, _, names in os.walk(root):
+        if STARTED in names:
+            return Path(directory, STARTED).read_text()
+    return ""
 
 
 def until(true: Callable[[], object]) -> None:

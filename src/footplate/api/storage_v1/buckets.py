@@ -25,7 +25,7 @@ class BucketHandlers:
         self._buckets = buckets
 
     def list(self, request: Request) -> Response:
-        """All of them, in one page; they belong to every project."""
+        """All of them, in one page, whatever project is asked for."""
         prefix, base = request.query_params.get("prefix", ""), str(request.base_url)
         found = [b for b in self._buckets.buckets() if b.name.startswith(prefix)]
         items = [bucket_resource(bucket, base) for bucket in found]
@@ -40,7 +40,8 @@ class BucketHandlers:
         if not isinstance(location, str | None):
             wanted = f"{describe(location)} given; allowed: a location such as US or us-central1"
             raise InvalidArgument.of((Violation("location", wanted),))
-        bucket = self._buckets.create_bucket(name, read_location(location or ""))
+        project = request.query_params.get("project") or None
+        bucket = self._buckets.create_bucket(name, read_location(location or ""), project)
         return JSONResponse(bucket_resource(bucket, str(request.base_url)))
 
     def get(self, request: Request) -> Response:

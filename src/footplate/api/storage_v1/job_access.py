@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeVar
 
 from starlette.routing import Mount, Router
 
@@ -11,29 +12,42 @@ from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import ServiceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from starlette.routing import Route
     from starlette.types import Receive, Scope, Send
 
+_MAX_ROUTERS = 128
+S = TypeVar("S", bound="Hashable")
 
-def program_routes(path: str, check: Callable[[str], None], routes: Sequence[Route]) -> Mount:
-    """``routes`` once more, at ``PATH/KEY``; ``check`` raises a ServiceError of a wrong key."""
-    return Mount(path, app=_JobAccess(check, routes))
+
+def program_routes(
+    path: str, check: Callable[[str], S], make_routes: Callable[[S], Sequence[Route]]
+) -> Mount:
+    """The storage API once more, at ``PATH/KEY``.
+
+    ``check`` returns what the key opens, for which ``make_routes`` makes the routes; it raises a
+    ServiceError of a wrong key.
+    """
+
+    @lru_cache(_MAX_ROUTERS)
+    def make_router(opened: S) -> Router:
+        return Router(make_routes(opened))
+
+    return Mount(path, app=_JobAccess(lambda key: make_router(check(key))))
 
 
 class _JobAccess:
-    def __init__(self, check: Callable[[str], None], routes: Sequence[Route]) -> None:
-        self._check = check
-        self._router = Router(routes)
+    def __init__(self, find_router: Callable[[str], Router]) -> None:
+        self._find_router = find_router
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Behind it the key is a part of the root, so that all links that are given have it."""
         key = scope["path"].removeprefix(scope["root_path"]).lstrip("/").partition("/")[0]
         try:
-            await in_thread(self._check, key)
+            router = await in_thread(self._find_router, key)
         except ServiceError as error:
             await error_answer(error)(scope, receive, send)
             return
         root = f"{scope['root_path']}/{key}"
-        await self._router({**scope, "root_path": root, "app_root_path": root}, receive, send)
+        await router({**scope, "root_path": root, "app_root_path": root}, receive, send)

@@ -33,13 +33,16 @@ DEFAULT_TYPE = "application/octet-stream"
 
 
 def bucket_resource(bucket: Bucket, base_url: str) -> JsonObject:
+    """``project`` isn't one of Cloud Storage's fields: it numbers projects."""
     time = format_time(bucket.create_time)
+    owner: JsonObject = {} if bucket.project is None else {"project": bucket.project}
     return {
         "kind": "storage#bucket",
         "id": bucket.name,
         "name": bucket.name,
         "selfLink": f"{base_url}storage/v1/b/{bucket.name}",
         "projectNumber": "0",
+        **owner,
         "generation": "1",
         "metageneration": "1",
         "location": bucket.location,

@@ -23,10 +23,12 @@ _OBJECTS = f"{_BUCKET}/o"
 _OBJECT = f"{_OBJECTS}/{{name:path}}"
 
 
-def storage_routes(buckets: ObjectStorage) -> list[Route]:
-    """Bodies of uploads are unbounded: whatever wraps these routes must neither bound nor hold
+def storage_routes(buckets: ObjectStorage, receiver: Receiver | None = None) -> list[Route]:
+    """``receiver`` bounds the uploads of several such lists together.
+
+    Bodies of uploads are unbounded: whatever wraps these routes must neither bound nor hold
     them. Errors are answered in Cloud Storage's own form."""
-    receiving = Receiver().receiving
+    receiving = (receiver or Receiver()).receiving
     bucket, objects = BucketHandlers(buckets), ObjectHandlers(buckets)
     copies, uploads = CopyHandlers(buckets), UploadHandlers(buckets)
     routes = [

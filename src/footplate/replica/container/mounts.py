@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import stat
 
+from footplate.replica.bucket_directories import find_buckets
 from footplate.replica.isolation.hidden_paths import find_records, is_below
 from footplate.replica.realpath import find_real
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any, Iterable
+    from typing import Any, Iterable, Sequence
 
     from footplate.replica.context import Context
 
@@ -31,12 +32,12 @@ def find_mounts(context: Context, hypertune: str) -> list[dict[str, Any]]:
     metrics = os.path.dirname(context.home.metrics)
     os.chmod(metrics, _OPEN)  # the image's user may be anybody
     mounts = [_bind(metrics, hypertune), _bind(metrics, HYPERTUNE_DEFAULT)]
-    if os.path.isdir(buckets):
-        mounts.append(_bind(buckets, BUCKETS))
-        records = find_records(buckets)
-        if records:
-            place = BUCKETS + records.removeprefix(buckets)
-            mounts.append(_bind(records, place, read_only=True))
+    usable = find_buckets(context.ticket, context.task)
+    mounts += [_bind(path, BUCKETS + path.removeprefix(buckets)) for path in usable]
+    records = find_records(buckets) if buckets in usable else ""
+    if records:
+        place = BUCKETS + records.removeprefix(buckets)
+        mounts.append(_bind(records, place, read_only=True))
     own = [str(path) for path in context.task.get("directories") or ()]
     mounts += [_bind(path, path) for path in own if not is_below(path, [buckets])]
     return mounts
@@ -60,19 +61,23 @@ def open_buckets(context: Context) -> str:
         if os.stat(parent).st_mode & (stat.S_IXGRP | stat.S_IXOTH):
             return f"{parent} is open to other users of this machine (chmod 700 {parent})"
         directories = [str(path) for path in context.task.get("directories") or ()]
-        for path in _list_directories(buckets, directories):
+        usable = find_buckets(context.ticket, context.task)
+        for path in _list_directories(buckets, usable, directories):
             _open_directory(path)
     except OSError as error:
         return f"{error.filename or buckets}: {error.strerror}"
     return ""
 
 
-def _list_directories(buckets: str, directories: Iterable[str]) -> Iterable[str]:
+def _list_directories(
+    buckets: str, usable: Sequence[str], directories: Iterable[str]
+) -> Iterable[str]:
     """The buckets, and the job's directories with those above them."""
-    yield buckets
-    with os.scandir(buckets) as entries:
-        found = [entry for entry in entries if not entry.name.startswith(".")]
-    yield from (entry.path for entry in found if entry.is_dir(follow_symlinks=False))
+    if buckets in usable:
+        with os.scandir(buckets) as entries:
+            found = [entry for entry in entries if not entry.name.startswith(".")]
+        yield from (entry.path for entry in found if entry.is_dir(follow_symlinks=False))
+    yield from usable
     seen: set[str] = set()
     for directory in directories:
         path = os.path.normpath(directory)

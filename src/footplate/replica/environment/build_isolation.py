@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from footplate.replica.bucket_directories import find_buckets
 from footplate.replica.environment.cache import KINDS
 from footplate.replica.filesystem_view import find_outermost
 from footplate.replica.isolation import mode_selection
@@ -32,6 +33,7 @@ _INDEX_VARIABLES = (
     *("UV_FIND_LINKS", "UV_INDEX", "UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL"),
     *("PIP_FIND_LINKS", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL"),
 )
+NO_TASK: "Mapping[str, Any]" = {}
 _FILE_SCHEME = "file://"
 _SCRATCH, _TMP = os.path.split(BUILD_TMP)
 _HOME, _UV_CACHE = "home", "uv-cache"
@@ -84,11 +86,15 @@ class BuildIsolation:
 
 
 def isolate_build(
-    home: str, ticket: dict[str, Any], user: User | None = None, programs: Sequence[str] = ()
+    home: str,
+    ticket: dict[str, Any],
+    user: User | None = None,
+    programs: Sequence[str] = (),
+    task: Mapping[str, Any] = NO_TASK,
 ) -> BuildIsolation:
     """What a build sees: the host's files, but of the service's only packages, the cache
-    and the buckets, as programs do. Of the cache it can write the environments, not what all
-    supervisors run and believe; a ``user`` can write none of it.
+    and the buckets of ``task``, as programs do. Of the cache it can write the environments, not
+    what all supervisors run and believe; a ``user`` can write none of it.
 
     ``programs`` are what it runs. Everything is seen where nothing is to be hidden, or can be.
     """
@@ -100,16 +106,16 @@ def isolate_build(
         os.makedirs(path, exist_ok=True)
     build_isolation.prepare()
     needed = [packages, *environments]
-    needed += [str(ticket.get(name) or "") for name in ("uv", "buckets")]
+    usable = find_buckets(ticket, task)
+    needed += [str(ticket.get("uv") or ""), *usable]
     needed += [os.environ.get("UV_CACHE_DIR", "")] if user is None else _find_places(programs)
     needed += [] if user is None else _find_local_indexes(os.environ)
     shown = [os.path.realpath(path) for path in needed if path]
     closed = [] if user is None else find_closed(shown)
     hidden = find_hidden([*(ticket.get("private") or ()), *closed])
-    buckets = os.path.realpath(str(ticket.get("buckets") or "/"))
-    shared = [buckets] if ticket.get("buckets") and os.path.isdir(buckets) else []
+    whole = find_buckets(ticket, NO_TASK)
     if not hidden:
-        return _open_buckets(build_isolation, shared, "they see all files")
+        return _open_buckets(build_isolation, whole, "they see all files")
     if user is not None and any(find_closed([os.path.join(cache, "")]) for cache in caches):
         caches = []  # what builds need of it is shown
     cover, root = (os.path.join(home, name) for name in ("build-hidden", "root"))
@@ -117,15 +123,15 @@ def isolate_build(
     used = [*shown, *programs, sys.prefix, sys.base_prefix, home]
     kept = [path for top in IN_MEMORY for path in find_outermost(used, top)]
     view = MountNamespace(os.path.realpath(root), "", "", kept)
-    view.records = find_records(buckets)
+    view.records = find_records(whole[0]) if whole and usable == whole else ""
     view.hidden_paths = HiddenPaths(os.path.realpath(cover), hidden, shown, caches)
-    unmapped, fault = try_mapped(view, user, shared, mode_selection.find_fault)
+    unmapped, fault = try_mapped(view, user, usable, mode_selection.find_fault)
     if fault and closed:
         return _without_user(f"no other user can pass {closed[0]}, and it can't be hidden: {fault}")
     if fault:
-        return _open_buckets(build_isolation, shared, fault)
+        return _open_buckets(build_isolation, whole, fault)
     isolated = BuildIsolation(view, user, build_isolation.scratch)
-    return _open_buckets(isolated, shared, unmapped) if unmapped else isolated
+    return _open_buckets(isolated, usable, unmapped) if unmapped else isolated
 
 
 def _without_user(why: str) -> BuildIsolation:

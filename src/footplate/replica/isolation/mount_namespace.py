@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _PLACES_UMASK = 0o022
 """Of the directories that are made on the way to what is seen: every user may pass them."""
+_BUCKETS = "/gcs"
 _HOST = "."
 """Where the host's root is seen while a view is entered: it is the working directory."""
 _TMP, _VAR_TMP = "/tmp", "/var/tmp"  # noqa: S108  they are private
@@ -27,11 +28,12 @@ WRITABLE = (_TMP, _VAR_TMP, *IN_MEMORY)
 class MountNamespace:
     """A root directory of bind mounts in which the host's directories are where they are.
 
-    ``tmp`` is seen as /tmp and /var/tmp and ``buckets`` as /gcs, if not empty. Of the host's own
-    ``WRITABLE`` directories only the paths in ``kept`` are seen then, in their places; one that is
-    itself in ``kept`` isn't private. ``memory_bytes`` is what the private ones in memory may hold;
-    0: half of the machine's memory. In the place of the files ``blocked`` is an empty one. What is
-    written into / itself stays in ``root``. ``files`` are seen in the places of others: each with
+    ``tmp`` is seen as /tmp and /var/tmp and ``buckets`` as /gcs, if not empty; of ``buckets`` only
+    the directories in ``single``, if given. Of the host's own ``WRITABLE`` directories only the
+    paths in ``kept`` are seen then, in their places; one that is itself in ``kept`` isn't private.
+    ``memory_bytes`` is what the private ones in memory may hold; 0: half of the machine's memory.
+    In the place of the files ``blocked`` is an empty one. What is written into / itself stays in
+    ``root``. ``files`` are seen in the places of others: each with
     the path of the other one. ``records`` is a directory in the buckets that can be read only,
     wherever they are seen.
     ``hidden_paths`` hides what programs have no business with. ``mapped`` are directories in which
@@ -41,7 +43,7 @@ class MountNamespace:
 
     __slots__ = (
         *("blocked", "buckets", "files", "hidden_paths", "id_map", "kept", "mapped"),
-        *("memory_bytes", "records", "root", "tmp"),
+        *("memory_bytes", "records", "root", "single", "tmp"),
     )
 
     def __init__(self, root: str, tmp: str, buckets: str, kept: Sequence[str]) -> None:
@@ -51,6 +53,7 @@ class MountNamespace:
         self.kept = kept
         self.files: Sequence[tuple[str, str]] = ()
         self.records = ""
+        self.single: Sequence[str] | None = None
         self.hidden_paths: HiddenPaths | None = None
         self.mapped: Sequence[str] = ()
         self.blocked: Sequence[str] = ()
@@ -60,9 +63,10 @@ class MountNamespace:
     @classmethod
     def of(cls, told: tuple[Any, ...]) -> MountNamespace:
         """The one that ``tell`` told of."""
-        root, tmp, buckets, kept, files, records, mapped, blocked, size, hidden_paths = told
+        root, tmp, buckets, kept, files, records, single, mapped, blocked, size, hidden_paths = told
         view = cls(root, tmp, buckets, kept)
         view.files, view.records, view.mapped = files, records, mapped
+        view.single = single
         view.blocked, view.memory_bytes = blocked, size
         view.hidden_paths = None if hidden_paths is None else HiddenPaths.of(hidden_paths)
         return view
@@ -76,6 +80,7 @@ class MountNamespace:
             list(self.kept),
             list(self.files),
             self.records,
+            None if self.single is None else list(self.single),
             list(self.mapped),
             list(self.blocked),
             self.memory_bytes,
@@ -122,17 +127,32 @@ class MountNamespace:
         if fresh_proc:
             os.makedirs("/proc", exist_ok=True)
             syscalls.mount("proc", "/proc", syscalls.MS_NOSUID_NODEV_NOEXEC, "proc")
-        if self.buckets and not self._is_mapped(self.buckets):
+        if self.single is not None:
+            self._fill_buckets(self.single)
+        elif self.buckets and not self._is_mapped(self.buckets):
             _show(_HOST + self.buckets, "/gcs")
         self._fill_writable()
         if self.hidden_paths is not None:
             self.hidden_paths.draw(_HOST)
         self._show_mapped()
+        if self.single is not None:
+            syscalls.seal(_BUCKETS)
         self._seal_records()
         for source, place in self.files:
             syscalls.mount(_HOST + source, os.path.realpath(place), syscalls.MS_BIND)
         for place in filter(os.path.exists, self.blocked):
             syscalls.mount(os.devnull, place, syscalls.MS_BIND)
+
+    def _fill_buckets(self, single: Sequence[str]) -> None:
+        """In memory, so that nothing of it stays in the root."""
+        from footplate.replica.isolation import syscalls  # in children only: it costs memory
+
+        os.makedirs(_BUCKETS, exist_ok=True)
+        syscalls.mount("tmpfs", _BUCKETS, syscalls.MS_NOSUID_NODEV_NOEXEC, "tmpfs", "mode=755")
+        for path in single:
+            os.mkdir(_place(path))
+            if not self._is_mapped(path):
+                syscalls.mount(_HOST + path, _place(path), syscalls.MS_BIND | syscalls.MS_REC)
 
     def _is_mapped(self, path: str) -> bool:
         return self.id_map >= 0 and path in self.mapped
@@ -145,7 +165,10 @@ class MountNamespace:
         for path in self.mapped:
             os.makedirs(path, exist_ok=True)
             syscalls.mount_mapped(_HOST + path, path, self.id_map)
-        if self.buckets and self._is_mapped(self.buckets):
+        for path in self.single or ():
+            if self._is_mapped(path):
+                syscalls.mount_mapped(_HOST + path, _place(path), self.id_map)
+        if self.single is None and self.buckets and self._is_mapped(self.buckets):
             os.makedirs("/gcs", exist_ok=True)
             syscalls.mount_mapped(_HOST + self.buckets, "/gcs", self.id_map)
 
@@ -192,6 +215,11 @@ class MountNamespace:
         except OSError:
             source = self.tmp or self.root
             syscalls.mount(_HOST + source, place, syscalls.MS_BIND)
+
+
+def _place(bucket: str) -> str:
+    """Where a program finds the bucket that lies there."""
+    return os.path.join(_BUCKETS, os.path.basename(bucket))
 
 
 def leave_host(flags: int = 0) -> None:

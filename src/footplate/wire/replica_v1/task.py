@@ -112,6 +112,8 @@ class Task:
     """Its program shares the machine's network, whatever the settings say."""
     build_environment: tuple[tuple[str, str], ...] = ()
     """Variables for the builds of its packages."""
+    buckets: tuple[str, ...] | None = None
+    """Those that its program may use; None: all, also those made later."""
 
 
 @dataclass(frozen=True)
@@ -167,6 +169,7 @@ def encode_task(task: Task) -> JsonObject:
         "devices": list(task.devices),
         "host_network": task.host_network,
         "build_environment": [[name, value] for name, value in task.build_environment],
+        "buckets": None if task.buckets is None else list(task.buckets),
     }
 
 

@@ -21,4 +21,4 @@ def command(session: Session, listing: Listing) -> None:
     with session.connect() as service:
         buckets = service.storage.buckets(session.project)
     found = listing.of(bucket.resource for bucket in buckets)
-    show_list(found, listing, {"NAME": "name", "CREATED": "timeCreated"})
+    show_list(found, listing, {"NAME": "name", "PROJECT": "project", "CREATED": "timeCreated"})

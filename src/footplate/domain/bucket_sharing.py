@@ -1,0 +1,20 @@
+"""Which buckets the programs of a project may use."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+EVERY = "*"
+"""The pattern of all buckets."""
+
+
+def may_use(bucket: str, owner: str | None, project: str, shared: Sequence[str]) -> bool:
+    """``owner``: the project that made the bucket; None: that isn't known, so all may use it.
+
+    ``shared``: names, and patterns of names, of buckets that every project may use.
+    """
+    return owner in (None, project) or any(fnmatchcase(bucket, pattern) for pattern in shared)

@@ -1,0 +1,26 @@
+"""The directories of the buckets that a job's programs may use."""
+
+from __future__ import annotations
+
+import os
+
+from footplate.replica.realpath import find_real
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any, Mapping
+
+
+def find_buckets(ticket: Mapping[str, Any], task: Mapping[str, Any]) -> list[str]:
+    """Their real paths. Where it may use all: that of the directory in which they lie."""
+    top = find_real(str(ticket.get("buckets") or "")) if ticket.get("buckets") else ""
+    names = task.get("buckets")
+    if names is None:
+        return [top] if os.path.isdir(top) else []
+    paths = [os.path.join(top, str(name)) for name in names] if top else []
+    return [path for path in paths if os.path.isdir(path) and find_real(path) == path]
+
+
+def find_single(task: Mapping[str, Any], paths: list[str]) -> list[str] | None:
+    """``paths`` where they are single buckets; None where they are the directory of all."""
+    return None if task.get("buckets") is None else paths
