@@ -20,7 +20,7 @@ def test_buckets_are_made_and_listed(invoke: Callable[..., Result]) -> None:
     result = invoke("storage", "buckets", "create", "gs://one", "two")
     assert result.stderr == "Created gs://one/\nCreated gs://two/\n"
     assert invoke("storage", "buckets", "list").stdout == (
-        f"NAME  CREATED\none   {TIME}\ntwo   {TIME}\n"
+        f"NAME  PROJECT  CREATED\none   demo     {TIME}\ntwo   demo     {TIME}\n"
     )
     again = invoke("storage", "buckets", "create", "gs://one")
     assert (again.exit_code, again.stderr) == (1, "Error: the bucket one exists already\n")
