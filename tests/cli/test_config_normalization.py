@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.cli.config_normalization import as_message
+from footplate.cli.config_file import as_message
 from footplate.wire.vertex_v1.models import CustomJobSpec, HyperparameterTuningJob
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from footplate.catalogue import load_catalogue
-from footplate.cli.dry_run_report import headline, report
+from footplate.cli.dry_run import headline, report
 from footplate.domain.errors import Violation
 from footplate.domain.jobs import ContainerProgram, MachineSpec, PythonProgram, WorkerPool
 from footplate.domain.preview.parity import Parity

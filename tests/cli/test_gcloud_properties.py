@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.cli.gcloud_properties import default_region
+from footplate.cli.defaults import default_region
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 
-from footplate.cli.global_flags import pushed_down
-from footplate.cli.group import Entry, Root
+from footplate.cli.group import Entry, Root, pushed_down
 from footplate.cli.keyboard_interrupt import at_interrupt
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.catalogue import load_catalogue
 from footplate.cli.environment_variables import google_variables
 from footplate.cli.main import main
-from footplate.cli.server_address import Target
+from footplate.cli.session import Target
 from footplate.domain.names import TrainingJobName
 from footplate.server.clock import SystemClock
 from tests.clients.corpus import entries, require_corpus

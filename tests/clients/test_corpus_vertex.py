@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from footplate.api.security import Access
 from footplate.cli.environment_variables import google_variables
 from footplate.cli.main import main
-from footplate.cli.server_address import Target
+from footplate.cli.session import Target
 from footplate.testing.service import outside
 from tests.api.faces.conftest import build
 from tests.clients.corpus import Entry, entries, require_corpus

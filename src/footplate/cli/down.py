@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.keyboard_interrupt import at_interrupt
-from footplate.cli.session_options import with_session
+from footplate.cli.session import with_session
 from footplate.domain.errors import DeadlineExceeded, FailedPrecondition, Unavailable
 
 if TYPE_CHECKING:

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
+import textwrap
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 from click.core import ParameterSource
 
-from footplate.cli.dry_run_report import UNLIMITED, headline, report, report_packages
 from footplate.cli.output_format import render
+from footplate.cli.table import table
 from footplate.cli.terminal_text import disarm
+from footplate.domain.resources import say_amount
 from footplate.wire.footplate_v1 import package_checks_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from footplate.cli.formats.format_spec import Layout
     from footplate.client.validation import Checked
     from footplate.domain.preview.package_check import PackageCheck
+    from footplate.domain.preview.parity import Parity
+    from footplate.domain.preview.plan import Plan, PlannedPool, PlannedProgram
     from footplate.domain.preview.verdict import Verdict
 
 _COLUMNS = {"VERDICT": "verdict", "GOOGLE_ACCEPTS": "parity.accepted"}
@@ -68,3 +73,134 @@ def _asked_for_format() -> bool:
     """People who name no format get the report, and not the default of a submit."""
     source = click.get_current_context().get_parameter_source("layout")
     return source is ParameterSource.COMMANDLINE
+
+
+UNLIMITED = 100_000
+"""A width at which no line is broken: for what is no terminal."""
+
+_HEADINGS = ("REPLICAS", "MACHINE", "VCPUS", "MEMORY", "ACCELERATORS", "DISK")
+_PACKAGE_HEADINGS = ("PACKAGE", "ROLES", "RUNTIME", "RESULT")
+_PARITY = {
+    True: "Google's service would accept it, by its rules.",
+    False: "Google's service would refuse it:",
+    None: "Whether Google's service would accept it isn't certain:",
+}
+
+
+def headline(verdict: Verdict, width: int = UNLIMITED) -> str:
+    """The verdict, and its reason where it isn't one field's."""
+    return _wrap(_headline(verdict), width, "", 0)
+
+
+def _headline(verdict: Verdict) -> str:
+    if verdict.violations:
+        number = len(verdict.violations)
+        return f"REJECTED: {number} {'field is' if number == 1 else 'fields are'} wrong."
+    if verdict.refusal is not None:
+        return f"REJECTED: {verdict.refusal}"
+    if verdict.queue is None or verdict.queue.starts_now:
+        return "ACCEPTED: it would start now."
+    return f"ACCEPTED: it would not start now. {verdict.queue.text}"
+
+
+def report(verdict: Verdict, width: int = UNLIMITED) -> str:
+    """All but the headline; lines longer than ``width`` are broken, but for tables."""
+    sections = [
+        _items("", (f"{v.field}: {v.description}" for v in verdict.violations), width),
+        _items("Warnings:", verdict.warnings, width),
+        _parity(verdict.parity, width),
+    ]
+    if verdict.plan is not None:
+        sections += _plan(verdict.plan, width)
+    return "\n\n".join(section for section in sections if section)
+
+
+def report_packages(checks: Sequence[PackageCheck]) -> str:
+    """One line for each package; an error that several share stands once, below them."""
+    if not checks:
+        return "Packages: none of the user's."
+    rows = [(c.package, ", ".join(c.roles), c.runtime, _package_result(c)) for c in checks]
+    errors = dict.fromkeys(c.error for c in checks if c.error)
+    listed = f"Packages:\n{table(_PACKAGE_HEADINGS, rows)}"
+    return "\n\n".join([listed, *errors])
+
+
+def _package_result(check: PackageCheck) -> str:
+    if check.error:
+        return "FAILED"
+    return f"OK, installs {', '.join(check.added)}" if check.added else "OK"
+
+
+def _items(heading: str, items: Iterable[str], width: int) -> str:
+    """One to a line, each with a dash."""
+    lines = [_wrap(item, width, "- ") for item in items]
+    return "\n".join([heading, *lines] if heading and lines else lines)
+
+
+def _parity(parity: Parity, width: int) -> str:
+    heading = _PARITY[parity.accepted]
+    return _items(heading, parity.reasons, width) or heading
+
+
+def _plan(plan: Plan, width: int) -> Iterator[str]:
+    rows = [_row(pool) for pool in plan.pools]
+    zone = f", zone {plan.zone}" if plan.zone else ""
+    yield f"Plan for {plan.region}{zone}:\n{table(_HEADINGS, rows)}"
+    yield "\n".join(_wrap(f"{name:<10}{text}", width, "", 10) for name, text in _facts(plan))
+    steps = (f"{number}. {step}" for number, step in enumerate(plan.steps, 1))
+    yield "\n".join(_wrap(step, width, "", 3) for step in steps)
+
+
+def _row(pool: PlannedPool) -> Sequence[str]:
+    machine, names = pool.machine, pool.replicas
+    last = f"..{len(names) - 1}" if len(names) > 1 else ""
+    accelerator = (machine.accelerator or "").removeprefix("NVIDIA_")
+    return (
+        f"{names[0]}{last}",
+        machine.machine_type,
+        "?" if machine.vcpus is None else str(machine.vcpus),
+        "?" if machine.memory_gb is None else f"{machine.memory_gb:g} GB",
+        f"{machine.accelerator_count} {accelerator}" if accelerator else "-",
+        f"{machine.disk.boot_disk_size_gb} GB {machine.disk.boot_disk_type}",
+    )
+
+
+def _facts(plan: Plan) -> Iterator[tuple[str, str]]:
+    """What runs, in which software, with which variables; pools that run the same are one."""
+    roles: dict[PlannedProgram, list[str]] = {}
+    for pool in plan.pools:
+        roles.setdefault(pool.program, []).append(pool.role)
+    for program, names in roles.items():
+        only = f"  ({', '.join(names)})" if len(roles) > 1 else ""
+        yield "Runs", f"{_command(program)}{only}"
+        yield "In", _software(program)
+        if program.packages:
+            yield "With", ", ".join(program.packages)
+    variables = dict.fromkeys(name for pool in plan.pools for name, _ in pool.variables)
+    yield "Sets", ", ".join(variables) or "nothing"
+    yield "Counts", ", ".join(say_amount(name, n) for name, n in plan.counts.items())
+
+
+def _command(program: PlannedProgram) -> str:
+    if program.image is None:
+        return shlex.join(["python", "-m", program.module or "", *(program.args or ())])
+    command = "the image's command" if program.command is None else shlex.join(program.command)
+    return f"{command} {shlex.join(program.args)}" if program.args else command
+
+
+def _software(program: PlannedProgram) -> str:
+    if program.image is not None:
+        return f"image {program.image}"
+    python = f", Python {program.python}" if program.python else ""
+    return f"runtime {program.runtime}{python}"
+
+
+def _wrap(text: str, width: int, first: str, indent: int = 2) -> str:
+    return textwrap.fill(
+        text,
+        width,
+        initial_indent=first,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli.session_options import region_option, with_session
+from footplate.cli.session import region_option, with_session
 from footplate.domain.errors import ServiceError
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from footplate.cli.fake_credentials import write_account, write_once
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from footplate.cli.server_address import Target
+    from footplate.cli.session import Target
     from footplate.client.service import Service
 
 LAUNCH = Path(__file__).with_name("launch")

@@ -1,8 +1,12 @@
-"""Follows a job to its end, across restarts of the server."""
+"""Follows a job to its end, across restarts of the server.
+
+Its log lines go to stdout, its events to stderr.
+"""
 
 from __future__ import annotations
 
 import queue
+import shutil
 import sys
 import threading
 import time
@@ -10,8 +14,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from footplate.cli.jobs.events import PASSING, EventFormatter
 from footplate.cli.keyboard_interrupt import INTERRUPTED
-from footplate.cli.terminal_text import disarm
+from footplate.cli.terminal_text import colourless, disarm
 from footplate.client.records import Event, LogLine
 from footplate.domain.errors import ServiceError, Unavailable
 from footplate.domain.job_states import State
@@ -19,10 +24,82 @@ from footplate.domain.job_states import State
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from footplate.cli.follow_output import FollowOutput
     from footplate.client.records import Job
     from footplate.client.service import Service
     from footplate.domain.names import JobName
+
+_COLOURS = {
+    "DEBUG": "bright_black",
+    "WARNING": "yellow",
+    "ERROR": "red",
+    "CRITICAL": "red",
+    "ALERT": "red",
+    "EMERGENCY": "red",
+}
+
+_FACTS = frozenset({"ISOLATION", "LIMITS", "NETWORK"})
+"""Kinds that each start of a replica tells anew; of one that starts again it is mostly the same."""
+_ENDS = frozenset(state.value for state in State if state.terminal)
+
+
+class FollowOutput:
+    """Colours and a progress line that rewrites itself on a terminal, plain lines elsewhere.
+
+    ``named``: lines begin with the name of the replica that printed them, and its trial's number.
+    """
+
+    def __init__(self, *, named: bool = True) -> None:
+        self._named = named
+        self._narrator = EventFormatter()
+        self._width = 0
+        self._progress = False
+        self._told: set[str] = set()
+        self._live = sys.stderr.isatty() and not colourless()
+        self._shown = sys.stdout.isatty()
+
+    def line(self, line: LogLine) -> None:
+        self._clear()
+        text = line.message
+        if self._named:
+            name = f"trial {line.trial}  {line.replica}" if line.trial else line.replica
+            self._width = max(self._width, len(name))
+            text = f"{name:<{self._width}}  {text}"
+        shown = disarm(text, moving=True) if self._shown else text
+        click.secho(shown, fg=_COLOURS.get(line.severity))
+
+    def event(self, event: Event) -> None:
+        """Progress events are temporary; all others stay. The verdict prints the end."""
+        if event.kind in _ENDS:
+            return
+        text = disarm(self._narrator.tell(event))
+        if event.kind == "WAITING":
+            self.note(disarm(event.message))
+        elif event.kind in _FACTS and text in self._told:
+            return
+        elif event.kind in PASSING:
+            self._told.add(text)
+            self.note(text, passing=True)
+        else:
+            self._clear()
+            click.secho(text, err=True, fg="yellow")
+
+    def note(self, text: str, *, passing: bool = False) -> None:
+        """On stderr; on a terminal a passing note gives way to the next one."""
+        self._clear()
+        if passing and self._live:
+            columns = shutil.get_terminal_size().columns
+            click.secho(text[: max(20, columns - 1)], err=True, nl=False, dim=True)
+            self._progress = True
+        else:
+            click.secho(text, err=True, dim=passing)
+
+    def _clear(self) -> None:
+        if self._progress:
+            click.echo("\r\x1b[2K", err=True, nl=False)
+            self._progress = False
+
+    close = _clear
+
 
 TIMEOUT_S = 120.0
 """How long a server may be away before the follower gives up."""

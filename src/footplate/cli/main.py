@@ -5,7 +5,25 @@ from __future__ import annotations
 import click
 
 from footplate import __version__
-from footplate.cli.group import Entry, Root
+from footplate.cli.group import Entry, Group, Root
+
+_AI = Group(
+    "ai",
+    (
+        Entry("custom-jobs", "jobs.custom_jobs", "Create and follow custom jobs."),
+        Entry("hp-tuning-jobs", "jobs.tuning_jobs", "Search for hyperparameters."),
+    ),
+    help="Vertex AI training (aiplatform v1), as `gcloud ai` speaks it.",
+)
+_AI_PLATFORM = Group(
+    "ai-platform",
+    (
+        Entry("jobs", "jobs.training_jobs", "Submit and follow training jobs."),
+        Entry("local", "jobs.local_train", "Run a trainer here and now."),
+        Entry("locations", "locations", "Where training jobs run."),
+    ),
+    help="AI Platform Training (ml v1), as `gcloud ai-platform` speaks it.",
+)
 
 main = Root(
     "footplate",
@@ -15,8 +33,8 @@ main = Root(
         Entry("down", "down", "Stop the service and end its jobs."),
         Entry("run", "run", "Run an unchanged script against the service."),
         Entry("env", "env", "Print variables that point gcloud at the service."),
-        Entry("ai", "ai", "Vertex AI: custom jobs and tuning jobs."),
-        Entry("ai-platform", "ai_platform", "AI Platform: training and tuning jobs."),
+        Entry("ai", _AI, "Vertex AI: custom jobs and tuning jobs."),
+        Entry("ai-platform", _AI_PLATFORM, "AI Platform: training and tuning jobs."),
         Entry("storage", "storage", "Manage buckets and their objects."),
         Entry("quotas", "quotas", "What projects may hold at once."),
         Entry("catalogue", "catalogue", "What jobs can ask for."),

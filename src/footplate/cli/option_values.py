@@ -1,15 +1,19 @@
-"""gcloud's syntax for lists, dictionaries and names in options."""
+"""gcloud's syntax for lists, dictionaries and names in options; sizes and durations; completion."""
 
 from __future__ import annotations
 
+import functools
 import re
-from typing import TYPE_CHECKING
+from dataclasses import fields
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+
+    from _typeshed import DataclassInstance
 
 _ESCAPE = re.compile(r"\^([^^]+)\^", re.DOTALL)
 """``^;^a;b``: another separator than the comma."""
@@ -102,3 +106,91 @@ class UserArgsCommand(click.Command):
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         return [*super().collect_usage_pieces(ctx), "[-- ARGS...]"]
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def gathered(
+    name: str, kind: type[DataclassInstance]
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Hand the options that are fields of ``kind`` over as one of it, the argument ``name``."""
+    parts = [field.name for field in fields(kind)]
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(function)
+        def wrapper(*args: P.args, **kw: P.kwargs) -> R:
+            kw[name] = kind(**{part: kw.pop(part) for part in parts})
+            return function(*args, **kw)
+
+        return wrapper
+
+    return decorate
+
+
+def offered(
+    what: str,
+) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+    """``what``: a key of its COMPLETIONS."""
+
+    def complete(
+        ctx: click.Context, parameter: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        # Imported here: only who presses tab has a use for it.
+        from footplate.cli.completion_values import COMPLETIONS
+
+        return COMPLETIONS[what](ctx, parameter, incomplete)
+
+    return complete
+
+
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+_BYTES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
+_DURATION_TEXT = re.compile(r"(\d{1,9})([smhdw])")
+_SIZE_TEXT = re.compile(r"(\d{1,15}(?:\.\d{1,9})?) ?([kmgt]?b)", re.IGNORECASE)
+
+
+class Duration(click.ParamType[float]):
+    """``30d`` in seconds."""
+
+    name = "duration"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        match = _DURATION_TEXT.fullmatch(str(value).strip())
+        if match is None:
+            self.fail(f"{value!r} given; allowed: a number with s, m, h, d or w: 30d", param, ctx)
+        return float(int(match[1]) * _SECONDS[match[2]])
+
+
+class Size(click.ParamType[int]):
+    """``20GB`` in bytes."""
+
+    name = "size"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        match = _SIZE_TEXT.fullmatch(str(value).strip())
+        if match is None:
+            allowed = "a number with B, KB, MB, GB or TB: 20GB"
+            self.fail(f"{value!r} given; allowed: {allowed}", param, ctx)
+        return int(float(match[1]) * _BYTES[match[2].lower()])
+
+
+def size(count: int) -> str:
+    """As disks are sold: a GB has 10^9 bytes."""
+    for unit, bytes_ in (("GB", 10**9), ("MB", 10**6), ("KB", 10**3)):
+        if count >= bytes_:
+            return f"{count / bytes_:.1f} {unit}"
+    return f"{count} B"
+
+
+def ago(seconds: float) -> str:
+    """How long ago something was, in the largest unit of which there are two."""
+    for unit, length in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * length:
+            return f"{int(seconds // length)} {unit} ago"
+    return "just now" if seconds < 60 else "a minute ago"

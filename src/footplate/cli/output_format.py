@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
-from footplate.cli.formats.field_paths import read
-from footplate.cli.formats.format_spec import Column, Layout
+from footplate.cli.formats.format_spec import Column, Layout, read
 from footplate.cli.formats.grammar import read_format, read_path
 from footplate.cli.formats.printers import (
     flattened,

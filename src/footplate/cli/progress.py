@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -10,10 +11,13 @@ import click
 from footplate.cli.terminal_text import clip, colourless, disarm
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from types import TracebackType
 
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
+
+    from footplate.replica.environment.progress_output import ProgressOutput
 
 
 class Progress:
@@ -69,3 +73,45 @@ class Progress:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+@contextmanager
+def build_progress() -> Iterator[ProgressOutput]:
+    """Of the build of an environment, on stderr."""
+    # Imported here: a help text has no use for it.
+    from footplate.replica.environment.progress_output import ProgressOutput
+
+    if not sys.stderr.isatty() or colourless():
+        yield ProgressOutput(_echo)
+        return
+    # Imported here: rich takes longer to import than the rest of the command.
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+    console = Console(stderr=True)
+    with Bar(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
+        yield _bar_teller(bar)
+
+
+def _echo(told: dict[str, object]) -> None:
+    click.echo(disarm(str(told["m"])), err=True)
+
+
+def _bar_teller(bar: Bar) -> ProgressOutput:
+    from footplate.replica.environment.progress_output import ProgressOutput
+
+    class ProgressBarOutput(ProgressOutput):
+        """Counts move the bar, messages stay above it."""
+
+        def __init__(self) -> None:
+            super().__init__(lambda told: bar.print(disarm(str(told["m"])), markup=False))
+            self._task = bar.add_task("preparing", total=None)
+
+        def count(self, what: str) -> Callable[[int, int], None]:
+            return lambda done, total: bar.update(
+                self._task, description=f"{what}: packages", completed=done, total=total
+            )
+
+    return ProgressBarOutput()

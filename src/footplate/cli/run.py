@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.group import Failure
-from footplate.cli.parameter_completion import offered
-from footplate.cli.session_options import region_option, with_session
+from footplate.cli.option_values import offered
+from footplate.cli.session import region_option, with_session
 
 if TYPE_CHECKING:
     from footplate.cli.session import Session

@@ -1,19 +1,33 @@
-"""The server and project that a command uses."""
+"""The server and project that a command uses, and the options that name them."""
 
 from __future__ import annotations
 
+import functools
+import json
 import os
+import shlex
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 import click
+from click.core import ParameterSource
 
+from footplate.cli.defaults import (
+    DEFAULT_PROJECT,
+    DEFAULT_REGION,
+    PROJECT_VARIABLES,
+    default_region,
+)
 from footplate.cli.jobs.kinds import CUSTOM, KINDS
-from footplate.cli.server_address import Target, find_server
-from footplate.domain.errors import InvalidArgument
+from footplate.cli.option_values import offered
+from footplate.domain.errors import InvalidArgument, Unavailable
 from footplate.domain.names import parse_job_name
+from footplate.replica.isolation.procfs import is_there
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from footplate.cli.jobs.kinds import Kind, N
     from footplate.client.service import Service
     from footplate.settings import Settings
@@ -87,3 +101,90 @@ def _named(kind: Kind[N], text: str) -> N:
         what = other.noun if type(name) in KINDS else "training pipeline"
         raise InvalidArgument(f"{text!r} is a {what}; see `footplate {other.group}`")
     return name
+
+
+@dataclass(frozen=True)
+class Target:
+    """A server, and the token that it requires."""
+
+    url: str
+    token: str | None
+
+
+def find_server(settings: Settings) -> Target:
+    """The server that leads; where that one was killed, another one that lives."""
+    files = [settings.data_dir / "server.json", *settings.data_dir.glob("servers/*.json")]
+    found = [server for server in map(_announced, files) if server is not None]
+    if not found:
+        raise Unavailable(
+            f"no Footplate server runs with the data directory {settings.data_dir}; "
+            "start one with `footplate up`, or pass its address with --url or --data-dir"
+        )
+    url, _ = next((server for server in found if is_there(server[1])), found[0])
+    return Target(url, settings.token)
+
+
+def _announced(path: Path) -> tuple[str, int] | None:
+    """The address and the process of a registered server."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        return str(document["url"]), int(document.get("pid") or 0)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def with_session(function: Callable[Concatenate[Session, P], R]) -> Callable[P, R]:
+    """Add --project, --url and --data-dir, and hand them over as a Session."""
+
+    @click.option(
+        "--project",
+        envvar=PROJECT_VARIABLES,
+        shell_complete=offered("projects"),
+        default=DEFAULT_PROJECT,
+        show_default=True,
+        metavar="PROJECT",
+        help="Project; any name works.",
+    )
+    @click.option(
+        "--url",
+        envvar="FOOTPLATE_URL",
+        metavar="URL",
+        help="The server, if not the one of the data directory.  [env: FOOTPLATE_URL]",
+    )
+    @click.option(
+        "--data-dir",
+        envvar="FOOTPLATE_DATA_DIR",
+        type=click.Path(),
+        metavar="DIR",
+        help="Data directory of a server on this machine.  [env: FOOTPLATE_DATA_DIR]",
+    )
+    @click.pass_context
+    @functools.wraps(function)
+    def wrapper(
+        ctx: click.Context, /, project: str, url: str, data_dir: str, *args: P.args, **kw: P.kwargs
+    ) -> R:
+        chosen = {"project": project, "url": url, "data_dir": data_dir}
+        flags = " ".join(
+            f"--{name.replace('_', '-')}={shlex.quote(value)}"
+            for name, value in chosen.items()
+            if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        )
+        return function(Session(project, url, data_dir, flags), *args, **kw)
+
+    return wrapper  # type: ignore[return-value]  # click hands the three options over itself
+
+
+def region_option() -> Callable[[Callable[P, R]], Callable[P, R]]:
+    return click.option(
+        "--region",
+        envvar=["CLOUDSDK_AI_REGION", "CLOUDSDK_COMPUTE_REGION"],
+        default=lambda: default_region(os.environ, "ai", DEFAULT_REGION),
+        shell_complete=offered("regions"),
+        show_default=f"that of gcloud's configuration, or {DEFAULT_REGION}",
+        metavar="REGION",
+        help="Region; `footplate catalogue regions` lists them.",
+    )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.output_format import format_option, render
-from footplate.cli.session_options import with_session
+from footplate.cli.session import with_session
 from footplate.domain.errors import FailedPrecondition, Unavailable
 
 if TYPE_CHECKING:

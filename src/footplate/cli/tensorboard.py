@@ -13,7 +13,7 @@ import click
 
 from footplate.cli.group import Failure
 from footplate.cli.jobs.kinds import CUSTOM, TRAINING
-from footplate.cli.session_options import region_option, with_session
+from footplate.cli.session import region_option, with_session
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

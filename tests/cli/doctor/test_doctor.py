@@ -8,6 +8,10 @@ import sys
 from pathlib import Path
 
 from footplate.cli.doctor.assessment import (
+    Finding,
+    Verdict,
+    conclusion,
+    jobs_can_run,
     judge_database,
     judge_disk,
     judge_engine,
@@ -16,7 +20,6 @@ from footplate.cli.doctor.assessment import (
     judge_port,
     judge_pythons,
 )
-from footplate.cli.doctor.findings import Finding, Verdict, conclusion, jobs_can_run
 from footplate.container_engine.sockets import REMEDY
 from footplate.testing.engines import private_podman
 from tests.support.engines import require_engine

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from footplate.cli.jobs.kinds import States
-from footplate.cli.lists.filter_expression import fields, read_condition
-from footplate.cli.lists.server_filter import prefilter, with_states
+from footplate.cli.lists.filter_expression import fields, prefilter, read_condition, with_states
 from footplate.domain.errors import InvalidArgument
 
 if TYPE_CHECKING:

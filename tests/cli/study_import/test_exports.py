@@ -9,7 +9,7 @@ import pytest
 
 from footplate.cli.study_import.file_formats import read_study
 from footplate.cli.study_import.finished_study import Choices, FinishedTrial, Measured, Span
-from footplate.cli.study_import.vizier_requests import study_spec
+from footplate.cli.study_import.upload import study_spec
 from footplate.domain.errors import InvalidArgument
 
 if TYPE_CHECKING:

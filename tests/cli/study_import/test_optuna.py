@@ -16,7 +16,7 @@ from optuna.trial import FrozenTrial, TrialState, create_trial
 from footplate.cli.study_import.file_formats import read_study
 from footplate.cli.study_import.finished_study import Choices, FinishedStudy, Span
 from footplate.cli.study_import.optuna_study import finished
-from footplate.cli.study_import.vizier_requests import study_spec, trial_request
+from footplate.cli.study_import.upload import study_spec, trial_request
 from footplate.domain.errors import FailedPrecondition, InvalidArgument
 
 if TYPE_CHECKING:

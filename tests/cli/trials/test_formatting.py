@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from footplate.cli.trials.formatting import duration, figure, sparkline
+from footplate.cli.trials.table import duration, figure, sparkline
 
 
 @pytest.mark.parametrize(

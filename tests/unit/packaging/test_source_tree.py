@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.cli.packaging.source_tree import copy_tree, read_tree
+from footplate.cli.packaging.archive import copy_tree, read_tree
 
 if TYPE_CHECKING:
     from pathlib import Path

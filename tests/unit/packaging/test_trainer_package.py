@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.cli.packaging.build import is_project
-from footplate.cli.packaging.trainer_package import build_package
+from footplate.cli.packaging.trainer_package import build_package, is_project
 from footplate.domain.errors import InvalidArgument
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from footplate.catalogue import load_catalogue
 from footplate.cli.doctor import assessment
-from footplate.cli.doctor.findings import Finding, Verdict
+from footplate.cli.doctor.assessment import Finding, Verdict
 from footplate.container_engine.discovery import find_engine
 from footplate.container_engine.http_request import ask_engine
 from footplate.domain.errors import ServiceError

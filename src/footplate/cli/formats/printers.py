@@ -7,7 +7,7 @@ import io
 import json
 from typing import TYPE_CHECKING
 
-from footplate.cli.formats.field_paths import pruned, read, snake_case
+from footplate.cli.formats.format_spec import pruned, read, snake_case
 from footplate.cli.formats.transforms import apply, text_of, texts_of
 from footplate.cli.table import boxed, table
 from footplate.cli.terminal_text import spell_json
@@ -17,20 +17,19 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from footplate.cli.formats.field_paths import Resource
-    from footplate.cli.formats.format_spec import Column, Layout, Path
+    from footplate.cli.formats.format_spec import Column, Layout, Path, Resource
 
 
 def json_text(found: JsonValue | Resource | Sequence[Resource | None]) -> str:
     return spell_json(found, indent=2, sort_keys=True)
 
 
-def yaml_text(found: JsonValue | Resource) -> str:
+def yaml_text(found: JsonValue | Resource | Sequence[JsonValue], *, sort_keys: bool = True) -> str:
     # Imported here: most commands print no YAML.
     import yaml
 
     text: str = yaml.safe_dump(
-        json.loads(json.dumps(found)), default_flow_style=False, allow_unicode=True, width=1000
+        json.loads(json.dumps(found)), sort_keys=sort_keys, allow_unicode=True, width=1000
     )
     return text.removesuffix("\n...\n").rstrip("\n")  # so ends what is no mapping or list
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from footplate.cli.formats.field_paths import read
+from footplate.cli.formats.format_spec import read
 from footplate.cli.formats.times import iso_duration, strftime
 from footplate.cli.terminal_text import spell_json
 
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from footplate.cli.formats.field_paths import Resource
-    from footplate.cli.formats.format_spec import Argument, Call
+    from footplate.cli.formats.format_spec import Argument, Call, Resource
 
 
 @dataclass(frozen=True)

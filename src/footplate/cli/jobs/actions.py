@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from footplate.cli.follow import Follower, conclude, verdict
-from footplate.cli.follow_output import FollowOutput
+from footplate.cli.follow import Follower, FollowOutput, conclude, verdict
 from footplate.cli.formats.grammar import read_format
 from footplate.cli.formats.printers import print_resources
 from footplate.cli.jobs.events import EventFormatter, restarts, timetable
 from footplate.cli.jobs.job_list import print_jobs, with_restarts
 from footplate.cli.jobs.kinds import KINDS, PENDING, job_commands
 from footplate.cli.keyboard_interrupt import INTERRUPTED
-from footplate.cli.lists.server_filter import prefilter
+from footplate.cli.lists.filter_expression import prefilter
 from footplate.cli.output_format import cell, render, render_list
-from footplate.cli.shell.ssh import ssh
 from footplate.cli.terminal_text import disarm, spell_json
 from footplate.cli.trials.selection import find_trial
 from footplate.cli.trials.show import show_trials
@@ -32,8 +30,7 @@ from footplate.domain.stacks import describe as describe_stacks
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from footplate.cli.formats.field_paths import Resource
-    from footplate.cli.formats.format_spec import Layout
+    from footplate.cli.formats.format_spec import Layout, Resource
     from footplate.cli.jobs.kinds import Kind
     from footplate.cli.lists.listing import Listing
     from footplate.cli.session import Session
@@ -244,6 +241,14 @@ def stacks(session: Session, name: JobName, replicas: tuple[str, ...], layout: s
     else:
         click.echo("\n".join(disarm(line) for line in describe_stacks(comparison).split("\n")))
     sys.exit(int(not comparison.places and not comparison.children))
+
+
+def ssh(session: Session, name: JobName, replica: str, command: str | None) -> None:
+    """Ends the process as the shell ended."""
+    # Imported here: websockets and what speaks it, for this one of the commands.
+    from footplate.cli.shell.ssh import ssh as open_shell
+
+    open_shell(session, name, replica, command)
 
 
 ACTIONS: Mapping[str, Callable[..., None]] = {

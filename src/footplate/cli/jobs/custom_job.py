@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli.config_normalization import as_message
+from footplate.cli.config_file import as_message
 from footplate.cli.jobs.options import put_job_options, put_run_options
 from footplate.cli.jobs.worker_pools import check_pools, make_pool
 from footplate.cli.packaging.image_build import build_image, read_image_name
@@ -28,7 +28,7 @@ from footplate.wire.vertex_v1.models import CustomJobSpec
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from footplate.cli.packaging.built_packages import PackageStore
+    from footplate.cli.packaging.staging import PackageStore
     from footplate.client.records import Job
     from footplate.client.service import Service
     from footplate.client.validation import Checked

@@ -7,18 +7,21 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
-from footplate.cli.catalogue.machine_types import accelerator_option, list_machine_types
+from footplate.cli.catalogue import accelerator_option, list_machine_types
 from footplate.cli.group import Entry, Group
 from footplate.cli.jobs.kinds import CUSTOM
-from footplate.cli.jobs.options import create_options, display_name_option, kms_key_name
+from footplate.cli.jobs.options import (
+    POOL_KEYS,
+    create_options,
+    display_name_option,
+    kms_key_name,
+)
 from footplate.cli.jobs.verbs import entry
-from footplate.cli.jobs.worker_pools import KEYS
 from footplate.cli.keyboard_interrupt import at_interrupt
 from footplate.cli.lists.listing import Listing, list_options
-from footplate.cli.option_values import DictValue, ListValue
+from footplate.cli.option_values import DictValue, ListValue, offered
 from footplate.cli.output_format import render
-from footplate.cli.parameter_completion import offered
-from footplate.cli.session_options import with_session
+from footplate.cli.session import with_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +67,7 @@ def _program_options(function: Callable[P, R]) -> Callable[P, R]:
         click.option(
             "--worker-pool-spec",
             "worker_pools",
-            type=DictValue(KEYS),
+            type=DictValue(POOL_KEYS),
             multiple=True,
             metavar="KEY=VALUE,...",
             help="A worker pool; the first one is the primary replica's. Repeat it for more.",

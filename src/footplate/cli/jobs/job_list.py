@@ -20,8 +20,7 @@ from footplate.domain.errors import ServiceError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from footplate.cli.formats.field_paths import Resource
-    from footplate.cli.formats.format_spec import Layout
+    from footplate.cli.formats.format_spec import Layout, Resource
     from footplate.cli.lists.listing import Listing
     from footplate.client.service import Service
 

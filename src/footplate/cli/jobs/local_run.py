@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
-from footplate.cli.option_groups import gathered
-from footplate.cli.option_values import ListValue, UserArgsCommand
+from footplate.cli.option_values import ListValue, UserArgsCommand, gathered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from footplate.cli.local_runs.gpu_type import GPU_TYPE
-from footplate.cli.local_runs.job_run import PROJECT, run_to_end
-from footplate.cli.local_runs.runtime_check import require_image
+from footplate.cli.defaults import GPU_TYPE
+from footplate.cli.local_runs.job_run import PROJECT, require_image, run_to_end
 from footplate.cli.packaging.image_build import build_image
 from footplate.cli.packaging.local_code import MODULE, LocalCode, package_local_code
 from footplate.cli.packaging.staging import check_names, stage

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 import click
 
 from footplate.cli.group import Entry, Group
-from footplate.cli.option_groups import gathered
-from footplate.cli.option_values import UserArgsCommand
-from footplate.cli.parameter_completion import offered
+from footplate.cli.option_values import UserArgsCommand, gathered, offered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from footplate.cli.jobs.training_job import make_job
-from footplate.cli.local_runs.job_run import PROJECT, run_to_end
-from footplate.cli.local_runs.runtime_check import require_version
+from footplate.cli.local_runs.job_run import PROJECT, require_version, run_to_end
 from footplate.cli.packaging.archive import Source
-from footplate.cli.packaging.build import is_project
-from footplate.cli.packaging.build_progress import build_shown
-from footplate.cli.packaging.module_check import check_module
 from footplate.cli.packaging.staging import check_names, stage
-from footplate.cli.packaging.trainer_package import make_sdist
+from footplate.cli.packaging.trainer_package import (
+    build_shown,
+    check_module,
+    is_project,
+    make_sdist,
+)
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.names import GcsUri
 

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
-from footplate.cli.option_groups import gathered
-from footplate.cli.option_values import DictValue
+from footplate.cli.option_values import DictValue, gathered, offered
 from footplate.cli.output_format import format_option
-from footplate.cli.parameter_completion import offered
-from footplate.cli.session_options import region_option
+from footplate.cli.session import region_option
 from footplate.domain.errors import InvalidArgument
 from footplate.wire.learn_from_label import LABEL
 
@@ -23,6 +21,23 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+LOCAL_KEYS = ("script", "requirements", "extra-packages", "extra-dirs", "output-image-uri")
+
+POOL_KEYS = (
+    "machine-type",
+    "replica-count",
+    "accelerator-type",
+    "accelerator-count",
+    "container-image-uri",
+    "executor-image-uri",
+    "python-module",
+    "local-package-path",
+    *LOCAL_KEYS,
+    "boot-disk-type",
+    "boot-disk-size",
+)
+"""Of --worker-pool-spec."""
 
 _FIELDS = {
     "network": "network",

@@ -11,7 +11,7 @@ from footplate.cli.dry_run import finish
 from footplate.cli.jobs.actions import print_warnings, stream_logs, tell_wait
 from footplate.cli.jobs.kinds import job_commands
 from footplate.cli.keyboard_interrupt import at_interrupt, job_goes_on
-from footplate.cli.packaging.built_packages import BuiltPackages
+from footplate.cli.packaging.staging import BuiltPackages
 from footplate.cli.trials.summary import is_tuning
 from footplate.domain.errors import ServiceError
 from footplate.domain.job_states import State
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from footplate.cli.jobs.options import SubmissionOptions
-    from footplate.cli.packaging.built_packages import PackageStore
+    from footplate.cli.packaging.staging import PackageStore
     from footplate.cli.session import Session
     from footplate.client.records import Job
     from footplate.client.service import Service

@@ -12,9 +12,6 @@ import click
 from footplate.cli.defaults import DEFAULT_REGION
 from footplate.cli.jobs.options import put_learn_from
 from footplate.cli.option_values import enum_name
-from footplate.cli.packaging.build import is_project
-from footplate.cli.packaging.build_progress import build_shown
-from footplate.cli.packaging.module_check import check_module
 from footplate.cli.packaging.staging import (
     check_names,
     read_package,
@@ -22,7 +19,13 @@ from footplate.cli.packaging.staging import (
     staged_uri,
     staging_location,
 )
-from footplate.cli.packaging.trainer_package import build_package, check_package
+from footplate.cli.packaging.trainer_package import (
+    build_package,
+    build_shown,
+    check_module,
+    check_package,
+    is_project,
+)
 from footplate.client.validation import Uploads
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.names import GcsUri
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
 
     from footplate.cli.jobs.training_options import PackageOptions
     from footplate.cli.packaging.archive import Archive
-    from footplate.cli.packaging.built_packages import PackageStore
+    from footplate.cli.packaging.staging import PackageStore
     from footplate.client.records import Job
     from footplate.client.service import Service
     from footplate.client.validation import Checked

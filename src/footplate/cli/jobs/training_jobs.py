@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli.defaults import DEFAULT_REGION
+from footplate.cli.defaults import DEFAULT_REGION, default_region
 from footplate.cli.formats.format_spec import YAML
-from footplate.cli.gcloud_properties import default_region
 from footplate.cli.group import Entry, Group
 from footplate.cli.jobs.kinds import TRAINING
 from footplate.cli.jobs.options import (
@@ -22,10 +21,9 @@ from footplate.cli.jobs.options import (
 from footplate.cli.jobs.training_options import account_options, cluster_options, program_options
 from footplate.cli.jobs.verbs import TRIAL_OPTION, entry
 from footplate.cli.keyboard_interrupt import at_interrupt
-from footplate.cli.option_values import DictValue, ListValue, UserArgsCommand
+from footplate.cli.option_values import DictValue, ListValue, UserArgsCommand, offered
 from footplate.cli.output_format import format_option, render
-from footplate.cli.parameter_completion import offered
-from footplate.cli.session_options import with_session
+from footplate.cli.session import with_session
 from footplate.domain.names import check_training_job_id
 
 if TYPE_CHECKING:

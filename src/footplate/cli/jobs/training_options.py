@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
-from footplate.cli.option_groups import gathered
-from footplate.cli.option_values import DictValue, ListValue
-from footplate.cli.parameter_completion import offered
+from footplate.cli.option_values import DictValue, ListValue, gathered, offered
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from footplate.cli.config_normalization import as_message
+from footplate.cli.config_file import as_message
 from footplate.cli.jobs.options import put_job_options, put_learn_from, put_run_options
 from footplate.cli.option_values import enum_name
 from footplate.domain.errors import InvalidArgument
@@ -14,7 +14,7 @@ from footplate.wire.vertex_v1.models import HyperparameterTuningJob
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from footplate.cli.packaging.built_packages import PackageStore
+    from footplate.cli.packaging.staging import PackageStore
     from footplate.client.records import Job
     from footplate.client.service import Service
     from footplate.client.validation import Checked

@@ -19,7 +19,7 @@ from footplate.cli.jobs.verbs import TRIAL_OPTION, entry
 from footplate.cli.keyboard_interrupt import at_interrupt
 from footplate.cli.option_values import ListValue
 from footplate.cli.output_format import format_option, render
-from footplate.cli.session_options import region_option, with_session
+from footplate.cli.session import region_option, with_session
 from footplate.cli.terminal_text import disarm
 from footplate.domain.errors import InvalidArgument
 

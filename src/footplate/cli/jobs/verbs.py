@@ -9,9 +9,9 @@ import click
 
 from footplate.cli.group import Entry
 from footplate.cli.lists.listing import list_options, uri_option
+from footplate.cli.option_values import offered
 from footplate.cli.output_format import format_option
-from footplate.cli.parameter_completion import offered
-from footplate.cli.session_options import region_option, with_session
+from footplate.cli.session import region_option, with_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable

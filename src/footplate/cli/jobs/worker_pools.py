@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from footplate.cli.jobs.options import LOCAL_KEYS
 from footplate.cli.option_values import enum_name
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.reduction import is_image
@@ -12,22 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from footplate.wire.json_text import JsonObject
-
-LOCAL_KEYS = ("script", "requirements", "extra-packages", "extra-dirs", "output-image-uri")
-
-KEYS = (
-    "machine-type",
-    "replica-count",
-    "accelerator-type",
-    "accelerator-count",
-    "container-image-uri",
-    "executor-image-uri",
-    "python-module",
-    "local-package-path",
-    *LOCAL_KEYS,
-    "boot-disk-type",
-    "boot-disk-size",
-)
 
 _SOFTWARE = ("container-image-uri", "executor-image-uri", "python-module", *LOCAL_KEYS)
 

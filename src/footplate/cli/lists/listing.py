@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
-from footplate.cli.formats.field_paths import read
-from footplate.cli.formats.format_spec import TABLE, Layout
+from footplate.cli.formats.format_spec import TABLE, Layout, read
 from footplate.cli.formats.grammar import read_path
 from footplate.cli.formats.printers import flattened, rank
-from footplate.cli.lists.filter_expression import fields, read_condition
-from footplate.cli.lists.server_filter import with_states
+from footplate.cli.lists.filter_expression import fields, read_condition, with_states
 from footplate.cli.option_values import split_list
 from footplate.cli.output_format import cell, format_option, render_list
 from footplate.cli.terminal_text import disarm
@@ -25,8 +23,7 @@ from footplate.domain.errors import InvalidArgument
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from footplate.cli.formats.field_paths import Resource
-    from footplate.cli.formats.format_spec import Path
+    from footplate.cli.formats.format_spec import Path, Resource
     from footplate.cli.jobs.kinds import States
     from footplate.cli.lists.filter_expression import Condition
 

@@ -1,19 +1,33 @@
-"""Runs a job in a private service to its end."""
+"""Runs a job to its end, in a service that lives as long as the command."""
 
 from __future__ import annotations
 
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from footplate.cli.follow import conclude
-from footplate.cli.local_runs.following import follow
-from footplate.cli.local_runs.private_service import private_service
+import click
+
+from footplate.catalogue import load_catalogue
+from footplate.cli.follow import Follower, FollowOutput, conclude
+from footplate.cli.session import Target
+from footplate.client.service import Service
+from footplate.domain.errors import FailedPrecondition
+from footplate.settings import load_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
-    from footplate.client.service import Service
+    from footplate.client.records import Job
     from footplate.domain.names import JobName
+    from footplate.domain.runtimes import Runtimes
 
 PROJECT = "local"
 """Of all jobs and buckets of a private service."""
@@ -35,3 +49,98 @@ def run_to_end(
             name = send(service)
         job, interrupted = follow(connect, name, named=replicas > 1)
     conclude(job, interrupted=interrupted)
+
+
+def follow(connect: Callable[[], Service], name: JobName, *, named: bool) -> tuple[Job, bool]:
+    """The job as it ended, and whether that was asked for by Ctrl-C."""
+
+    def cancel() -> None:
+        click.echo("\nCancelling the job, and waiting for its end.", err=True)
+        with connect() as service:
+            service.cancel(name)
+
+    with _at_interrupt(cancel) as interrupted:
+        job = Follower(connect, name, FollowOutput(named=named)).run()
+    return job, interrupted.is_set()
+
+
+@contextmanager
+def _at_interrupt(act: Callable[[], None]) -> Iterator[threading.Event]:
+    """In the block the first Ctrl-C is ``act``'s, and sets the event; the next is one as ever."""
+    seen = threading.Event()
+
+    def handle(_number: int, _frame: object) -> None:
+        signal.signal(signal.SIGINT, before)
+        seen.set()
+        # In a thread: the line that is being printed holds the lock of its stream.
+        threading.Thread(target=act, name="cancel", daemon=True).start()
+
+    before = signal.signal(signal.SIGINT, handle)
+    try:
+        yield seen
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+_COMMAND = (sys.executable, "-P", "-m", "footplate.cli.local_runs.serving")
+"""-P: nothing in the directory where the user stands is taken for a module of ours."""
+
+_GPUS = "gpus"
+
+
+@contextmanager
+def private_service(
+    replicas: int, *, gpus: bool = False, seen: Path | None = None
+) -> Iterator[Callable[[], Service]]:
+    """Clients of a service with room for so many replicas.
+
+    ``gpus``: it hands out those of this machine, each as a GPU_TYPE. ``seen``: a folder that
+    programs see even below /tmp, of which each has one of its own.
+
+    At the end of the block what still runs there is cancelled, and awaited; nothing is left.
+
+    Raises:
+        FailedPrecondition: it can't start, or (when a client is asked for) it has died.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="footplate-local-"))
+    process = subprocess.Popen(
+        [*_COMMAND, folder, str(replicas), str(seen or ""), *([_GPUS] if gpus else [])],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,  # Ctrl-C is for this process to understand
+    )
+    try:
+        target = _announced(process)
+
+        def connect() -> Service:
+            if process.poll() is not None:
+                raise FailedPrecondition("the private service has ended")
+            return Service(target.url, target.token)
+
+        yield connect
+    finally:
+        process.communicate()  # closes its standard input, which it takes for the end
+        if folder.exists():  # it was killed; its job keeps running
+            subprocess.run([*_COMMAND, folder], check=False, capture_output=True)
+
+
+def _announced(process: subprocess.Popen[bytes]) -> Target:
+    line = process.stdout.readline() if process.stdout else b""
+    told = json.loads(line) if line else {"error": "its process has ended"}
+    if "error" in told:
+        raise FailedPrecondition(f"the private service can't start: {told['error']}")
+    return Target(told["url"], told["token"])
+
+
+def require_image(uri: str) -> None:
+    """Raises InvalidArgument: the private service wouldn't have its runtime."""
+    _runtimes().for_image(uri, "--executor-image-uri")
+
+
+def require_version(version: str | None, python: str | None) -> None:
+    """Raises InvalidArgument: the private service wouldn't have it, or not with this Python."""
+    _runtimes().for_version(version or "", python or "", "--runtime-version")
+
+
+def _runtimes() -> Runtimes:
+    return load_catalogue(load_settings(os.environ).catalogue).runtimes

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from footplate.backends.local.directory_removal import empty
-from footplate.cli.local_runs.gpu_type import GPU_TYPE
+from footplate.cli.defaults import GPU_TYPE
 from footplate.client.service import Service
 from footplate.domain.errors import ServiceError
 from footplate.domain.sites import Mode

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.packaging.archive import Source, write_tar_gz
-from footplate.cli.packaging.build import build_sdist, is_project
 from footplate.cli.packaging.local_code import (
     check_local_code,
     read_code_files,
     read_extra_packages,
     read_requirements,
 )
+from footplate.cli.packaging.trainer_package import build_sdist, is_project
 from footplate.domain.errors import FailedPrecondition, InvalidArgument
 from footplate.domain.image_reference import DEFAULT_REGISTRY, MalformedReference, parse_reference
 

@@ -10,10 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from footplate.cli.packaging.archive import Archive, Source
-from footplate.cli.packaging.build import build_sdist, is_project
-from footplate.cli.packaging.source_tree import read_tree
-from footplate.cli.packaging.trainer_package import make_sdist
+from footplate.cli.packaging.archive import Archive, Source, read_tree
+from footplate.cli.packaging.trainer_package import build_sdist, is_project, make_sdist
 from footplate.domain.errors import InvalidArgument
 
 PACKAGE = "footplate_local_code"

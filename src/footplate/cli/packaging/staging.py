@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from footplate.cli.formats.transforms import size_text
 from footplate.cli.packaging.archive import Archive
@@ -15,7 +15,28 @@ from footplate.domain.names import GcsUri
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from footplate.cli.packaging.built_packages import PackageStore
+
+class PackageStore(Protocol):
+    """What staging uses of ``client.storage.Storage``."""
+
+    def create_bucket(self, project: str, name: str) -> object:
+        """Raises AlreadyExists."""
+
+    def upload(self, uri: GcsUri, content: bytes, content_type: str) -> object:
+        """Raises NotFound: the bucket isn't there."""
+
+
+class BuiltPackages:
+    """Keeps what would be uploaded, by URI."""
+
+    def __init__(self) -> None:
+        self.contents: dict[str, bytes] = {}
+
+    def create_bucket(self, project: str, name: str) -> None:
+        """Nothing is made."""
+
+    def upload(self, uri: GcsUri, content: bytes, content_type: str) -> None:  # noqa: ARG002
+        self.contents[str(uri)] = content
 
 
 def staging_location(job_id: str, staging_bucket: str | None, job_dir: str | None) -> GcsUri | None:

@@ -2,18 +2,108 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import tempfile
+import tomllib
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from footplate.cli.packaging.archive import Archive, Source, write_tar_gz
-from footplate.cli.packaging.build import build_sdist, is_project
-from footplate.cli.packaging.source_tree import read_tree
+import click
+from uv import find_uv_bin
+
+from footplate.cli.packaging.archive import (
+    Archive,
+    Source,
+    copy_tree,
+    normalise,
+    read_tree,
+    write_tar_gz,
+)
 from footplate.domain.errors import InvalidArgument
+from footplate.domain.formatting import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
+
+_TAIL = 15
+"""Lines of the build's output that an error shows."""
+
+
+def is_project(folder: Path) -> bool:
+    """Whether something there says how to build it; a pyproject.toml of tools only doesn't."""
+    if (folder / "setup.py").is_file():
+        return True
+    try:
+        content = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return False
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidArgument(f"{folder / 'pyproject.toml'} is not TOML: {error}") from None
+    return "project" in content or "build-system" in content
+
+
+def build_sdist(project: Path) -> Archive:
+    """The source distribution of ``project``.
+
+    Raises:
+        InvalidArgument: it doesn't build; shows the end of what the build said.
+    """
+    with tempfile.TemporaryDirectory(prefix="footplate-build-") as scratch:
+        # The copy keeps the folder's name: some setup.py scripts read it.
+        copy, out = Path(scratch, "tree", project.resolve().name or "project"), Path(scratch, "out")
+        copy_tree(project, copy)
+        _run_uv(copy, out, shown=project)
+        built = sorted(out.glob("*.tar.gz"))
+        if not built:
+            raise InvalidArgument(f"the build of {project} made no source distribution")
+        return Archive(built[0].name, normalise(built[0].read_bytes()))
+
+
+def _run_uv(copy: Path, out: Path, *, shown: Path) -> None:
+    uv = [find_uv_bin(), "build", "--sdist", "--no-progress"]
+    done = subprocess.run(
+        [*uv, "--python", sys.executable, "--out-dir", out, copy],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        cwd=copy,
+    )
+    if done.returncode != 0:
+        said = (done.stderr + done.stdout).strip().replace(str(copy), str(shown))
+        tail = "\n".join(f"  {line}" for line in said.splitlines()[-_TAIL:])
+        raise InvalidArgument(
+            f"the package in {shown} doesn't build:\n{tail}\n"
+            "Build it yourself, and give the file with --packages instead of --package-path."
+        )
+
+
+def check_module(
+    module: str, archive: Archive, *, own_build: bool, field: str = "--module-name"
+) -> None:
+    """``own_build``: it is the user's own, and may lay out packages otherwise than files lie.
+
+    Raises InvalidArgument, naming ``field``: the package has no such module.
+    """
+    known = frozenset(_modules(archive))
+    packages = {name.partition(".")[0] for name in known}
+    if module in known or (own_build and module.partition(".")[0] not in packages):
+        return
+    way = nearest(module, known, "modules") if known else "it has no modules that can be run"
+    raise InvalidArgument(f"{field}: {module!r} given, which {archive.name} lacks; {way}")
+
+
+def _modules(archive: Archive) -> Iterator[str]:
+    """Those that can be run, by where their files lie in the distribution."""
+    for member in archive.members():
+        path = PurePosixPath(*PurePosixPath(member).parts[1:])
+        if path.suffix != ".py" or path.name in {"__init__.py", "setup.py"}:
+            continue
+        parts = path.parent.parts if path.name == "__main__.py" else path.with_suffix("").parts
+        yield ".".join(parts[1:] if parts[:1] == ("src",) else parts)
+
 
 VERSION = "0.0.0"
 """What a package without metadata of its own gets, from gcloud as well."""
@@ -118,3 +208,18 @@ def _parity_notes(folder: Path, files: dict[str, Source]) -> tuple[str, ...]:
         f"a setup.py in {folder.parent} that names them works in both places."
     )
     return (note,)
+
+
+def build_shown(package_path: str) -> Archive:
+    """The distribution of the package; what is done, and notes on it, go to stderr.
+
+    Raises:
+        InvalidArgument: it isn't a package, or doesn't build.
+    """
+    folder = Path(package_path).expanduser()
+    if folder.is_dir():  # else the refusal says all
+        click.secho(f"Packaging {package_path}", err=True, dim=True)
+    package = build_package(folder)
+    for note in package.notes:
+        click.secho(f"Note: {note}", err=True, fg="yellow")
+    return package.archive

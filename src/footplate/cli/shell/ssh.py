@@ -7,25 +7,26 @@ import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, NoReturn
 
-import click
-
 from footplate.cli.group import Failure
 from footplate.cli.keyboard_interrupt import INTERRUPTED
+from footplate.cli.shell.terminal import TerminalInput, raw_terminal, terminal_size
 from footplate.cli.trials.summary import is_tuning
+from footplate.client.shell import RemoteShell
 from footplate.domain.errors import FailedPrecondition, ServiceError
 from footplate.domain.job_states import State
 from footplate.domain.replica_names import choose_replica
 from footplate.domain.tuning.trial_programs import said_of_runs
+from footplate.wire.shell_v1 import Exit, Opening, Stream
+from footplate.wire.shell_v1 import Failure as ShellFailure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from typing import ParamSpec, TypeVar
 
     from pydantic import JsonValue
 
     from footplate.cli.session import Session
     from footplate.client.records import Job
-    from footplate.client.shell import RemoteShell
     from footplate.domain.names import JobName
 
     P = ParamSpec("P")
@@ -40,26 +41,6 @@ _SAME_SHELL = 'exec "$0"'
 
 class NoShell(Failure):
     exit_code = FAILED
-
-
-def ssh_options(function: Callable[P, R]) -> Callable[P, R]:
-    """--replica and --command."""
-    for option in (
-        click.option(
-            "--command",
-            "commands",
-            metavar="CMD",
-            help="Run this without a terminal, and end as it does.",
-        ),
-        click.option(
-            "--replica",
-            default="",
-            metavar="NAME",
-            help="Replica; if not given, the primary one.",
-        ),
-    ):
-        function = option(function)
-    return function
 
 
 def ssh(session: Session, name: JobName, replica: str, command: str | None) -> NoReturn:
@@ -77,12 +58,6 @@ def ssh(session: Session, name: JobName, replica: str, command: str | None) -> N
 
 
 def _run(session: Session, name: JobName, replica: str, command: str | None) -> int:
-    # Imported here, like all that takes long to import: start-up time.
-    from footplate.cli.shell.raw_terminal import raw_terminal, terminal_size
-    from footplate.cli.shell.terminal_input import TerminalInput
-    from footplate.client.shell import RemoteShell
-    from footplate.wire.shell_v1 import Opening
-
     with session.connect() as service:
         uri = find_uri(service.job(name), replica)
     interactive = command is None and os.isatty(_STDIN)
@@ -127,9 +102,6 @@ def find_uri(job: Job, replica: str) -> str:
 
 def _follow(shell: RemoteShell) -> int:
     """Bring out what comes, until the shell ends. Raises ServiceError: it was cut off."""
-    from footplate.wire.shell_v1 import Exit, Stream
-    from footplate.wire.shell_v1 import Failure as ShellFailure
-
     target = _STDOUT
     for message in shell:
         match message:

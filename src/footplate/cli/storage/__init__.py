@@ -2,16 +2,292 @@
 
 from __future__ import annotations
 
-from footplate.cli.group import Entry, Group
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from footplate.cli.formats.grammar import read_format
+from footplate.cli.group import Entry, Failure, Group
+from footplate.cli.lists.listing import Listing, list_options, show_list
+from footplate.cli.option_values import offered
+from footplate.cli.progress import Progress
+from footplate.cli.session import with_session
+from footplate.cli.storage.objects import is_pattern, level, matching, parse_urls, place, plan
+from footplate.domain.names import GcsUri
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from footplate.cli.formats.format_spec import Resource
+    from footplate.cli.session import Session
+    from footplate.cli.storage.objects import Transfer
+    from footplate.client.records import StoredObject
+    from footplate.client.storage import Storage
+
+
+@click.command("create")
+@click.argument("urls", nargs=-1, required=True, metavar="gs://BUCKET...")
+@click.option(
+    "--location",
+    "-l",
+    default="",
+    metavar="LOCATION",
+    help="Region, dual-region or multi-region (US, EU, ASIA) of the buckets: jobs in other regions "
+    "get a warning. Their files are in the data directory in any case.  [default: US]",
+)
+@with_session
+def create(session: Session, urls: tuple[str, ...], location: str) -> None:
+    """Create buckets.
+
+    \b
+    Example:
+      footplate storage buckets create gs://stage
+    """
+    with session.connect() as service:
+        for url in urls:
+            bucket = GcsUri.parse(url if "://" in url else f"gs://{url}", "bucket").bucket
+            service.storage.create_bucket(session.project, bucket, location)
+            click.echo(f"Created gs://{bucket}/", err=True)
+
+
+@click.command("delete")
+@click.argument(
+    "urls", nargs=-1, required=True, metavar="gs://BUCKET...", shell_complete=offered("places")
+)
+@with_session
+def delete(session: Session, urls: tuple[str, ...]) -> None:
+    """Delete empty buckets; `footplate storage rm --recursive` deletes what is in them, too.
+
+    \b
+    Example:
+      footplate storage buckets delete gs://stage
+    """
+    with session.connect() as service:
+        for url in urls:
+            bucket = GcsUri.parse(url if "://" in url else f"gs://{url}", "bucket").bucket
+            service.storage.delete_bucket(bucket)
+            click.echo(f"Removed gs://{bucket}/", err=True)
+
+
+@click.command("list")
+@list_options
+@with_session
+def list_(session: Session, listing: Listing) -> None:
+    """List the buckets."""
+    with session.connect() as service:
+        buckets = service.storage.buckets(session.project)
+    found = listing.of(bucket.resource for bucket in buckets)
+    show_list(found, listing, {"NAME": "name", "PROJECT": "project", "CREATED": "timeCreated"})
+
+
+_COLUMNS = {"SIZE": "size", "UPDATED": "updated", "OBJECT": "url"}
+_URLS = read_format("value(url)")
+
+
+@click.command("ls")
+@click.argument(
+    "places", nargs=-1, metavar="[gs://BUCKET[/PATH]...]", shell_complete=offered("places")
+)
+@click.option("--long", "-l", "long_form", is_flag=True, help="Sizes and times, too.")
+@click.option("--recursive", "-r", "-R", is_flag=True, help="What is in folders, too.")
+@list_options
+@with_session
+def ls(
+    session: Session,
+    places: tuple[str, ...],
+    listing: Listing,
+    *,
+    long_form: bool,
+    recursive: bool,
+) -> None:
+    """List buckets, or the objects in one, a folder at a time.
+
+    * and ? stand for what they do in a shell, ** for folders, too. Fields for --filter and
+    --format are url, size and updated.
+
+    \b
+    Examples:
+      footplate storage ls
+      footplate storage ls -l gs://stage/census/
+      footplate storage ls --recursive gs://stage --filter='size>1000000'
+      footplate storage ls 'gs://stage/**.json'
+    """
+    uris = [GcsUri.parse(place, "place") for place in places]
+    with session.connect() as service:
+        if uris:
+            rows = [row for uri in uris for row in _rows(service.storage, uri, recursive=recursive)]
+        else:
+            rows = [{"url": f"gs://{b.name}/"} for b in service.storage.buckets(session.project)]
+        found = listing.of(rows)
+    plain = listing.layout.is_plain_table and not long_form
+    show_list(found, listing.printed(_URLS) if plain else listing, _COLUMNS)
+
+
+def _rows(storage: Storage, uri: GcsUri, *, recursive: bool) -> Iterator[Resource]:
+    """Raises Failure: there is nothing."""
+    if recursive and not uri.path:
+        yield from map(_row, storage.objects(uri))
+    elif recursive or "**" in uri.path:
+        yield from map(_row, matching(storage, uri, recursive=recursive))
+    elif is_pattern(uri.path):
+        yield from map(_row, matching(storage, uri, recursive=False))
+    else:
+        yield from _in_folder(storage, uri)
+
+
+def _in_folder(storage: Storage, uri: GcsUri) -> Iterator[Resource]:
+    """An object of this very name is a match, too."""
+    exact = [o for o in storage.objects(uri) if o.name == uri.path] if uri.path else []
+    yield from map(_row, exact)
+    found = level(storage, uri)
+    if found is None:
+        if exact:
+            return
+        raise Failure(
+            f"nothing exists at {uri}; `footplate storage ls gs://{uri.bucket}` lists all"
+        )
+    for prefix in found.prefixes:
+        yield {"url": f"gs://{uri.bucket}/{prefix}"}
+    yield from map(_row, found.objects)
+
+
+def _row(stored: StoredObject) -> Resource:
+    return {"url": stored.uri, "size": stored.size_bytes, "updated": stored.update_time}
+
+
+@click.command("cp")
+@click.argument(
+    "sources",
+    nargs=-1,
+    required=True,
+    metavar="SOURCE...",
+    shell_complete=offered("places_or_files"),
+)
+@click.argument("target", metavar="DESTINATION", shell_complete=offered("places_or_files"))
+@click.option("--recursive", "-r", "-R", is_flag=True, help="Folders, with all that is in them.")
+@with_session
+def cp(session: Session, sources: tuple[str, ...], target: str, *, recursive: bool) -> None:
+    """Copy files into a bucket, out of one, or from one to another.
+
+    What is there already is replaced.
+
+    \b
+    Examples:
+      footplate storage cp data.csv gs://stage/data/
+      footplate storage cp --recursive data gs://stage
+      footplate storage cp 'gs://stage/census/*.json' .
+    """
+    with session.connect() as service:
+        places = [place(source) for source in sources]
+        transfers = plan(service.storage, places, target, recursive=recursive)
+        with Progress("Copying", len(transfers)) as progress:
+            for transfer in transfers:
+                progress.step(f"Copying {transfer.source} to {transfer.target}")
+                _copy(service.storage, transfer)
+
+
+def _copy(storage: Storage, transfer: Transfer) -> None:
+    source, target = transfer.source, transfer.target
+    if isinstance(source, Path):
+        if isinstance(target, Path):
+            raise click.UsageError("neither is in a bucket: cp copies files of one machine")
+        storage.upload_file(target, source)
+    elif isinstance(target, Path):
+        storage.download_file(source, target)
+    else:
+        storage.copy(source, target)
+
+
+@click.command("cat")
+@click.argument(
+    "urls",
+    nargs=-1,
+    required=True,
+    metavar="gs://BUCKET/OBJECT...",
+    shell_complete=offered("places"),
+)
+@with_session
+def cat(session: Session, urls: tuple[str, ...]) -> None:
+    """Print objects, as they are.
+
+    \b
+    Example:
+      footplate storage cat gs://stage/census/metrics.json
+    """
+    out = sys.stdout.buffer
+    with session.connect() as service:
+        for url in urls:
+            for chunk in service.storage.download(GcsUri.parse(url, "url")):
+                out.write(chunk)
+    out.flush()
+
+
+@click.command("rm")
+@click.argument(
+    "urls",
+    nargs=-1,
+    required=True,
+    metavar="gs://BUCKET/OBJECT...",
+    shell_complete=offered("places"),
+)
+@click.option(
+    "--recursive",
+    "-r",
+    "-R",
+    is_flag=True,
+    help="All that is below a folder; of a bucket alone, the bucket as well.",
+)
+@with_session
+def rm(session: Session, urls: tuple[str, ...], *, recursive: bool) -> None:
+    """Delete objects. Nothing brings them back.
+
+    \b
+    Examples:
+      footplate storage rm gs://stage/census/old.json
+      footplate storage rm --recursive gs://stage/census
+      footplate storage rm 'gs://stage/**.tmp'
+    """
+    uris = parse_urls(urls)
+    for uri in uris:
+        if not uri.path and not recursive:
+            raise click.UsageError(f"{uri} is a bucket; --recursive deletes it, and all in it")
+    with session.connect() as service:
+        for uri in uris:
+            whole = recursive and not uri.path.strip("/")
+            found = (
+                [*service.storage.objects(uri)]
+                if whole
+                else matching(service.storage, uri, recursive=recursive)
+            )
+            for stored in found:
+                service.storage.delete(stored.place)
+                click.echo(f"Removed {stored.uri}", err=True)
+            if whole:
+                service.storage.delete_bucket(uri.bucket)
+                click.echo(f"Removed gs://{uri.bucket}/", err=True)
+
+
+_BUCKETS = Group(
+    "buckets",
+    (
+        Entry("create", create, "Create a bucket."),
+        Entry("delete", delete, "Delete an empty bucket."),
+        Entry("list", list_, "List buckets."),
+    ),
+    help="Create, list and delete buckets.",
+)
+
 
 command = Group(
     "storage",
     (
-        Entry("buckets", "storage.buckets", "Create, list and delete buckets."),
-        Entry("ls", "storage.ls", "List buckets, or the objects in one."),
-        Entry("cp", "storage.cp", "Copy files to and from buckets."),
-        Entry("cat", "storage.cat", "Print an object."),
-        Entry("rm", "storage.rm", "Delete objects."),
+        Entry("buckets", _BUCKETS, "Create, list and delete buckets."),
+        Entry("ls", ls, "List buckets, or the objects in one."),
+        Entry("cp", cp, "Copy files to and from buckets."),
+        Entry("cat", cat, "Print an object."),
+        Entry("rm", rm, "Delete objects."),
     ),
     help="""Manage buckets and their objects.
 

@@ -22,8 +22,8 @@ from footplate.cli.study_import.finished_study import (
     FinishedTrial,
     Measured,
     Span,
+    whole,
 )
-from footplate.cli.study_import.parameter_conditions import whole
 from footplate.domain.errors import InvalidArgument
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from footplate.cli.jobs.kinds import PENDING
 from footplate.cli.terminal_text import pad, width_of
-from footplate.cli.trials.fields import metric_value, seconds
-from footplate.cli.trials.formatting import duration, figure, sparkline
-from footplate.cli.trials.table import result
+from footplate.cli.trials.selection import metric_value, seconds
+from footplate.cli.trials.table import duration, figure, result, sparkline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

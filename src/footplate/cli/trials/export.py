@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from typing import TYPE_CHECKING
 
+from footplate.cli.formats.printers import yaml_text
 from footplate.cli.terminal_text import spell_json
-from footplate.cli.trials.fields import fields
+from footplate.cli.trials.selection import fields
 from footplate.wire.doubles import double_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from pydantic import JsonValue
 
-    from footplate.cli.trials.fields import Value
+    from footplate.cli.trials.selection import Value
     from footplate.client.trials import MeasurementView, TrialsView, TrialView
 
 
@@ -26,7 +26,7 @@ def as_json(view: TrialsView, shown: Sequence[TrialView]) -> str:
 
 
 def as_yaml(view: TrialsView, shown: Sequence[TrialView]) -> str:
-    return yaml_text(_document(view, shown))
+    return yaml_text(_document(view, shown), sort_keys=False)
 
 
 def as_csv(view: TrialsView, shown: Sequence[TrialView]) -> str:
@@ -79,16 +79,6 @@ def csv_cell(value: Value) -> str:
     if value is None:
         return ""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def yaml_text(document: Mapping[str, JsonValue] | Sequence[JsonValue]) -> str:
-    # Imported here: most commands print no YAML.
-    import yaml
-
-    text: str = yaml.safe_dump(
-        json.loads(json.dumps(document)), sort_keys=False, allow_unicode=True, width=1000
-    )
-    return text.rstrip("\n")
 
 
 def _document(view: TrialsView, shown: Sequence[TrialView]) -> dict[str, JsonValue]:

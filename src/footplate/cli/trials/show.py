@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.follow import conclude
+from footplate.cli.formats.printers import yaml_text
 from footplate.cli.jobs.kinds import job_commands
 from footplate.cli.keyboard_interrupt import INTERRUPTED
 from footplate.cli.output_format import render_list
@@ -17,9 +18,8 @@ from footplate.cli.table import table
 from footplate.cli.terminal_text import disarm, spell_json
 from footplate.cli.trials import export
 from footplate.cli.trials.detail import describe_trial
-from footplate.cli.trials.fields import utc_now
-from footplate.cli.trials.prior_studies import earlier_line
-from footplate.cli.trials.selection import find_trial, select
+from footplate.cli.trials.selection import find_trial, select, utc_now
+from footplate.cli.trials.summary import earlier_line
 from footplate.cli.trials.table import best_line, narrow_table, plain_table
 from footplate.cli.trials.watch import watch as watch_table
 from footplate.domain.errors import NotFound
@@ -115,7 +115,7 @@ def _show_curves(session: Session, name: JobName, layout: Layout, chosen: Select
         _echo(render_list(rows, layout, {}))
         return
     if layout.kind == "yaml":
-        click.echo(export.yaml_text([*rows]))
+        click.echo(yaml_text([*rows], sort_keys=False))
         return
     cells = [["" if row[h] is None else str(row[h]) for h in headings] for row in rows]
     if layout.kind == "csv":
@@ -144,7 +144,7 @@ def _show_trial(session: Session, name: JobName, number: int, layout: Layout) ->
             **({"runError": error} if error else {}),
         }
         text = spell_json(document, indent=2)
-        click.echo(text if layout.kind == "json" else export.yaml_text(document))
+        click.echo(text if layout.kind == "json" else yaml_text(document, sort_keys=False))
     else:
         _print_detail(session, view, trial, curve, run)
 

@@ -1,19 +1,21 @@
-"""A tuning job in one row."""
+"""Trials in one row or line: those of a job, and those of earlier studies."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from footplate.cli.formats.format_spec import TABLE
 from footplate.cli.output_format import render
-from footplate.cli.trials.table import best_trials, result
+from footplate.cli.trials.selection import metric_value
+from footplate.cli.trials.table import best_trials, figure, result, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pydantic import JsonValue
 
-    from footplate.client.trials import TrialsView
+    from footplate.client.trials import MeasurementView, PriorStudyView, TrialsView
 
 
 def is_tuning(resource: Mapping[str, JsonValue]) -> bool:
@@ -45,3 +47,40 @@ def _best(view: TrialsView) -> str:
     if len(found) > 1:
         return "trials " + ", ".join(str(trial.number) for trial in found)
     return "".join(f"trial {trial.number}: {result(trial)}" for trial in found)
+
+
+_ENDED = ("SUCCEEDED", "FAILED", "CANCELLED")
+
+
+def earlier_line(view: TrialsView) -> str:
+    """The earlier trials, the best of them, and whether a new one is better; or nothing."""
+    earlier = view.earlier
+    if earlier is None:
+        return ""
+    trials = "1 trial" if earlier.trials == 1 else f"{earlier.trials} trials"
+    if earlier.best is None:
+        return f"Earlier: {trials} of {earlier.source}, none with a result."
+    best = f"the best with {values_of(earlier.best)} ({_which(earlier)})"
+    return f"Earlier: {trials}, {best}. {_compared(view, earlier.best)}"
+
+
+def _which(earlier: PriorStudyView) -> str:
+    of = f"trial {earlier.best_number} of {earlier.source}"
+    point = ", ".join(f"{n}={_shown(v)}" for n, v in earlier.best_parameters.items())
+    return f"{of if earlier.best_number else f'older than {earlier.source}'}: {point}"
+
+
+def _compared(view: TrialsView, earlier: MeasurementView) -> str:
+    """By the one metric of the search."""
+    name, goal = next(iter(view.metrics.items()))
+    best, before = best_trials(view), earlier.values.get(name, math.nan)
+    value = metric_value(best[0], name) if best else None
+    yet = "" if view.state in _ENDED else " yet"
+    if value is None:
+        return f"No new trial has a result{yet}."
+    better = value > before if goal == "MAXIMIZE" else value < before
+    return f"Trial {best[0].number} is better." if better else f"No new trial is better{yet}."
+
+
+def _shown(value: JsonValue) -> str:
+    return figure(value) if isinstance(value, int | float) else str(value)

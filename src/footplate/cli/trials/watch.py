@@ -12,8 +12,8 @@ import click
 from footplate.cli.follow import RETRY_S, TIMEOUT_S
 from footplate.cli.jobs.kinds import PENDING
 from footplate.cli.terminal_text import colourless, disarm
-from footplate.cli.trials.fields import utc_now
-from footplate.cli.trials.prior_studies import earlier_line
+from footplate.cli.trials.selection import utc_now
+from footplate.cli.trials.summary import earlier_line
 from footplate.cli.trials.table import HEADING, best_line, narrow_table, result, why
 from footplate.domain.errors import Unavailable
 
