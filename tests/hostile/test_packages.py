@@ -42,8 +42,11 @@ exec({source!r}, attacker)
 print(json.dumps(attacker["run"]({facts!r})), flush=True)
 print(importlib.metadata.metadata("trainer")["Summary"] or "", flush=True)
 """
-BUILDS_OWN = frozenset({"write_beside_the_working_directory", "have_leaked_descriptors"})
-"""A build lies in a directory of its own, and holds the lock of what it builds."""
+BUILDS_OWN = frozenset(
+    {"write_beside_the_working_directory", "have_leaked_descriptors", "see_command_lines"}
+)
+"""A build lies in a directory of its own, holds the lock of what it builds, and sees the command
+lines of the machine's processes."""
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +69,7 @@ def test_neither_program_nor_build_gets_anything(context: Context) -> None:
         "secrets": [str(data / name) for name in ("secret", "footplate.db", "server.json")],
         "environment": str(CACHE / "runtimes"),
         "buckets": str(data / "buckets"),
+        "alone": True,  # the installer of a build, too, has its user
     }
     sources = {"source": SOURCE, "facts": facts}
     name = context.submit(TASK.format(**sources), setup=SETUP.format(**sources))
