@@ -65,6 +65,7 @@ WORKERS_PER_CORE = 2
 """Tests of servers and of processes wait for most of their time."""
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int | None:
     if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
         return None

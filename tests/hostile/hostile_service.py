@@ -212,6 +212,8 @@ _NAMES = {
     "tensorboard": "1",
     "experiment": "1",
     "number": "1",
+    "service": "ml.googleapis.com",
+    "name": "1",
 }
 
 

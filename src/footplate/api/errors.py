@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _NOT_TRAINING = re.compile(
-    r"/(endpoints|batchPredictionJobs|pipelineJobs|datasets|featurestores|indexes"
+    r"/(endpoints|batchPredictionJobs|datasets|featurestores|indexes"
     r"|indexEndpoints|modelDeploymentMonitoringJobs|deploymentResourcePools"
-    r"|persistentResources|schedules|tensorboards)\b"
+    r"|persistentResources|tensorboards)\b"
 )
 _ML_MODELS = re.compile(r"/v1/projects/[^/]+/(models)\b")
 """AI Platform's models are versions that serve; Vertex AI's are a registry, which is served."""

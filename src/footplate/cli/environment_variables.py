@@ -42,6 +42,9 @@ SECRETS = (
 )
 """Real credentials, and what leads to them: taken out of a program's environment."""
 
+APIS = ("AIPLATFORM", "CLOUDRESOURCEMANAGER", "LOGGING", "ML", "SERVICEUSAGE", "STORAGE")
+"""gcloud's names of those that it is to call at the service."""
+
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 
 
@@ -61,10 +64,7 @@ def google_variables(
     target: Target, project: str, region: str, account: Path, grpc: GrpcTarget | None = None
 ) -> dict[str, str]:
     """For gcloud and every client that has a variable for where it goes."""
-    found = {
-        f"CLOUDSDK_API_ENDPOINT_OVERRIDES_{api}": f"{target.url}/"
-        for api in ("AIPLATFORM", "LOGGING", "ML", "STORAGE")
-    }
+    found = {f"CLOUDSDK_API_ENDPOINT_OVERRIDES_{api}": f"{target.url}/" for api in APIS}
     if target.token:
         found["CLOUDSDK_AUTH_ACCESS_TOKEN"] = target.token
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from footplate.api.cloud_projects import cloud_project_routes
 from footplate.api.footplate_v1 import footplate_routes
 from footplate.api.footplate_v1.catalogue import catalogue_routes
 from footplate.api.footplate_v1.grpc_port import grpc_health, grpc_routes
@@ -101,4 +102,5 @@ def make_routes(
         *model_routes(registry, clock, catalogue),
         *trials_routes(trials, jobs.get, jobs.explain),
         *location_routes(catalogue),
+        *cloud_project_routes(),
     ]

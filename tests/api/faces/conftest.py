@@ -11,6 +11,7 @@ from prometheus_client import CollectorRegistry
 from starlette.routing import Route
 
 from footplate.api.app import create_app
+from footplate.api.cloud_projects import cloud_project_routes
 from footplate.api.health import health_routes
 from footplate.api.locations import location_routes
 from footplate.api.operations import operation_routes
@@ -56,6 +57,7 @@ def build(jobs: MemoryJobs, access: Access, files: MemoryFiles | None = None) ->
         *model_routes(registry, jobs.clock, load_catalogue()),
         *operation_routes(jobs, registry.exists),
         *location_routes(load_catalogue()),
+        *cloud_project_routes(),
         Route("/v1/crash", crash),
         Route("/replica/v1/crash", crash),
     ]

@@ -10,7 +10,7 @@ from footplate.api.tuning_jobs import TuningJobs
 from footplate.api.vertex_v1.custom_jobs import CustomJobs
 from footplate.api.vertex_v1.hyperparameter_tuning_jobs import HyperparameterTuningJobs
 from footplate.api.vertex_v1.training_pipelines import TrainingPipelines
-from footplate.api.vertex_v1.unsupported_resources import absent_routes
+from footplate.api.vertex_v1.unsupported_resources import unsupported_routes
 from footplate.api.web_access import no_shells
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def vertex_routes(
             *_pipeline_routes(
                 TrainingPipelines(jobs, clock, catalogue, version), f"{location}/trainingPipelines"
             ),
-            *absent_routes(location),
+            *unsupported_routes(location),
         ]
     return routes
 

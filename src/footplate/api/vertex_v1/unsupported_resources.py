@@ -1,23 +1,51 @@
-"""Lists of aiplatform v1 that clients ask for beside training, which are empty here."""
+"""What clients of aiplatform v1 ask for beside training: it is empty, or refused with a way out."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from footplate.api.json_route import json_route
+from footplate.domain.errors import Unimplemented
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.routing import Route
 
     from footplate.api.json_route import Call
     from footplate.wire.json_text import JsonObject
 
+REFUSED = {
+    "pipelineJobs": "Footplate runs no Kubeflow pipelines: send their training steps as custom "
+    "jobs (aiplatform.CustomJob, or CustomTrainingJob for a model), and run the pipeline itself "
+    "with kfp.local",
+    "schedules": "Footplate has no schedules: let cron or a systemd timer run the script that "
+    "sends the job",
+    "notebookExecutionJobs": "Footplate runs no notebooks: make a script of it with jupyter "
+    "nbconvert --to script, and send that as a custom job",
+}
 
-def absent_routes(location: str) -> list[Route]:
+
+def unsupported_routes(location: str) -> list[Route]:
     """``location`` is the URL of a location."""
     runs = f"{location}/tensorboards/{{tensorboard}}/experiments/{{experiment}}/runs"
-    return [json_route(runs, {"GET": _nothing})]
+    methods = ("DELETE", "GET", "PATCH", "POST")
+    return [
+        json_route(runs, {"GET": _nothing}),
+        *(
+            json_route(path, dict.fromkeys(methods, _refuser(collection)))
+            for collection in REFUSED
+            for path in (f"{location}/{collection}", f"{location}/{collection}/{{name}}")
+        ),
+    ]
 
 
 def _nothing(_call: Call) -> JsonObject:
     return {}
+
+
+def _refuser(collection: str) -> Callable[[Call], JsonObject]:
+    def refuse(_call: Call) -> JsonObject:
+        raise Unimplemented(REFUSED[collection])
+
+    return refuse

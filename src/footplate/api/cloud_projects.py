@@ -1,0 +1,141 @@
+"""What Google's clients ask of a project: its resource, policy and services, and for tokens.
+
+Every project exists, as everywhere in Footplate, and is open to whoever reaches the service. It
+has no number, for which 0 stands.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from footplate.api.json_route import json_route
+from footplate.api.request_bodies import MAX_JSON_BYTES, read_body
+from footplate.domain.errors import InvalidArgument, NotFound, Unimplemented
+from footplate.domain.formatting import quoted
+from footplate.domain.names import check_project
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from footplate.api.json_route import Call
+    from footplate.wire.json_text import JsonObject
+
+SERVICES = ("aiplatform", "logging", "ml", "storage")
+"""Those of Google's services that have an API here."""
+_NUMBER = "0"
+_TOKEN_S = 3600
+_DONE: JsonObject = {"name": "operations/noop.DONE_OPERATION", "done": True, "response": {}}
+
+
+def cloud_project_routes() -> list[Route]:
+    """Of resource manager v1 and v3, service usage v1, and OAuth's ``/token``."""
+    routes = []
+    for version, get in (("/v1", _project_v1), ("/v3", _project_v3)):
+        project = f"{version}/projects/{{project}}"
+        routes += [
+            json_route(f"{project}:getIamPolicy", {"POST": _policy}),
+            json_route(f"{project}:setIamPolicy", {"POST": _set_policy}),
+            json_route(f"{project}:testIamPermissions", {"POST": _permissions}),
+            json_route(project, {"GET": get}),
+        ]
+    services = "/v1/projects/{project}/services"
+    return [
+        *routes,
+        json_route(services, {"GET": _services}),
+        json_route(f"{services}:batchEnable", {"POST": _enable}),
+        json_route(f"{services}/{{service}}:enable", {"POST": _enable}),
+        json_route(f"{services}/{{service}}", {"GET": _service}),
+        Route("/token", _token, methods=["POST"]),
+    ]
+
+
+def _project_v1(call: Call) -> JsonObject:
+    project = _checked(call)
+    return {
+        "projectNumber": _NUMBER,
+        "projectId": project,
+        "name": project,
+        "lifecycleState": "ACTIVE",
+    }
+
+
+def _project_v3(call: Call) -> JsonObject:
+    project = _checked(call)
+    return {
+        "name": f"projects/{_NUMBER}",
+        "projectId": project,
+        "displayName": project,
+        "state": "ACTIVE",
+    }
+
+
+def _policy(call: Call) -> JsonObject:
+    """An empty one: who reaches the service may do all, and nobody else anything."""
+    _checked(call)
+    return {"version": 1, "etag": "ACAB", "bindings": []}
+
+
+def _set_policy(call: Call) -> JsonObject:
+    _checked(call)
+    raise Unimplemented(
+        "Footplate has no IAM policies: whoever reaches the service may use all projects; the "
+        "setting token says who may, and api_access which programs of jobs"
+    )
+
+
+def _permissions(call: Call) -> JsonObject:
+    """All that are asked for."""
+    _checked(call)
+    asked = call.body().get("permissions", [])
+    if not isinstance(asked, list) or not all(isinstance(each, str) for each in asked):
+        raise InvalidArgument("permissions: a list of strings is expected")
+    return {"permissions": asked}
+
+
+def _services(call: Call) -> JsonObject:
+    project = _checked(call)
+    return {"services": [_describe(project, name) for name in SERVICES]}
+
+
+def _service(call: Call) -> JsonObject:
+    project = _checked(call)
+    name = call.path["service"].removesuffix(".googleapis.com")
+    if name not in SERVICES:
+        raise NotFound(
+            f"there is no service {quoted(call.path['service'])} here; "
+            f"there are {', '.join(SERVICES)} of googleapis.com"
+        )
+    return _describe(project, name)
+
+
+def _enable(call: Call) -> JsonObject:
+    """Nothing needs to be enabled, so that scripts which begin with this go on."""
+    _checked(call)
+    return _DONE
+
+
+def _describe(project: str, service: str) -> JsonObject:
+    host = f"{service}.googleapis.com"
+    return {
+        "name": f"projects/{project}/services/{host}",
+        "parent": f"projects/{project}",
+        "config": {"name": host, "title": host},
+        "state": "ENABLED",
+    }
+
+
+def _checked(call: Call) -> str:
+    project = call.path["project"]
+    check_project(project)
+    return project
+
+
+async def _token(request: Request) -> Response:
+    """An access token of the made-up service account (RFC 6749, 5.1). It grants nothing."""
+    await read_body(request, MAX_JSON_BYTES)
+    token = {"access_token": "footplate", "token_type": "Bearer", "expires_in": _TOKEN_S}
+    return JSONResponse(token, headers={"cache-control": "no-store"})

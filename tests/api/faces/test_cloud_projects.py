@@ -1,0 +1,79 @@
+"""Projects, policies, services and tokens, as Google's clients ask for them."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING
+
+import pytest
+from google.auth.transport.requests import Request
+from google.oauth2 import service_account
+
+from footplate.api.cloud_projects import SERVICES
+from footplate.api.vertex_v1.unsupported_resources import REFUSED
+from footplate.cli.fake_credentials import make_account
+
+if TYPE_CHECKING:
+    import httpx
+
+LOCATION = "/v1/projects/demo/locations/us-central1"
+
+
+def test_a_project_is_described_by_both_versions(http: httpx.Client) -> None:
+    first = http.get("/v1/projects/demo").json()
+    assert (first["projectId"], first["lifecycleState"]) == ("demo", "ACTIVE")
+    third = http.get("/v3/projects/demo").json()
+    assert (third["projectId"], third["state"]) == ("demo", "ACTIVE")
+    assert third["name"] == f"projects/{first['projectNumber']}"
+
+
+def test_a_name_that_no_project_can_have_is_refused(http: httpx.Client) -> None:
+    answer = http.get("/v1/projects/UPPER%20CASE")
+    assert answer.status_code == 400
+    assert "UPPER CASE" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("version", ["v1", "v3"])
+def test_everybody_has_all_permissions_and_no_policy_can_be_set(
+    version: str, http: httpx.Client
+) -> None:
+    project = f"/{version}/projects/demo"
+    asked = {"permissions": ["aiplatform.customJobs.create"]}
+    assert http.post(f"{project}:testIamPermissions", json=asked).json() == asked
+    assert http.post(f"{project}:getIamPolicy").json()["bindings"] == []
+    answer = http.post(f"{project}:setIamPolicy", json={"policy": {}})
+    assert answer.status_code == 501
+    assert "api_access" in answer.json()["error"]["message"]
+    wrong = http.post(f"{project}:testIamPermissions", json={"permissions": "all"})
+    assert wrong.status_code == 400
+
+
+def test_services_that_are_here_are_enabled(http: httpx.Client) -> None:
+    services = "/v1/projects/demo/services"
+    listed = http.get(services, params={"filter": "state:ENABLED"}).json()["services"]
+    assert [each["config"]["name"] for each in listed] == [f"{s}.googleapis.com" for s in SERVICES]
+    assert http.get(f"{services}/ml.googleapis.com").json() == listed[SERVICES.index("ml")]
+    missing = http.get(f"{services}/compute.googleapis.com")
+    assert missing.status_code == 404
+    assert "aiplatform" in missing.json()["error"]["message"]
+    for path in (f"{services}/compute.googleapis.com:enable", f"{services}:batchEnable"):
+        assert http.post(path, json={}).json()["done"] is True
+
+
+def test_the_made_up_account_gets_a_token(url: str) -> None:
+    """With the client that asks for one everywhere: google-auth."""
+    account = make_account(url, "demo", secrets.randbits)
+    credentials = service_account.Credentials.from_service_account_info(account, scopes=["x"])
+    credentials.refresh(Request())
+    assert credentials.valid
+
+
+@pytest.mark.parametrize("collection", REFUSED)
+def test_other_products_are_refused_with_a_way_out(collection: str, http: httpx.Client) -> None:
+    for answer in (
+        http.post(f"{LOCATION}/{collection}", json={}),
+        http.get(f"{LOCATION}/{collection}/1"),
+        http.get(f"/v1beta1/projects/demo/locations/us-central1/{collection}"),
+    ):
+        assert answer.status_code == 501
+        assert answer.json()["error"]["message"] == REFUSED[collection]
