@@ -72,7 +72,11 @@ class User:
     def __init__(self, folder: Path, scratch: Path) -> None:
         self.folder = folder
         self.scratch = scratch
-        own = {"FOOTPLATE_CACHE_DIR": str(CACHE), "FOOTPLATE_STOP_GRACE_S": "5"}
+        own = {
+            "FOOTPLATE_CACHE_DIR": str(CACHE),
+            "FOOTPLATE_STOP_GRACE_S": "5",
+            "FOOTPLATE_TMP_PATHS": str(FOLDER),  # local-run doesn't add it: it copies the package
+        }
         self._environment = {**outside(os.environ), **own, "TMPDIR": str(scratch)}
 
     def start(self, *words: str) -> subprocess.Popen[str]:
