@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import shutil
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -70,12 +71,19 @@ def test_deleted_files_that_are_open_count(tmp_path: Path) -> None:
     with (tmp_path / "work" / "gone").open("wb", buffering=0) as file:
         file.write(b"x" * MB)
         (tmp_path / "work" / "gone").unlink()
-        again = os.dup(file.fileno())
+        holder = subprocess.Popen(
+            ("sleep", "600"),
+            pass_fds=(file.fileno(),),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+    with holder:
         try:
-            assert count(tmp_path / "work", pids=(os.getpid(),)) == 1
+            assert count(tmp_path / "work", pids=(holder.pid,)) == 1
             assert count(tmp_path / "work") == 0
         finally:
-            os.close(again)
+            holder.kill()
 
 
 def test_names_of_a_deep_tree_are_followed(tmp_path: Path) -> None:
