@@ -373,6 +373,7 @@ def test_a_task_as_supervisors_get_it() -> None:
         "build_environment": [],
         "devices": [],
         "host_network": False,
+        "buckets": None,
     }
     assert encode_task(replace(task, allotment=None))["allotment"] is None
 
