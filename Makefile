@@ -26,7 +26,8 @@ test: $(SYNCED)
 # The tests that failed in the last run, one at a time. CI does this, since a test may fail for the
 # load of its machine; one that passes only here is to be mended all the same.
 retest: $(SYNCED)
-	$(BIN)/python -m pytest --last-failed --last-failed-no-failures none
+	$(BIN)/python tools/failed_tests.py > $(VENV)/failed
+	$(BIN)/python -m pytest @$(VENV)/failed
 
 quick: check
 	TEST_PROFILE=quick $(PYTEST) -m "not slow"
