@@ -1,5 +1,5 @@
-"""A hostile program gets nothing, on any level of isolation, whoever runs the service; or the
-``ISOLATION`` event says that it may.
+"""A hostile program gets nothing, on any level of isolation, for services of root and of ordinary
+users; or the ``ISOLATION`` event says that it may.
 """
 
 from __future__ import annotations
@@ -89,8 +89,7 @@ def attack(tmp_path: Path, archive: Path, shared: list[str]) -> Iterator[Attack]
         task["program"]["argv"] = [python, "-c", SOURCE, json.dumps(facts)]
         replica.api.task.update(task)
         end = replica.supervise()
-        if end["kind"] == "UNPREPARED":
-            pytest.skip(end["cause"])
+        skip_if_unprepared(end, options)
         assert end["code"] == 0, replica.api.lines("stderr")
         return replica, json.loads(replica.api.lines()[0])
 
@@ -100,6 +99,16 @@ def attack(tmp_path: Path, archive: Path, shared: list[str]) -> Iterator[Attack]
 
 
 SOURCE = Path(program.__file__).read_text(encoding="utf-8")
+
+
+def skip_if_unprepared(end: dict[str, Any], options: dict[str, Any]) -> None:
+    """Machines differ; where CI runs, only an ordinary user has no control groups."""
+    if end["kind"] != "UNPREPARED":
+        return
+    ordinary = "user" in options or os.geteuid() != 0
+    if os.environ.get("CI") == "true" and not (ordinary and options["isolation"] == "cgroup"):
+        pytest.fail(end["cause"])
+    pytest.skip(end["cause"])
 
 
 def make_facts(replica: Supervised) -> dict[str, Any]:
@@ -204,8 +213,7 @@ def test_nothing_is_left_of_a_program(tmp_path: Path, archive: Path, containment
         end = replica.supervise()
     finally:
         replica.close()
-    if end["kind"] == "UNPREPARED":
-        pytest.skip(end["cause"])
+    skip_if_unprepared(end, options)
     assert (end["code"], replica.api.lines()) == (0, ["left"])
     said = " ".join(replica.api.events("ISOLATION"))
     left = find_living(word)

@@ -1,7 +1,7 @@
 """What Google's clients ask of a project: its resource, policy and services, and for tokens.
 
-Every project exists, as everywhere in Footplate, and is open to whoever reaches the service. It
-has no number, for which 0 stands.
+Every project exists, as everywhere in Footplate, and is open to everyone who reaches the service.
+It has no number, for which 0 stands.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _project_v3(call: Call) -> JsonObject:
 
 
 def _policy(call: Call) -> JsonObject:
-    """An empty one: who reaches the service may do all, and nobody else anything."""
+    """An empty one: everyone who reaches the service may do all."""
     _checked(call)
     return {"version": 1, "etag": "ACAB", "bindings": []}
 
@@ -82,8 +82,8 @@ def _policy(call: Call) -> JsonObject:
 def _set_policy(call: Call) -> JsonObject:
     _checked(call)
     raise Unimplemented(
-        "Footplate has no IAM policies: whoever reaches the service may use all projects; the "
-        "setting token says who may, and api_access which programs of jobs"
+        "Footplate has no IAM policies: everyone who reaches the service may use all projects; "
+        "the setting token says who may, and api_access which programs of jobs"
     )
 
 

@@ -70,7 +70,7 @@ def list_(data_dir: str | None, listing: Listing, *, only_built: bool) -> None:
     """List the runtimes that jobs can name, and what is built of each on this machine.
 
     Sizes are those of what was installed. Files may be shared with uv's own cache, whose size
-    is told apart.
+    is shown separately.
 
     \b
     Examples:

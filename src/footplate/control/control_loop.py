@@ -28,7 +28,7 @@ class Loop:
     def __init__(
         self, step: Callable[[], float | None], name: str, woken: threading.Event | None = None
     ) -> None:
-        """``woken`` is set by whoever must be able to wake the loop before it exists."""
+        """``woken`` wakes the loop; its owner may need it before the loop exists."""
         self._step = step
         self._name = name
         self._woken = threading.Event() if woken is None else woken

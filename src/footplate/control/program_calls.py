@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from footplate.domain.bucket_sharing import EVERY
 from footplate.domain.callers import CallerKind
 from footplate.domain.errors import NotFound, PermissionDenied
 from footplate.domain.names import parse_attempt_id
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from footplate.domain.callers import Caller
     from footplate.domain.jobs import Job
     from footplate.ports.store import Store
-
-_EVERY_PROJECT = "*"
 
 
 class ProgramCalls:
@@ -40,7 +39,7 @@ class ProgramCalls:
                 "programs of jobs may not call this API, and which job this one belongs to is "
                 "unknown"
             )
-        if not self._projects & {job.name.project, _EVERY_PROJECT}:
+        if not self._projects & {job.name.project, EVERY}:
             raise PermissionDenied(
                 f"the program of {job.name} may not call this API: the server's setting "
                 f"api_access doesn't name the project {job.name.project!r}"

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 EVERY = "*"
-"""The pattern of all buckets."""
+"""The pattern of all buckets, and of all projects."""
 
 
 def may_use(bucket: str, owner: str | None, project: str, shared: Sequence[str]) -> bool:

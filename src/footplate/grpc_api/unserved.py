@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from footplate.api.vertex_v1.unsupported_resources import REFUSED
 from footplate.domain.formatting import quoted
 
 _SERVED = "jobs, training pipelines, models, Vizier's studies, operations and locations"
@@ -16,8 +17,10 @@ _BY_SERVICE = {
 
 def why_unserved(name: str) -> str:
     """``name`` is what gRPC calls the method: ``/PACKAGE.SERVICE/METHOD``."""
-    service = name.strip("/").partition("/")[0].rpartition(".")[2]
-    known = _BY_SERVICE.get(service)
-    if known is not None:
-        return f"{known} ({quoted(name)})"
+    service, _, method = name.strip("/").partition("/")
+    resources = {collection.removesuffix("s"): text for collection, text in REFUSED.items()}
+    known = [text for resource, text in resources.items() if resource.lower() in method.lower()]
+    known += filter(None, [_BY_SERVICE.get(service.rpartition(".")[2])])
+    if known:
+        return f"{known[0]} ({quoted(name)})"
     return f"Footplate doesn't serve {quoted(name)} over gRPC; it serves {_SERVED}"

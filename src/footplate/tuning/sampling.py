@@ -47,7 +47,7 @@ class SeenPoints:
 def tried(study: Study) -> SeenPoints:
     """Of this study, and of earlier ones of the same space: those aren't run again either.
 
-    Points that a finite space doesn't have don't count: whoever completes trials of their own
+    Points that a finite space doesn't have don't count: a client that completes trials of its own
     may have tried anything.
     """
     space = study.config.space

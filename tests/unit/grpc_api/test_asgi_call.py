@@ -10,6 +10,7 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from footplate.api.vertex_v1.unsupported_resources import REFUSED
 from footplate.grpc_api.asgi_call import call_app, client_of, request_headers, server_of
 from footplate.grpc_api.transcoding import HttpRequest
 from footplate.grpc_api.unserved import why_unserved
@@ -80,4 +81,6 @@ def test_the_servers_end(
 def test_what_is_not_served_says_so() -> None:
     said = why_unserved("/google.cloud.aiplatform.v1.DatasetService/ListDatasets")
     assert said.startswith("Footplate has no managed datasets")
+    said = why_unserved("/google.cloud.aiplatform.v1.PipelineService/CreatePipelineJob")
+    assert said.startswith(REFUSED["pipelineJobs"])
     assert "it serves jobs" in why_unserved("nonsense")

@@ -95,12 +95,9 @@ def submitting_options(function: Callable[P, R]) -> Callable[P, R]:
     return function
 
 
-def create_options(function: Callable[P, R]) -> Callable[P, R]:
+def account_options(function: Callable[P, R]) -> Callable[P, R]:
+    """What jobs of all kinds have beside their program."""
     for option in (
-        region_option(),
-        submitting_options,
-        kms_options,
-        click.option("--enable-dashboard-access", is_flag=True, help="Kept, of no effect here."),
         click.option(
             "--enable-web-access", is_flag=True, help="Let yourself open shells in its replicas."
         ),
@@ -111,6 +108,18 @@ def create_options(function: Callable[P, R]) -> Callable[P, R]:
         click.option(
             "--labels", type=DictValue(), metavar="KEY=VALUE,...", help="Labels of the job."
         ),
+    ):
+        function = option(function)
+    return function
+
+
+def create_options(function: Callable[P, R]) -> Callable[P, R]:
+    for option in (
+        region_option(),
+        submitting_options,
+        kms_options,
+        click.option("--enable-dashboard-access", is_flag=True, help="Kept, of no effect here."),
+        account_options,
     ):
         function = option(function)
     return function

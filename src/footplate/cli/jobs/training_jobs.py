@@ -13,12 +13,13 @@ from footplate.cli.formats.format_spec import YAML
 from footplate.cli.group import Entry, Group
 from footplate.cli.jobs.kinds import TRAINING
 from footplate.cli.jobs.options import (
+    account_options,
     kms_key_name,
     kms_options,
     learn_from_option,
     submitting_options,
 )
-from footplate.cli.jobs.training_options import account_options, cluster_options, program_options
+from footplate.cli.jobs.training_options import cluster_options, program_options, tf_config_options
 from footplate.cli.jobs.verbs import TRIAL_OPTION, entry
 from footplate.cli.keyboard_interrupt import at_interrupt
 from footplate.cli.option_values import DictValue, ListValue, UserArgsCommand, offered
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     "CLOUDSDK_COMPUTE_REGION, that of gcloud's configuration, or us-central1.",
 )
 @account_options
+@tf_config_options
 @kms_options
 @learn_from_option
 @submitting_options

@@ -126,7 +126,7 @@ def cluster_options(function: Callable[P, R]) -> Callable[P, R]:
     )
 
 
-def account_options(function: Callable[P, R]) -> Callable[P, R]:
+def tf_config_options(function: Callable[P, R]) -> Callable[P, R]:
     for option in (
         click.option("--tpu-tf-version", metavar="VERSION", help="TensorFlow of TPU workers."),
         click.option(
@@ -134,16 +134,6 @@ def account_options(function: Callable[P, R]) -> Callable[P, R]:
             type=click.BOOL,
             metavar="BOOL",
             help="Call the master `chief` in TF_CONFIG (containers only).",
-        ),
-        click.option(
-            "--enable-web-access", is_flag=True, help="Let yourself open shells in its replicas."
-        ),
-        click.option("--network", metavar="NETWORK", help="Kept and shown, of no effect here."),
-        click.option(
-            "--service-account", metavar="EMAIL", help="Ask for access to this API (api_access)."
-        ),
-        click.option(
-            "--labels", type=DictValue(), metavar="KEY=VALUE,...", help="Labels of the job."
         ),
     ):
         function = option(function)

@@ -224,7 +224,7 @@ there is none. The shell ends with the replica's program at the latest.""",
 _ALSO = {
     "stream-logs": """Lines come at once, and none is lost when the server restarts meanwhile. Ends
 with 0 if the job succeeded, with 1 otherwise. Ctrl-C ends the command, not the job.""",
-    "events": "Whoever follows a job with stream-logs sees the same as it happens.",
+    "events": "stream-logs shows the same while it happens.",
 }
 """What follows the text of a verb for every kind of job."""
 

@@ -27,7 +27,7 @@ _SIGNALLED = 128
 def raw_terminal(descriptor: int) -> Iterator[None]:
     """Each key goes to the reader, Ctrl-C too; the terminal is restored afterwards.
 
-    Also if this process is told to end meanwhile, as long as it is told.
+    Also if a signal ends this process meanwhile.
     """
     before = termios.tcgetattr(descriptor)
     handlers = {number: signal.signal(number, _end) for number in _ENDINGS}

@@ -200,14 +200,17 @@ def _copy(storage: Storage, transfer: Transfer) -> None:
         storage.copy(source, target)
 
 
-@click.command("cat")
-@click.argument(
+_objects_argument = click.argument(
     "urls",
     nargs=-1,
     required=True,
     metavar="gs://BUCKET/OBJECT...",
     shell_complete=offered("places"),
 )
+
+
+@click.command("cat")
+@_objects_argument
 @with_session
 def cat(session: Session, urls: tuple[str, ...]) -> None:
     """Print objects, as they are.
@@ -225,13 +228,7 @@ def cat(session: Session, urls: tuple[str, ...]) -> None:
 
 
 @click.command("rm")
-@click.argument(
-    "urls",
-    nargs=-1,
-    required=True,
-    metavar="gs://BUCKET/OBJECT...",
-    shell_complete=offered("places"),
-)
+@_objects_argument
 @click.option(
     "--recursive",
     "-r",

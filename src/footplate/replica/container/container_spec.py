@@ -96,7 +96,7 @@ def _describe_limits(limits: Limits | None) -> dict[str, Any]:
 
 
 def _forbid_core_dumps(engine: str) -> dict[str, Any]:
-    """Podman raises the other limits to its maximum when it is told one, which may be forbidden."""
+    """Podman raises all other limits to its maximum when it gets one, which may be forbidden."""
     if _is_podman(engine):
         return {}
     return {"Ulimits": [{"Name": "core", "Soft": 0, "Hard": 0}]}

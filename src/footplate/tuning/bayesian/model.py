@@ -4,8 +4,8 @@ uses.
 All is keyed to how many trials have ended, in the order of their ends, never to time: the same
 trials lead to the same models and points on a machine that is busy. Models form a chain: the one of
 a count is ``refit(the study with its first so many ended trials, the model of the count before)``.
-Past some trials each model begins anew: whoever needs one of a study with a thousand trials that
-ended at once makes that one, and not a hundred that lead to it.
+Past some trials each model begins anew: for a study with a thousand trials that
+ended at once only that one is made, and not a hundred that lead to it.
 
 ``inherited``: how many ended trials of earlier studies count like own ones (``finished_count`` of
 the study without trials of its own). Where there are many, own ones change less.
