@@ -47,6 +47,7 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = DEFAULT_PORT
     grpc_port: int | None = None
+    proxy_port: int | None = None
     token: str | None = None
     database_url: str | None = None
     cache_dir: Path | None = None
@@ -90,6 +91,11 @@ class Settings:
     def database(self) -> str:
         """Where the store is: SQLite in the data directory unless said otherwise."""
         return self.database_url or f"sqlite:///{self.data_dir / 'footplate.db'}"
+
+    @property
+    def serves_grpc(self) -> bool:
+        """Programs that use the proxy need gRPC, too: at a free port, unless one is set."""
+        return self.grpc_port is not None or self.proxy_port is not None
 
     @property
     def cache(self) -> Path:
@@ -333,6 +339,7 @@ _READERS: dict[str, Callable[[object], object]] = {
     "host": _text,
     "port": _whole(0, 65535),
     "grpc_port": _whole(0, 65535),
+    "proxy_port": _whole(0, 65535),
     "token": _text,
     "database_url": _text,
     "cache_dir": _path,

@@ -37,6 +37,8 @@ _PROGRAMS_PREFIXES = (
 )
 """What programs reach with the key of their address as token, too: gcloud uploads at the root."""
 _CHECKED = ("http", "websocket")
+SERVED_HOST = "footplate.served_host"
+"""In the scope of what came through the proxy: the name that the client asked it for."""
 _PROTECTION = (
     (b"x-content-type-options", b"nosniff"),
     (b"content-security-policy", b"sandbox; default-src 'none'"),
@@ -83,11 +85,12 @@ class SameOrigin:
                 message["headers"] = given + [line for line in _PROTECTION if line[0] not in names]
             await send(message)
 
-        self._check(_values(scope, b"host"), _values(scope, b"origin"))
+        served = scope.get(SERVED_HOST)
+        self._check(_values(scope, b"host"), _values(scope, b"origin"), served)
         await self._app(scope, receive, protect)
 
-    def _check(self, hosts: list[str], origins: list[str]) -> None:
-        if len(hosts) != 1 or not self._allows(hosts[0]):
+    def _check(self, hosts: list[str], origins: list[str], served: str | None) -> None:
+        if len(hosts) != 1 or not (self._allows(hosts[0]) or _is_served(hosts[0], served)):
             raise PermissionDenied(
                 f"Host {', '.join(hosts)[:200]!r} is refused; call 127.0.0.1 or localhost, or "
                 "have the operator allow the name (setting allowed_hosts)"
@@ -156,6 +159,12 @@ def lead_to_key(scope: Scope, key: str) -> Scope:
 def _values(scope: Scope, name: bytes) -> list[str]:
     """Of a header, without what starlette's own makes of all others for each that is asked for."""
     return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
+
+
+def _is_served(host: str, served: str | None) -> bool:
+    """Whether a request in a tunnel is for the host that the tunnel was asked for."""
+    match = _HOST.fullmatch(host)
+    return match is not None and served is not None and match[1].lower().rstrip(".") == served
 
 
 def _is_loopback(name: str) -> bool:

@@ -31,7 +31,16 @@ if TYPE_CHECKING:
     metavar="ADDRESS",
     help="Address to answer at; others than 127.0.0.1 want FOOTPLATE_TOKEN.",
 )
-def command(port: int | None, data_dir: str | None, host: str | None) -> None:
+@click.option(
+    "--proxy",
+    type=click.IntRange(0, 65535),
+    is_flag=False,
+    flag_value=8472,
+    metavar="[PORT]",
+    help="Serve programs in any language under Google's own host names, by a proxy: at PORT, 0 "
+    "for a free one; 8472 unless given.  [env: FOOTPLATE_PROXY_PORT]",
+)
+def command(port: int | None, data_dir: str | None, host: str | None, proxy: int | None) -> None:
     """Start the service on this machine, in the foreground.
 
     Ctrl-C stops the service only: its jobs keep running, and the next `footplate up` resumes them
@@ -41,12 +50,13 @@ def command(port: int | None, data_dir: str | None, host: str | None) -> None:
     Examples:
       footplate up
       footplate up --port 0 --data-dir ./footplate-data
+      footplate up --proxy
     """
     # Imported here: a server takes longer to import than a help text may take.
     from footplate.server import describe_machine, serve
     from footplate.settings import load_settings, strays
 
-    options = {"port": port, "data_dir": data_dir, "host": host}
+    options = {"port": port, "data_dir": data_dir, "host": host, "proxy_port": proxy}
     settings = load_settings(os.environ, options)
     for sentence in strays(os.environ):
         click.secho(f"Warning: {sentence}", err=True, fg="yellow")

@@ -80,6 +80,14 @@ def request_headers(metadata: Sequence[tuple[str, str | bytes]], host: str) -> H
     return [(b"host", host.encode()), *passed]
 
 
+def authorized(headers: Headers, authorization: str | None) -> Headers:
+    """With this in place of what the caller sends; None: as they are."""
+    if authorization is None:
+        return headers
+    others = [line for line in headers if line[0] != b"authorization"]
+    return [*others, (b"authorization", authorization.encode())]
+
+
 def client_of(peer: str) -> Address | None:
     """Of gRPC's ``ipv4:127.0.0.1:50000`` or ``ipv6:[::1]:50000``; None: no address of TCP."""
     kind, _, address = unquote(peer).partition(":")

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 import grpc
 
 from footplate.domain.errors import Code, ServiceError
-from footplate.grpc_api.asgi_call import call_app, client_of, request_headers, server_of
+from footplate.grpc_api.asgi_call import (
+    authorized,
+    call_app,
+    client_of,
+    request_headers,
+    server_of,
+)
 from footplate.grpc_api.transcoding import Failure, Transcoder
 from footplate.grpc_api.unserved import why_unserved
 from footplate.wire.status import error_json
@@ -16,6 +22,7 @@ from footplate.wire.status import error_json
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
+    from footplate.grpc_api.relayed_calls import RelayedCallers
     from footplate.grpc_api.schema import Method, Schema
 
 STATUS_DETAILS = "grpc-status-details-bin"
@@ -26,10 +33,19 @@ class GrpcPort(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no typ
     """``http_host``: the name and port of the HTTP server, which its answers may show.
 
     ``listen_host`` and ``port`` are where gRPC listens; the port is set before the first call.
+    Calls that the proxy relays count as those of its clients.
     """
 
-    def __init__(self, app: ASGIApp, schema: Schema, http_host: str, listen_host: str) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        schema: Schema,
+        http_host: str,
+        listen_host: str,
+        relayed: RelayedCallers,
+    ) -> None:
         self.port = 0
+        self._relayed = relayed
         self._listen_host = listen_host
         self._app = app
         self._methods = schema.methods
@@ -50,6 +66,10 @@ class GrpcPort(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no typ
             headers = request_headers(context.invocation_metadata(), self._http_host)
             client = client_of(context.peer())
             server = server_of(client, self._listen_host, self.port)
+            relayed = None if client is None else self._relayed.get(client)
+            if relayed is not None:
+                client, server = relayed.client, relayed.server
+                headers = authorized(headers, relayed.authorization)
             status, body = await call_app(self._app, request, headers, client, server)
             if status < 300:
                 return transcoder.answer(method, body)

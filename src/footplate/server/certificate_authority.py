@@ -1,7 +1,8 @@
 """The certificate authority of a data directory, made at the first start that needs it.
 
 Its key never leaves the data directory. What it signs is made anew at each start, and stays in
-memory: clients need the authority's certificate alone.
+memory: clients need the authority's certificate alone. A start renews the certificate in good time,
+with the same key: clients that have the one before trust what is signed until that one's own end.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 LIFE = timedelta(days=3650)
 LEAF_LIFE = timedelta(days=825)
 """The longest that all clients accept."""
+RENEWED_BEFORE = LEAF_LIFE
+"""Its end; so that nothing that it signs outlives it."""
 _CLOCK_SKEW = timedelta(days=1)
 
 
@@ -86,12 +89,19 @@ def open_authority(data_dir: DataDir, now: datetime) -> CertificateAuthority:
             f"{data_dir.authority_file} is spoilt: put it back from a copy, or remove it to get a "
             "new certificate authority"
         )
+    if certificate.not_valid_after_utc - now < RENEWED_BEFORE:
+        pem = _certify(key, now)
+        data_dir.replace_authority(pem)
+        certificate = x509.load_pem_x509_certificate(pem)
     return CertificateAuthority(key, certificate)
 
 
 def _make(now: datetime) -> bytes:
+    return _certify(ec.generate_private_key(ec.SECP256R1()), now)
+
+
+def _certify(key: ec.EllipticCurvePrivateKey, now: datetime) -> bytes:
     """The key and the certificate in one file, so that neither is ever there alone."""
-    key = ec.generate_private_key(ec.SECP256R1())
     subject = _name("Footplate: certificate authority of a data directory")
     usage = x509.KeyUsage(
         digital_signature=False,

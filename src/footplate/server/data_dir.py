@@ -136,6 +136,9 @@ class DataDir:
             return self.authority_file.read_bytes()
         return _once(self.authority_file, make())
 
+    def replace_authority(self, content: bytes) -> None:
+        self._replace(self.authority_file, content)
+
     def identity(self) -> Identity:
         """Made at first use. A directory with SQLite's file in it belongs to that.
 

@@ -12,14 +12,15 @@ from footplate.api.request_bodies import MAX_JSON_BYTES
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.grpc_api.port import GrpcPort
 from footplate.grpc_api.schema import load_schema
-from footplate.server.certificate_authority import GOOGLE_NAMES, LOCAL_NAMES, open_authority
+from footplate.server.certificate_authority import GOOGLE_NAMES, LOCAL_NAMES
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from starlette.types import ASGIApp
 
-    from footplate.server.data_dir import DataDir
+    from footplate.grpc_api.relayed_calls import RelayedCallers
+    from footplate.server.certificate_authority import CertificateAuthority
     from footplate.settings import Settings
 
 _OPTIONS = (
@@ -31,11 +32,13 @@ _OPTIONS = (
 class GrpcListener:
     """``url`` is where the HTTP server answers; ``port`` is known once it has started."""
 
-    def __init__(self, settings: Settings, data_dir: DataDir, url: str, now: datetime) -> None:
+    def __init__(
+        self, settings: Settings, authority: CertificateAuthority, url: str, now: datetime
+    ) -> None:
         self.port: int | None = None
+        self.relayed: RelayedCallers = {}
         self._settings = settings
         self._url = urlsplit(url)
-        authority = open_authority(data_dir, now)
         self.certificate = authority.certificate.decode()
         names = (*LOCAL_NAMES, self._url.hostname or "", *settings.allowed_hosts, *GOOGLE_NAMES)
         self._pair = authority.sign((name for name in names if name), now)
@@ -44,8 +47,8 @@ class GrpcListener:
 
     async def start(self, app: ASGIApp) -> None:
         """Raises InvalidArgument: the port is taken."""
-        host, port = self._settings.host, self._settings.grpc_port
-        handler = GrpcPort(app, self._schema, self._url.netloc, host)
+        host, port = self._settings.host, self._settings.grpc_port or 0
+        handler = GrpcPort(app, self._schema, self._url.netloc, host, self.relayed)
         server = grpc.aio.server(handlers=(handler,), options=_OPTIONS)
         address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         pair = (self._pair.key, self._pair.certificate)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from footplate.api.cloud_projects import cloud_project_routes
 from footplate.api.footplate_v1 import footplate_routes
 from footplate.api.footplate_v1.catalogue import catalogue_routes
-from footplate.api.footplate_v1.grpc_port import grpc_health, grpc_routes
 from footplate.api.footplate_v1.package_checks import package_check_routes
 from footplate.api.footplate_v1.quotas import quota_routes
 from footplate.api.footplate_v1.stacks import stacks_routes
+from footplate.api.footplate_v1.tls_ports import tls_health, tls_routes
 from footplate.api.footplate_v1.trials import trials_routes
 from footplate.api.footplate_v1.usage import usage_routes
 from footplate.api.footplate_v1.validation import validation_routes
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
     from footplate.api.footplate_v1 import About, ServerView
-    from footplate.api.footplate_v1.grpc_port import GrpcServed
+    from footplate.api.footplate_v1.tls_ports import TlsPorts
     from footplate.api.logging_v2 import Followers
     from footplate.control.models import ModelRegistry
     from footplate.server.context import ServiceContext
@@ -54,7 +54,7 @@ def make_routes(
     followers: Followers,
     end: Callable[[], None],
     servers: Callable[[], Sequence[ServerView]],
-    grpc: GrpcServed | None,
+    tls: TlsPorts | None,
 ) -> list[BaseRoute]:
     """They are tried one by one: what each job needs, and who waits for one asks, comes first.
 
@@ -77,11 +77,11 @@ def make_routes(
         *health_routes(
             about.version,
             make_registry(status, replicas.reduced),
-            lambda: {**disk.probe(), **grpc_health(grpc)},
+            lambda: {**disk.probe(), **tls_health(tls)},
         ),
         *shell_routes(replicas.shells, replicas.tokens, context.notifications.watchers.add),
         *footplate_routes(status, context.store, about, end, servers, disk.trouble),
-        *grpc_routes(grpc),
+        *tls_routes(tls),
         *usage_routes(context.usage, jobs.get),
         *catalogue_routes(catalogue),
         *quota_routes(parts.quotas),

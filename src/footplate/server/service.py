@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -26,7 +25,6 @@ from footplate.server.bucket_owners import assign_buckets
 from footplate.server.cluster_member import ClusterMember
 from footplate.server.context import ServiceContext
 from footplate.server.drain import Drain
-from footplate.server.grpc_extra import load_listener
 from footplate.server.job_services import JobServices
 from footplate.server.leader_services import LeaderServices
 from footplate.server.leadership import LeadershipServices
@@ -37,13 +35,14 @@ from footplate.server.program_users import resolve
 from footplate.server.replica_services import ReplicaServices
 from footplate.server.routes import make_routes
 from footplate.server.socket_owner import is_available
+from footplate.server.tls_extra import load_listeners
 from footplate.server.tuning_services import TuningServices
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from footplate.server.data_dir import DataDir
-    from footplate.server.grpc_listener import GrpcListener
+    from footplate.server.tls_listeners import TlsListeners
     from footplate.settings import Settings
 
 
@@ -88,7 +87,7 @@ class Service:
             context, leadership_services.begin, leadership_services.end
         )
         self._draining = Drain(lambda: parts.status.active() or parts.status.trials(), stop)
-        self.grpc = _make_grpc(settings, data_dir, url)
+        self.tls = _make_tls(settings, data_dir, url)
         self.app = self._make_app()
 
     def _make_app(self) -> EndOfStream:
@@ -105,7 +104,7 @@ class Service:
             followers,
             self._draining.begin,
             self._servers,
-            self.grpc,
+            self.tls,
         )
         access = Access.at(url, settings.token, settings.allowed_hosts)
         access = replace(access, check_key=self._replicas.programs.check)
@@ -156,8 +155,6 @@ class Service:
         self._context.close()
 
 
-def _make_grpc(settings: Settings, data_dir: DataDir, url: str) -> GrpcListener | None:
-    if settings.grpc_port is None:
-        return None
-    # Certificates are checked by the clock of the wall, whatever ours makes of its jumps.
-    return load_listener(settings.grpc_port)(settings, data_dir, url, datetime.now(UTC))
+def _make_tls(settings: Settings, data_dir: DataDir, url: str) -> TlsListeners | None:
+    kind = load_listeners(settings)
+    return None if kind is None else kind(settings, data_dir, url)

@@ -16,9 +16,9 @@ from footplate.domain.errors import FailedPrecondition
 from footplate.server.bounded_http import BoundedRequests
 from footplate.server.bounded_websocket import BoundedWebSocket
 from footplate.server.data_dir import DataDir
-from footplate.server.grpc_extra import load_listener
 from footplate.server.listener import check_free, listen, url_of
 from footplate.server.service import Service
+from footplate.server.tls_extra import load_listeners
 from footplate.wire.shell_v1 import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def serve(settings: Settings, on_ready: Ready) -> int:
     sys.setswitchinterval(_TURN_S)
     data_dir = DataDir(settings.data_dir, settings.reserve_mb << 20)
     data_dir.make()
-    _check_grpc(settings)
+    _check_tls_ports(settings)
     shared = not settings.database.startswith("sqlite:")
     with (
         data_dir.claimed(shared=shared),
@@ -81,11 +81,12 @@ def serve(settings: Settings, on_ready: Ready) -> int:
             return 0 if service.shares_database() else sum(service.status.active().values())
 
 
-def _check_grpc(settings: Settings) -> None:
+def _check_tls_ports(settings: Settings) -> None:
     """Raises InvalidArgument before anything is started."""
-    if settings.grpc_port is not None:
-        load_listener(settings.grpc_port)
-        check_free(settings.host, settings.grpc_port, "grpc_port")
+    load_listeners(settings)
+    for name, port in (("grpc_port", settings.grpc_port), ("proxy_port", settings.proxy_port)):
+        if port is not None:
+            check_free(settings.host, port, name)
 
 
 def _make_service(
@@ -147,8 +148,8 @@ class _Server(uvicorn.Server):
             signal.signal(number, handler)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        if self._service.grpc is not None:
-            await self._service.grpc.start(self._service.app)
+        if self._service.tls is not None:
+            await self._service.tls.start(self._service.app, self.config, self.server_state)
         await super().startup(sockets=sockets)
         self._service.start()
         leader = self._service.cluster_member.leader_url
@@ -159,8 +160,8 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._service.control_requests.close()  # or its open questions would hold up the end
-        if self._service.grpc is not None:
-            await self._service.grpc.stop(_GRACE_S)
+        if self._service.tls is not None:
+            await self._service.tls.stop(_GRACE_S)
         await super().shutdown(sockets=sockets)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,12 @@ from cryptography import x509
 from cryptography.x509.verification import PolicyBuilder, Store, VerificationError
 
 from footplate.domain.errors import FailedPrecondition
-from footplate.server.certificate_authority import LEAF_LIFE, open_authority
+from footplate.server.certificate_authority import (
+    LEAF_LIFE,
+    LIFE,
+    RENEWED_BEFORE,
+    open_authority,
+)
 from footplate.server.data_dir import DataDir
 
 if TYPE_CHECKING:
@@ -53,6 +58,29 @@ def test_it_is_made_once_and_readable_by_its_user_alone(data_dir: DataDir) -> No
     assert stat.S_IMODE(data_dir.authority_file.stat().st_mode) == 0o600
     chain = second.sign(("localhost",), NOW).certificate
     check(chain, first.certificate, x509.DNSName("localhost"))
+
+
+def test_a_start_renews_it_in_good_time_and_clients_of_the_one_before_go_on(
+    data_dir: DataDir,
+) -> None:
+    first = open_authority(data_dir, NOW)
+    almost = NOW + LIFE - RENEWED_BEFORE
+    assert open_authority(data_dir, almost).certificate == first.certificate
+
+    later = almost + timedelta(days=1)
+    renewed = open_authority(data_dir, later)
+
+    assert renewed.certificate != first.certificate
+    assert open_authority(data_dir, later).certificate == renewed.certificate
+    assert stat.S_IMODE(data_dir.authority_file.stat().st_mode) == 0o600
+    chain = renewed.sign(("localhost",), later).certificate
+    for trusted in (first.certificate, renewed.certificate):
+        check(chain, trusted, x509.DNSName("localhost"), later + timedelta(days=1))
+    after = NOW + LIFE + timedelta(days=1)
+    chain = renewed.sign(("localhost",), after).certificate
+    check(chain, renewed.certificate, x509.DNSName("localhost"), after)
+    with pytest.raises(VerificationError):
+        check(chain, first.certificate, x509.DNSName("localhost"), after)
 
 
 def test_another_directory_has_another_one(tmp_path: Path) -> None:

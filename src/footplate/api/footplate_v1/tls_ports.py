@@ -1,0 +1,60 @@
+"""Says where gRPC and the proxy are, and whom their clients have to trust."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from footplate.api.json_route import json_route
+from footplate.domain.errors import FailedPrecondition
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from starlette.routing import Route
+
+    from footplate.api.json_route import Call
+    from footplate.wire.json_text import JsonObject
+
+
+class TlsPorts(Protocol):
+    """A port is None until it is answered; ``certificate`` is the authority's, in PEM."""
+
+    @property
+    def grpc_port(self) -> int | None: ...
+
+    @property
+    def proxy_port(self) -> int | None: ...
+
+    @property
+    def certificate(self) -> str: ...
+
+    def refused_hosts(self) -> Sequence[str]: ...
+
+
+def tls_health(ports: TlsPorts | None) -> JsonObject:
+    """What ``/healthz`` says of them."""
+    if ports is None:
+        return {}
+    found = {"grpcPort": ports.grpc_port, "proxyPort": ports.proxy_port}
+    return {name: port for name, port in found.items() if port is not None}
+
+
+def tls_routes(ports: TlsPorts | None) -> list[Route]:
+    def authority(_call: Call) -> JsonObject:
+        if ports is None:
+            raise FailedPrecondition(
+                "this server has no gRPC port and no proxy: see the settings grpc_port, proxy_port"
+            )
+        return {"certificate": ports.certificate}
+
+    def proxy(_call: Call) -> JsonObject:
+        if ports is None or ports.proxy_port is None:
+            raise FailedPrecondition(
+                "this server has no proxy: `footplate up --proxy` starts it with one"
+            )
+        return {"port": ports.proxy_port, "refusedHosts": list(ports.refused_hosts())}
+
+    return [
+        json_route("/footplate/v1/certificateAuthority", {"GET": authority}),
+        json_route("/footplate/v1/proxy", {"GET": proxy}),
+    ]

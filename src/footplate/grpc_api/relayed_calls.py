@@ -1,0 +1,25 @@
+"""Whose connections the proxy relays to the gRPC port, by the address of its own end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from footplate.grpc_api.asgi_call import Address
+
+
+@dataclass(frozen=True)
+class RelayedCaller:
+    """``client`` and ``server`` are the ends of the caller's connection to the proxy.
+
+    ``authorization`` replaces what the caller sends; None: nothing does.
+    """
+
+    client: Address
+    server: Address
+    authorization: str | None
+
+
+RelayedCallers = dict["Address", RelayedCaller]
+"""An entry exists as long as its connection. Used in the server's event loop alone."""

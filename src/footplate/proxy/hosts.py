@@ -1,0 +1,65 @@
+"""Lists the hosts of Google's that the proxy answers for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+SERVED = (
+    r"(?:[a-z0-9-]+-)?aiplatform\.googleapis\.com",  # us-central1-aiplatform.googleapis.com
+    r"aiplatform\.[a-z0-9-]+\.rep\.googleapis\.com",
+    r"(?:[a-z0-9-]+-)?ml\.googleapis\.com",
+    r"(?:[a-z0-9._-]+\.)?storage\.googleapis\.com",  # BUCKET.storage.googleapis.com
+    r"cloudresourcemanager\.googleapis\.com",
+    r"iam\.googleapis\.com",
+    r"iamcredentials\.googleapis\.com",
+    r"logging\.googleapis\.com",
+    r"oauth2\.googleapis\.com",
+    r"serviceusage\.googleapis\.com",
+    r"www\.googleapis\.com",
+    r"accounts\.google\.com",
+)
+METADATA = frozenset({"metadata", "metadata.google.internal", "169.254.169.254", "fd20:ce::254"})
+"""Where programs on Google's machines ask for credentials: refused in words of its own."""
+EXAMPLES = ("aiplatform", "ml", "storage", "logging", "oauth2", "www")
+"""Of what is served, for messages."""
+MAX_HOST = 253
+_SERVED = re.compile("|".join(SERVED))
+_NAME = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
+_BUCKET_HOST = ".storage.googleapis.com"
+
+
+@dataclass(frozen=True)
+class ServedHost:
+    """``bucket``: the one whose objects are at ``/``, as the name of the host says; else empty."""
+
+    name: str
+    bucket: str = ""
+
+    @property
+    def is_storage(self) -> bool:
+        return self.name.endswith("storage.googleapis.com")
+
+
+def normalize(host: str) -> str | None:
+    """A name in lower case without its last dot, or an address; None: it is neither."""
+    name = host.lower().removesuffix(".")
+    if name.startswith("[") and name.endswith("]"):
+        name = name[1:-1]
+        if ":" not in name:
+            return None
+    if len(name) <= MAX_HOST and _NAME.fullmatch(name):
+        return name
+    try:
+        return str(ip_address(name))
+    except ValueError:
+        return None
+
+
+def find_host(name: str) -> ServedHost | None:
+    """``name`` as ``normalize`` gives it; None: the proxy doesn't answer for it."""
+    if _SERVED.fullmatch(name) is None:
+        return None
+    bucket = name.removesuffix(_BUCKET_HOST) if name.endswith(_BUCKET_HOST) else ""
+    return ServedHost(name, bucket)

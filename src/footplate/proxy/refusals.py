@@ -1,0 +1,67 @@
+"""The proxy's own answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.proxy.hosts import EXAMPLES, METADATA
+
+if TYPE_CHECKING:
+    from footplate.proxy.request_head import ProxyRequest
+
+ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"
+_TLS_PORT = 443
+
+
+def refuse_host(request: ProxyRequest) -> bytes:
+    """The way out stands in the first line, too: it is all that most clients show."""
+    host = request.host
+    if host in METADATA:
+        return _answer(
+            "404 Footplate has no metadata server",
+            "Footplate has no metadata server: GOOGLE_APPLICATION_CREDENTIALS names the account, "
+            "and GOOGLE_CLOUD_PROJECT the project.",
+        )
+    short = f"403 Footplate refuses {host}: --allow-host {host} opens it"
+    served = ", ".join(f"{name}.googleapis.com" for name in EXAMPLES)
+    return _answer(
+        short,
+        f"Footplate's proxy answers for {served} and a few more of Google's hosts, and reaches no "
+        f"other host: {host}:{request.port} is refused, so that nothing gets to the real service "
+        "or is billed there.\n\n"
+        f"    footplate run --allow-host {host} -- CMD\n"
+        f"    footplate env --zero-change --allow-host {host}\n\n"
+        "let programs reach it directly.",
+    )
+
+
+def refuse_port(request: ProxyRequest) -> bytes:
+    text = (
+        f"{request.host} is served at port {_TLS_PORT}, over TLS, and at http://{request.host}/; "
+        f"port {request.port} was asked for."
+    )
+    return _answer(f"403 Footplate refuses port {request.port} of {request.host}", text)
+
+
+def refuse_head(reason: str) -> bytes:
+    return _answer("400 Bad Request", f"The request is refused: {reason}.")
+
+
+def ask_password() -> bytes:
+    text = (
+        "This server requires a token, and so does its proxy: as the password in the address of "
+        "the proxy (http://footplate:TOKEN@HOST:PORT), which `footplate run` and `footplate env "
+        "--zero-change` print with FOOTPLATE_TOKEN."
+    )
+    head = 'Proxy-Authenticate: Basic realm="footplate"\r\n'
+    return _answer("407 The proxy requires the token of Footplate", text, head)
+
+
+def _answer(status: str, text: str, headers: str = "") -> bytes:
+    body = f"{text}\n".encode()
+    head = (
+        f"HTTP/1.1 {status}\r\n"
+        f"Content-Type: text/plain; charset=utf-8\r\nContent-Length: {len(body)}\r\n{headers}"
+        "Connection: close\r\n\r\n"
+    )
+    return head.encode() + body

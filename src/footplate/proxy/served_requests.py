@@ -1,0 +1,78 @@
+"""Requests for Google's hosts, as the app of this service takes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
+
+from footplate.api.security import SERVED_HOST
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from footplate.proxy.hosts import ServedHost
+
+_API_PREFIXES = ("/storage/", "/upload/", "/download/", "/resumable/", "/batch/", "/discovery/")
+_TOKEN_PATHS = ("/o/oauth2/token", "/o/oauth2/v2/token", "/oauth2/v4/token")
+_TOKEN = "/token"  # noqa: S105  a path
+_OF_THE_PROXY = (b"proxy-authorization", b"proxy-connection")
+
+
+class ServedRequests:
+    """``authorization`` replaces what the client sends in that header; None: nothing does.
+
+    ``once``: the connection ends with the first answer, since the next request may be for
+    another host.
+    """
+
+    def __init__(
+        self, app: ASGIApp, host: ServedHost, authorization: str | None, *, once: bool
+    ) -> None:
+        self._app = app
+        self._host = host
+        self._authorization = authorization
+        self._once = once
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def close(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", ()), (b"connection", b"close")]
+            await send(message)
+
+        if scope["type"] == "http":
+            scope = self._rewrite(scope)
+        await self._app(scope, receive, close if self._once else send)
+
+    def _rewrite(self, scope: Scope) -> Scope:
+        headers = [line for line in scope["headers"] if line[0] not in _OF_THE_PROXY]
+        if self._authorization is not None:
+            headers = [line for line in headers if line[0] != b"authorization"]
+            headers.append((b"authorization", self._authorization.encode()))
+        changed = {**scope, "headers": headers, SERVED_HOST: self._host.name}
+        path: str = scope["path"]
+        if path in _TOKEN_PATHS:
+            return {**changed, "path": _TOKEN, "raw_path": _TOKEN.encode()}
+        if self._host.is_storage and not path.startswith(_API_PREFIXES):
+            return self._lead_to_object(changed)
+        return changed
+
+    def _lead_to_object(self, scope: Scope) -> Scope:
+        """Of the XML API: ``/BUCKET/OBJECT`` is the object's content."""
+        raw: bytes = scope.get("raw_path") or quote(scope["path"]).encode()
+        bucket, _, name = raw.decode("latin-1").lstrip("/").partition("/")
+        if self._host.bucket:
+            bucket, name = self._host.bucket, raw.decode("latin-1")[1:]
+        if not bucket or not name or scope["method"] not in {"GET", "HEAD"}:
+            return scope
+        try:
+            encoded = quote(unquote(name, errors="strict"), safe="")
+        except UnicodeDecodeError:
+            return scope
+        path = f"/download/storage/v1/b/{bucket}/o/{encoded}"
+        query = b"&".join(filter(None, [b"alt=media", scope["query_string"]]))
+        return {
+            **scope,
+            "path": unquote(path),
+            "raw_path": path.encode("latin-1"),
+            "query_string": query,
+        }

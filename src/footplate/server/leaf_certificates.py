@@ -1,0 +1,68 @@
+"""TLS contexts for Google's hosts, made when a client first asks for one."""
+
+from __future__ import annotations
+
+import os
+import ssl
+import tempfile
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from footplate.server.certificate_authority import CertificateAuthority
+
+HTTP, GRPC = "http/1.1", "h2"
+RENEWED_AFTER = timedelta(days=30)
+"""Long before its end: a server may run for years."""
+MAX_KEPT = 256
+
+
+@dataclass(frozen=True)
+class _Leaf:
+    context: ssl.SSLContext
+    made: datetime
+
+
+class LeafCertificates:
+    """``folder`` holds a key for the moment in which OpenSSL reads it, which it does from files."""
+
+    def __init__(
+        self,
+        authority: CertificateAuthority,
+        folder: Path,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._authority = authority
+        self._folder = folder
+        self._now = now
+        self._leaves: OrderedDict[str, _Leaf] = OrderedDict()
+
+    def context(self, host: str) -> ssl.SSLContext:
+        """For a server of that name. It chooses HTTP/1.1 where the client offers it."""
+        now = self._now()
+        leaf = self._leaves.get(host)
+        if leaf is None or now - leaf.made > RENEWED_AFTER:
+            leaf = self._leaves[host] = _Leaf(self._make(host, now), now)
+        self._leaves.move_to_end(host)
+        if len(self._leaves) > MAX_KEPT:
+            self._leaves.popitem(last=False)
+        return leaf.context
+
+    def _make(self, host: str, now: datetime) -> ssl.SSLContext:
+        pair = self._authority.sign((host,), now)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.set_alpn_protocols([HTTP, GRPC])
+        descriptor, path = tempfile.mkstemp(".pem", ".leaf-", self._folder)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(pair.key + pair.certificate)
+            context.load_cert_chain(path)
+        finally:
+            os.unlink(path)  # noqa: PTH108 - the name of a file, not a Path
+        return context

@@ -1,0 +1,210 @@
+"""The proxy of a running service: what it answers, refuses, and takes from whom."""
+
+from __future__ import annotations
+
+import json
+import socket
+import ssl
+import subprocess
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from footplate.domain.job_states import State
+from footplate.proxy.request_head import MAX_BYTES
+from footplate.testing.service import RunningService, running_service
+from tests.e2e.service.conftest import CACHE, Context
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+LIMIT_S = 60
+TOKEN = "s3cret"
+JOBS = "https://us-central1-aiplatform.googleapis.com/v1/projects/demo/locations/us-central1"
+BUCKETS = "https://storage.googleapis.com/storage/v1/b"
+
+
+def certificate(service: RunningService) -> str:
+    text = (service.data_dir / "certificate_authority.pem").read_text()
+    return text[text.index("-----BEGIN CERTIFICATE") :]
+
+
+def address(service: RunningService) -> str:
+    port = httpx.get(f"{service.url}/healthz").json()["proxyPort"]
+    return f"http://127.0.0.1:{port}"
+
+
+def client(service: RunningService, proxy: str) -> httpx.Client:
+    context = ssl.create_default_context(cadata=certificate(service))
+    return httpx.Client(proxy=proxy, verify=context, trust_env=False, timeout=LIMIT_S)
+
+
+def say(proxy: str, content: bytes) -> bytes:
+    """All that the proxy answers until it closes the connection."""
+    place = urlsplit(proxy)
+    with socket.create_connection((place.hostname, place.port), LIMIT_S) as connection:
+        connection.sendall(content)
+        with connection.makefile("rb") as answer:
+            return answer.read()
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
+    data_dir = tmp_path_factory.mktemp("proxy") / "data"
+    with running_service(data_dir, CACHE, stop_grace_s=1, proxy_port=0) as service:
+        yield service
+
+
+def test_the_service_answers_by_googles_names(service: RunningService) -> None:
+    with client(service, address(service)) as http:
+        assert http.get(f"{JOBS}/customJobs").json() == {}
+        made = http.post(BUCKETS, params={"project": "demo"}, json={"name": "by-proxy"}).json()
+        assert made["selfLink"] == f"{BUCKETS}/by-proxy"
+        url = "https://storage.googleapis.com/upload/storage/v1/b/by-proxy/o"
+        begun = http.post(url, params={"uploadType": "resumable", "name": "a/b c"})
+        assert begun.headers["location"].startswith(url)
+        assert http.put(begun.headers["location"], content=b"0123456789").status_code == 200
+        for read in (
+            "https://storage.googleapis.com/by-proxy",
+            "https://by-proxy.storage.googleapis.com",
+        ):
+            got = http.get(f"{read}/a%2Fb%20c", headers={"Range": "bytes=2-4"})
+            assert (got.status_code, got.content) == (206, b"234")
+        token = http.post("https://oauth2.googleapis.com/token", content=b"grant_type=x").json()
+        assert token["token_type"] == "Bearer"
+
+
+def test_a_request_without_a_tunnel_is_answered_once(service: RunningService) -> None:
+    head = (
+        b"GET http://storage.googleapis.com/storage/v1/b?project=p HTTP/1.1\r\n"
+        b"Host: storage.googleapis.com\r\n\r\n"
+    )
+    answer = say(address(service), head + head.replace(b"?project", b"/x?project"))
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    assert answer.count(b"HTTP/1.1 ") == 1
+
+
+def test_the_name_in_the_tunnel_is_that_of_the_tunnel(service: RunningService) -> None:
+    with client(service, address(service)) as http:
+        answer = http.get(f"{JOBS}/customJobs", headers={"Host": "storage.googleapis.com"})
+    assert answer.status_code == 403
+    assert "is refused" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "text"),
+    [
+        ("CONNECT example.com:443", 403, "footplate run --allow-host example.com -- CMD"),
+        ("CONNECT bigquery.googleapis.com:443", 403, "is refused, so that nothing gets to"),
+        ("CONNECT 127.0.0.1:22", 403, "reaches no other host"),
+        ("CONNECT ml.googleapis.com:80", 403, "port 80 was asked for"),
+        ("GET http://example.com/", 403, "--allow-host example.com"),
+        ("GET http://metadata.google.internal/computeMetadata/v1/", 404, "no metadata server"),
+        ("GET /", 400, "this is a proxy"),
+        ("nonsense", 400, "no request"),
+    ],
+)
+def test_the_rest_is_refused(service: RunningService, line: str, status: int, text: str) -> None:
+    answer = say(address(service), f"{line} HTTP/1.1\r\nHost: x\r\n\r\n".encode()).decode()
+    assert answer.startswith(f"HTTP/1.1 {status} ")
+    assert text in answer
+
+
+def test_refused_hosts_are_listed(service: RunningService) -> None:
+    say(address(service), b"CONNECT unknown.example.com:8443 HTTP/1.1\r\n\r\n")
+    found = httpx.get(f"{service.url}/footplate/v1/proxy").json()
+    assert "unknown.example.com:8443" in found["refusedHosts"]
+    assert not any("storage.googleapis.com" in host for host in found["refusedHosts"])
+
+
+def test_heads_without_an_end_and_early_bytes_are_refused(service: RunningService) -> None:
+    long = b"CONNECT ml.googleapis.com:443 HTTP/1.1\r\nA: " + b"a" * MAX_BYTES
+    assert say(address(service), long).startswith(b"HTTP/1.1 400 ")
+    early = b"CONNECT ml.googleapis.com:443 HTTP/1.1\r\n\r\n\x16\x03\x01"
+    assert say(address(service), early).startswith(b"HTTP/1.1 400 ")
+
+
+def test_a_tunnel_with_something_else_than_tls_is_closed(service: RunningService) -> None:
+    place = urlsplit(address(service))
+    with socket.create_connection((place.hostname, place.port), LIMIT_S) as connection:
+        connection.sendall(b"CONNECT ml.googleapis.com:443 HTTP/1.1\r\n\r\n")
+        with connection.makefile("rb") as answer:
+            assert answer.readline().startswith(b"HTTP/1.1 200 ")
+            answer.readline()
+            connection.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            with suppress(ConnectionResetError):
+                assert b"HTTP" not in answer.read()
+    with client(service, address(service)) as http:
+        assert http.get(f"{JOBS}/customJobs").status_code == 200
+
+
+def test_the_token_is_the_proxys_password(tmp_path: Path) -> None:
+    with running_service(tmp_path / "data", proxy_port=0, token=TOKEN) as service:
+        proxy = address(service)
+        for wrong in (proxy, proxy.replace("//", "//footplate:wrong@")):
+            with client(service, wrong) as http, pytest.raises(httpx.ProxyError, match="token"):
+                http.get(f"{JOBS}/customJobs")
+        with client(service, proxy.replace("//", f"//footplate:{TOKEN}@")) as http:
+            made_up = {"Authorization": "Bearer made-up"}
+            assert http.get(f"{JOBS}/customJobs", headers=made_up).status_code == 200
+
+
+CALLER = """
+import subprocess, sys, ssl, urllib.error, urllib.request
+proxy, certificate, url, python, call = sys.argv[1:6]
+handlers = (
+    urllib.request.ProxyHandler({"https": proxy}),
+    urllib.request.HTTPSHandler(context=ssl.create_default_context(cadata=certificate)),
+)
+try:
+    print(urllib.request.build_opener(*handlers).open(url).status, flush=True)
+except urllib.error.HTTPError as error:
+    print(error.code, error.read().decode(), flush=True)
+subprocess.run([python, "-I", "-c", call, certificate, proxy], check=True)
+"""
+GRPC_CALL = """
+import os, sys
+os.environ["https_proxy"] = sys.argv[2]
+import grpc
+roots = grpc.ssl_channel_credentials(sys.argv[1].encode())
+with grpc.secure_channel("us-central1-aiplatform.googleapis.com:443", roots) as channel:
+    call = channel.unary_unary("/google.cloud.location.Locations/ListLocations")
+    try:
+        call(b"\\x0a\\x0dprojects/demo", timeout=60)
+        print("answered", flush=True)
+    except grpc.RpcError as error:
+        print(error.code().name, error.details(), flush=True)
+"""
+
+
+def test_programs_of_jobs_are_refused_as_without_it(tmp_path: Path) -> None:
+    settings = {"isolation": "best-effort", "allow_root": "true"}
+    with running_service(
+        tmp_path / "data", CACHE, stop_grace_s=1, proxy_port=0, **settings
+    ) as service:
+        context = Context(service)
+        proxy, pem = address(service), certificate(service)
+        words = (proxy, pem, f"{JOBS}/customJobs", sys.executable, GRPC_CALL)
+
+        name = context.submit(CALLER, *words)
+        job = context.wait_for(name)
+        user = subprocess.run(
+            [sys.executable, "-c", GRPC_CALL, pem, proxy],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+
+        assert job.state is State.SUCCEEDED, (job.error_message, context.messages(name))
+        said = "\n".join(context.messages(name))
+        refused = json.dumps("the program of projects/demo/jobs/")[1:-1]
+        assert "403 " in said
+        assert said.count(refused) >= 2, said
+        assert "PERMISSION_DENIED" in said
+        assert "answered" not in said
+        assert user.stdout == "answered\n"
