@@ -73,7 +73,7 @@ REFUSED = [
         400,
     ),
     ("endpoints, deployment, prediction", "POST", f"{LOCATION}/endpoints", {}, 404),
-    ("TensorBoards, persistent resources", "GET", f"{LOCATION}/tensorboards", None, 404),
+    ("persistent resources, all else", "GET", f"{LOCATION}/persistentResources", None, 404),
     ("pipelines of Kubeflow, schedules", "POST", f"{LOCATION}/pipelineJobs", {}, 501),
     ("pipelines of Kubeflow, schedules", "GET", f"{LOCATION}/schedules", None, 501),
     ("versions, lifecycles, access control", "GET", "/storage/v1/b/stage/acl", None, 404),

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from tests.hostile import tracking_examples
 from tests.hostile.caller import Call
 from tests.hostile.hostile_service import (
     BUCKET,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from tests.hostile.caller import Headers
     from tests.hostile.hostile_service import Rig
 
-_FIELD = re.compile(r"\{([a-z0-9]+)(?::path)?\}")
+_FIELD = re.compile(r"\{([a-zA-Z0-9]+)(?::path)?\}")
 FULL_TRAINING: dict[str, Any] = {
     "jobId": "job_2",
     "labels": {"team": "ads"},
@@ -229,6 +230,7 @@ BODIES: dict[tuple[str, str], list[object]] = {
         {"metadata": {"a": "b"}, "contentType": "text/plain", "cacheControl": "no-store"}
     ],
     ("PUT", "/storage/v1/b/{bucket}/o/{name:path}"): [{"metadata": {"a": "b"}}],
+    **tracking_examples.BODIES,
 }
 """By method and path; the version before ``projects`` is left out."""
 _VERSION = re.compile(r"^/(?:v1|v1beta1|ui|footplate/v1)/")
@@ -264,9 +266,11 @@ def examples(rig: Rig, method: str, template: str) -> list[Call]:
     found = []
     for target in targets:
         for each in BODIES.get((method, unversioned(template)), [{}]):
-            query, call = _query(method, template), Call(method, target)
+            query = _fill(_query(method, template), rig.names, safe="")
+            call = Call(method, target)
             if method not in ("GET", "HEAD", "DELETE"):
-                call = replace(call, headers=JSON, body=json.dumps(each).encode())
+                text = json.dumps(each).replace("{tensorboards}", rig.names["tensorboards"])
+                call = replace(call, headers=JSON, body=text.encode())
             found.append(replace(call, query=query, headers=(*headers, *call.headers)))
     return found
 
@@ -313,6 +317,8 @@ def _query(method: str, template: str) -> str:
         return "updateMask=labels"
     if method == "PATCH" and template.endswith("/models/{model}"):
         return "updateMask=description"
+    if method in ("GET", "HEAD"):
+        return quote(tracking_examples.QUERIES.get(unversioned(template), ""), safe="=&{}")
     return ""
 
 

@@ -18,6 +18,7 @@ from footplate.domain.names import TrainingJobName
 from footplate.server import service as composition
 from footplate.server.data_dir import DataDir
 from footplate.settings import Settings
+from tests.hostile import tracking_examples
 from tests.hostile.caller import Call, Caller
 from tests.support.backend import FakeBackend
 from tests.support.supervisor_process import wait_until
@@ -124,6 +125,9 @@ class Rig:
             _furnish_objects(self)
         elif "/models" in path:
             _furnish_model(self)
+        elif "/metadataStores" in path or "/tensorboards" in path:
+            if method == "DELETE":
+                _furnish_tracking(self)
         elif path.endswith((":cancel", "Jobs/{job}", "Pipelines/{job}")):
             _furnish_jobs(self)
 
@@ -196,6 +200,7 @@ def _furnish(rig: Rig) -> None:
     _furnish_jobs(rig)
     _furnish_study(rig)
     _furnish_model(rig)
+    _furnish_tracking(rig)
 
 
 _NAMES = {
@@ -209,8 +214,7 @@ _NAMES = {
     "id": "b" * 32,
     "operation": "delete-v1-customJobs-1-1",
     "verb": "cancel",
-    "tensorboard": "1",
-    "experiment": "1",
+    **tracking_examples.NAMES,
     "number": "1",
     "service": "ml.googleapis.com",
     "name": "1",
@@ -251,6 +255,29 @@ def _furnish_model(rig: Rig) -> None:
     models = f"/v1/projects/{PROJECT}/locations/{REGION}/models"
     made = rig.json("POST", f"{models}:upload", {"model": MODEL})["response"]["model"]
     rig.names["model"] = made.rpartition("/")[2]
+
+
+def _furnish_tracking(rig: Rig) -> None:
+    """One resource of each kind, those that are there already included."""
+    here = f"/v1/projects/{PROJECT}/locations/{REGION}"
+    store = f"{here}/metadataStores/default"
+    found = rig.json("POST", f"{here}/tensorboards", {"displayName": "b"})["response"]["name"]
+    rig.names["tensorboards"] = found.rpartition("/")[2]
+    experiment = f"/v1/{found}/experiments/e"
+    for path, fields in (
+        (f"{store}/contexts?contextId=c", {}),
+        (f"{store}/contexts?contextId=d", {}),
+        (f"{store}/artifacts?artifactId=a", {}),
+        (f"{store}/executions?executionId=e", {}),
+        (f"/v1/{found}/experiments?tensorboardExperimentId=e", {}),
+        (f"{experiment}/runs?tensorboardRunId=r", {"displayName": "r"}),
+        (
+            f"{experiment}/runs/r/timeSeries?tensorboardTimeSeriesId=s",
+            {"displayName": "s", "valueType": "SCALAR"},
+        ),
+    ):
+        answer = rig.call(Call("POST", *_split(path), JSON, json.dumps(fields).encode()))
+        assert answer.status in (200, 409), (path, answer)
 
 
 def _furnish_study(rig: Rig) -> None:

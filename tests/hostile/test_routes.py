@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 FACES = {
     "training": ("/v1/projects/{project}/jobs", "/v1/projects/{project}/op", "/v1/projects/{p"),
     "vertex": (
-        *("customJobs", "hyperparameterTuningJobs", "trainingPipelines", "tensorboards"),
+        *("customJobs", "hyperparameterTuningJobs", "trainingPipelines"),
         "/models",
     ),
+    "tracking": ("/metadataStores", "/tensorboards"),
     "vizier": ("/studies",),
     "storage": ("/storage/",),
     "logging": ("/v2/", "/logs"),
@@ -50,7 +51,10 @@ def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
 
 
 def face_of(path: str) -> str:
-    order = ("vizier", "storage", "logging", "footplate", "replica", "vertex", "training", "others")
+    order = (
+        *("vizier", "storage", "logging", "footplate", "replica"),
+        *("tracking", "vertex", "training", "others"),
+    )
     return next(face for face in order if any(part in path for part in FACES[face]))
 
 

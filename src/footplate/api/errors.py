@@ -32,7 +32,7 @@ _LOG = logging.getLogger(__name__)
 _NOT_TRAINING = re.compile(
     r"/(endpoints|batchPredictionJobs|datasets|featurestores|indexes"
     r"|indexEndpoints|modelDeploymentMonitoringJobs|deploymentResourcePools"
-    r"|persistentResources|tensorboards)\b"
+    r"|persistentResources)\b"
 )
 _ML_MODELS = re.compile(r"/v1/projects/[^/]+/(models)\b")
 """AI Platform's models are versions that serve; Vertex AI's are a registry, which is served."""

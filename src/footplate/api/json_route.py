@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from starlette.responses import JSONResponse
@@ -17,6 +17,7 @@ from footplate.wire.json_text import parse_object
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from starlette.datastructures import QueryParams
     from starlette.requests import Request
     from starlette.responses import Response
 
@@ -36,6 +37,8 @@ class Call:
     """The server, as the caller reaches it: ``http://HOST:PORT``."""
     caller: str = ""
     """Who calls, as far as he says it."""
+    repeats: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The query parameters that stand in the URL several times."""
 
     def body(self) -> JsonObject:
         """The body; ``{}`` where there is none. Raises InvalidArgument."""
@@ -44,6 +47,14 @@ class Call:
     def parameter(self, name: str, snake: str = "") -> str | None:
         """A query parameter, which Google's services know in both spellings."""
         return self.query.get(name) or self.query.get(snake)
+
+    def repeated(self, name: str, snake: str) -> tuple[str, ...]:
+        """The values of a query parameter that is a list."""
+        return tuple(
+            value
+            for key in (name, snake)
+            for value in self.repeats.get(key) or filter(None, (self.query.get(key),))
+        )
 
 
 def json_route(path: str, handlers: Mapping[str, Callable[[Call], JsonObject]]) -> Route:
@@ -67,10 +78,16 @@ def json_route(path: str, handlers: Mapping[str, Callable[[Call], JsonObject]]) 
             raw,
             origin,
             name_caller(request),
+            _repeats(request.query_params),
         )
         return JSONResponse(await in_thread(handlers[method], call))
 
     return Route(path, endpoint, methods=list(handlers))
+
+
+def _repeats(given: QueryParams) -> Mapping[str, tuple[str, ...]]:
+    lists = {name: tuple(given.getlist(name)) for name in given}
+    return {name: values for name, values in lists.items() if len(values) > 1}
 
 
 def _texts(given: Mapping[str, str]) -> Mapping[str, str]:

@@ -23,9 +23,15 @@ from footplate.api.shell_v1 import shell_routes
 from footplate.api.storage_v1 import program_routes, storage_routes
 from footplate.api.storage_v1.body import Receiver
 from footplate.api.training_v1 import training_routes
-from footplate.api.vertex_v1 import model_routes, vertex_routes, vizier_routes
+from footplate.api.vertex_v1 import (
+    model_routes,
+    tracking_routes,
+    vertex_routes,
+    vizier_routes,
+)
 from footplate.control.job_buckets import BucketScope, JobBuckets
 from footplate.control.program_storage import PATH as PROGRAMS
+from footplate.server.machine import RandomIds
 from footplate.server.metrics import make_registry
 from footplate.server.vizier_service import make_vizier
 
@@ -100,6 +106,7 @@ def make_routes(
         *vizier_routes(vizier, clock, catalogue),
         *vertex_routes(jobs, clock, catalogue, paths, trials),
         *model_routes(registry, clock, catalogue),
+        *tracking_routes(context.database.tracking, clock, RandomIds(), catalogue),
         *trials_routes(trials, jobs.get, jobs.explain),
         *location_routes(catalogue),
         *cloud_project_routes(),

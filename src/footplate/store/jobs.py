@@ -30,6 +30,7 @@ from footplate.store.quotas import SqlQuotas
 from footplate.store.servers import SingleServer, SqlServers
 from footplate.store.studies.studies import SqlStudies
 from footplate.store.tables import job_labels, jobs, studies
+from footplate.store.tracking import SqlTracking
 from footplate.store.transactions import Transactions
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ _INSERT = insert(jobs)
 
 
 class SqlStore:
-    """Jobs in SQL, and ``quotas``, ``studies`` and ``models`` in the same database.
+    """Jobs in SQL, and ``quotas``, ``studies``, ``models`` and ``tracking`` in the same database.
 
     Any number of threads may call it; ``close`` comes after the last call.
     """
@@ -94,6 +95,7 @@ class SqlStore:
         self.quotas = SqlQuotas(transactions, sole=self._sole)
         self.studies = SqlStudies(transactions)
         self.models = SqlModels(transactions)
+        self.tracking = SqlTracking(transactions)
 
     @property
     def several(self) -> bool:

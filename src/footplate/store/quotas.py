@@ -82,7 +82,7 @@ class SqlQuotas:
                     connection.execute(delete(quotas).where(here))
                 else:
                     row = {"project": project, "region": region, "resource": resource}
-                    upsert(connection, quotas, [{**row, "amount": amount}], to="amount")
+                    upsert(connection, quotas, [{**row, "amount": amount}], "amount")
             self._transactions.tell(connection, NoticeKind.QUOTAS)
 
     def remove(self, project: str, region: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import (
     BigInteger,
     Column,
+    Double,
     ForeignKey,
     ForeignKeyConstraint,
     Index,
@@ -18,7 +19,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION = "1003"
+REVISION = "1004"
 """The newest migration; a database at this revision needs none."""
 
 REVISION_TABLE = "footplate_revision"
@@ -212,6 +213,48 @@ models = Table(
     Index("models_exporting", "exporting"),
 )
 """The model registry. ``exporting`` is 1 while an export of the model hasn't ended, else 0."""
+
+tracking = Table(
+    "tracking",
+    metadata,
+    Column("name", Bytewise, primary_key=True),
+    Column("uid", Bytewise, nullable=False, unique=True),
+    Column("within", Bytewise, ForeignKey("tracking.name", ondelete="CASCADE")),
+    Column("collection", Bytewise, nullable=False),
+    Column("unique_digest", Bytewise),
+    Column("create_time", Micros, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("body", Text, nullable=False),
+    UniqueConstraint("collection", "unique_digest", name="tracking_unique_once"),
+    Index("tracking_newest", "collection", "create_time", "name"),
+    Index("tracking_within", "within"),
+)
+"""Resources of metadata stores and TensorBoards. ``within`` is the resource that one is in;
+``unique_digest`` is NULL for one that may be the same as others in its collection."""
+
+tracking_links = Table(
+    "tracking_links",
+    metadata,
+    Column("source", Bytewise, ForeignKey("tracking.name", ondelete="CASCADE"), primary_key=True),
+    Column("target", Bytewise, ForeignKey("tracking.name", ondelete="CASCADE"), primary_key=True),
+    Column("kind", Bytewise, nullable=False),
+    Column("time", Micros, nullable=False),
+    Column("labels", Text, nullable=False),
+    Index("tracking_links_to", "target"),
+)
+
+tracking_points = Table(
+    "tracking_points",
+    metadata,
+    Column("series", Bytewise, ForeignKey("tracking.uid", ondelete="CASCADE"), primary_key=True),
+    Column("step", BigInteger, primary_key=True, autoincrement=False),
+    Column("time", Micros, nullable=False),
+    Column("value", Double),
+    Column("body", Text),
+    sqlite_with_rowid=False,
+)
+"""Points of time series. A tensor is in ``body``; without both the value is NaN, which SQLite
+doesn't have. It keeps the rows in the key's index: else each is there twice."""
 
 leases = Table(
     "leases",

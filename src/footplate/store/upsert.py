@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
 
 
-def upsert(connection: Connection, table: Table, rows: Sequence[dict[str, Any]], to: str) -> None:
-    """Insert rows; of those whose primary key is there, write the column ``to`` alone.
+def upsert(connection: Connection, table: Table, rows: Sequence[dict[str, Any]], *to: str) -> None:
+    """Insert rows; of those whose primary key is there, write the columns ``to`` alone.
 
     Any, as SQLAlchemy has it. Of several rows with one key the last counts.
     """
@@ -21,5 +21,5 @@ def upsert(connection: Connection, table: Table, rows: Sequence[dict[str, Any]],
         return
     insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
     statement = insert(table)
-    key, change = list(table.primary_key.columns), {to: statement.excluded[to]}
+    key, change = list(table.primary_key.columns), {name: statement.excluded[name] for name in to}
     connection.execute(statement.on_conflict_do_update(index_elements=key, set_=change), rows)

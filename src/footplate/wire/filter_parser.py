@@ -6,6 +6,9 @@ factor      = term {"OR" term}                  OR binds stronger than AND
 term        = ["NOT" | "-"] ("(" filter ")" | restriction)
 restriction = field ("=" | "!=" | "<" | "<=" | ">" | ">=" | ":") value
 
+Filters of metadata also have
+restriction = function "(" value ")"
+
 gcloud's own filters also have
 restriction = field ("~" | "!~") value | field ("=" | ":") "(" value {[","] value} ")" | value
 """
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MAX_DEPTH = 50
+FUNCTION = "()"
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,7 @@ class Restriction:
     source: str
     name: Token
     operator: str
-    """``~`` in gcloud's filters, else one of the comparators."""
+    """``~`` in gcloud's filters, ``()`` of a function, else one of the comparators."""
     value: Token
 
     @property
@@ -67,15 +71,19 @@ def parse_expression(
     max_comparisons: int,
     *,
     gcloud: bool = False,
+    functions: bool = False,
 ) -> T:
     """The expression that ``text`` spells; ``compare`` makes one of each restriction.
 
     ``gcloud``: in its own grammar; a value alone is a restriction of no field, by ``:``.
+    ``functions``: there may be some.
 
     Raises:
         InvalidArgument: naming the place, what is wrong there and what is allowed.
     """
-    return _Parser(text, compare, operators_of_logic, max_comparisons, gcloud=gcloud).parse()
+    return _Parser(
+        text, compare, operators_of_logic, max_comparisons, gcloud=gcloud, functions=functions
+    ).parse()
 
 
 class _Parser(Generic[T]):
@@ -89,7 +97,9 @@ class _Parser(Generic[T]):
         max_comparisons: int,
         *,
         gcloud: bool,
+        functions: bool,
     ) -> None:
+        self._functions = functions
         self._text = text
         self._compare = compare
         self._joints = operators_of_logic
@@ -168,6 +178,8 @@ class _Parser(Generic[T]):
             value = self._take("a word is missing", Kind.WORD, Kind.QUOTED)
             return self._compared(Token(Kind.WORD, "", value.at), ":", value)
         name = self._take("the name of a field is missing", Kind.WORD)
+        if self._functions and self._token.kind is Kind.OPEN:
+            return self._function(name)
         known = "= != : < <= > >=" + (" ~ !~" if self._gcloud else "")
         operator = self._take(f"a comparator ({known}) is missing", Kind.COMPARATOR).text
         if self._gcloud and operator in "=:" and self._token.kind is Kind.OPEN:
@@ -177,6 +189,12 @@ class _Parser(Generic[T]):
             found = self._compared(name, "~" if operator == "!~" else operator, value)
             found = self._joints.negation_of(found) if operator == "!~" else found
         return self._joints.negation_of(found) if name.text.startswith("-") else found
+
+    def _function(self, name: Token) -> T:
+        self._index += 1
+        value = self._take("a value in quotes is missing", Kind.QUOTED)
+        self._take("a closing parenthesis is missing", Kind.CLOSE)
+        return self._compared(name, FUNCTION, value)
 
     def _stands_alone(self) -> bool:
         """Whether what comes is a value, which no comparator follows."""

@@ -2,6 +2,7 @@
 
 from footplate.api.vertex_v1.model_routes import model_routes
 from footplate.api.vertex_v1.routes import vertex_routes
+from footplate.api.vertex_v1.tracking import tracking_routes
 from footplate.api.vertex_v1.vizier_routes import vizier_routes
 
-__all__ = ["model_routes", "vertex_routes", "vizier_routes"]
+__all__ = ["model_routes", "tracking_routes", "vertex_routes", "vizier_routes"]

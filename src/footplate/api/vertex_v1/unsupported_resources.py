@@ -1,4 +1,4 @@
-"""What clients of aiplatform v1 ask for beside training: it is empty, or refused with a way out."""
+"""What clients of aiplatform v1 ask for beside training: it is refused with a way out."""
 
 from __future__ import annotations
 
@@ -28,20 +28,12 @@ REFUSED = {
 
 def unsupported_routes(location: str) -> list[Route]:
     """``location`` is the URL of a location."""
-    runs = f"{location}/tensorboards/{{tensorboard}}/experiments/{{experiment}}/runs"
     methods = ("DELETE", "GET", "PATCH", "POST")
     return [
-        json_route(runs, {"GET": _nothing}),
-        *(
-            json_route(path, dict.fromkeys(methods, _refuser(collection)))
-            for collection in REFUSED
-            for path in (f"{location}/{collection}", f"{location}/{collection}/{{name}}")
-        ),
+        json_route(path, dict.fromkeys(methods, _refuser(collection)))
+        for collection in REFUSED
+        for path in (f"{location}/{collection}", f"{location}/{collection}/{{name}}")
     ]
-
-
-def _nothing(_call: Call) -> JsonObject:
-    return {}
 
 
 def _refuser(collection: str) -> Callable[[Call], JsonObject]:

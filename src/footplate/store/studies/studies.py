@@ -100,8 +100,8 @@ class SqlStudies:
         with self._transactions.writing() as connection:
             _guard(_lock(connection, study.uid), study.version - 1)
             connection.execute(update(studies).where(studies.c.uid == study.uid).values(values))
-            upsert(connection, trial_rows, told, to="body")
-            upsert(connection, study_models, fitted, to="body")
+            upsert(connection, trial_rows, told, "body")
+            upsert(connection, study_models, fitted, "body")
             _drop(connection, study.uid, dropped)
             self._notify(connection, study.uid)
         written = [rows.read_trial(row["body"]) for row in told]

@@ -1,0 +1,106 @@
+"""The URLs of MetadataService and TensorboardService."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.api.json_route import json_route
+from footplate.api.vertex_v1.tracking.lineage import LineageApi
+from footplate.api.vertex_v1.tracking.operations import TrackingOperations
+from footplate.api.vertex_v1.tracking.resources import Formatter, ResourcesApi
+from footplate.api.vertex_v1.tracking.time_series import TimeSeriesApi
+from footplate.control.tracking import Lineage, Resources, TimeSeries
+from footplate.domain.tracking.names import (
+    ARTIFACTS,
+    CONTEXTS,
+    EXECUTIONS,
+    EXPERIMENTS,
+    OUTER,
+    RUNS,
+    TENSORBOARDS,
+    TIME_SERIES,
+)
+from footplate.wire.vertex_v1.tracking_kinds import KINDS
+
+if TYPE_CHECKING:
+    from starlette.routing import Route
+
+    from footplate.control.jobs import Ids
+    from footplate.domain.catalogue import Catalogue
+    from footplate.ports.clock import Clock
+    from footplate.ports.tracking import TrackingStore
+
+
+def tracking_routes(
+    store: TrackingStore, clock: Clock, ids: Ids, catalogue: Catalogue
+) -> list[Route]:
+    """Verbs before resources: a route is found by the last segment of its URL."""
+    resources, lineage, series = Resources(store, clock, ids), Lineage(store), TimeSeries(store)
+    formatter = Formatter(lineage, series)
+    routes = []
+    for version in ("v1", "v1beta1"):
+        links = LineageApi(lineage, formatter, clock)
+        data = TimeSeriesApi(resources, series, formatter, clock)
+        routes += [*_lineage_routes(links, version), *_data_routes(data, version)]
+        for kind in KINDS.values():
+            api = ResourcesApi(kind, resources, formatter, catalogue, clock, version)
+            one, all_of_it = _url(version, kind.collection), _list_url(version, kind.collection)
+            routes += [
+                *_operation_routes(TrackingOperations(kind, api, resources), kind.collection),
+                json_route(all_of_it, {"GET": api.list, "POST": api.create}),
+                json_route(one, {"GET": api.get, "PATCH": api.patch, "DELETE": api.delete}),
+            ]
+    return routes
+
+
+def _lineage_routes(api: LineageApi, version: str) -> list[Route]:
+    context, execution = _url(version, CONTEXTS), _url(version, EXECUTIONS)
+    artifact = _url(version, ARTIFACTS)
+    return [
+        json_route(f"{context}:addContextArtifactsAndExecutions", {"POST": api.add_members}),
+        json_route(f"{context}:addContextChildren", {"POST": api.add_children}),
+        json_route(f"{context}:removeContextChildren", {"POST": api.remove_children}),
+        json_route(f"{context}:queryContextLineageSubgraph", {"GET": api.of_context}),
+        json_route(f"{execution}:addExecutionEvents", {"POST": api.add_events}),
+        json_route(f"{execution}:queryExecutionInputsAndOutputs", {"GET": api.of_execution}),
+        json_route(f"{artifact}:queryArtifactLineageSubgraph", {"GET": api.of_artifact}),
+    ]
+
+
+def _data_routes(api: TimeSeriesApi, version: str) -> list[Route]:
+    experiment, run, series = (_url(version, kind) for kind in (EXPERIMENTS, RUNS, TIME_SERIES))
+    return [
+        json_route(f"{_url(version, TENSORBOARDS)}:batchRead", {"GET": api.read_many}),
+        json_route(f"{experiment}/runs:batchCreate", {"POST": api.create_runs}),
+        json_route(f"{experiment}:batchCreate", {"POST": api.create_series}),
+        json_route(f"{experiment}:write", {"POST": api.write_experiment}),
+        json_route(f"{run}:write", {"POST": api.write_run}),
+        json_route(f"{series}:read", {"GET": api.read}),
+        json_route(f"{series}:exportTensorboardTimeSeries", {"POST": api.export}),
+    ]
+
+
+def _operation_routes(api: TrackingOperations, kind: str) -> list[Route]:
+    """Their names have no version: the first routes answer."""
+    routes = []
+    for prefix in ("v1", "v1beta1", "ui"):
+        one = f"{_url(prefix, kind)}/operations/{{operation}}"
+        routes += [
+            json_route(f"{_url(prefix, kind)}/operations", {"GET": api.none}),
+            json_route(f"{one}:wait", {"POST": api.get}),
+            json_route(f"{one}:cancel", {"POST": api.leave}),
+            json_route(one, {"GET": api.get, "DELETE": api.leave}),
+        ]
+    return routes
+
+
+def _url(version: str, kind: str) -> str:
+    return f"{_list_url(version, kind)}/{{{kind}}}"
+
+
+def _list_url(version: str, kind: str) -> str:
+    outer = OUTER[kind]
+    within = (
+        _url(version, outer) if outer else f"/{version}/projects/{{project}}/locations/{{location}}"
+    )
+    return f"{within}/{kind}"

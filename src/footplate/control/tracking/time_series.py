@@ -1,0 +1,64 @@
+"""The points of TensorBoards' time series."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import InvalidArgument, NotFound, Violation
+from footplate.domain.tracking.names import TIME_SERIES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from footplate.domain.tracking.names import TrackingName
+    from footplate.domain.tracking.points import Extent, Point
+    from footplate.domain.tracking.resources import Resource
+    from footplate.ports.tracking import TrackingStore
+
+VALUE_TYPE = "valueType"
+
+
+class TimeSeries:
+    def __init__(self, store: TrackingStore) -> None:
+        self._store = store
+
+    def write(
+        self, points: Mapping[TrackingName, Sequence[Point]], types: Mapping[TrackingName, str]
+    ) -> None:
+        """All points or none. ``types``: what the caller says each series is of.
+
+        Raises:
+            NotFound: a time series doesn't exist.
+            InvalidArgument: it has values of another type.
+        """
+        for series in self._series(points):
+            known = series.text(VALUE_TYPE)
+            given = types[series.name]
+            if given != known:
+                said = f"{given} given for {series.name}; allowed: {known}, its valueType"
+                raise InvalidArgument.of((Violation("timeSeriesData.valueType", said),))
+        self._store.append(points)
+
+    def read(self, names: Sequence[TrackingName], most: int) -> list[tuple[Resource, list[Point]]]:
+        """Each series with its points, of many ``most`` at even distances. Raises NotFound."""
+        return [
+            (series, list(self._store.sample(series.name, most))) for series in self._series(names)
+        ]
+
+    def page(self, name: TrackingName, limit: int, after: int | None) -> tuple[Point, ...]:
+        """Raises NotFound."""
+        return self._store.points(name, limit=limit, after=after)
+
+    def extents(self, names: Collection[TrackingName]) -> Mapping[TrackingName, Extent]:
+        """How far each series reaches that has points."""
+        return self._store.extents(names) if names else {}
+
+    def _series(self, names: Collection[TrackingName]) -> list[Resource]:
+        """In the order that was asked for. Raises NotFound."""
+        found = {
+            each.name: each for each in self._store.find(names) if each.name.kind == TIME_SERIES
+        }
+        for name in names:
+            if name not in found:
+                raise NotFound(f"{name} does not exist")
+        return [found[name] for name in dict.fromkeys(names)]

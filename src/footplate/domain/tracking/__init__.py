@@ -1,0 +1,1 @@
+"""What experiments leave behind: ML metadata, and the time series of TensorBoards."""

@@ -1,0 +1,26 @@
+"""Points of time series."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+@dataclass(frozen=True)
+class Point:
+    """A scalar, or a tensor as JSON. A series has one point at each step: the last one written."""
+
+    step: int
+    time: datetime
+    value: float | str
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How far a time series reaches."""
+
+    step: int
+    time: datetime

@@ -1,0 +1,116 @@
+"""Resources of metadata stores and TensorBoards, how they change, and what links them. Pure.
+
+All are of one shape: a name, times, and the fields that clients give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import Aborted, InvalidArgument, Violation
+from footplate.domain.tracking.names import (
+    ARTIFACTS,
+    CONTEXTS,
+    EXECUTIONS,
+    RUNS,
+    TENSORBOARDS,
+    TIME_SERIES,
+    TrackingName,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from datetime import datetime
+
+Fields = Mapping[str, object]
+"""By the names of the API, as JSON has them."""
+DISPLAY_NAME = "displayName"
+DEFAULT = "isDefault"
+_UNIQUE = frozenset({RUNS, TIME_SERIES})
+"""Of these no two in one collection have the same display name."""
+
+
+@dataclass(frozen=True)
+class Resource:
+    """``version`` counts the writes of the record; ``uid`` is never used again."""
+
+    name: TrackingName
+    uid: str
+    create_time: datetime
+    update_time: datetime
+    fields: Fields = field(default_factory=dict)
+    version: int = 1
+
+    def text(self, name: str) -> str:
+        """A field; empty where it isn't given."""
+        return str(self.fields.get(name) or "")
+
+    @property
+    def unique_key(self) -> str | None:
+        """What no two resources of a collection share; None: it has nothing of the kind."""
+        if self.name.kind in _UNIQUE:
+            return self.text(DISPLAY_NAME) or None
+        if self.name.kind == TENSORBOARDS and self.fields.get(DEFAULT):
+            return DEFAULT
+        return None
+
+
+class LinkKind(Enum):
+    """CHILD and MEMBER lead from a context, INPUT and OUTPUT from an execution to an artifact."""
+
+    CHILD = "child"
+    MEMBER = "member"
+    INPUT = "input"
+    OUTPUT = "output"
+
+
+EVENTS = (LinkKind.INPUT, LinkKind.OUTPUT)
+_ENDS: Mapping[LinkKind, tuple[str, tuple[str, ...]]] = {
+    LinkKind.CHILD: (CONTEXTS, (CONTEXTS,)),
+    LinkKind.MEMBER: (CONTEXTS, (ARTIFACTS, EXECUTIONS)),
+    LinkKind.INPUT: (EXECUTIONS, (ARTIFACTS,)),
+    LinkKind.OUTPUT: (EXECUTIONS, (ARTIFACTS,)),
+}
+
+
+@dataclass(frozen=True)
+class Link:
+    """Between two resources there is one link at most."""
+
+    source: TrackingName
+    kind: LinkKind
+    target: TrackingName
+    time: datetime
+    labels: tuple[tuple[str, str], ...] = ()
+
+
+def check_link(link: Link, at: str) -> None:
+    """Raises InvalidArgument: these two can't be linked so; ``at`` is the target's field."""
+    _, targets = _ENDS[link.kind]
+    target = link.target
+    if target.kind not in targets or target.outer != link.source.outer:
+        rule = f"a name in {link.source.outer}/{' or '.join(targets)}"
+        raise InvalidArgument.of((Violation(at, f"{target} given; allowed: {rule}"),))
+    if target == link.source:
+        raise InvalidArgument.of((Violation(at, f"{target} given; allowed: another context"),))
+
+
+def check_etag(resource: Resource, etag: str | None) -> None:
+    """Raises Aborted: the caller read an earlier version of it."""
+    if etag and etag != str(resource.version):
+        raise Aborted(
+            f"etag: {etag[:80]!r} given, and {resource.name} is at {str(resource.version)!r}: "
+            "read it again, then change it"
+        )
+
+
+def change_fields(
+    resource: Resource, given: Fields, names: Collection[str], at: datetime
+) -> Resource:
+    """``names``: the fields to set; those that are not in ``given`` are removed."""
+    kept = {name: value for name, value in resource.fields.items() if name not in names}
+    fields = kept | {name: given[name] for name in names if name in given}
+    return replace(resource, fields=fields, update_time=at, version=resource.version + 1)

@@ -1,0 +1,117 @@
+"""Where the resources of metadata stores and TensorBoards are kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from footplate.domain.tracking.filters import Filter
+    from footplate.domain.tracking.names import TrackingName
+    from footplate.domain.tracking.points import Extent, Point
+    from footplate.domain.tracking.resources import Link, LinkKind, Resource
+
+
+@dataclass(frozen=True)
+class ResourcePage:
+    """``next_key`` continues after the last one; None at the end."""
+
+    resources: tuple[Resource, ...]
+    next_key: str | None
+
+
+class TrackingStore(Protocol):
+    """Every method is one transaction: it happens whole or not at all.
+
+    All may raise Unavailable when the database can't be reached or its disk is full.
+    """
+
+    def create(self, new: Sequence[Resource], changed: Sequence[Resource] = ()) -> None:
+        """Keep new resources; before that, replace ``changed`` as ``write`` does.
+
+        Raises:
+            AlreadyExists: a name, or a unique key of a collection, is taken.
+            NotFound: one is in a resource that doesn't exist.
+            Aborted: one of ``changed`` has another version; nothing was changed.
+        """
+        ...
+
+    def get(self, name: TrackingName) -> Resource:
+        """Raises NotFound, naming the resource."""
+        ...
+
+    def find(self, names: Collection[TrackingName]) -> tuple[Resource, ...]:
+        """Those of them that exist, oldest first."""
+        ...
+
+    def write(self, *changed: Resource) -> None:
+        """Replace each, if the stored version is the one before.
+
+        Raises:
+            Aborted: the stored version of one is another; nothing was changed.
+            AlreadyExists: another of the collection has the same unique key.
+            NotFound: one doesn't exist.
+        """
+        ...
+
+    def delete(self, name: TrackingName, version: int | None = None) -> None:
+        """With all that is in it, its links and its points.
+
+        Raises:
+            NotFound: it doesn't exist.
+            Aborted: it is at another version than ``version``.
+        """
+        ...
+
+    def list(
+        self,
+        collection: str,
+        *,
+        where: Filter | None,
+        limit: int,
+        after: str | None,
+        oldest_first: bool = False,
+    ) -> ResourcePage:
+        """Resources of one collection, newest first.
+
+        Raises:
+            InvalidArgument: ``after`` is no key of a page.
+        """
+        ...
+
+    def link(self, links: Sequence[Link]) -> None:
+        """Links that exist already are skipped. Raises NotFound: an end doesn't exist."""
+        ...
+
+    def unlink(self, source: TrackingName, targets: Collection[TrackingName]) -> None:
+        """Links that don't exist are skipped."""
+        ...
+
+    def links(
+        self, names: Collection[TrackingName], kinds: Collection[LinkKind], *, upwards: bool = False
+    ) -> tuple[Link, ...]:
+        """Those from these resources, oldest first; ``upwards``: those to them."""
+        ...
+
+    def append(self, points: Mapping[TrackingName, Sequence[Point]]) -> None:
+        """A point takes the place of the one at the same step.
+
+        Raises NotFound: one of the time series doesn't exist; nothing was written.
+        """
+        ...
+
+    def points(
+        self, name: TrackingName, *, limit: int, after: int | None = None
+    ) -> tuple[Point, ...]:
+        """By their steps, those after the step ``after``. Raises NotFound."""
+        ...
+
+    def sample(self, name: TrackingName, most: int) -> tuple[Point, ...]:
+        """As many points as that, at even distances, the last one among them. Raises NotFound."""
+        ...
+
+    def extents(self, names: Collection[TrackingName]) -> Mapping[TrackingName, Extent]:
+        """Of those time series that have points."""
+        ...

@@ -1,0 +1,184 @@
+"""Stores resources of metadata stores and TensorBoards, which stand within each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import delete, insert, select, tuple_, update
+from sqlalchemy.exc import IntegrityError
+
+from footplate.domain.errors import Aborted, AlreadyExists, NotFound
+from footplate.domain.text_validation import storable
+from footplate.domain.tracking.filters import links_in, matches, required_links
+from footplate.ports.tracking import ResourcePage
+from footplate.store.paging import Position
+from footplate.store.tables import tracking
+from footplate.store.timestamps import to_micros
+from footplate.store.tracking.links import SqlLinks, linked_names
+from footplate.store.tracking.points import SqlPoints
+from footplate.store.tracking.rows import batches, resource_of, resource_values, unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from sqlalchemy import ColumnElement, Connection, Select
+
+    from footplate.domain.tracking.filters import Filter
+    from footplate.domain.tracking.names import TrackingName
+    from footplate.domain.tracking.resources import Resource
+    from footplate.store.transactions import Transactions
+
+_PLACE = tuple_(tracking.c.create_time, tracking.c.name)
+_BATCH = 200
+
+
+class SqlTracking(SqlLinks, SqlPoints):
+    """Any number of threads may call it, and any number of servers."""
+
+    def __init__(self, transactions: Transactions) -> None:
+        SqlLinks.__init__(self, transactions)
+        SqlPoints.__init__(self, transactions)
+        self._transactions = transactions
+
+    def create(self, new: Sequence[Resource], changed: Sequence[Resource] = ()) -> None:
+        with self._transactions.writing() as connection:
+            _write(connection, changed)
+            _check_free(connection, new)
+            try:
+                connection.execute(insert(tracking), [resource_values(each) for each in new])
+            except IntegrityError as error:
+                raise _taken(new[0]) from error
+
+    def get(self, name: TrackingName) -> Resource:
+        found = self.find((name,))
+        if not found:
+            raise unknown(name)
+        return found[0]
+
+    def find(self, names: Collection[TrackingName]) -> tuple[Resource, ...]:
+        asked = sorted({str(name) for name in names if storable(str(name))})
+        with self._transactions.snapshot() as connection:
+            rows = [
+                row
+                for some in batches(asked)
+                for row in connection.execute(select(tracking).where(tracking.c.name.in_(some)))
+            ]
+        return tuple(
+            resource_of(row) for row in sorted(rows, key=lambda r: (r.create_time, r.name))
+        )
+
+    def write(self, *changed: Resource) -> None:
+        with self._transactions.writing() as connection:
+            _write(connection, changed)
+
+    def delete(self, name: TrackingName, version: int | None = None) -> None:
+        if not storable(str(name)):
+            raise unknown(name)
+        with self._transactions.writing() as connection:
+            _check_version(connection, name, version)
+            connection.execute(delete(tracking).where(_is(name)))
+
+    def list(
+        self,
+        collection: str,
+        *,
+        where: Filter | None,
+        limit: int,
+        after: str | None,
+        oldest_first: bool = False,
+    ) -> ResourcePage:
+        position = None if after is None else Position.parse(after)
+        if not storable(collection):
+            return ResourcePage((), None)
+        found: list[Resource] = []
+        query = select(tracking).where(tracking.c.collection == collection)
+        for link in required_links(where):
+            query = query.where(tracking.c.name.in_(linked_names(link)))
+        with self._transactions.snapshot() as connection:
+            linked = {
+                link: frozenset(connection.scalars(linked_names(link))) for link in links_in(where)
+            }
+            for resource in _in_order(connection, query, position, oldest_first=oldest_first):
+                if where is None or matches(where, resource, linked):
+                    found.append(resource)
+                if len(found) > limit:
+                    break
+        page = tuple(found[:limit])
+        return ResourcePage(page, _key(page[-1]) if len(found) > limit else None)
+
+
+def _in_order(
+    connection: Connection,
+    query: Select[tuple[object, ...]],
+    position: Position | None,
+    *,
+    oldest_first: bool,
+) -> Iterator[Resource]:
+    """The resources of a list behind ``position``, read in batches."""
+    columns = (tracking.c.create_time, tracking.c.name)
+    order = columns if oldest_first else tuple(column.desc() for column in columns)
+    query = query.order_by(*order).limit(_BATCH)
+    while True:
+        batch = query
+        if position is not None:
+            here = tuple_(position.create_time, position.uid)
+            batch = query.where(here < _PLACE if oldest_first else here > _PLACE)
+        rows = connection.execute(batch).all()
+        yield from map(resource_of, rows)
+        if len(rows) < _BATCH:
+            return
+        position = Position(rows[-1].create_time, rows[-1].name)
+
+
+def _write(connection: Connection, changed: Sequence[Resource]) -> None:
+    for resource in changed:
+        _check_version(connection, resource.name, resource.version - 1)
+        try:
+            values = resource_values(resource)
+            connection.execute(update(tracking).where(_is(resource.name)).values(values))
+        except IntegrityError as error:
+            raise _taken(resource) from error
+
+
+def _check_version(connection: Connection, name: TrackingName, version: int | None) -> None:
+    stored = connection.scalar(select(tracking.c.version).where(_is(name)).with_for_update())
+    if stored is None:
+        raise unknown(name)
+    if version is not None and stored != version:
+        raise Aborted(f"{name} is at version {stored}, not {version}")
+
+
+def _check_free(connection: Connection, new: Sequence[Resource]) -> None:
+    """Raises AlreadyExists, NotFound."""
+    own = {str(each.name) for each in new}
+    outer = {str(each.name.outer) for each in new if each.name.outer is not None} - own
+    taken = _existing(connection, own)
+    missing = sorted(outer - _existing(connection, outer))
+    if missing:
+        raise NotFound(f"{missing[0]} does not exist")
+    for resource in new:
+        if str(resource.name) in taken:
+            raise AlreadyExists(f"{resource.name} already exists")
+
+
+def _existing(connection: Connection, names: set[str]) -> set[str]:
+    return {
+        name
+        for some in batches(sorted(names))
+        for name in connection.scalars(select(tracking.c.name).where(tracking.c.name.in_(some)))
+    }
+
+
+def _taken(resource: Resource) -> AlreadyExists:
+    """By another one at the same moment, or one with the same unique key."""
+    key = resource.unique_key
+    also = "" if key is None else f", or another has its {key!r:.200}"
+    return AlreadyExists(f"{resource.name} already exists{also}")
+
+
+def _is(name: TrackingName) -> ColumnElement[bool]:
+    return tracking.c.name == str(name)
+
+
+def _key(resource: Resource) -> str:
+    return Position(to_micros(resource.create_time), str(resource.name)).key()

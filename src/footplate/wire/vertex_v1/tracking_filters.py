@@ -1,0 +1,151 @@
+"""Filters of MetadataService and TensorboardService: those that the clients send."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.filters import Comparator
+from footplate.domain.tracking import names
+from footplate.domain.tracking.filters import (
+    CREATE_TIME,
+    UPDATE_TIME,
+    AllOf,
+    AnyOf,
+    Equals,
+    Filter,
+    LinkedTo,
+    NoneOf,
+)
+from footplate.wire.filter_parser import FUNCTION, LogicalOperators, Restriction, parse_expression
+from footplate.wire.json_text import describe
+from footplate.wire.timestamps import parse_time
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAX_COMPARISONS = 100
+_OPERATORS = LogicalOperators[Filter](AllOf, AnyOf, NoneOf)
+_TEXT = (Comparator.EQUAL, Comparator.NOT_EQUAL, Comparator.MATCHES)
+_FLAG = (Comparator.EQUAL, Comparator.NOT_EQUAL)
+_ORDERED = tuple(each for each in Comparator if each is not Comparator.MATCHES)
+_TIMES = {"create_time": CREATE_TIME, "update_time": UPDATE_TIME}
+_NODE = {"display_name": "displayName", "schema_title": "schemaTitle"}
+_FIELDS: Mapping[str, Mapping[str, str]] = {
+    names.CONTEXTS: _NODE,
+    names.ARTIFACTS: {**_NODE, "uri": "uri", "state": "state"},
+    names.EXECUTIONS: {**_NODE, "state": "state"},
+    names.STORES: {},
+    names.TENSORBOARDS: {"display_name": "displayName", "is_default": "isDefault"},
+    names.EXPERIMENTS: {"display_name": "displayName", "source": "source"},
+    names.RUNS: {"display_name": "displayName"},
+    names.TIME_SERIES: {
+        "display_name": "displayName",
+        "plugin_name": "pluginName",
+        "value_type": "valueType",
+    },
+}
+"""Texts that resources of a collection are found by; each has a spelling of JSON, too."""
+_LINKS = {"parent_contexts": False, "child_contexts": True}
+_VALUES = ("string_value", "number_value", "bool_value")
+
+
+def parse_tracking_filter(text: str | None, collection: str) -> Filter | None:
+    """None for an empty one.
+
+    Raises:
+        InvalidArgument: naming the place, what is wrong there and what is allowed.
+    """
+    if text is None or not text.strip():
+        return None
+    reader = _Reader(collection)
+    return parse_expression(text, reader.read, _OPERATORS, MAX_COMPARISONS, functions=True)
+
+
+def read_order(text: str | None) -> bool:
+    """Whether the oldest come first. Raises InvalidArgument."""
+    words = (text or "create_time desc").split()
+    if words[0] in ("create_time", "createTime") and words[1:] in ([], ["asc"], ["desc"]):
+        return words[1:] != ["desc"]
+    said = f"{describe(text)} given; allowed: create_time, create_time desc"
+    raise InvalidArgument.of((Violation("orderBy", said),))
+
+
+class _Reader:
+    """Makes conditions on the resources of a collection of restrictions."""
+
+    def __init__(self, collection: str) -> None:
+        self._nodes = "schema_title" in _FIELDS[collection]
+        self._contexts = collection == names.CONTEXTS
+        snake = _FIELDS[collection]
+        self._fields = {**snake, **{camel: camel for camel in snake.values()}}
+        self._known = ", ".join(
+            (
+                *sorted(snake),
+                *_TIMES,
+                "labels.KEY",
+                *([f"metadata.KEY.{value}" for value in _VALUES] if self._nodes else ()),
+                *([f'{field}:"NAME"' for field in _LINKS] if self._contexts else ()),
+                *(['in_context("NAME")'] if self._nodes and not self._contexts else ()),
+            )
+        )
+
+    def read(self, given: Restriction) -> Filter:
+        name, value = given.field, given.value.text
+        if given.operator == FUNCTION:
+            if name != "in_context" or not self._nodes or self._contexts:
+                given.refuse_name(f"unknown function; allowed: {self._known};")
+            return LinkedTo(value)
+        if name in _LINKS and self._contexts:
+            _require(given, (Comparator.MATCHES, Comparator.EQUAL))
+            return LinkedTo(value, downwards=_LINKS[name])
+        if time := _TIMES.get(name) or (name if name in _TIMES.values() else None):
+            return _time(given, time)
+        head, *path = name.split(".")
+        if head == "labels" and path:
+            _require(given, _TEXT)
+            return Equals(("labels", ".".join(path)), given.comparator, value)
+        if head == "metadata" and self._nodes and len(path) > 1 and path[-1] in _VALUES:
+            return _metadata(given, path[:-1], path[-1])
+        if name not in self._fields:
+            given.refuse_name(f"unknown field; allowed: {self._known};")
+        if self._fields[name] == "isDefault":
+            return _flag(given, ("isDefault",))
+        _require(given, _TEXT)
+        return Equals((self._fields[name],), given.comparator, value)
+
+
+def _metadata(given: Restriction, path: list[str], kind: str) -> Filter:
+    where = ("metadata", *path)
+    if kind == "bool_value":
+        return _flag(given, where)
+    if kind == "string_value":
+        _require(given, _TEXT)
+        return Equals(where, given.comparator, given.value.text)
+    _require(given, _ORDERED)
+    try:
+        return Equals(where, given.comparator, float(given.value.text))
+    except ValueError:
+        given.refuse_value(f"{describe(given.value.text)} given; allowed: a number;")
+
+
+def _flag(given: Restriction, path: tuple[str, ...]) -> Filter:
+    _require(given, _FLAG)
+    text = given.value.text.casefold()
+    if text not in ("true", "false"):
+        given.refuse_value(f"{describe(given.value.text)} given; allowed: true, false;")
+    return Equals(path, given.comparator, value=text == "true")
+
+
+def _time(given: Restriction, field: str) -> Filter:
+    _require(given, _ORDERED)
+    try:
+        return Equals((field,), given.comparator, parse_time(given.value.text))
+    except ValueError as error:
+        given.refuse_value(str(error))
+
+
+def _require(given: Restriction, allowed: tuple[Comparator, ...]) -> None:
+    if given.comparator not in allowed:
+        texts = " ".join(comparator.value for comparator in allowed)
+        given.refuse_name(f"{given.comparator.value} given; allowed: {texts};")

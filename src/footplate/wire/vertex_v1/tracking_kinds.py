@@ -1,0 +1,114 @@
+"""The kinds of resources of MetadataService and TensorboardService, in one table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from footplate.domain.tracking import names
+from footplate.wire.vertex_v1 import tracking_models as models
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_NODE = ("displayName", "description", "labels", "metadata", "schemaVersion")
+_PLAIN = ("displayName", "description", "labels")
+MAX_NAME = 128
+MAX_LONG_NAME = 1024
+"""Of what is called by a tag or a folder of logs."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """``collection``: as it stands in names; ``listed``: the field of an answer that lists them.
+
+    ``patched``: the fields that a patch may set; ``operation``: whether create and patch answer
+    with a long-running operation.
+    """
+
+    collection: str
+    message: str
+    model: type[models.Tracked]
+    listed: str
+    patched: tuple[str, ...]
+    required: tuple[str, ...] = ()
+    client_id: bool = True
+    operation: bool = False
+    longest_name: int = MAX_NAME
+
+    @property
+    def is_node(self) -> bool:
+        """Whether it has a schema and metadata."""
+        return self.collection in {names.CONTEXTS, names.ARTIFACTS, names.EXECUTIONS}
+
+    @property
+    def field(self) -> str:
+        """Where a create request has it."""
+        return self.message[0].lower() + self.message[1:]
+
+    @property
+    def id_field(self) -> str:
+        return f"{self.field}Id"
+
+    @property
+    def id_field_snake(self) -> str:
+        return "".join(f"_{c.lower()}" if c.isupper() else c for c in self.id_field)
+
+
+KINDS: Mapping[str, Kind] = MappingProxyType(
+    {
+        kind.collection: kind
+        for kind in (
+            Kind(
+                names.STORES,
+                "MetadataStore",
+                models.MetadataStore,
+                "metadataStores",
+                (),
+                operation=True,
+            ),
+            Kind(names.CONTEXTS, "Context", models.Context, "contexts", _NODE),
+            Kind(
+                names.ARTIFACTS, "Artifact", models.Artifact, "artifacts", (*_NODE, "state", "uri")
+            ),
+            Kind(names.EXECUTIONS, "Execution", models.Execution, "executions", (*_NODE, "state")),
+            Kind(
+                names.TENSORBOARDS,
+                "Tensorboard",
+                models.Tensorboard,
+                "tensorboards",
+                (*_PLAIN, "isDefault"),
+                ("displayName",),
+                client_id=False,
+                operation=True,
+            ),
+            Kind(
+                names.EXPERIMENTS,
+                "TensorboardExperiment",
+                models.TensorboardExperiment,
+                "tensorboardExperiments",
+                (*_PLAIN, "source"),
+                longest_name=MAX_LONG_NAME,
+            ),
+            Kind(
+                names.RUNS,
+                "TensorboardRun",
+                models.TensorboardRun,
+                "tensorboardRuns",
+                _PLAIN,
+                ("displayName",),
+                longest_name=MAX_LONG_NAME,
+            ),
+            Kind(
+                names.TIME_SERIES,
+                "TensorboardTimeSeries",
+                models.TensorboardTimeSeries,
+                "tensorboardTimeSeries",
+                ("displayName", "description", "pluginName", "pluginData"),
+                ("displayName", "valueType"),
+                longest_name=MAX_LONG_NAME,
+            ),
+        )
+    }
+)

@@ -1,0 +1,78 @@
+"""Answers of MetadataService and TensorboardService: resources, events and operations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from footplate.domain.tracking.names import STORES
+from footplate.wire.timestamps import format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from footplate.domain.tracking.names import TrackingName
+    from footplate.domain.tracking.points import Extent
+    from footplate.domain.tracking.resources import Link, Resource
+    from footplate.wire.json_text import JsonObject
+    from footplate.wire.vertex_v1.tracking_kinds import Kind
+
+_TYPES = "type.googleapis.com/google.cloud.aiplatform"
+
+
+def resource_json(
+    kind: Kind,
+    resource: Resource,
+    parents: Sequence[TrackingName] = (),
+    extent: Extent | None = None,
+) -> JsonObject:
+    """``parents``: the contexts that a context is in; ``extent`` of a time series."""
+    fields: Any = resource.fields
+    answer: JsonObject = {"name": str(resource.name), **fields}
+    if kind.is_node:
+        answer.setdefault("metadata", {})  # clients look into it, whether it was given or not
+    if parents:
+        answer["parentContexts"] = [str(parent) for parent in parents]
+    if extent is not None:
+        last: JsonObject = {"maxStep": str(extent.step), "maxWallTime": format_time(extent.time)}
+        answer["metadata"] = last
+    answer["createTime"] = format_time(resource.create_time)
+    answer["updateTime"] = format_time(resource.update_time)
+    if kind.collection != STORES:
+        answer["etag"] = str(resource.version)
+    return answer
+
+
+def event_json(link: Link) -> JsonObject:
+    answer: JsonObject = {
+        "artifact": str(link.target),
+        "execution": str(link.source),
+        "eventTime": format_time(link.time),
+        "type": link.kind.value.upper(),
+    }
+    if link.labels:
+        answer["labels"] = dict(link.labels)
+    return answer
+
+
+def done_json(
+    name: str, kind: Kind, verb: str, at: datetime, api_version: str, response: JsonObject | None
+) -> JsonObject:
+    """An operation that is done; ``verb`` is create, update or delete.
+
+    Clients parse this strictly: a field more, or an unknown type, is an error to them.
+    """
+    types, time = f"{_TYPES}.{api_version}", format_time(at)
+    own = kind.operation and (verb != "delete" or kind.collection == STORES)
+    metadata = f"{verb.capitalize()}{kind.message if own else ''}OperationMetadata"
+    empty: JsonObject = {"@type": "type.googleapis.com/google.protobuf.Empty"}
+    answer = None if response is None else {"@type": f"{types}.{kind.message}", **response}
+    return {
+        "name": name,
+        "metadata": {
+            "@type": f"{types}.{metadata}",
+            "genericMetadata": {"createTime": time, "updateTime": time},
+        },
+        "done": True,
+        "response": empty if answer is None else answer,
+    }
