@@ -18,7 +18,7 @@ import pytest
 
 from footplate.replica.isolation import levels, mode_selection
 from footplate.replica.supervisor_archive import build_archive
-from tests.hostile import program
+from tests.hostile import program, shared_files
 from tests.support.supervisor_process import Supervised, command_task, find_living
 
 if TYPE_CHECKING:
@@ -52,7 +52,6 @@ NEEDS_OWN_USER = frozenset(
 """What it gets of other processes of its user, where it sees them."""
 NOBODY = 65534
 SYSTEM_PYTHON = "/usr/bin/python3"
-WRITABLE = ("/tmp", "/var/tmp", "/dev/shm", "/run/lock")
 
 
 @pytest.fixture(scope="module")
@@ -62,15 +61,8 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def shared() -> Iterator[list[str]]:
-    """Files of the machine that every user may read."""
-    name = f"footplate-test-{secrets.token_hex(8)}"
-    files = [Path(place, name) for place in WRITABLE if Path(place).is_dir()]
-    for file in files:
-        file.write_text("not for programs")
-        file.chmod(0o644)
-    yield [str(file) for file in files]
-    for file in files:
-        file.unlink()
+    with shared_files.planted() as files:
+        yield files
 
 
 @pytest.fixture
@@ -220,7 +212,7 @@ def test_nothing_is_left_of_a_program(tmp_path: Path, archive: Path, containment
     for pid in left:
         os.kill(pid, signal.SIGKILL)
     assert not left or "children that left it may survive" in said
-    files = [path for place in WRITABLE for path in Path(place).glob(f"{word}*")]
+    files = [path for place in shared_files.WRITABLE for path in Path(place).glob(f"{word}*")]
     for path in files:
         path.unlink()
     assert not files or levels.HOST_VIEW.missing in said

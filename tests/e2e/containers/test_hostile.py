@@ -13,7 +13,7 @@ from footplate.domain.job_states import State
 from footplate.testing.service import running_service
 from tests.e2e.containers.container_context import IMAGE, ContainerContext
 from tests.e2e.service.conftest import CACHE
-from tests.hostile import program
+from tests.hostile import program, shared_files
 from tests.support.supervisor_process import find_living
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ INSIDE = frozenset(
 """What the root of an image may do with the image's own files and processes."""
 DUMPS = frozenset({"dump_core", "raise_its_limits"})
 """Podman can't be told a limit without others."""
-SHARED = ("/tmp", "/var/tmp", "/dev/shm", "/run/lock")
 
 
 def make_facts(context: ContainerContext, shared: list[str]) -> dict[str, Any]:
@@ -49,15 +48,9 @@ def make_facts(context: ContainerContext, shared: list[str]) -> dict[str, Any]:
 
 
 @pytest.fixture
-def shared_files() -> Iterator[list[str]]:
-    """Files of the machine that every user may read."""
-    name = f"footplate-test-{secrets.token_hex(8)}"
-    files = [Path(place, name) for place in SHARED if Path(place).is_dir()]
-    for file in files:
-        file.write_text("not for programs")
-    yield [str(file) for file in files]
-    for file in files:
-        file.unlink()
+def shared() -> Iterator[list[str]]:
+    with shared_files.planted() as files:
+        yield files
 
 
 def attack(context: ContainerContext, image: str, facts: dict[str, Any]) -> set[str]:
@@ -79,22 +72,20 @@ def leave_out_unused(capabilities: str) -> str:
     return ", ".join(held)
 
 
-def test_a_program_gets_nothing(each: ContainerContext, shared_files: list[str]) -> None:
+def test_a_program_gets_nothing(each: ContainerContext, shared: list[str]) -> None:
     """Of an image with a user of its own."""
     image = each.engine.derive("trainers/hostile:user", "USER trainer")
     try:
-        got = attack(each, image, make_facts(each, shared_files))
+        got = attack(each, image, make_facts(each, shared))
     finally:
         remove(each.engine, image)
     assert got == set()
 
 
-def test_root_of_an_image_gets_what_is_inside(
-    each: ContainerContext, shared_files: list[str]
-) -> None:
+def test_root_of_an_image_gets_what_is_inside(each: ContainerContext, shared: list[str]) -> None:
     image = each.engine.derive("trainers/hostile:root", "USER root")
     try:
-        got = attack(each, image, make_facts(each, shared_files))
+        got = attack(each, image, make_facts(each, shared))
     finally:
         remove(each.engine, image)
     assert got <= INSIDE

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import re
+import stat
 import sys
 
 from footplate.replica.bucket_directories import find_buckets
 from footplate.replica.environment.cache import KINDS
 from footplate.replica.filesystem_view import find_outermost
-from footplate.replica.isolation import mode_selection
+from footplate.replica.isolation import mode_selection, pid_namespace
 from footplate.replica.isolation.access_lists import grant
 from footplate.replica.isolation.containment import enter_view
 from footplate.replica.isolation.hidden_paths import (
@@ -16,9 +19,12 @@ from footplate.replica.isolation.hidden_paths import (
     find_closed,
     find_hidden,
     find_records,
+    is_below,
 )
 from footplate.replica.isolation.id_maps import try_mapped
-from footplate.replica.isolation.mount_namespace import IN_MEMORY, MountNamespace
+from footplate.replica.isolation.mount_namespace import WRITABLE, MountNamespace
+from footplate.replica.isolation.pid_namespace import PidNamespace
+from footplate.replica.isolation.spawn import Launch
 from footplate.replica.isolation.users import become
 from footplate.replica.program_user import BUILD_TMP
 
@@ -26,6 +32,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Mapping, Sequence
 
+    from footplate.replica.isolation.pid_namespace import NamespacedProgram
     from footplate.replica.isolation.users import User
 
 
@@ -38,21 +45,35 @@ _FILE_SCHEME = "file://"
 _SCRATCH, _TMP = os.path.split(BUILD_TMP)
 _HOME, _UV_CACHE = "home", "uv-cache"
 _OUTPUT = "out"
+_HOST_TMP = "/tmp"  # noqa: S108  that of the host, named to keep out of it
+_WRITABLE_PATH = re.compile(rf"(?:{'|'.join(WRITABLE)})/[^\s,:;=]+")
+
+
+class Build:
+    """A process in a process namespace of its own: what is left of it ends with it."""
+
+    def __init__(self, namespace: PidNamespace, first: NamespacedProgram) -> None:
+        self._namespace = namespace
+        self._first = first
+
+    def wait(self) -> int:
+        return os.waitstatus_to_exitcode(self._first.reap())
+
+    def kill(self) -> None:
+        self._namespace.kill()
 
 
 class BuildIsolation:
     """``view`` is what builds see, if not all. ``user`` runs them, if another than this process.
 
-    That user has a directory of his own, ``scratch``, with a cache of uv in it: what a build could
-    write to the cache of all would be run by others.
+    They have a directory of their own, ``scratch``. Such a user has a cache of uv in it: what a
+    build could write to the cache of all would be run by others.
     """
 
-    def __init__(
-        self, view: MountNamespace | None, user: User | None = None, scratch: str = ""
-    ) -> None:
-        self._view = view
-        self.user = user
+    def __init__(self, scratch: str = "", user: User | None = None) -> None:
         self.scratch = scratch
+        self.user = user
+        self.view: MountNamespace | None = None
         self.note = ""
         """What users are to know of it."""
 
@@ -61,10 +82,25 @@ class BuildIsolation:
         """Where the user's builds leave what they make."""
         return os.path.join(self.scratch, _OUTPUT)
 
+    @property
+    def tmp(self) -> str:
+        return os.path.join(self.scratch, _TMP)
+
+    @functools.cached_property
+    def namespaced(self) -> bool:
+        """Whether builds can have process namespaces; else they ``enter`` what they see."""
+        return not pid_namespace.find_fault()
+
+    def start(self, argv: list[str], environment: dict[str, str], output: int) -> Build:
+        """A build in a process namespace. Raises OSError, SpawnFailed."""
+        namespace = PidNamespace()
+        launch = Launch(argv, environment, os.path.sep, output, output, user=self.user)
+        return Build(namespace, namespace.start(launch, self.view))
+
     def enter(self) -> None:
         """In a process that is to become a build. Raises OSError."""
-        if self._view is not None:
-            enter_view(self._view)
+        if self.view is not None:
+            enter_view(self.view)
         if self.user is not None:
             become(self.user)
 
@@ -76,7 +112,8 @@ class BuildIsolation:
         return {**found, "USER": self.user.name, "LOGNAME": self.user.name}
 
     def prepare(self) -> None:
-        """Make the user's directories. Raises OSError."""
+        """Make the directories. Raises OSError."""
+        os.makedirs(self.tmp, exist_ok=True)
         if self.user is None:
             return
         for name in ("", _TMP, _HOME, _UV_CACHE, _OUTPUT):
@@ -94,12 +131,12 @@ def isolate_build(
 ) -> BuildIsolation:
     """What a build sees: the host's files, but of the service's only packages, the cache
     and the buckets of ``task``, as programs do. Of the cache it can write the environments, not
-    what all supervisors run and believe; a ``user`` can write none of it.
+    what all supervisors run and believe; a ``user`` can write none of it. It has a /tmp of its own.
 
-    ``programs`` are what it runs. Everything is seen where nothing is to be hidden, or can be.
+    ``programs`` are what it runs. Everything is seen where there can be no view.
     """
     packages = os.path.join(home, "packages")
-    build_isolation = BuildIsolation(None, user, os.path.join(packages, _SCRATCH))
+    build_isolation = BuildIsolation(os.path.join(packages, _SCRATCH), user)
     caches = [os.path.realpath(str(ticket["cache"]))] if ticket.get("cache") else []
     environments = [os.path.join(cache, kind) for cache in caches for kind in KINDS]
     for path in (packages, *environments):
@@ -114,15 +151,15 @@ def isolate_build(
     closed = [] if user is None else find_closed(shown)
     hidden = find_hidden([*(ticket.get("private") or ()), *closed])
     whole = find_buckets(ticket, NO_TASK)
-    if not hidden:
-        return _open_buckets(build_isolation, whole, "they see all files")
     if user is not None and any(find_closed([os.path.join(cache, "")]) for cache in caches):
         caches = []  # what builds need of it is shown
     cover, root = (os.path.join(home, name) for name in ("build-hidden", "root"))
     os.makedirs(root, exist_ok=True)
-    used = [*shown, *programs, sys.prefix, sys.base_prefix, home]
-    kept = [path for top in IN_MEMORY for path in find_outermost(used, top)]
-    view = MountNamespace(os.path.realpath(root), "", "", kept)
+    used = [*needed, *shown, *caches, *programs, *_find_places(programs), *_find_named(os.environ)]
+    kept = [path for top in WRITABLE for path in find_outermost(used, top)]
+    kept = [path for path in kept if not is_below(path, hidden)]  # the path mask shows them
+    tmp = "" if _HOST_TMP in kept else os.path.realpath(build_isolation.tmp)
+    view = MountNamespace(os.path.realpath(root), tmp, "", kept)
     view.records = find_records(whole[0]) if whole and usable == whole else ""
     view.hidden_paths = HiddenPaths(os.path.realpath(cover), hidden, shown, caches)
     unmapped, fault = try_mapped(view, user, usable, mode_selection.find_fault)
@@ -130,12 +167,12 @@ def isolate_build(
         return _without_user(f"no other user can pass {closed[0]}, and it can't be hidden: {fault}")
     if fault:
         return _open_buckets(build_isolation, whole, fault)
-    isolated = BuildIsolation(view, user, build_isolation.scratch)
-    return _open_buckets(isolated, usable, unmapped) if unmapped else isolated
+    build_isolation.view = view
+    return _open_buckets(build_isolation, usable, unmapped) if unmapped else build_isolation
 
 
 def _without_user(why: str) -> BuildIsolation:
-    build_isolation = BuildIsolation(None)
+    build_isolation = BuildIsolation()
     build_isolation.note = f"builds run as root: {why}"
     return build_isolation
 
@@ -152,6 +189,21 @@ def _open_buckets(
     except OSError as error:
         build_isolation.note = f"builds can't write the buckets: {why}; {error}"
     return build_isolation
+
+
+def _find_named(environment: Mapping[str, str]) -> list[str]:
+    """The paths that variables name below the directories that all users may write.
+
+    Builds go by them: certificates, compilers, folders of packages, the socket of an SSH agent.
+    """
+    values = [value for name, value in environment.items() if name != "TMPDIR"]
+    found = [path for value in values for path in _WRITABLE_PATH.findall(value)]
+    found = [path for path in found if os.path.exists(path)]
+    return [os.path.dirname(path) if _is_socket(path) else path for path in found]
+
+
+def _is_socket(path: str) -> bool:
+    return stat.S_ISSOCK(os.stat(path).st_mode)
 
 
 def _find_local_indexes(environment: Mapping[str, str]) -> list[str]:

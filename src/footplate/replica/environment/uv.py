@@ -13,12 +13,13 @@ import tempfile
 import termios
 
 from footplate.replica.environment.errors import PreparationError
+from footplate.replica.isolation.spawn import SpawnFailed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Callable, Iterator, Mapping, Sequence
 
-    from footplate.replica.environment.build_isolation import BuildIsolation
+    from footplate.replica.environment.build_isolation import Build, BuildIsolation
     from footplate.replica.isolation.users import User
 
     Progress = Callable[[int, int], None]
@@ -63,6 +64,7 @@ class Uv:
             )
         self.program = found
         self._environment = translate_settings(environment)
+        self._scratch = environment.get("TMPDIR")  # builds see it
         self._held = held
         self._build_isolation = build_isolation
         self._entered: BuildIsolation | None = None
@@ -100,7 +102,7 @@ class Uv:
 
     def run(self, arguments: Sequence[str], variables: Mapping[str, str] | None = None) -> str:
         """Everything that it said. Raises UvFailed."""
-        return _build_as_before(lambda more: self._run(arguments, more), variables or {})
+        return self._build_as_before(lambda more: self._run(arguments, more), variables or {})
 
     def install(
         self,
@@ -113,25 +115,29 @@ class Uv:
         Raises UvFailed.
         """
         command = ["pip", "install", *arguments]
-        _build_as_before(
+        self._build_as_before(
             lambda more: self._run_on_terminal(command, progress, more), variables or {}
         )
 
+    def _build_as_before(
+        self, attempt: Callable[[Mapping[str, str]], str], given: Mapping[str, str]
+    ) -> str:
+        """Try, and where a build misses what setuptools lost since, try with an older one."""
+        try:
+            return attempt(given)
+        except UvFailed as failure:
+            if _LOST_MODULE not in failure.output:
+                raise
+        with tempfile.TemporaryDirectory(dir=self._scratch) as directory:
+            os.chmod(directory, _READABLE)  # by the user that builds have
+            constraints = os.path.join(directory, "build-constraints.txt")
+            with open(constraints, "w", encoding="utf-8") as file:
+                file.write(_BEFORE_THE_LOSS)
+            return attempt({**given, "UV_BUILD_CONSTRAINT": constraints})
+
     def _run(self, arguments: Sequence[str], variables: Mapping[str, str]) -> str:
-        ended = subprocess.run(
-            [self.program, *arguments],
-            env={**self._environment, **variables},
-            cwd="/",  # where no project's settings are found
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            pass_fds=self._passed(),
-            preexec_fn=self._enter,
-            check=False,
-        )
-        output = (ended.stdout + ended.stderr).decode("utf-8", "replace")
-        if ended.returncode != 0:
-            raise UvFailed(output)
-        return output
+        reading, writing = os.pipe()
+        return self._watch(arguments, variables, (reading, writing), _read_text)
 
     def _run_on_terminal(
         self, arguments: Sequence[str], progress: Progress, variables: Mapping[str, str]
@@ -141,27 +147,28 @@ class Uv:
             master, slave = pty.openpty()
         except OSError:
             return self._run(arguments, variables)
-        environment = {**self._environment, **variables, "TERM": "xterm"}
-        environment.pop("UV_NO_PROGRESS", None)
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, _ROWS_AND_COLUMNS)
+        more = {**variables, "TERM": "xterm"}
+        return self._watch(arguments, more, (master, slave), lambda end: _follow(end, progress))
+
+    def _watch(
+        self,
+        arguments: Sequence[str],
+        variables: Mapping[str, str],
+        ends: tuple[int, int],
+        read: Callable[[int], str],
+    ) -> str:
+        """Everything that ``read`` gets from the first of ``ends``; uv has the second."""
+        ours, theirs = ends
         try:
-            fcntl.ioctl(slave, termios.TIOCSWINSZ, _ROWS_AND_COLUMNS)
-            process = subprocess.Popen(
-                [self.program, *arguments],
-                env=environment,
-                cwd="/",
-                stdin=subprocess.DEVNULL,
-                stdout=slave,
-                stderr=slave,
-                pass_fds=self._passed(),
-                preexec_fn=self._enter,
-            )
+            process = self._start([self.program, *arguments], variables, theirs)
         except BaseException:
-            os.close(master)
+            os.close(ours)
             raise
         finally:
-            os.close(slave)
+            os.close(theirs)
         try:
-            output = _follow(master, progress)
+            output = read(ours)
         except BaseException:  # it must not go on to build what its caller clears away
             process.kill()
             process.wait()
@@ -170,27 +177,30 @@ class Uv:
             raise UvFailed(output)
         return output
 
-    def _enter(self) -> None:
-        if self._entered is not None:
-            self._entered.enter()
+    def _start(
+        self, argv: list[str], variables: Mapping[str, str], output: int
+    ) -> subprocess.Popen[bytes] | Build:
+        """In a process namespace builds don't inherit the lock: they end with this process."""
+        environment = {**self._environment, **variables}
+        own = self._entered
+        if own is None or not own.namespaced:
+            return subprocess.Popen(
+                argv,
+                env=environment,
+                cwd="/",  # where no project's settings are found
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                pass_fds=self._passed(),
+                preexec_fn=None if own is None else own.enter,
+            )
+        try:
+            return own.start(argv, environment, output)
+        except SpawnFailed as error:
+            raise PreparationError(f"uv can't be started: {error}") from error
 
     def _passed(self) -> tuple[int, ...]:
         return (self._held,) if self._held >= 0 else ()
-
-
-def _build_as_before(attempt: Callable[[Mapping[str, str]], str], given: Mapping[str, str]) -> str:
-    """Try, and where a build misses what setuptools lost since, try with an older one."""
-    try:
-        return attempt(given)
-    except UvFailed as failure:
-        if _LOST_MODULE not in failure.output:
-            raise
-    with tempfile.TemporaryDirectory() as directory:
-        os.chmod(directory, _READABLE)  # by the user that builds have
-        constraints = os.path.join(directory, "build-constraints.txt")
-        with open(constraints, "w", encoding="utf-8") as file:
-            file.write(_BEFORE_THE_LOSS)
-        return attempt({**given, "UV_BUILD_CONSTRAINT": constraints})
 
 
 def translate_settings(host: Mapping[str, str]) -> dict[str, str]:
@@ -210,7 +220,9 @@ def translate_settings(host: Mapping[str, str]) -> dict[str, str]:
     return environment
 
 
-_UNWANTED = frozenset({"VIRTUAL_ENV", "CONDA_PREFIX", "UV_PROJECT_ENVIRONMENT", "UV_PYTHON"})
+_UNWANTED = frozenset(
+    {"VIRTUAL_ENV", "CONDA_PREFIX", "UV_PROJECT_ENVIRONMENT", "UV_PYTHON", "UV_NO_PROGRESS"}
+)
 
 
 def _follow(master: int, progress: Progress) -> str:
@@ -237,6 +249,10 @@ def _follow(master: int, progress: Progress) -> str:
                 progress(int(match.group(1)), int(match.group(1)))
             text = f"{text}{words.rstrip()}\n"[-_TAIL_CHARACTERS:]
     return text + pending.decode("utf-8", "replace")
+
+
+def _read_text(descriptor: int) -> str:
+    return b"".join(_read(descriptor)).decode("utf-8", "replace")
 
 
 def _read(master: int) -> Iterator[bytes]:
