@@ -4,7 +4,7 @@ Empty: nothing. It runs in a job, in a ``setup.py``, as any user, with Python 3.
 packages. Its one argument, or ``FACTS``, is a JSON object: ``data`` (the service's directory),
 ``secrets`` (files of the service, and of other jobs), ``environment`` (its own environment's
 directory), ``buckets``, ``shared`` (files of the machine that every user may read) and ``alone``
-(nobody else has its user). In the directories ``links``, if there are any, it leaves links.
+(nobody else has its user).
 """
 
 from __future__ import annotations
@@ -405,19 +405,52 @@ def uncover_secrets_in_a_user_namespace(facts: dict[str, Any]) -> str:
 
 
 @attempt
-def watch_its_files_become_links(facts: dict[str, Any]) -> str:
-    """What the supervisor reads of a program, and the service of buckets: links to secrets.
+def link_its_files_to_secrets(facts: dict[str, Any]) -> str:
+    """In its working directory, and in the place of the file for metrics, until it ends.
 
-    What it gets by them, the test sees in the measurements and by the API.
+    What is read by these links, the test sees in the measurements.
     """
-    if not os.path.exists(facts["data"]):
-        return ""
-    places = [os.path.dirname(os.environ.get("CLOUD_ML_HP_METRIC_FILE", ""))]
-    for place in (*places, *facts.get("links", [])):
-        for number, secret in enumerate(facts["secrets"]):
-            with suppress(OSError):
-                os.symlink(secret, os.path.join(place, f"leak-{number}"))
+    program = os.getpid()
+    if os.fork() == 0:
+        try:
+            metrics = os.environ.get("CLOUD_ML_HP_METRIC_FILE", "")
+            swap_links([os.getcwd()], facts, lambda: os.getppid() == program, metrics)
+        finally:
+            os._exit(0)
     return ""
+
+
+def swap_links(
+    places: list[str], facts: dict[str, Any], go_on: Callable[[], bool], *files: str
+) -> None:
+    """``leak``, and ``files``, lead to a secret now and then, and ``folder`` to the service's
+    directory. ``hard`` is a hard link to the secret, if there can be one.
+    """
+    secret = facts["secrets"][0]
+    while go_on():
+        for path in (*files, *(os.path.join(place, "leak") for place in places)):
+            with suppress(OSError):
+                with open(f"{path}.part", "w") as file:
+                    file.write("own")
+                os.replace(f"{path}.part", path)
+            with suppress(OSError):
+                os.symlink(secret, f"{path}.part")
+                os.replace(f"{path}.part", path)
+        for place in places:
+            names = ("folder", "aside", "hard")
+            folder, aside, hard = (os.path.join(place, name) for name in names)
+            with suppress(OSError):
+                os.link(secret, hard)
+            with suppress(OSError):
+                os.unlink(folder)
+            with suppress(OSError):
+                os.makedirs(aside, exist_ok=True)
+                with open(os.path.join(aside, "secret"), "w") as file:
+                    file.write("own")
+                os.rename(aside, folder)
+                os.rename(folder, aside)
+            with suppress(OSError):
+                os.symlink(facts["data"], folder)
 
 
 def connect(path: str) -> str:

@@ -73,7 +73,7 @@ def attack(tmp_path: Path, archive: Path, shared: list[str]) -> Iterator[Attack]
     def run(
         data: Path = tmp_path / "service", python: str = sys.executable, **options: Any
     ) -> tuple[Supervised, dict[str, str]]:
-        task = command_task(["/bin/true"])
+        task = command_task(["/bin/true"], metrics=["secret"])
         options = {"private": [str(data)], "archive": archive, **options}
         replica = Supervised(data, task, python=python, **options)
         made.append(replica)
@@ -83,6 +83,8 @@ def attack(tmp_path: Path, archive: Path, shared: list[str]) -> Iterator[Attack]
         end = replica.supervise()
         skip_if_unprepared(end, options)
         assert end["code"] == 0, replica.api.lines("stderr")
+        assert not [record for record in replica.api.records if "secret" in record.get("tag", "")]
+        assert (data / "secret").read_text() == SECRET
         return replica, json.loads(replica.api.lines()[0])
 
     yield run
@@ -90,6 +92,8 @@ def attack(tmp_path: Path, archive: Path, shared: list[str]) -> Iterator[Attack]
         replica.close()
 
 
+SECRET = '{"timestamp": 1.0, "trial": "0", "secret": "0.5", "global_step": "1"}\n'
+"""It would be a measurement, if a link to it were followed."""
 SOURCE = Path(program.__file__).read_text(encoding="utf-8")
 
 
@@ -108,7 +112,7 @@ def make_facts(replica: Supervised) -> dict[str, Any]:
     hidden = [data / "secret", data / "footplate.db", data / "other" / "work" / "model"]
     for path in hidden:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("secret")
+        path.write_text(SECRET)
     (data / "logs").mkdir()
     (data / "buckets" / ".footplate").mkdir()
     return {
