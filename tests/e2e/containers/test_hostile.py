@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -118,10 +120,11 @@ def limited(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Containe
     context.check_nothing_is_left()
 
 
-def run_limited(context: ContainerContext, source: str, *args: str) -> Any:
+def run_limited(context: ContainerContext, source: str, **fields: Any) -> Any:
     pool = {
-        "containerSpec": {"imageUri": IMAGE, "command": ["python3", "-c", source, *args]},
+        "containerSpec": {"imageUri": IMAGE, "command": ["python3", "-c", source]},
         "machineSpec": {"machineType": "own-small"},
+        **fields,
     }
     return context.submit_custom(pool)
 
@@ -134,9 +137,7 @@ while True:
 
 
 def test_a_bomb_ends_its_own_job_only(limited: ContainerContext) -> None:
-    other = run_limited(limited, "import time; print('up', flush=True); time.sleep(600)")
-    limited.until(lambda: limited.messages(other) == ["up"])
-
+    other = begin_another(limited)
     name = run_limited(limited, BOMB)
     message = limited.wait_for(name, State.FAILED).error_message
     assert "its limit is 1536: 1024 and 512 for its vCPU" in message
@@ -144,10 +145,45 @@ def test_a_bomb_ends_its_own_job_only(limited: ContainerContext) -> None:
         "at most 1 GB of memory and 1 vCPU, as own-small has; "
         "at most 1536 processes and 100 GB of disk (bootDiskSizeGb)"
     )
-    assert limited.job(other).state is State.RUNNING
-    with limited.client() as client:
-        client.cancel(other)
-    limited.wait_for(other, State.CANCELLED)
+    end_another(limited, other)
+
+
+FILL = """
+import os, time
+for path in ("model", "/tmp/model"):
+    with open(path, "wb") as file:
+        os.posix_fallocate(file.fileno(), 0, 5500 << 20)
+print("written", flush=True)
+time.sleep(600)
+"""
+
+
+def test_a_full_disk_ends_its_own_job_only(limited: ContainerContext) -> None:
+    """What is in the working directory and in /tmp counts together."""
+    if shutil.disk_usage(limited.service.data_dir).free < 30 << 30:
+        pytest.skip("needs 30 GB of disk, of which it takes 12")
+    other = begin_another(limited)
+    name = run_limited(limited, FILL, diskSpec={"bootDiskSizeGb": 10})
+    message = limited.wait_for(name, State.FAILED).error_message
+    assert re.search(
+        r"it used 1[01]\.[0-9]+ GB of disk; its limit, bootDiskSizeGb, is 10 GB", message
+    )
+    assert limited.told(name, "LIMITS")[0].endswith("10 GB of disk (bootDiskSizeGb)")
+    end_another(limited, other)
+
+
+def begin_another(context: ContainerContext) -> Any:
+    name = run_limited(context, "import time; print('up', flush=True); time.sleep(600)")
+    context.until(lambda: context.messages(name) == ["up"])
+    return name
+
+
+def end_another(context: ContainerContext, name: Any) -> None:
+    """It runs all the same."""
+    assert context.job(name).state is State.RUNNING
+    with context.client() as client:
+        client.cancel(name)
+    context.wait_for(name, State.CANCELLED)
 
 
 LEAVE = """
