@@ -1,0 +1,67 @@
+"""The setting ``program_users`` of a service that root runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.domain.job_states import State
+from footplate.replica.isolation import levels
+from footplate.testing.service import RunningService, running_service
+from tests.e2e.service.conftest import CACHE, Context
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="is about what root starts")
+NAME = "nobody"
+TASK = """
+import json, os
+with open("/proc/self/status") as file:
+    status = {name: value.strip() for name, _, value in (line.partition(":") for line in file)}
+with open("/gcs/stage/made", "w") as file:
+    file.write("by a program")
+print(json.dumps([os.getresuid(), os.getresgid(), status["CapBnd"], status["NoNewPrivs"]]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [
+        ("nosuchuser", "'nosuchuser' given, and this machine has no such user; allowed: the name"),
+        ("root", "'root' is root; to let programs be root, set allow_root"),
+        ("60000-70000", "60000-70000 given, which has the user nobody in it; a range that nobody"),
+        ("5-4", "5-4 given; allowed: two ids or more, and not root's"),
+    ],
+)
+def test_a_service_does_not_start_with_users_of_others(
+    tmp_path: Path, setting: str, reason: str
+) -> None:
+    service = RunningService(tmp_path / "data", CACHE, program_users=setting)
+    with pytest.raises(RuntimeError) as failure:
+        service.start()
+    assert f"program_users: {reason}" in str(failure.value)
+    assert "Traceback" not in str(failure.value)
+    assert not service.alive
+
+
+def test_programs_run_as_the_user_that_is_named(tmp_path: Path) -> None:
+    user = pwd.getpwnam(NAME)
+    with running_service(tmp_path / "data", CACHE, program_users=NAME) as service:
+        context = Context(service)
+        name = context.submit(TASK)
+        job = context.wait_for(name)
+        assert job.state is State.SUCCEEDED, (job.error_message, context.messages(name))
+        uids, gids, bounding, no_new_privs = json.loads(context.messages(name)[0])
+        assert (uids, gids) == ([user.pw_uid] * 3, [user.pw_gid] * 3)
+        assert (int(bounding, 16), no_new_privs) == (0, "1")
+        with context.client() as client:
+            said = [e.message for e in client.events(name) if e.kind == "ISOLATION"]
+        assert f"the program runs as user {user.pw_uid}, without capabilities" in said[0]
+        assert levels.NAMED_USER.missing in said[0]
+        made = context.bucket / "made"
+        made.unlink()
