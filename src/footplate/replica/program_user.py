@@ -48,12 +48,14 @@ def choose(context: Context) -> str:
     except users.NoUser as error:
         raise TaskError(str(error)) from error
     fault = "" if _CHANGES in context.capability_cache else _find_fault(user)
+    fault = fault or own_directories(context.home, user)
     if fault:
+        if user.reservation is not None:
+            user.reservation.close()
         words = f"the program runs as root, which can't be changed here: {fault}"
         return levels.describe(words, levels.ROOT.missing)
     context.capability_cache.add(_CHANGES)
     context.user = user
-    own_directories(context.home, user)
     context.home.write(USER_FILE, {"user": user.encode()})
     words = f"the program runs as user {user.uid}, without capabilities"
     return levels.describe(words, "" if user.alone else levels.NAMED_USER.missing)
@@ -72,14 +74,27 @@ def _find_fault(user: User) -> str:
     return try_in_child(lambda: users.become(user))
 
 
-def own_directories(home: Home, user: User) -> None:
-    """What the program writes in HOME is its user's."""
+def own_directories(home: Home, user: User) -> str:
+    """What the program writes in HOME is its user's; why that can't be, else empty."""
     directory = os.path.join(home.tmp, _HOME_DIRECTORY)
     os.makedirs(directory, exist_ok=True)
-    for path in (home.work, home.tools, home.tmp, directory):
-        os.chown(path, user.uid, user.gid)
-    for path in (home.work, home.tools, directory):
-        os.chmod(path, 0o700)
+    fault = own((home.work, home.tools, home.tmp, directory), user)
+    if not fault:
+        for path in (home.work, home.tools, directory):
+            os.chmod(path, 0o700)
+    return fault
+
+
+def own(paths: Sequence[str], user: User) -> str:
+    """Give these to ``user``; why the file system can't, else empty. Some only seem to do it."""
+    try:
+        for path in paths:
+            os.chown(path, user.uid, user.gid)
+            if os.stat(path).st_uid != user.uid:
+                return f"{path} keeps its owner"
+    except OSError as error:
+        return f"{error.filename} can't have another owner: {error.strerror}"
+    return ""
 
 
 def name_user(user: User | None, tmp: str) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -11,13 +12,16 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from footplate.replica import program_user
-from footplate.replica.isolation import users
+from footplate.replica.environment.build_isolation import isolate_build
+from footplate.replica.isolation import levels, users
 from footplate.replica.isolation.access_lists import grant
+from footplate.replica.isolation.capability_cache import CapabilityCache
 from footplate.replica.isolation.hidden_paths import find_closed
 from footplate.replica.isolation.users import NoUser, User
 from footplate.replica.workdir import Home
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from footplate.replica.context import Context
@@ -111,3 +115,48 @@ def test_a_program_that_its_user_could_not_reach_is_root(tmp_path: Path) -> None
     program_user.require_reach(fake.context, [f"{tmp_path}/"])
     assert fake.user is None
     assert "ISOLATION the program runs as root after all: no other user can pass" in fake.events[0]
+
+
+def refuse(path: str, uid: int, gid: int) -> None:
+    """As vfat does."""
+    raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), path)
+
+
+def ignore(path: str, uid: int, gid: int) -> None:
+    """As vfat does with the option ``quiet``, and some network file systems."""
+
+
+@pytest.mark.parametrize(
+    ("chown", "reason"),
+    [
+        (refuse, "work can't have another owner: Operation not permitted"),
+        (ignore, "work keeps its owner"),
+    ],
+)
+def test_on_a_file_system_without_owners_the_program_is_root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chown: Callable[..., None], reason: str
+) -> None:
+    monkeypatch.setattr(os, "chown", chown)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    fake = FakeDesk(tmp_path)
+    fake.user = None
+    fake.home.make_directories()
+    fake.ticket, fake.task = {"program_users": [FIRST, FIRST + 7]}, {"job": "projects/p/jobs/j"}
+    fake.capability_cache = CapabilityCache("")
+    fake.capability_cache.add("programs can run as other users")
+    said = program_user.choose(fake.context)
+    assert said.startswith("the program runs as root, which can't be changed here: ")
+    assert reason in said
+    assert levels.ROOT.missing in said
+    assert fake.user is None
+    assert program_user.read(fake.home) is None
+
+
+def test_on_a_file_system_without_owners_builds_are_roots(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "chown", refuse)
+    build_isolation = isolate_build(str(tmp_path), {}, User(FIRST + 1, FIRST))
+    assert build_isolation.user is None
+    assert build_isolation.note.startswith("builds run as root: ")
+    assert build_isolation.note.endswith("can't have another owner: Operation not permitted")

@@ -26,7 +26,7 @@ from footplate.replica.isolation.mount_namespace import WRITABLE, MountNamespace
 from footplate.replica.isolation.pid_namespace import PidNamespace
 from footplate.replica.isolation.spawn import Launch
 from footplate.replica.isolation.users import become
-from footplate.replica.program_user import BUILD_TMP
+from footplate.replica.program_user import BUILD_TMP, own
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class BuildIsolation:
     build could write to the cache of all would be run by others.
     """
 
-    def __init__(self, scratch: str = "", user: User | None = None) -> None:
+    def __init__(self, scratch: str, user: User | None) -> None:
         self.scratch = scratch
         self.user = user
         self.view: MountNamespace | None = None
@@ -111,15 +111,13 @@ class BuildIsolation:
         found = {name: os.path.join(self.scratch, place) for name, place in names.items()}
         return {**found, "USER": self.user.name, "LOGNAME": self.user.name}
 
-    def prepare(self) -> None:
-        """Make the directories. Raises OSError."""
-        os.makedirs(self.tmp, exist_ok=True)
-        if self.user is None:
-            return
-        for name in ("", _TMP, _HOME, _UV_CACHE, _OUTPUT):
-            path = os.path.join(self.scratch, name)
+    def prepare(self) -> str:
+        """Make the directories; why they can't be the user's, else empty. Raises OSError."""
+        names = ("", _TMP) if self.user is None else ("", _TMP, _HOME, _UV_CACHE, _OUTPUT)
+        paths = [os.path.join(self.scratch, name) for name in names]
+        for path in paths:
             os.makedirs(path, exist_ok=True)
-            os.chown(path, self.user.uid, self.user.gid)
+        return "" if self.user is None else own(paths, self.user)
 
 
 def isolate_build(
@@ -141,7 +139,9 @@ def isolate_build(
     environments = [os.path.join(cache, kind) for cache in caches for kind in KINDS]
     for path in (packages, *environments):
         os.makedirs(path, exist_ok=True)
-    build_isolation.prepare()
+    unowned = build_isolation.prepare()
+    if unowned:
+        build_isolation, user = _without_user(build_isolation, unowned), None
     needed = [packages, *environments]
     usable = find_buckets(ticket, task)
     needed += [str(ticket.get("uv") or ""), *usable]
@@ -164,15 +164,16 @@ def isolate_build(
     view.hidden_paths = HiddenPaths(os.path.realpath(cover), hidden, shown, caches)
     unmapped, fault = try_mapped(view, user, usable, mode_selection.find_fault)
     if fault and closed:
-        return _without_user(f"no other user can pass {closed[0]}, and it can't be hidden: {fault}")
+        why = f"no other user can pass {closed[0]}, and it can't be hidden: {fault}"
+        return _without_user(build_isolation, why)
     if fault:
         return _open_buckets(build_isolation, whole, fault)
     build_isolation.view = view
     return _open_buckets(build_isolation, usable, unmapped) if unmapped else build_isolation
 
 
-def _without_user(why: str) -> BuildIsolation:
-    build_isolation = BuildIsolation()
+def _without_user(build_isolation: BuildIsolation, why: str) -> BuildIsolation:
+    build_isolation.user = None
     build_isolation.note = f"builds run as root: {why}"
     return build_isolation
 
