@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import secrets
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from footplate.testing.service import running_service
 from tests.e2e.containers.container_context import IMAGE, ContainerContext
 from tests.e2e.service.conftest import CACHE
 from tests.hostile import program, shared_files
-from tests.support.supervisor_process import find_living
+from tests.hostile.leftovers import LEAVE, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -186,26 +185,12 @@ def end_another(context: ContainerContext, name: Any) -> None:
     context.wait_for(name, State.CANCELLED)
 
 
-LEAVE = """
-import os, signal, sys, time
-word = sys.argv[1]
-for _ in range(2):
-    if os.fork() == 0:
-        os.setsid()
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        if os.fork():
-            os._exit(0)
-        os.execv(sys.executable, [sys.executable, "-c", "import time; time.sleep(600)", word])
-open("/dev/shm/" + word, "w").close()
-time.sleep(0.5)
-print("left", flush=True)
-"""
-
-
 def test_nothing_is_left_of_a_program(each: ContainerContext) -> None:
-    word = f"footplate-test-{secrets.token_hex(8)}"
-    name = each.run_custom("python3", "-c", LEAVE, word)
+    trace = Trace()
+    name = each.run_custom("python3", "-c", LEAVE, trace.word, str(trace.key))
     each.wait_for(name, State.SUCCEEDED)
-    assert each.messages(name) == ["left"]
-    assert find_living(word) == []
-    assert not Path("/dev/shm", word).exists()
+    assert "left" in each.messages(name)
+    assert trace.find_processes() == []
+    assert trace.find_files() == []
+    assert trace.find_segments() == []
+    assert trace.find_entries() == []
