@@ -15,7 +15,7 @@ from hatchling.builders.wheel import WheelBuilder
 
 SOURCE = "reduction"
 TARGET = "footplate/server"
-"""Where ``footplate.server.reduction`` looks for it."""
+"""Where ``footplate.server.replica_services`` looks for it."""
 PURE = "py3-none-any"
 
 

@@ -16,7 +16,7 @@ from footplate.domain.studies.trials import Trial, TrialState
 from footplate.tuning.bayesian.model import newest, wanted
 from footplate.tuning.bayesian.model_fit import refit
 from footplate.tuning.bayesian.search import BayesianSearch
-from footplate.tuning.plain_searches import RandomSearch
+from footplate.tuning.designer_selection import RandomSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.formatting import nearest
-from footplate.domain.quotas import ANY, Quota
-from footplate.domain.quotas.rules import LIMIT_RULE, is_limit
+from footplate.domain.quotas import ANY, LIMIT_RULE, Quota, is_limit
 from footplate.domain.sites import Mode
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.job_states import State
 from footplate.domain.names import StudyName, StudyUid
-from footplate.domain.studies.limits import StudyLimits
 from footplate.domain.studies.metrics import Goal, Measurement, Metric, Selection
 from footplate.domain.studies.parameters import (
     Branch,
@@ -29,7 +28,7 @@ from footplate.domain.studies.records import (
 )
 from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.stopping import ConvexSpec
-from footplate.domain.studies.study import Algorithm, Noise, Study, StudyConfig
+from footplate.domain.studies.study import Algorithm, Noise, Study, StudyConfig, StudyLimits
 from footplate.domain.studies.trials import Trial, TrialState
 from tests.support.jobs import CREATED
 

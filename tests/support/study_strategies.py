@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from footplate.domain.job_states import State
 from footplate.domain.names import StudyName, StudyUid
-from footplate.domain.studies.limits import StudyLimits
 from footplate.domain.studies.metrics import Goal, Measurement, Metric, Selection
 from footplate.domain.studies.parameters import (
     Branch,
@@ -36,7 +35,7 @@ from footplate.domain.studies.stopping import (
     HalvingSpec,
     MedianSpec,
 )
-from footplate.domain.studies.study import Algorithm, Noise, Study, StudyConfig
+from footplate.domain.studies.study import Algorithm, Noise, Study, StudyConfig, StudyLimits
 from footplate.domain.studies.trials import Trial, TrialState
 from footplate.domain.tuning.search import Search, TrialCounts
 from tests.support.plain_strategies import (

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO
 
 from starlette.responses import JSONResponse, PlainTextResponse, StreamingResponse
 from starlette.routing import Route
 
-from footplate.api.control_requests import control_request_routes
-from footplate.api.request_bodies import read_body
+from footplate.api.client_disconnect import leaves
+from footplate.api.request_bodies import drop_body, read_body
 from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import NotFound, PermissionDenied
+from footplate.wire.control_requests import (
+    MAX_ANSWER_BYTES,
+    decode_control_response,
+    encode_control_requests,
+)
 from footplate.wire.replica_v1 import (
     decode_image,
     decode_reports,
@@ -21,7 +28,7 @@ from footplate.wire.replica_v1 import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from starlette.requests import HTTPConnection, Request
     from starlette.responses import Response
@@ -32,6 +39,73 @@ if TYPE_CHECKING:
     from footplate.control.replica_tasks import Tasks
     from footplate.control.tokens import Bearer, Tokens
     from footplate.wire.json_text import JsonObject
+
+
+HOLD_S = 25.0
+"""How long a question stands before it is answered that there is nothing."""
+
+
+def control_request_routes(
+    control_requests: ControlRequests, bearer: Callable[[Request], Bearer]
+) -> list[Route]:
+    """``bearer`` gives the attempt and the replica that a request speaks for."""
+    api = _ControlRequestApi(control_requests, bearer)
+    return [
+        Route("/replica/v1/control-requests", api.ask, methods=["GET"]),
+        Route("/replica/v1/control-requests/{id}", api.answer, methods=["POST"]),
+    ]
+
+
+class _ControlRequestApi:
+    def __init__(
+        self, control_requests: ControlRequests, bearer: Callable[[Request], Bearer]
+    ) -> None:
+        self._control_requests = control_requests
+        self._bearer = bearer
+
+    async def ask(self, request: Request) -> Response:
+        asked, after = self._bearer(request), request.query_params.get("after", "")
+        loop, changed = asyncio.get_running_loop(), asyncio.Event()
+
+        def wake() -> None:
+            with suppress(RuntimeError):  # the server has stopped meanwhile
+                loop.call_soon_threadsafe(changed.set)
+
+        release = self._control_requests.hold(asked, wake)
+        try:
+            found, cursor = self._control_requests.pending(asked, after)
+            if not found and release is not None:
+                await _either(changed, request)
+                found, cursor = self._control_requests.pending(asked, after)
+        finally:
+            if release is not None:
+                release()
+        return JSONResponse(encode_control_requests([(w.id, w.kind.value) for w in found], cursor))
+
+    async def answer(self, request: Request) -> Response:
+        asked, control_request_id = self._bearer(request), request.path_params["id"]
+        try:
+            self._control_requests.find(
+                control_request_id, asked
+            )  # else an unneeded body would be buffered and read
+        except NotFound:
+            await drop_body(request, MAX_ANSWER_BYTES)
+            raise
+        body = await read_body(request, MAX_ANSWER_BYTES)
+        answer = await in_thread(decode_control_response, body)
+        self._control_requests.answer(control_request_id, asked, answer)
+        return JSONResponse({})
+
+
+async def _either(changed: asyncio.Event, request: Request) -> None:
+    """Until ``changed`` is set, the client disconnects, or the time is over."""
+    tasks = [asyncio.create_task(changed.wait()), asyncio.create_task(leaves(request))]
+    try:
+        await asyncio.wait(tasks, timeout=HOLD_S, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+
 
 MAX_REPORT_BYTES = 8 << 20
 """More than any supervisor sends at once."""

@@ -2,24 +2,123 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from footplate.catalogue import runtimes
-from footplate.catalogue.document import Document
+from footplate.catalogue.document import Document, shown
 from footplate.catalogue.draft import Parts
-from footplate.catalogue.merging import lay_over, sized
 from footplate.catalogue.operator_runtimes import with_own
 from footplate.catalogue.parser import read_draft
-from footplate.domain.catalogue import Catalogue
-from footplate.domain.catalogue.consistency import inconsistencies
+from footplate.domain.catalogue import Catalogue, inconsistencies
+from footplate.domain.formatting import nearest
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
+    from footplate.catalogue.draft import Draft, Removals
+    from footplate.domain.catalogue import MachineType, Region
     from footplate.domain.runtimes import Runtimes
+
+
+_T = TypeVar("_T")
+
+
+def lay_over(below: Parts, draft: Draft, document: Document) -> Parts:
+    """``below`` with what the draft removes, adds, puts in place and attaches, in this order."""
+    _check_removals(below, draft, document)
+    kept = Parts() if draft.replace else _without(below, draft.removals)
+    machine_types = {**kept.machine_types, **draft.parts.machine_types}
+    return Parts(
+        machine_types=_attach(machine_types, draft, document),
+        accelerators={**kept.accelerators, **draft.parts.accelerators},
+        regions=dict(sorted({**kept.regions, **draft.parts.regions}.items())),
+        scale_tiers={**kept.scale_tiers, **draft.parts.scale_tiers},
+    )
+
+
+def sized(machine_types: Mapping[str, MachineType]) -> dict[str, MachineType]:
+    """Those that are like another with the size of that one."""
+    return {name: _sized(machine, machine_types) for name, machine in machine_types.items()}
+
+
+def _sized(machine: MachineType, known: Mapping[str, MachineType]) -> MachineType:
+    model = known.get(machine.like or "")
+    if model is None:
+        return machine
+    return replace(machine, vcpus=model.vcpus, memory_gb=model.memory_gb)
+
+
+def _check_removals(below: Parts, draft: Draft, document: Document) -> None:
+    removals, parts = draft.removals, draft.parts
+    kinds: tuple[tuple[str, tuple[str, ...], Collection[str], Collection[str]], ...] = (
+        ("machine_types", removals.machine_types, below.machine_types, parts.machine_types),
+        ("accelerators", removals.accelerators, below.accelerators, parts.accelerators),
+        ("regions", removals.regions, below.regions, parts.regions),
+        ("scale_tiers", removals.scale_tiers, below.scale_tiers, parts.scale_tiers),
+    )
+    for kind, removed, there, described in kinds:
+        path = ("remove", kind)
+        if removed and draft.replace:
+            document.fault(path, "with replace = true nothing is there that could be removed")
+        for index, name in enumerate(removed):
+            if name not in there:
+                hint = nearest(name, there, kind.replace("_", " "))
+                text = f"{shown(name)} given, which isn't in the catalogue; {hint}"
+                document.fault((*path, index), text)
+            if name in described:
+                text = f"{shown(name)} is removed and described in the same file; allowed: either"
+                document.fault((*path, index), text)
+
+
+def _without(below: Parts, removals: Removals) -> Parts:
+    """A removed accelerator is gone from the machine types and zones, too."""
+    gone = frozenset(removals.accelerators)
+    return Parts(
+        machine_types={
+            name: replace(machine, accelerators=_left(machine.accelerators, gone))
+            for name, machine in _left(below.machine_types, removals.machine_types).items()
+        },
+        accelerators=_left(below.accelerators, gone),
+        regions={
+            name: _without_accelerators(region, gone)
+            for name, region in _left(below.regions, removals.regions).items()
+        },
+        scale_tiers=_left(below.scale_tiers, removals.scale_tiers),
+    )
+
+
+def _left(entries: Mapping[str, _T], gone: Collection[str]) -> dict[str, _T]:
+    return {name: entry for name, entry in entries.items() if name not in gone}
+
+
+def _without_accelerators(region: Region, gone: frozenset[str]) -> Region:
+    zones = (replace(zone, accelerators=zone.accelerators - gone) for zone in region.zones)
+    return replace(region, zones=tuple(zones))
+
+
+def _attach(
+    machine_types: dict[str, MachineType], draft: Draft, document: Document
+) -> dict[str, MachineType]:
+    found = dict(machine_types)
+    for attachment in draft.attachments:
+        for index, name in enumerate(attachment.machine_types):
+            if name not in found:
+                hint = nearest(name, found, "machine types")
+                text = f"there is no machine type {shown(name)} in the catalogue; {hint}"
+                document.fault((*attachment.path, "machine_types", index), text)
+                continue
+            machine = found[name]
+            counts = {**machine.accelerators, **attachment.accelerators}
+            found[name] = replace(machine, accelerators=counts)
+            for accelerator in attachment.accelerators:
+                path = ("machine_types", name, "accelerators", accelerator)
+                document.derive(path, (*attachment.path, "accelerators", accelerator))
+    return found
+
 
 _BUILT_IN_HINT = " (built in: describe it anew, or remove it)"
 _BUILT_IN = ("accelerators.toml", "machine_types.toml", "regions.toml", "scale_tiers.toml")

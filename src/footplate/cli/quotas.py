@@ -12,8 +12,7 @@ from footplate.cli.group import Entry, Group
 from footplate.cli.lists.listing import Listing, list_options, show_list
 from footplate.cli.output_format import format_option, render, render_list
 from footplate.cli.session import with_session
-from footplate.domain.quotas import ANY
-from footplate.domain.quotas.rules import fold
+from footplate.domain.quotas import ANY, fold
 from footplate.domain.resources import say_amount
 
 if TYPE_CHECKING:

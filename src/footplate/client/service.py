@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
-from footplate.client.catalogue import Offers
 from footplate.client.http_client import Connection
 from footplate.client.jobs import LocatedJobs, TrainingJobs, job_path
 from footplate.client.quotas import Quotas
 from footplate.client.records import Ending, Event, Job, LogLine, Status
 from footplate.client.storage import Storage
-from footplate.client.studies import Studies
 from footplate.client.trials import Trials
 from footplate.client.usage import read_usage
 from footplate.domain.names import (
     CustomJobName,
     JobName,
+    StudyName,
     TrainingJobName,
     TrainingPipelineName,
     TuningJobName,
     backing_job_name,
+    parse_study_name,
 )
 from footplate.wire.restart_counts import MOST_NAMES
 
@@ -32,6 +33,65 @@ if TYPE_CHECKING:
     from footplate.client.usage import ReplicaUsage
     from footplate.client.validation import Validations
     from footplate.wire.json_text import JsonObject
+
+
+class Studies:
+    """``/v1/projects/{project}/locations/{location}/studies``."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def create(
+        self, project: str, location: str, display_name: str, spec: JsonObject
+    ) -> tuple[StudyName, JsonObject]:
+        """Its name, and the answer itself. One of the same name and spec is found, not made.
+
+        Raises:
+            AlreadyExists: there is one of this name, and of another spec.
+        """
+        body: JsonObject = {"displayName": display_name, "studySpec": spec}
+        answer = self._connection.call("POST", _collection(project, location), body=body)
+        return parse_study_name(str(answer.get("name"))), answer
+
+    def lookup(self, project: str, location: str, display_name: str) -> StudyName:
+        """Raises NotFound."""
+        path = f"{_collection(project, location)}:lookup"
+        answer = self._connection.call("POST", path, body={"displayName": display_name})
+        return parse_study_name(str(answer.get("name")))
+
+    def add_trial(self, name: StudyName, trial: JsonObject) -> None:
+        self._connection.call("POST", f"{_path(name)}/trials", body=trial)
+
+    def delete(self, name: StudyName) -> None:
+        self._connection.call("DELETE", _path(name))
+
+
+def _collection(project: str, location: str) -> str:
+    return f"/v1/{quote(StudyName(project, location, '').collection)}"
+
+
+def _path(name: StudyName) -> str:
+    return f"/v1/{quote(str(name))}"
+
+
+class Offers:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def catalogue(self) -> JsonObject:
+        """All of it: lists of resources under machineTypes, accelerators, regions, ..."""
+        return self._connection.call("GET", "/footplate/v1/catalogue")
+
+    def locations(self, project: str) -> list[JsonObject]:
+        """What ml v1 says of each region."""
+        answer = self._connection.call("GET", f"/v1/projects/{quote(project, safe='')}/locations")
+        found = answer.get("locations")
+        return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+    def location(self, project: str, region: str) -> JsonObject:
+        """Raises NotFound."""
+        place = f"projects/{quote(project, safe='')}/locations/{quote(region, safe='')}"
+        return self._connection.call("GET", f"/v1/{place}")
 
 
 class Service:

@@ -7,8 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.domain.quotas import ANY, Quota, Quotas
-from footplate.domain.quotas.rules import QuotaRules
+from footplate.domain.quotas import ANY, Quota, QuotaRules, Quotas
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -1,10 +1,11 @@
-"""The arguments and variables with which a replica's program starts."""
+"""The arguments and variables with which a replica's program starts, PyTorch's ranks among them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.domain import algorithms, cluster_spec, torch_ranks
+from footplate.domain import algorithms, cluster_spec
+from footplate.domain.cluster_spec import WORKER, task_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -12,7 +13,33 @@ if TYPE_CHECKING:
     from footplate.domain.jobs import Address, ContainerProgram, JobSpec, PythonProgram
 
     OpenPath = Callable[[str], str]
-    """From the URI of a directory to what a program can open."""
+
+
+def torch_variables(
+    spec: JobSpec, replica: str, addresses: Mapping[str, Address]
+) -> dict[str, str]:
+    """``addresses`` has every replica of the job by its name.
+
+    They meet at the primary's own port, on which its program is to listen.
+    """
+    ranked = _ranked(spec)
+    if len(ranked) == 1 or replica not in ranked:
+        return {}
+    primary = addresses[ranked[0]]
+    return {
+        "MASTER_ADDR": primary.host,
+        "MASTER_PORT": str(primary.port),
+        "RANK": str(ranked.index(replica)),
+        "WORLD_SIZE": str(len(ranked)),
+    }
+
+
+def _ranked(spec: JobSpec) -> list[str]:
+    return [
+        name
+        for name, pool, _ in spec.replicas()
+        if pool is spec.primary or task_type(spec, pool) == WORKER
+    ]
 
 
 def arguments(spec: JobSpec, program: PythonProgram, path: OpenPath) -> tuple[str, ...]:
@@ -60,7 +87,7 @@ def _cluster(
     spec: JobSpec, replica: str, job_id: str, addresses: Mapping[str, Address]
 ) -> Iterator[tuple[str, str]]:
     yield from cluster_spec.variables(spec, replica, addresses, cloud=job_id).items()
-    yield from torch_ranks.variables(spec, replica, addresses).items()
+    yield from torch_variables(spec, replica, addresses).items()
 
 
 def _directories(spec: JobSpec, path: OpenPath) -> Iterator[tuple[str, str]]:

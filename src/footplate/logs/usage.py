@@ -8,30 +8,79 @@ reading it costs the same for ever.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import threading
 from collections import OrderedDict
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import astuple, dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
 from footplate.domain.errors import InvalidArgument, Unavailable
 from footplate.domain.log_lines import restart_of
-from footplate.domain.usage import Counters, condense, point_of
+from footplate.domain.usage import Counters, Figure, Point, condense, point_of
 from footplate.file_lock import file_lock
-from footplate.logs import usage_records
 from footplate.logs.lines import last_newline
-from footplate.logs.usage_records import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from datetime import datetime
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from footplate.domain.names import JobUid
-    from footplate.domain.usage import Point, Sample
+    from footplate.domain.usage import Sample
+
+
+_DIGITS = 3
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+
+
+@dataclass(frozen=True)
+class Record:
+    attempt: int
+    sequence: int
+    point: Point
+    counters: Counters
+
+
+def encode(record: Record) -> bytes:
+    point = record.point
+    row = (
+        record.attempt,
+        record.sequence,
+        point.time.isoformat(),
+        round(point.seconds, _DIGITS),
+        _figures(point.figures),
+        {gpu: _figures(figures) for gpu, figures in point.gpus.items()},
+        astuple(record.counters),
+    )
+    return _encode(row).encode("ascii") + b"\n"
+
+
+def decode(line: bytes) -> Record | None:
+    """The record that ``line`` is; None for anything else."""
+    try:
+        attempt, sequence, time, seconds, figures, gpus, counters = json.loads(line)
+        point = Point(
+            datetime.fromisoformat(time),
+            float(seconds),
+            _read_figures(figures),
+            {gpu: _read_figures(pairs) for gpu, pairs in gpus.items()},
+        )
+        return Record(int(attempt), int(sequence), point, Counters(*counters))
+    except (ValueError, TypeError, AttributeError):
+        return None
+
+
+def _figures(figures: Mapping[str, Figure]) -> dict[str, tuple[float, float]]:
+    return {n: (round(f.mean, _DIGITS), round(f.peak, _DIGITS)) for n, f in figures.items()}
+
+
+def _read_figures(pairs: Mapping[str, Any]) -> dict[str, Figure]:
+    return {name: Figure(float(mean), float(peak)) for name, (mean, peak) in pairs.items()}
+
 
 MOST = 2048
 """Points of one replica, before there are half as many."""
@@ -113,7 +162,7 @@ class FileUsage:
         if tail.count + len(fresh) > self._most:
             self._replace(path, fresh)
         else:
-            _write(path, b"".join(map(usage_records.encode, fresh)))
+            _write(path, b"".join(map(encode, fresh)))
         newest = fresh[-1]
         count = self._count(path, tail.count + len(fresh))
         self._tails[path] = replace(_tail_of(newest, count), state=_state(path))
@@ -129,7 +178,7 @@ class FileUsage:
         records = [Record(newest.attempt, newest.sequence, p, newest.counters) for p in condensed]
         part = path.with_suffix(".part")
         part.unlink(missing_ok=True)
-        _write(part, b"".join(map(usage_records.encode, records)))
+        _write(part, b"".join(map(encode, records)))
         part.replace(path)
 
     def _tail(self, path: Path) -> _Tail:
@@ -208,7 +257,7 @@ def _read(path: Path) -> list[Record]:
         lines = path.read_bytes().split(b"\n")[:-1]
     except FileNotFoundError:
         return []
-    return [record for line in lines if (record := usage_records.decode(line)) is not None]
+    return [record for line in lines if (record := decode(line)) is not None]
 
 
 def _cut(path: Path) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import socket
 
 from footplate.replica.isolation.spawn import SpawnFailed
+from footplate.replica.network.loopback import RESOLVERS, find_resolvers, read
 from footplate.replica.phase import Delivering, Phase, fail
 from footplate.replica.program_spec import TaskError
 from footplate.replica.report_client import LONGEST_QUESTION_S
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
+
 if TYPE_CHECKING:
     from typing import Any, Sequence
 
@@ -17,6 +20,44 @@ if TYPE_CHECKING:
     from footplate.replica.isolation.mount_namespace import MountNamespace
     from footplate.replica.network.replica_network import ReplicaNetwork
     from footplate.replica.program_start import Startable
+
+
+HOSTS = "/etc/hosts"
+
+
+def write_files(directory: str, host: str) -> list[tuple[str, str]]:
+    """What a program at ``host`` is to see instead of a file of the machine, and of which.
+
+    Raises OSError.
+    """
+    path = os.path.join(directory, "hosts")
+    with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(compose_hosts(read(HOSTS), host, socket.gethostname()))
+    files = [(path, HOSTS), (find_resolvers(read)[0], RESOLVERS)]
+    return [(source, place) for source, place in files if source and os.path.exists(place)]
+
+
+def compose_hosts(text: str, host: str, name: str) -> str:
+    """A hosts file as ``text``, in which the machine's ``name`` leads to ``host``.
+
+    Unless it is localhost: programs take that for their loopback.
+    """
+    if name.partition(".")[0] == "localhost":
+        return text
+    own, lines = {name: None}, []
+    for line in text.splitlines():
+        words, mark, comment = line.partition("#")
+        address, *names = words.split() or [""]
+        mine = [each for each in names if each.partition(".")[0] == name.partition(".")[0]]
+        own.update(dict.fromkeys(mine))
+        others = [each for each in names if each not in mine]
+        if not mine:
+            lines.append(line)
+        elif others:
+            lines.append(f"{address} {' '.join(others)} {mark}{comment}".rstrip())
+    first = sorted(own, key=lambda each: "." not in each)  # the full name is the canonical one
+    return "\n".join([f"{host} {' '.join(first)}", *lines, ""])
+
 
 HOST = "127.0.0.1"
 OPEN_PORTS = 1
@@ -165,9 +206,7 @@ def take_place(context: Context, view: MountNamespace | None) -> Ports | Replica
     )
     if address["host"] == HOST if address else shared:
         return take_ports(address)
-    from footplate.replica.network.name_resolution import (
-        write_files,
-    )  # who shares doesn't pay for it
+    # who shares doesn't pay for it
     from footplate.replica.network.replica_network import NetworkUnavailable, ReplicaNetwork
 
     try:

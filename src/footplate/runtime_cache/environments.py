@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from footplate.catalogue import load_catalogue
@@ -20,18 +21,32 @@ from footplate.replica.environment.runtime_slices import Slice, Words, choose
 from footplate.replica.environment.uv import Uv, UvFailed
 from footplate.replica.environment.uv_errors import explain_os_error
 from footplate.runtime_cache.listing import Inventory, stand
-from footplate.runtime_cache.locks import CatalogueLocks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
-    from footplate.domain.runtimes import Runtime
+    from footplate.domain.runtimes import Runtime, Runtimes
     from footplate.domain.runtimes import Slice as Offered
     from footplate.replica.environment.cache import CacheEntry, Pruned
     from footplate.replica.environment.interpreters import Interpreter
     from footplate.replica.environment.progress_output import ProgressOutput
     from footplate.settings import Settings
+
+
+class CatalogueLocks:
+    def __init__(self, runtimes: Runtimes) -> None:
+        self._runtimes = runtimes
+
+    def fetch_lock(self, sha256: str, directory: str) -> str:
+        """The path of a lock in ``directory``. Raises NotFound, OSError."""
+        path = Path(directory, f"{sha256}.txt")
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part = path.with_name(f"{path.name}.{os.getpid()}.part")
+            part.write_text(self._runtimes.lock_text(sha256), encoding="utf-8")
+            part.replace(path)
+        return str(path)
+
 
 _DOWNLOADS = "UV_PYTHON_DOWNLOADS"
 

@@ -1,6 +1,6 @@
 """The composition root: wires settings, adapters, loops and the app."""
 
-from footplate.server.limits_probe import describe_machine
+from footplate.server.isolation_probe import describe_machine
 from footplate.server.orphaned_supervisors import end_left_behind, left_behind
 from footplate.server.serving import serve
 

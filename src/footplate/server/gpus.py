@@ -1,8 +1,9 @@
-"""The GPUs that jobs may use: from NVML, simulated, or none."""
+"""The GPUs that jobs may use: from NVML, simulated, or none, with their names in the APIs."""
 
 from __future__ import annotations
 
 import importlib
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count, islice
@@ -12,12 +13,39 @@ from typing import TYPE_CHECKING, Protocol, cast
 from footplate.domain.catalogue import AcceleratorKind
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.sites import Gpu
-from footplate.server.gpu_models import accelerator_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from footplate.domain.catalogue import Catalogue
+
+
+_TYPES = (
+    (r"K80", "NVIDIA_TESLA_K80"),
+    (r"P4", "NVIDIA_TESLA_P4"),
+    (r"P100", "NVIDIA_TESLA_P100"),
+    (r"V100", "NVIDIA_TESLA_V100"),
+    (r"T4", "NVIDIA_TESLA_T4"),
+    (r"A100.*\b80GB", "NVIDIA_A100_80GB"),
+    (r"A100", "NVIDIA_TESLA_A100"),
+    (r"L4", "NVIDIA_L4"),
+    (r"H100", "NVIDIA_H100_80GB"),
+    (r"H200", "NVIDIA_H200_141GB"),
+    (r"B200", "NVIDIA_B200"),
+    (r"GB200", "NVIDIA_GB200"),
+    (r"RTX PRO 6000 Blackwell", "NVIDIA_RTX_PRO_6000"),
+)
+"""The first that fits counts. Each is a whole word after the maker's and the series' names."""
+
+
+def accelerator_of(model: str) -> str | None:
+    """The accelerator type of a GPU (``Tesla T4``, ``NVIDIA A100-SXM4-80GB``); None: none."""
+    words = re.sub(r"^(NVIDIA |Tesla )+", "", model.strip())
+    for pattern, name in _TYPES:
+        if re.match(rf"{pattern}(?![A-Za-z0-9])", words):
+            return name
+    return None
+
 
 _MOST_SIMULATED = 4096
 _SIMULATED = "simulated:"

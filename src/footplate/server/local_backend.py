@@ -1,8 +1,11 @@
-"""Creates the local backend from the settings."""
+"""Creates the local backend from the settings, with py-spy where it is installed."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
+import sysconfig
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,11 +14,17 @@ import uv
 from footplate.backends.local import LocalBackend
 from footplate.backends.local.fork_server import make_fork_server
 from footplate.server.program_users import resolve
-from footplate.server.py_spy import find_py_spy
 
 if TYPE_CHECKING:
     from footplate.server.data_dir import DataDir
     from footplate.settings import Settings
+
+
+def find_py_spy() -> Path | None:
+    """That of this installation, else the first in PATH; None: there is none."""
+    own = sysconfig.get_path("scripts")
+    found = shutil.which("py-spy", path=os.pathsep.join((own, os.environ.get("PATH", ""))))
+    return None if found is None else Path(found).absolute()
 
 
 def local_backend(settings: Settings, data_dir: DataDir, archive: Path) -> LocalBackend:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.sites import Site
 from footplate.domain.sites.gpu_assignment import VISIBLE
-from footplate.domain.sites.replica_capacity import replicas_for
+from footplate.domain.sites.values import replicas_for
 from footplate.server.api_callers import describe_callers
 from footplate.server.gpus import Gpus
+from footplate.server.isolation_probe import describe_network
 from footplate.server.machine import cpus, memory_bytes
-from footplate.server.network_probe import describe_network
 from footplate.server.program_users import describe_power
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from footplate.domain.errors import FailedPrecondition
-from footplate.server.bounded_http import BoundedRequests
-from footplate.server.bounded_websocket import BoundedWebSocket
+from footplate.server.bounded_http import BoundedRequests, BoundedWebSocket
 from footplate.server.data_dir import DataDir
 from footplate.server.listener import check_free, listen, url_of
 from footplate.server.service import Service

@@ -27,7 +27,6 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 from footplate.domain.jobs import ContainerProgram, PythonProgram, Replica
 from footplate.domain.model_registry import Export, ModelVersion
 from footplate.domain.pipelines import Pipeline
-from footplate.domain.studies.limits import StudyLimits
 from footplate.domain.studies.metrics import Measurement, Metric
 from footplate.domain.studies.parameters import (
     CategoricalParameter,
@@ -44,7 +43,7 @@ from footplate.domain.studies.stopping import (
     MedianSpec,
     StoppingSpec,
 )
-from footplate.domain.studies.study import Study, StudyConfig
+from footplate.domain.studies.study import Study, StudyConfig, StudyLimits
 from footplate.domain.studies.trials import Trial
 from footplate.domain.tuning.search import Search
 from footplate.store.timestamps import from_micros, to_micros

@@ -1,7 +1,8 @@
-"""Chooses the designer of a study."""
+"""Chooses the designer of a study; grid and random search, which need no model."""
 
 from __future__ import annotations
 
+from math import log10
 from typing import TYPE_CHECKING, assert_never
 
 import numpy as np
@@ -10,12 +11,73 @@ import scipy
 from footplate.domain.studies.study import Algorithm
 from footplate.tuning.bayesian.model import VERSION
 from footplate.tuning.bayesian.search import BayesianSearch
-from footplate.tuning.plain_searches import GridSearch, RandomSearch
+from footplate.tuning.designer import Batch, Explanation, Reason, Suggestion
+from footplate.tuning.sampling import all_tried, draw_new, generator, repeats, tried
 
 if TYPE_CHECKING:
-    from footplate.domain.studies.study import StudyConfig
+    from collections.abc import Iterator
+
+    from footplate.domain.studies.space import Point, SearchSpace
+    from footplate.domain.studies.study import Study, StudyConfig
     from footplate.tuning.bayesian.model import Model
     from footplate.tuning.designer import Designer
+    from footplate.tuning.sampling import SeenPoints
+
+
+_UNCOUNTABLE = 10**15
+
+
+class GridSearch:
+    """In the order of :meth:`SearchSpace.point_at`; what has been tried is left out.
+
+    Raises ValueError where a parameter is a range of real numbers. The seed changes nothing.
+    """
+
+    def suggest(self, study: Study, count: int, seed: int) -> Batch:  # noqa: ARG002 - the protocol
+        space, known = study.config.space, tried(study)
+        if space.size is None:
+            raise ValueError("grid search takes integer, discrete and categorical parameters")
+        found: list[Suggestion] = []
+        points = _new_points(space, space.size, known)
+        for index, point in points:
+            if len(found) == count:
+                return Batch(tuple(found))
+            sentence = f"point {index + 1} of the {_counted(space.size)} points of the grid"
+            found.append(Suggestion(point, Explanation(Reason.GRID, sentence)))
+        return Batch(tuple(found), all_tried(study) if len(found) < count else "")
+
+
+def _counted(size: int) -> str:
+    """Python writes out no number of more than some thousand digits."""
+    return str(size) if size < _UNCOUNTABLE else f"about 10^{log10(size):.0f}"
+
+
+def _new_points(space: SearchSpace, size: int, known: SeenPoints) -> Iterator[tuple[int, Point]]:
+    for index in range(size):
+        point = space.point_at(index)
+        if point not in known:
+            yield index, point
+
+
+class RandomSearch:
+    """Each parameter by its scale, independently; a value of several has an equal chance.
+
+    No point comes again before all have been tried. Then there are none left, unless the study
+    says that its measurements are noisy: then they start over.
+    """
+
+    def suggest(self, study: Study, count: int, seed: int) -> Batch:
+        space, known = study.config.space, tried(study)
+        found: list[Suggestion] = []
+        for place in range(count):
+            rng = generator(seed, len(study.trials) + place)
+            point = draw_new(space, rng, known, again=repeats(study))
+            if point is None:
+                return Batch(tuple(found), all_tried(study))
+            known.add(point)
+            found.append(Suggestion(point, Explanation(Reason.RANDOM, "drawn at random")))
+        return Batch(tuple(found))
+
 
 _SUGGESTING = 5
 """Counts the changes after which the same model, trials and seed give another point."""

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from footplate.api.app import create_app
-from footplate.api.control_requests import control_request_routes
+from footplate.api.replica_v1 import control_request_routes
 from footplate.api.security import Access
 from footplate.control.control_requests import ControlRequestKind, ControlRequests
 from footplate.control.tokens import Bearer, Tokens

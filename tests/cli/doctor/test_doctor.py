@@ -20,7 +20,7 @@ from footplate.cli.doctor.assessment import (
     judge_port,
     judge_pythons,
 )
-from footplate.container_engine.sockets import REMEDY
+from footplate.container_engine.discovery import REMEDY
 from footplate.testing.engines import private_podman
 from tests.support.engines import require_engine
 

@@ -8,7 +8,7 @@ import pytest
 
 from footplate.container_engine.discovery import FoundEngine
 from footplate.container_engine.orphaned_containers import remove_leftovers
-from footplate.server.orphaned_containers import OrphanedContainers
+from footplate.server.container_engine import OrphanedContainers
 from footplate.testing.engines import (
     PrivateEngine,
     make_python_image,

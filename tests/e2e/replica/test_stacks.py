@@ -9,7 +9,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from footplate.replica.stacks import explain
-from footplate.server.py_spy import find_py_spy
+from footplate.server.local_backend import find_py_spy
 from footplate.wire.stacks import decode_dump
 from tests.support.supervisor_process import command_task, python_task
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from footplate.backends.local.deletion import DeletionQueue
+from footplate.backends.local.attempt_directories import DeletionQueue
 from footplate.backends.local.directory_removal import empty
 from tests.support.local_backend import wait_until
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from footplate.backends.local.replica_state import LOST
+from footplate.backends.local.replica_controller import LOST
 from footplate.domain.errors import Unavailable
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import Presence, ReplicaObservation

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.catalogue import load_catalogue
-from footplate.domain.catalogue import AcceleratorKind, Family
-from footplate.domain.catalogue.consistency import inconsistencies
+from footplate.domain.catalogue import AcceleratorKind, Family, inconsistencies
 from footplate.domain.jobs import MachineSpec
 from footplate.wire.training_v1.enums import AcceleratorType as TrainingAccelerator
 from footplate.wire.training_v1.enums import ScaleTier

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from footplate.catalogue import load_catalogue
-from footplate.domain.catalogue.consistency import inconsistencies
+from footplate.domain.catalogue import inconsistencies
 from footplate.domain.errors import InvalidArgument
 from tests.support.profiles import scaled
 

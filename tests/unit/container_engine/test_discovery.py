@@ -10,12 +10,15 @@ import pytest
 
 from footplate.container_engine.discovery import (
     CACHE_TTL_S,
+    MISSING,
+    REMEDY,
     EngineFinder,
     FoundEngine,
+    candidates,
+    choose,
     find_engine,
     probe,
 )
-from footplate.container_engine.sockets import MISSING, REMEDY, candidates, choose
 
 USER = {"XDG_RUNTIME_DIR": "/run/user/7", "HOME": "/home/ada"}
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 from footplate.domain.jobs import Address, JobSpec, WorkerPool
-from footplate.domain.torch_ranks import variables
+from footplate.domain.program_arguments import torch_variables
 from tests.support.jobs import PROGRAM, make_custom_name, make_spec
 
 
 def told(spec: JobSpec, replica: str) -> dict[str, str]:
     names = spec.replica_names()
-    return variables(spec, replica, {n: Address(f"host-{n}", 2222) for n in names})
+    return torch_variables(spec, replica, {n: Address(f"host-{n}", 2222) for n in names})
 
 
 def with_pool(spec: JobSpec, role: str) -> JobSpec:
@@ -43,7 +43,7 @@ def test_they_meet_at_the_primarys_own_port() -> None:
         "master-replica-0": Address("127.0.0.1", 5001, (6001,)),
         "worker-replica-0": Address("127.0.0.1", 5002, (6002,)),
     }
-    assert variables(spec, "worker-replica-0", addresses)["MASTER_PORT"] == "5001"
+    assert torch_variables(spec, "worker-replica-0", addresses)["MASTER_PORT"] == "5001"
 
 
 @pytest.mark.parametrize(

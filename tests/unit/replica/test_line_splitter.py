@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footplate.replica.line_splitter import LineSplitter
+from footplate.replica.program_output import LineSplitter
 
 LIMIT = 10
 

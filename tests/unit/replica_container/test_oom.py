@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.replica.container.oom import OomCounter, RefusalCounter
+from footplate.replica.container.runner import OomCounter, RefusalCounter
 
 if TYPE_CHECKING:
     from pathlib import Path

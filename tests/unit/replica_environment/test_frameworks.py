@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.domain.runtimes import Runtime, Slice
-from footplate.replica.environment.download_size import describe_sizes, read_sizes
 from footplate.replica.environment.frameworks import Frameworks, find_mismatched, pinned_version
 from footplate.replica.environment.install_plan import Change
+from footplate.replica.environment.layer_resolution import describe_sizes, read_sizes
 from tests.support.environments import digest, lock, make_sdist, make_wheel
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.replica.environment import uv_errors
-from footplate.replica.environment.console_scripts import adopt_scripts, format_header
 from footplate.replica.environment.errors import PreparationError
 from footplate.replica.environment.install_plan import read_changes
 from footplate.replica.environment.installed_distributions import name_of, read_requirements
 from footplate.replica.environment.interpreters import Interpreters
+from footplate.replica.environment.layers import adopt_scripts, format_header
 from footplate.replica.environment.progress_output import ProgressOutput
 from footplate.replica.environment.runtime_slices import Slice, Words, choose
 from footplate.replica.environment.task import Task

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from footplate.replica.metrics.crc32c import masked_crc32c
+from footplate.replica.metrics.event_file import masked_crc32c
 from footplate.replica.metrics.events import read_scalars
 from footplate.replica.metrics.protobuf import Malformed, read_fields, read_varint
 from tests.unit.replica_metrics.event_writer import (

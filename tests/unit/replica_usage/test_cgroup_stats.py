@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.replica.usage import cgroup_stats
+from footplate.replica.usage import meter
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ def make(folder: Path, **files: str) -> str:
 
 
 def test_the_unified_hierarchy_counts_all(tmp_path: Path) -> None:
-    amounts = cgroup_stats.read([make(tmp_path / "g", **UNIFIED)])
+    amounts = meter.read_cgroups([make(tmp_path / "g", **UNIFIED)])
     assert (amounts.cpu_s, amounts.memory_bytes, amounts.transfers) == (2.5, 6000, (101, 202))
 
 
@@ -39,15 +39,15 @@ def test_version_1_has_a_group_for_each(tmp_path: Path) -> None:
         make(tmp_path / "cpu", **{"cpu.stat": "nr_periods 0\nnr_throttled 0\n"}),
         make(tmp_path / "cpuacct", **{"cpuacct.usage": "1500000000\n"}),
     ]
-    amounts = cgroup_stats.read(found)
+    amounts = meter.read_cgroups(found)
     assert (amounts.cpu_s, amounts.memory_bytes, amounts.transfers) == (1.5, 0, None)
 
 
 def test_a_group_that_has_touched_no_disk(tmp_path: Path) -> None:
-    assert cgroup_stats.read([make(tmp_path / "g", **{"io.stat": ""})]).transfers == (0, 0)
+    assert meter.read_cgroups([make(tmp_path / "g", **{"io.stat": ""})]).transfers == (0, 0)
 
 
 def test_what_nobody_counts_is_not_known(tmp_path: Path) -> None:
     for found in ([], [str(tmp_path / "gone")]):
-        amounts = cgroup_stats.read(found)
+        amounts = meter.read_cgroups(found)
         assert (amounts.cpu_s, amounts.memory_bytes, amounts.transfers) == (None, None, None)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.replica.usage import idle
-from footplate.replica.usage.idle import IdleTracker, find_stamps
+from footplate.replica.usage import sampler
+from footplate.replica.usage.sampler import IdleTracker, find_stamps
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,4 +109,4 @@ def test_a_tree_without_end_is_looked_at_in_part(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to(tmp_path)
     assert len(list(find_stamps([str(tmp_path)], 1000))) == 21
     assert len(list(find_stamps([str(tmp_path)], 7))) == 7
-    assert idle.MOST_ENTRIES >= 1000
+    assert sampler.MOST_ENTRIES >= 1000

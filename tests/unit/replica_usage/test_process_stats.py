@@ -52,13 +52,20 @@ def test_all_below_count(parent: subprocess.Popen[bytes]) -> None:
 def test_only_when_all_are_stopped_it_is(parent: subprocess.Popen[bytes]) -> None:
     os.kill(parent.pid, signal.SIGSTOP)
     wait_until(
-        lambda: process_stats.count(family_of(parent), transfers=False).stopped == 1, "one of two"
+        lambda: process_stats.count(family_of(parent), transfers=False).stopped == 1,
+        "one of two",
     )
     assert not process_stats.count(family_of(parent), transfers=False).all_stopped
     os.killpg(parent.pid, signal.SIGSTOP)
-    wait_until(lambda: process_stats.count(family_of(parent), transfers=False).all_stopped, "both")
+    wait_until(
+        lambda: process_stats.count(family_of(parent), transfers=False).all_stopped,
+        "both",
+    )
     os.killpg(parent.pid, signal.SIGCONT)
-    wait_until(lambda: not process_stats.count(family_of(parent), transfers=False).stopped, "none")
+    wait_until(
+        lambda: not process_stats.count(family_of(parent), transfers=False).stopped,
+        "none",
+    )
 
 
 def test_helper_processes_are_no_processes_of_the_program(parent: subprocess.Popen[bytes]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.replica.usage import reducer_stats
+from footplate.replica.usage import sampler
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,21 +20,26 @@ REDUCER = {
 
 
 def test_only_reduction_servers_have_the_file() -> None:
-    assert reducer_stats.find(REDUCER, "/work") == "/work/reduction.json"
-    assert reducer_stats.find({**REDUCER, "program": {"module": "trainer.task"}}, "/work") == ""
-    assert reducer_stats.find({**REDUCER, "environment": []}, "/work") == ""
+    assert sampler.find_reducer_stats(REDUCER, "/work") == "/work/reduction.json"
+    assert (
+        sampler.find_reducer_stats({**REDUCER, "program": {"module": "trainer.task"}}, "/work")
+        == ""
+    )
+    assert sampler.find_reducer_stats({**REDUCER, "environment": []}, "/work") == ""
 
 
 def test_it_stays_in_the_folder_of_the_program() -> None:
     elsewhere = [["FOOTPLATE_REDUCTION_STATS", "../../secret"]]
-    assert reducer_stats.find({**REDUCER, "environment": elsewhere}, "/work") == "/work/secret"
+    assert (
+        sampler.find_reducer_stats({**REDUCER, "environment": elsewhere}, "/work") == "/work/secret"
+    )
 
 
 def test_what_it_says(tmp_path: Path) -> None:
     file = tmp_path / "reduction.json"
     file.write_text(json.dumps({"received_bytes": 5, "waiting_s": 1.25, "groups": 1}))
 
-    assert reducer_stats.read(str(file)) == {"reduced_bytes": 5, "awaited_s": 1.25}
+    assert sampler.read_reducer_stats(str(file)) == {"reduced_bytes": 5, "awaited_s": 1.25}
 
 
 @pytest.mark.parametrize(
@@ -52,7 +57,7 @@ def test_what_it_says(tmp_path: Path) -> None:
 def test_what_it_can_not_mean_is_not_told(tmp_path: Path, text: str) -> None:
     (tmp_path / "reduction.json").write_text(text)
 
-    assert reducer_stats.read(str(tmp_path / "reduction.json")) == {}
+    assert sampler.read_reducer_stats(str(tmp_path / "reduction.json")) == {}
 
 
 def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
@@ -60,8 +65,11 @@ def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("/etc/hostname")
 
     for name in ("pipe", "link", "."):
-        assert reducer_stats.read(str(tmp_path / name)) == {}
+        assert sampler.read_reducer_stats(str(tmp_path / name)) == {}
 
 
 def test_before_its_first_word_there_is_nothing_yet(tmp_path: Path) -> None:
-    assert reducer_stats.read(str(tmp_path / "missing")) == {"reduced_bytes": 0, "awaited_s": 0.0}
+    assert sampler.read_reducer_stats(str(tmp_path / "missing")) == {
+        "reduced_bytes": 0,
+        "awaited_s": 0.0,
+    }

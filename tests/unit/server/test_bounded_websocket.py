@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 from websockets.frames import Frame, Opcode
 
-from footplate.server.bounded_websocket import MOST_PIECES, BoundedWebSocket
+from footplate.server.bounded_http import MOST_PIECES, BoundedWebSocket
 from tests.support.http_server import serve
 
 if TYPE_CHECKING:

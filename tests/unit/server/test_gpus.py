@@ -9,8 +9,15 @@ import pytest
 from footplate.catalogue import load_catalogue
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.sites import Gpu
-from footplate.server.gpu_models import accelerator_of
-from footplate.server.gpus import NO_LIBRARY, Gpus, Inventory, Nvml, load_nvml, select
+from footplate.server.gpus import (
+    NO_LIBRARY,
+    Gpus,
+    Inventory,
+    Nvml,
+    accelerator_of,
+    load_nvml,
+    select,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path

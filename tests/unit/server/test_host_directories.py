@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from footplate.server.host_directories import HostDirectories
+from footplate.server.job_services import HostDirectories
 
 NOBODY = 65534
 

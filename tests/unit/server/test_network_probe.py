@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.domain.errors import InvalidArgument
-from footplate.server.network_probe import describe_network
+from footplate.server.isolation_probe import describe_network
 from footplate.settings import Settings
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from footplate.server.reduction import find_wheel
+from footplate.server.replica_services import find_wheel
 
 ROOT = Path(__file__).parents[3]
 PLATFORM_TAG = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
@@ -95,6 +95,6 @@ def _build(source: Path, target: Path, kind: str, environment: dict[str, str]) -
 
 
 def test_without_the_distribution_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("footplate.server.reduction._PACKAGE", "footplate_reduction_missing")
+    monkeypatch.setattr("footplate.server.replica_services._PACKAGE", "footplate_reduction_missing")
 
     assert find_wheel() is None

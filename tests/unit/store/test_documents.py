@@ -23,7 +23,6 @@ from footplate.domain.jobs import (
     WorkerPool,
 )
 from footplate.domain.pipelines import ModelUpload, Pipeline
-from footplate.domain.studies.limits import StudyLimits
 from footplate.domain.studies.metrics import Goal, Measurement, Metric
 from footplate.domain.studies.parameters import (
     Branch,
@@ -36,7 +35,7 @@ from footplate.domain.studies.parameters import (
 from footplate.domain.studies.records import PredictionRecord, SuggestionRecord, TrialRecord
 from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.stopping import HalvingSpec
-from footplate.domain.studies.study import StudyConfig
+from footplate.domain.studies.study import StudyConfig, StudyLimits
 from footplate.domain.studies.trials import TrialState
 from footplate.domain.tuning.search import Search, TrialCounts
 from footplate.store import documents

@@ -10,8 +10,8 @@ import pytest
 
 from footplate.domain.names import JobUid, run_uid
 from footplate.testing import FaultInjector
+from footplate.testing.faults.fault_scheduler import find_attempts
 from footplate.testing.faults.processes import find_program, find_supervisor
-from footplate.testing.faults.replica_directories import find_attempts
 from tests.support.fake_service import FakeService
 
 if TYPE_CHECKING:

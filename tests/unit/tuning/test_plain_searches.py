@@ -18,7 +18,7 @@ from footplate.domain.studies.parameters import (
 from footplate.domain.studies.space import Point, SearchSpace, key
 from footplate.domain.studies.study import Noise, Study, StudyConfig
 from footplate.domain.studies.trials import Trial, TrialState
-from footplate.tuning.plain_searches import GridSearch, RandomSearch
+from footplate.tuning.designer_selection import GridSearch, RandomSearch
 from tests.unit.tuning.spaces import BRIEF, spaces
 
 SMALL = SearchSpace((IntegerParameter("i", 0, 3), CategoricalParameter("c", ("a", "b"))))

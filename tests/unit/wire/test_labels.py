@@ -1,6 +1,6 @@
 """Labels: what they may look like."""
 
-from footplate.wire.labels import MAX_LABELS, check_labels
+from footplate.wire.shared_rules import MAX_LABELS, check_labels
 
 RULE = "at most 64 lowercase letters, digits, underscores and dashes"
 

@@ -9,7 +9,6 @@ import pytest
 
 from footplate.domain.jobs import Directory
 from footplate.domain.names import TuningJobName
-from footplate.domain.studies.limits import StudyLimits
 from footplate.domain.studies.metrics import Goal, Metric, Selection
 from footplate.domain.studies.parameters import (
     Branch,
@@ -22,7 +21,7 @@ from footplate.domain.studies.parameters import (
 )
 from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.stopping import ConvexSpec, DecayCurveSpec, MedianSpec, StoppingSpec
-from footplate.domain.studies.study import Algorithm, Noise, StudyConfig
+from footplate.domain.studies.study import Algorithm, Noise, StudyConfig, StudyLimits
 from footplate.domain.tuning.search import SearchRequest, TrialCounts
 from footplate.wire.vertex_v1.study_configs import study_config
 from footplate.wire.vertex_v1.study_models import StudySpec

@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from functools import partial
+from html import escape
 from ipaddress import ip_address
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from starlette.responses import HTMLResponse
@@ -17,11 +19,11 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocketDisconnect
 
 from footplate.api.replica_v1 import given_token
-from footplate.api.shell_v1.html_page import shell_page
 from footplate.api.shell_v1.relay import LOST, End, relay
 from footplate.api.worker_threads import in_thread
 from footplate.control.shells import TIMEOUT_S
 from footplate.domain.errors import InvalidArgument, ServiceError, Unavailable
+from footplate.domain.names import CustomJobName
 from footplate.wire.shell_v1 import Exit, Opening, decode_request, encode_message
 
 if TYPE_CHECKING:
@@ -34,9 +36,33 @@ if TYPE_CHECKING:
 
     from footplate.control.shells import Shell, Shells
     from footplate.control.tokens import Tokens
+    from footplate.domain.jobs import Job
     from footplate.domain.names import JobUid
 
     Watch = Callable[[JobUid, Callable[[], None]], Callable[[], None]]
+
+
+def shell_page(job: Job, replica: str) -> str:
+    return (
+        "<!DOCTYPE html>\n"
+        f'<html lang="en"><meta charset="utf-8"><title>{escape(replica)}</title>\n'
+        f"<h1>A shell in {escape(replica)}</h1>\n"
+        f"<p>Job {escape(str(job.name))} is {job.state.value}. Whoever has this address can run "
+        "commands in this replica, beside its program, until that ends.</p>\n"
+        "<p>Open a shell in a terminal:</p>\n"
+        f"<pre>{escape(command_line(job, replica))}</pre>\n"
+        "</html>\n"
+    )
+
+
+def command_line(job: Job, replica: str) -> str:
+    """The command that opens a shell."""
+    if isinstance(job.name, CustomJobName):
+        words = ["footplate", "ai", "custom-jobs", "ssh", str(job.name)]
+    else:
+        words = ["footplate", "ai-platform", "jobs", "ssh", str(job.name)]
+    return " ".join(quote(word) for word in [*words, f"--replica={replica}"])
+
 
 OPENING_S = 10.0
 """How long a user may take to say what to open."""

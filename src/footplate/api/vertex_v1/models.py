@@ -9,7 +9,7 @@ from footplate.api.operations import deletion
 from footplate.api.vertex_v1.model_operations import ModelOperationId, export_name
 from footplate.api.vertex_v1.parents import location_of
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
-from footplate.domain.machines.placement import unknown_region
+from footplate.domain.machines import unknown_region
 from footplate.domain.names import ModelName
 from footplate.wire.filters import parse_filter
 from footplate.wire.paging import format_token, parse_token

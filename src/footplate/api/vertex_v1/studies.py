@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from footplate.api.vertex_v1.parents import location_of
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.domain.machines.placement import unknown_region
+from footplate.domain.machines import unknown_region
 from footplate.domain.names import StudyName
 from footplate.wire.paging import format_token, parse_token
 from footplate.wire.vertex_v1.queries import PAGES

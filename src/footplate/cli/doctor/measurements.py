@@ -18,9 +18,8 @@ from footplate.domain.sites.gpu_assignment import VISIBLE
 from footplate.runtime_cache import Environments
 from footplate.server.data_dir import DataDir
 from footplate.server.gpus import Gpus
-from footplate.server.limits_probe import probe
+from footplate.server.isolation_probe import describe_network, probe
 from footplate.server.listener import listen
-from footplate.server.network_probe import describe_network
 from footplate.store.sql_engines import make_engine, parse_url
 
 if TYPE_CHECKING:

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 from footplate.control.job_updates import TRIES
 from footplate.control.suggestions import tuner_loader
-from footplate.control.suggestions.pending_suggestions import PendingSuggestions
 from footplate.domain.errors import Aborted, NotFound
 from footplate.domain.studies.records import PredictionRecord, SuggestionRecord, TrialRecord
+from footplate.domain.studies.space import key
 from footplate.domain.studies.study_history import as_seen, study_of
 from footplate.domain.studies.trials import TrialState
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from footplate.control.suggestions.model_fitting import Models
     from footplate.domain.names import StudyUid
     from footplate.domain.studies.space import Point
@@ -21,6 +23,38 @@ if TYPE_CHECKING:
     from footplate.ports.studies import StudyStore, StudyWithTrials
     from footplate.tuning.bayesian.model import Model
     from footplate.tuning.designer import Explanation, Suggestion
+
+
+@dataclass(frozen=True)
+class PendingSuggestions:
+    """Making it takes longer than most trials of a busy study need to report: it stays good while
+    they do, as its records say what it has seen.
+    """
+
+    after: int
+    """The number of the last trial that there was."""
+    trials: tuple[TrialRecord, ...]
+    exhausted: str
+    """Why there are fewer than were asked for, as a sentence; else empty."""
+    models: Mapping[int, Mapping[str, object]]
+    """By their counts: to be kept with the trials."""
+
+    def holds(self, trials: Sequence[TrialRecord]) -> bool:
+        """Whether nobody else has made suggestions, or brought one of its points, meanwhile."""
+        newer = [trial for trial in trials if trial.number > self.after]
+        points = {key(trial.point) for trial in self.trials}
+        return all(trial.suggestion is None and key(trial.point) not in points for trial in newer)
+
+    def numbered(self, last: int) -> tuple[TrialRecord, ...]:
+        """Its trials with the numbers that follow ``last``."""
+        return tuple(self._moved(trial, last - self.after) for trial in self.trials)
+
+    def _moved(self, trial: TrialRecord, by: int) -> TrialRecord:
+        told = trial.suggestion
+        if told is not None:
+            pending = tuple(n + by if n > self.after else n for n in told.pending)
+            told = replace(told, pending=pending)
+        return replace(trial, number=trial.number + by, suggestion=told)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,15 @@ if TYPE_CHECKING:
     from footplate.domain.jobs import JobSpec, MachineSpec
 
 
+REPLICA_MEMORY_BYTES = 1 << 30
+"""What a trainer with a framework loaded needs at least, as a rule of thumb."""
+
+
+def replicas_for(memory_bytes: int) -> int:
+    """One replica for each GiB of the machine's memory, and at least one."""
+    return max(1, memory_bytes // REPLICA_MEMORY_BYTES)
+
+
 class Mode(Enum):
     """How a site takes the machines that jobs ask for."""
 

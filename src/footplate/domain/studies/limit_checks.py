@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
-    from footplate.domain.studies.limits import StudyLimits
     from footplate.domain.studies.metrics import Metric
     from footplate.domain.studies.records import TrialRecord
+    from footplate.domain.studies.study import StudyLimits
 
 
 def over(

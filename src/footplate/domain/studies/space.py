@@ -5,17 +5,42 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, assert_never, cast
 
 from footplate.domain.formatting import listed, quoted, shortened
 from footplate.domain.studies.enumeration import count_points, nth_point
-from footplate.domain.studies.expected_values import spelled, values_of
-from footplate.domain.studies.parameters import Value
+from footplate.domain.studies.parameters import (
+    CategoricalParameter,
+    DiscreteParameter,
+    DoubleParameter,
+    IntegerParameter,
+    Value,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Collection, Hashable, Iterator, Sequence
 
     from footplate.domain.studies.parameters import Parameter
+
+
+def values_of(parameter: Parameter) -> str:
+    """``0.1 to 1``, ``'adam', 'sgd'``."""
+    match parameter:
+        case DoubleParameter(low=low, high=high):
+            return f"{low:.15g} to {high:.15g}"
+        case IntegerParameter(low=low, high=high):
+            return f"a whole number, {low} to {high}"
+        case DiscreteParameter(values=numbers):
+            return spelled(numbers)
+        case CategoricalParameter(values=texts):
+            return spelled(texts)
+        case _:
+            assert_never(parameter)
+
+
+def spelled(values: Collection[Value]) -> str:
+    return listed([quoted(v) if isinstance(v, str) else f"{v:.15g}" for v in values])
+
 
 Point: TypeAlias = Mapping[str, Value]
 """A value for each parameter that is active there, and for no other."""

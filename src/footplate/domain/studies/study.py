@@ -1,4 +1,4 @@
-"""The configuration of a study, and its results so far."""
+"""The configuration of a study with its limits, and its results so far."""
 
 from __future__ import annotations
 
@@ -9,11 +9,31 @@ from typing import TYPE_CHECKING
 from footplate.domain.studies.metrics import Selection
 
 if TYPE_CHECKING:
-    from footplate.domain.studies.limits import StudyLimits
+    from datetime import datetime
+
     from footplate.domain.studies.metrics import Metric
     from footplate.domain.studies.space import SearchSpace
     from footplate.domain.studies.stopping import StoppingSpec
     from footplate.domain.studies.trials import Trial
+
+
+@dataclass(frozen=True)
+class StudyLimits:
+    """None: not given; 0 trials mean the same. Durations in seconds count from the making."""
+
+    stop_asap: bool = False
+    """Once the study is over, the trials that still run are asked to stop, too."""
+    min_trials: int | None = None
+    """Before so many have ended no other limit holds."""
+    max_trials: int | None = None
+    max_trials_no_progress: int | None = None
+    """Over when so many trials in a row brought nothing better."""
+    max_duration_no_progress_s: float | None = None
+    """Counts from the end of the best trial; as long as none has a value, from the first start."""
+    min_duration_s: float | None = None
+    min_end: datetime | None = None
+    max_duration_s: float | None = None
+    max_end: datetime | None = None
 
 
 class Algorithm(Enum):

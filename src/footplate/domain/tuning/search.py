@@ -10,10 +10,9 @@ from footplate.domain.studies.study import Algorithm
 
 if TYPE_CHECKING:
     from footplate.domain.names import JobName, StudyName
-    from footplate.domain.studies.limits import StudyLimits
     from footplate.domain.studies.space import SearchSpace
     from footplate.domain.studies.stopping import StoppingSpec
-    from footplate.domain.studies.study import StudyConfig
+    from footplate.domain.studies.study import StudyConfig, StudyLimits
 
 DEFAULT_TAG = "training/hptuning/metric"
 """The metric of ml v1 where a request names none. Source: HyperparameterSpec."""

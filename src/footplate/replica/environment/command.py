@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 
 from footplate.replica import program_user
 from footplate.replica.environment.assembly import Assembly
@@ -20,7 +21,6 @@ from footplate.replica.environment.eviction import EvictionPolicy
 from footplate.replica.environment.interpreters import Interpreters
 from footplate.replica.environment.packages import Server
 from footplate.replica.environment.progress_output import ProgressOutput, say
-from footplate.replica.environment.staged_files import GivenFiles
 from footplate.replica.environment.task import Task
 from footplate.replica.environment.uv import Uv
 from footplate.replica.environment.uv_errors import explain_os_error
@@ -29,11 +29,29 @@ from footplate.replica.http_client import Connection
 from footplate.replica.workdir import Home
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from typing import Any, Callable
 
     from footplate.replica.environment.assembly import Environment
     from footplate.replica.environment.packages import Package, Source
+
+
+class GivenFiles:
+    """``locks/SHA256`` and ``given/INDEX`` below ``home``."""
+
+    def __init__(self, home: str) -> None:
+        self._home = home
+
+    def get(self, path: str) -> bytes:
+        """A lock, by its path in the replica API. Raises OSError."""
+        with open(os.path.join(self._home, "locks", os.path.basename(path)), "rb") as file:
+            return file.read()
+
+    def download(self, path: str, destination: str) -> None:
+        """A package, by its path in the replica API. Raises OSError."""
+        shutil.copyfile(os.path.join(self._home, "given", os.path.basename(path)), destination)
+
 
 _READABLE_UMASK = 0o022
 

@@ -1,21 +1,23 @@
-"""The layer of a user's packages and their requirements, above a runtime."""
+"""The layer of a user's packages and their requirements, above a runtime; its scripts, its lock."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
+import stat
 
 from footplate.replica.environment import uv_errors
 from footplate.replica.environment.base_environments import find_site
-from footplate.replica.environment.console_scripts import adopt_scripts
 from footplate.replica.environment.errors import PreparationError
 from footplate.replica.environment.installed_distributions import find_installed, name_of
 from footplate.replica.environment.layer_resolution import Planner
-from footplate.replica.environment.lending import check_real, lent
 from footplate.replica.environment.uv import UvFailed
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
-    from typing import Iterator, Mapping
+    from typing import Iterator, Mapping, Sequence
 
     from footplate.replica.environment.base_environments import Base
     from footplate.replica.environment.install_plan import Change
@@ -24,6 +26,97 @@ if TYPE_CHECKING:
     from footplate.replica.environment.packages import Wheel
     from footplate.replica.environment.progress_output import ProgressOutput
     from footplate.replica.environment.uv import Uv
+    from footplate.replica.isolation.users import User
+
+
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+@contextlib.contextmanager
+def lent(path: str, user: User | None) -> Iterator[None]:
+    """What the user leaves there is this process's afterwards, and nobody else can write it."""
+    if user is None:
+        yield
+        return
+    _give(path, user.uid, user.gid)
+    try:
+        yield
+    finally:
+        _give(path, os.geteuid(), os.getegid())
+
+
+def check_real(paths: Sequence[str]) -> None:
+    """Raises PreparationError: one of the directories, or one above it, was replaced by a link."""
+    for path in paths:
+        if os.path.realpath(path) != path:
+            raise PreparationError(f"the installation has made a link of {path}")
+
+
+def _give(path: str, uid: int, gid: int) -> None:
+    """Links aren't followed; files that have another name elsewhere stay whose they are."""
+    for _, directories, files, parent in os.fwalk(path):
+        os.fchown(parent, uid, gid)
+        os.fchmod(parent, os.fstat(parent).st_mode & 0o777 & ~_OTHERS_WRITE)
+        for name in (*directories, *files):
+            _give_entry(name, parent, uid, gid)
+
+
+def _give_entry(name: str, parent: int, uid: int, gid: int) -> None:
+    try:
+        descriptor = os.open(name, _FLAGS, dir_fd=parent)
+    except OSError:  # a link
+        os.chown(name, uid, gid, dir_fd=parent, follow_symlinks=False)
+        return
+    try:
+        status = os.fstat(descriptor)
+        if stat.S_ISREG(status.st_mode) and (status.st_nlink == 1 or uid == os.geteuid()):
+            os.fchown(descriptor, uid, gid)
+            os.fchmod(descriptor, status.st_mode & 0o777 & ~_OTHERS_WRITE)
+    finally:
+        os.close(descriptor)
+
+
+_MAX_SHEBANG_BYTES = 127  # the shortest limit that is common: older Linux
+_MAX_SCRIPT_BYTES = 1 << 20
+
+
+def adopt_scripts(base_bin: str, layer_bin: str) -> None:
+    """Give ``layer_bin`` each script of ``base_bin`` that it lacks, for its own interpreter."""
+    for name in sorted(os.listdir(base_bin)):
+        source, target = os.path.join(base_bin, name), os.path.join(layer_bin, name)
+        body = _read_body(source, base_bin)
+        if body is None or os.path.lexists(target):
+            continue
+        with open(target, "wb") as file:
+            file.write(format_header(os.path.join(layer_bin, "python")) + body)
+        shutil.copymode(source, target)
+
+
+def format_header(python: str) -> bytes:
+    """What a script begins with to be run by ``python``, however long its path is."""
+    path = os.fsencode(python)
+    if len(path) <= _MAX_SHEBANG_BYTES - 2 and b" " not in path:
+        return b"#!" + path + b"\n"
+    return b"#!/bin/sh\n'''exec' \"" + path + b'" "$0" "$@"\n' + b"' '''\n"
+
+
+def _read_body(path: str, base_bin: str) -> bytes | None:
+    """A script without its header; None if it is none that the base's interpreter runs."""
+    if os.path.islink(path) or not os.path.isfile(path):
+        return None
+    if os.path.getsize(path) > _MAX_SCRIPT_BYTES:
+        return None
+    with open(path, "rb") as file:
+        content = file.read()
+    interpreter = os.fsencode(os.path.join(base_bin, "python"))
+    first, _, rest = content.partition(b"\n")
+    if first.startswith(b"#!" + interpreter):
+        return rest
+    if first == b"#!/bin/sh" and rest.startswith(b"'''exec'") and interpreter in rest[:4096]:
+        return rest.partition(b"\n")[2].partition(b"\n")[2]
+    return None
+
 
 _PATH_FILE = "zzz_footplate_runtime.pth"  # last, so that whatever is the user's comes before
 _REMEDIES = "another version of it or another runtime version are ways out"

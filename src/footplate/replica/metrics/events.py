@@ -5,10 +5,105 @@ Sources: tensorflow/core/util/event.proto, tensorflow/core/framework/summary.pro
 
 from __future__ import annotations
 
-from struct import unpack
+from struct import calcsize, pack, unpack, unpack_from
 
-from footplate.replica.metrics.protobuf import Malformed, as_bytes, as_signed, read_fields
-from footplate.replica.metrics.tensor_proto import read_number
+from footplate.replica.metrics.protobuf import (
+    Malformed,
+    as_bytes,
+    as_signed,
+    read_fields,
+    read_varint,
+)
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+
+if TYPE_CHECKING:
+    from footplate.replica.metrics.protobuf import Value
+
+
+_DTYPE, _SHAPE, _CONTENT = 1, 2, 4
+_DIMENSION, _UNKNOWN_RANK = 2, 3
+_SIZE = 1
+_HALF, _BFLOAT16 = 19, 14
+_TYPES = {
+    1: ("<f", 5),
+    2: ("<d", 6),
+    3: ("<i", 7),
+    4: ("<B", 7),
+    5: ("<h", 7),
+    6: ("<b", 7),
+    9: ("<q", 10),
+    10: ("<?", 11),
+    _BFLOAT16: ("<H", 13),
+    17: ("<H", 7),
+    _HALF: ("<H", 13),
+    22: ("<I", 16),
+    23: ("<Q", 17),
+}
+"""By dtype: how a number lies in ``tensor_content``, and else in which field."""
+_FLOATING = (1, 2)
+_UNSIGNED_64 = 23
+
+
+def read_number(data: bytes, *, listed: bool) -> float | None:
+    """None: it holds anything but one number. ``listed``: a list of one number is one, too.
+
+    Raises Malformed.
+    """
+    dtype, sizes = 0, []
+    values: dict[int, Value] = {}
+    for number, value in read_fields(data):
+        if number == _DTYPE:
+            dtype = as_signed(value)
+        elif number == _SHAPE:
+            sizes = _read_sizes(as_bytes(value))
+        else:
+            values[number] = value
+    if dtype not in _TYPES or any(size != 1 for size in sizes) or (sizes and not listed):
+        return None
+    return _read_number(dtype, values)
+
+
+def _read_sizes(shape: bytes) -> list[int]:
+    sizes = []
+    for number, value in read_fields(shape):
+        if number == _DIMENSION:
+            sizes += [as_signed(size) for n, size in read_fields(as_bytes(value)) if n == _SIZE]
+        elif number == _UNKNOWN_RANK and value:
+            sizes.append(-1)
+    return sizes
+
+
+def _read_number(dtype: int, values: dict[int, Value]) -> float:
+    code, field = _TYPES[dtype]
+    content = as_bytes(values.get(_CONTENT, b""))
+    if content:
+        return _from_bits(dtype, _unpack_numbers(code, content))
+    value = values.get(field, b"")
+    if value == b"":
+        return 0.0  # as TensorFlow reads it
+    if dtype in _FLOATING:
+        return float(_unpack_numbers(code, as_bytes(value)))
+    number = read_varint(value, 0)[0] if isinstance(value, bytes) else value
+    return _from_bits(dtype, number if dtype == _UNSIGNED_64 else as_signed(number))
+
+
+def _unpack_numbers(code: str, data: bytes) -> float:
+    if len(data) < calcsize(code):
+        raise Malformed
+    number: float = unpack_from(code, data)[0]
+    return number
+
+
+def _from_bits(dtype: int, number: float) -> float:
+    """Numbers of 16 bits are known by their bits."""
+    if dtype not in (_HALF, _BFLOAT16):
+        return float(number)
+    bits = int(number) & 0xFFFF
+    if dtype == _HALF:
+        return _unpack_numbers("<e", pack("<H", bits))
+    return _unpack_numbers("<f", pack("<I", bits << 16))
+
 
 _WALL_TIME, _STEP, _SUMMARY = 1, 2, 5
 _VALUE = 1

@@ -1,21 +1,160 @@
-"""Takes usage samples while the program runs."""
+"""Samples usage while the program runs: the program, its idle time, its reduction server."""
 
 from __future__ import annotations
 
+import json
+import os
+import stat
 import time
 
 from footplate.replica.isolation.spawn import SpawnFailed
 from footplate.replica.phase import NEVER
-from footplate.replica.usage import gpus, reducer_stats
-from footplate.replica.usage.idle import IdleTracker
+from footplate.replica.usage import gpus
 from footplate.replica.usage.meter import Meter
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
+
 if TYPE_CHECKING:
-    from typing import Any, Sequence
+    from typing import Any, Callable, Iterator, Mapping, Sequence
 
     from footplate.replica.context import Context
     from footplate.replica.program_output import Stream
+
+
+MOST_ENTRIES = 5000
+"""So many files and directories are looked at, at most, before files count as not written."""
+
+
+class IdleTracker:
+    """``places`` are the directories with its files, checked once it has been idle for ``look_s``.
+
+    ``metrics`` is the file of cloudml-hypertune.
+    """
+
+    def __init__(
+        self,
+        metrics: str,
+        places: Sequence[str],
+        look_s: float,
+        monotonic: Callable[[], float],
+        wall: Callable[[], float],
+    ) -> None:
+        self._metrics = metrics
+        self._places = places
+        self._look_s = look_s
+        self._monotonic = monotonic
+        self._wall = wall
+        self._last = monotonic()
+        """When it last gave a sign."""
+        self._reported = _stamp(metrics)
+
+    def end(self) -> None:
+        """It has given a sign just now."""
+        self._last = self._monotonic()
+
+    def seconds(self) -> float:
+        reported = _stamp(self._metrics)
+        if reported != self._reported:
+            self._reported = reported
+            self.end()
+        silent_s = self._monotonic() - self._last
+        if self._look_s > 0 and silent_s >= self._look_s:
+            silent_s = min(silent_s, self._since_written(silent_s))
+            self._last = self._monotonic() - silent_s
+        return max(0.0, silent_s)
+
+    def _since_written(self, silent_s: float) -> float:
+        """Seconds since the latest write that is younger than ``silent_s``; else just that."""
+        now = self._wall()
+        newest = now - silent_s
+        for stamp in find_stamps(self._places, MOST_ENTRIES):
+            if newest < stamp <= now:
+                newest = stamp
+        return now - newest
+
+
+def find_stamps(places: Sequence[str], most: int) -> Iterator[float]:
+    """When each file or directory below was changed last. Links aren't followed."""
+    left = list(places)
+    while left:
+        for entry in _scan(left.pop()):
+            if not most:
+                return
+            most -= 1
+            try:
+                status = entry.stat(follow_symlinks=False)
+                if entry.is_dir(follow_symlinks=False):
+                    left.append(entry.path)
+            except OSError:
+                continue
+            yield max(status.st_mtime, status.st_ctime)
+
+
+def _scan(directory: str) -> Iterator[os.DirEntry[str]]:
+    try:
+        with os.scandir(directory) as entries:
+            yield from entries
+    except OSError:
+        return
+
+
+def _stamp(path: str) -> tuple[int, int]:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return 0, 0
+    return status.st_mtime_ns, status.st_size
+
+
+_MODULE = "footplate_reduction"
+_VARIABLE = "FOOTPLATE_REDUCTION_STATS"
+_MOST_BYTES = 4096
+_HIGHEST = 1e15
+_FIELDS = {"reduced_bytes": ("received_bytes", int), "awaited_s": ("waiting_s", float)}
+"""Of a sample: of which field of the file, and as what."""
+
+
+def find_reducer_stats(task: Mapping[str, Any], work: str) -> str:
+    """The file of the program; empty where it is no reduction server. ``work``: where it runs."""
+    if task["program"].get("module") != _MODULE:
+        return ""
+    pairs = [pair for pair in task.get("environment") or () if isinstance(pair, list)]
+    variables = {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
+    name = os.path.basename(str(variables.get(_VARIABLE) or ""))
+    return os.path.join(work, name) if name else ""
+
+
+def read_reducer_stats(path: str) -> dict[str, float]:
+    """Fields of a sample, of what only grows: nothing yet while the file isn't there, and none of
+    what is no such file.
+
+    Its writer is a program as any other: neither is it waited for, nor what it says believed.
+    """
+    try:
+        statistics = json.loads(_read(path))
+    except FileNotFoundError:
+        return {field: kind() for field, (_, kind) in _FIELDS.items()}
+    except (OSError, ValueError, RecursionError):
+        return {}
+    if not isinstance(statistics, dict):
+        return {}
+    found = {}
+    for field, (name, kind) in _FIELDS.items():
+        value = statistics.get(name)
+        if isinstance(value, (int, float)) and 0 <= value <= _HIGHEST:  # false for NaN
+            found[field] = kind(value)
+    return found
+
+
+def _read(path: str) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError("not a file")
+        return os.read(descriptor, _MOST_BYTES)
+    finally:
+        os.close(descriptor)
+
 
 MOST_FAILURES = 3
 """So often in a row nvidia-smi may give no answer before it isn't asked any more."""
@@ -48,7 +187,7 @@ class Sampler:
             time.time,
         )
         self._meter = self._make_meter()
-        self._reducer = reducer_stats.find(context.task, context.home.work)
+        self._reducer = find_reducer_stats(context.task, context.home.work)
         self.peak_bytes = 0
         """The most memory that was seen in use."""
 
@@ -111,7 +250,7 @@ class Sampler:
         used = meter.read()
         self.peak_bytes = max(self.peak_bytes, used.get("memory_bytes") or 0)
         if self._reducer:
-            used.update(reducer_stats.read(self._reducer))
+            used.update(read_reducer_stats(self._reducer))
         return {"s": round(passed_s, 3), **used, "quiet_s": round(quiet_s, 3)}
 
     def _ask_on(self, query: gpus.Query, now: float) -> None:

@@ -2,23 +2,101 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import json
+import re
+from collections import Counter, defaultdict
+from contextlib import suppress
+from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import NotFound, ServiceError
 from footplate.domain.job_states import State
 from footplate.domain.names import parse_job_name
-from footplate.testing.faults.line_counter import LineCounter
 from footplate.testing.faults.processes import age_s, find_program, find_supervisor
-from footplate.testing.faults.replica_directories import find_attempts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
+    from footplate.client.service import Service
+    from footplate.domain.names import JobName
     from footplate.testing.faults.fault import Fault
-    from footplate.testing.faults.replica_directories import Attempt, Home
     from footplate.testing.faults.service_location import Place
+
+
+_ATTEMPT = re.compile(r"([A-Za-z0-9_]+)-(\d+)")
+_RESTART = "~"
+"""Stands between the name of a replica and the number of its restart in place."""
+
+
+@dataclass(frozen=True)
+class Home:
+    """The directory of one start of a replica; ``restart`` counts those of an attempt, from 0."""
+
+    path: Path
+    restart: int
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One start of all replicas of a job. ``uid`` is the job's own id in that service."""
+
+    uid: str
+    number: int
+    path: Path
+
+    def homes(self) -> dict[str, Home]:
+        """The newest of each replica, by its name; none once the attempt is cleared away."""
+        newest: dict[str, Home] = {}
+        with suppress(OSError):
+            for path in self.path.iterdir():
+                replica, _, restart = path.name.partition(_RESTART)
+                home = Home(path, int(restart or 0))
+                if home.restart >= newest.get(replica, home).restart:
+                    newest[replica] = home
+        return newest
+
+    def job(self) -> str:
+        """The job's resource name; empty until a supervisor has its task."""
+        for home in self.homes().values():
+            with suppress(OSError, ValueError, KeyError, TypeError):
+                return str(json.loads((home.path / "task.json").read_bytes())["job"])
+        return ""
+
+
+def find_attempts(data_dir: Path) -> list[Attempt]:
+    """Those that aren't cleared away, the oldest first."""
+    found = []
+    for path in (data_dir / "replicas").glob("*-*"):
+        match = _ATTEMPT.fullmatch(path.name)
+        with suppress(OSError):
+            if match:
+                attempt = Attempt(match.group(1), int(match.group(2)), path)
+                found.append((path.stat().st_mtime_ns, attempt))
+    return [attempt for _, attempt in sorted(found, key=lambda each: each[0])]
+
+
+class LineCounter:
+    """Counts those of each start of a replica apart. What was counted isn't asked for again."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[tuple[str, int, int]] = Counter()
+        self._cursor = 0
+
+    def update(self, client: Service, job: JobName) -> None:
+        """Raises ServiceError."""
+        for line in client.logs(job, cursor=self._cursor):
+            self._counts[line.replica, line.attempt, line.restart] += 1
+            self._cursor = line.cursor
+
+    def of(self, replica: str, attempt: int, restart: int) -> int:
+        return self._counts[replica, attempt, restart]
+
+    def most(self, replica: str) -> int:
+        """Of all starts of the replica."""
+        counts = (count for (name, *_), count in self._counts.items() if name == replica)
+        return max(counts, default=0)
 
 
 class JobView:

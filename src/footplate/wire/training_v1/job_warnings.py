@@ -14,8 +14,7 @@ from pydantic.alias_generators import to_camel
 
 from footplate.domain.algorithms import image_name
 from footplate.domain.catalogue import Family
-from footplate.wire.parallel_trials import parallel_warnings
-from footplate.wire.service_accounts import describe_account
+from footplate.wire.shared_rules import describe_account, parallel_warnings
 from footplate.wire.training_v1.enums import ParameterType, ScaleTier
 from footplate.wire.training_v1.models import TrainingInput
 from footplate.wire.training_v1.prebuilt_images import has_prebuilt_image, master_image

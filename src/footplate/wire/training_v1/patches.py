@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from footplate.domain.errors import Violation
 from footplate.wire.json_model import refuse
 from footplate.wire.json_text import describe
-from footplate.wire.labels import check_labels
+from footplate.wire.shared_rules import check_labels
 from footplate.wire.training_v1.models import JobPatch
 from footplate.wire.training_v1.responses import parse_etag
 

@@ -1,23 +1,30 @@
-"""Converts aiplatform v1 jobs to submissions."""
+"""Converts aiplatform v1 jobs to submissions, and warns about searches that may not be meant so."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument
+from footplate.domain.names import TuningJobName
 from footplate.domain.submission import Submission, Tuning
+from footplate.domain.tuning.search import SearchRequest, TrialCounts
 from footplate.wire.json_text import format_object
+from footplate.wire.learn_from_label import learned_from
+from footplate.wire.shared_rules import parallel_warnings
 from footplate.wire.vertex_v1.google_differences import differences, study_differences
 from footplate.wire.vertex_v1.job_specs import job_spec
 from footplate.wire.vertex_v1.models import CustomJob, HyperparameterTuningJob
 from footplate.wire.vertex_v1.rules import check_custom_job, check_tuning_job
 from footplate.wire.vertex_v1.rules.parameter_names import names_in
-from footplate.wire.vertex_v1.searches import search_request
-from footplate.wire.vertex_v1.study_warnings import study_warnings
+from footplate.wire.vertex_v1.study_configs import study_config
+from footplate.wire.vertex_v1.study_models import StudySpec
 from footplate.wire.vertex_v1.warnings import spec_warnings, unknown_parity, unknown_warnings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.errors import Violation
     from footplate.domain.pipelines import Pipeline
@@ -25,6 +32,63 @@ if TYPE_CHECKING:
     from footplate.wire.json_model import ParseResult
     from footplate.wire.json_text import JsonObject
     from footplate.wire.vertex_v1.models import CustomJobSpec
+    from footplate.wire.vertex_v1.study_models import ParameterSpec
+
+
+def search_request(job: HyperparameterTuningJob, location: Location) -> SearchRequest:
+    """Of a request in which nothing is wrong."""
+    study, learned = study_config(job.study_spec or StudySpec()), learned_from(job.labels)
+    counts = TrialCounts(
+        trials=job.max_trial_count or 1,
+        parallel=job.parallel_trial_count or 1,
+        failed=job.max_failed_trial_count or 0,
+    )
+    return SearchRequest(
+        counts=counts,
+        space=study.space,
+        metrics=study.metrics,
+        algorithm=study.algorithm,
+        selection=study.selection,
+        stopping=study.stopping,
+        limits=study.limits,
+        learns_from=_earlier(learned, location) if learned else None,
+    )
+
+
+def _earlier(job_id: str, location: Location) -> TuningJobName:
+    """A study's id is none of a job's, so that either is looked for by this name."""
+    return TuningJobName(location.project, location.location, job_id)
+
+
+MAX_WARNINGS = 20
+"""Of all parameters together."""
+
+
+def study_warnings(job: HyperparameterTuningJob) -> Iterator[str]:
+    trials, parallel = job.max_trial_count or 0, job.parallel_trial_count or 0
+    yield from parallel_warnings("parallelTrialCount", parallel, "maxTrialCount", trials)
+    parameters = (job.study_spec and job.study_spec.parameters) or ()
+    told = (
+        warning
+        for index, parameter in enumerate(parameters)
+        for warning in _parameter_warnings(parameter, f"studySpec.parameters[{index}]")
+    )
+    yield from islice(told, MAX_WARNINGS)
+
+
+def _parameter_warnings(parameter: ParameterSpec, at: str) -> Iterator[str]:
+    categories = parameter.categorical_value_spec
+    values = (categories and categories.values) or []
+    if len(set(values)) < len(values):
+        yield f"{at}.categoricalValueSpec has a value twice: it counts once"
+    bounds = parameter.double_value_spec or parameter.integer_value_spec
+    given = bounds is not None and (bounds.min_value, bounds.max_value) != (None, None)
+    if bounds and given and (bounds.min_value or 0) == (bounds.max_value or 0):
+        yield f"{at}: its bounds are equal, so it is the same in all trials"
+    for index, child in enumerate(parameter.conditional_parameter_specs or ()):
+        if child.parameter_spec is not None:
+            field = f"{at}.conditionalParameterSpecs[{index}].parameterSpec"
+            yield from _parameter_warnings(child.parameter_spec, field)
 
 
 def read_submission(body: JsonObject, location: Location, catalogue: Catalogue) -> Submission:

@@ -13,7 +13,7 @@ from footplate.domain.tracking.names import OUTER, TrackingName, parse_tracking_
 from footplate.domain.tracking.resources import EVENTS, Link, LinkKind, check_link
 from footplate.wire.json_model import JsonModel, refuse
 from footplate.wire.json_text import describe
-from footplate.wire.labels import check_labels
+from footplate.wire.shared_rules import check_labels
 from footplate.wire.vertex_v1 import tracking_models as models
 from footplate.wire.vertex_v1.rules.tracking import check_id, check_resource
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from footplate.wire.json_model import JsonModel, unknown_fields
 from footplate.wire.json_text import describe
-from footplate.wire.service_accounts import describe_account
+from footplate.wire.shared_rules import describe_account
 from footplate.wire.vertex_v1 import models
 from footplate.wire.vertex_v1.enums import ReservationAffinityType, Strategy
 from footplate.wire.vertex_v1.rules.job_specs import MAX_POOLS

@@ -18,13 +18,12 @@ from hypothesis.stateful import (
 
 from footplate.domain.errors import FailedPrecondition, NotFound
 from footplate.domain.names import StudyName
-from footplate.domain.studies.limits import StudyLimits
 from footplate.domain.studies.metrics import Goal, Measurement, Metric
 from footplate.domain.studies.parameters import IntegerParameter
 from footplate.domain.studies.records import StudyState
 from footplate.domain.studies.request import StudyRequest
 from footplate.domain.studies.space import SearchSpace
-from footplate.domain.studies.study import Algorithm, StudyConfig
+from footplate.domain.studies.study import Algorithm, StudyConfig, StudyLimits
 from footplate.domain.studies.transitions import Outcome
 from footplate.domain.studies.trials import TrialState
 from footplate.domain.studies.user_trials import NewTrial

@@ -14,8 +14,7 @@ from footplate.domain.jobs import (
     WorkerPool,
 )
 from footplate.domain.names import TrainingJobName
-from footplate.domain.preview.parity import parity_of
-from footplate.domain.preview.reducer_parity import reducer_doubts
+from footplate.domain.preview.parity import parity_of, reducer_doubts
 from footplate.domain.reduction import IMAGE, program
 from footplate.domain.submission import Submission
 

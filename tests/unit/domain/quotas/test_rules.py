@@ -1,8 +1,7 @@
 import pytest
 
 from footplate.domain.errors import Violation
-from footplate.domain.quotas import Quota
-from footplate.domain.quotas.rules import MAX_LIMIT, QuotaRules
+from footplate.domain.quotas import MAX_LIMIT, Quota, QuotaRules
 from tests.support.quotas import CATALOGUE
 
 RULES = QuotaRules.of(CATALOGUE)

@@ -4,8 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footplate.domain.stacks import Comparison, Dump, Frame, Missing, Process, Thread, compare
-from footplate.domain.stacks.comparison import is_near, shared
+from footplate.domain.stacks import (
+    Comparison,
+    Dump,
+    Frame,
+    Missing,
+    Process,
+    Thread,
+    compare,
+    is_near,
+    shared,
+)
 
 MODULE = Frame("<module>", "trainer/task.py", 40)
 WAITING = (Frame("all_reduce", "dist.py", 5), Frame("train", "trainer/task.py", 13), MODULE)

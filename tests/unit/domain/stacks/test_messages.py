@@ -5,8 +5,16 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from footplate.domain.stacks import Dump, Frame, Missing, Process, Thread, compare, describe
-from footplate.domain.stacks.messages import shorten
+from footplate.domain.stacks import (
+    Dump,
+    Frame,
+    Missing,
+    Process,
+    Thread,
+    compare,
+    describe,
+    shorten,
+)
 from tests.unit.domain.stacks.test_comparison import DUMPS
 
 LAYER = "/cache/layers/43/lib/python3.11/site-packages"

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from footplate.domain.studies.limit_checks import over, trials_left
-from footplate.domain.studies.limits import StudyLimits
 from footplate.domain.studies.metrics import Goal, Measurement, Metric
 from footplate.domain.studies.records import TrialRecord
+from footplate.domain.studies.study import StudyLimits
 from footplate.domain.studies.trials import TrialState
 
 MADE = datetime(2026, 1, 1, tzinfo=UTC)

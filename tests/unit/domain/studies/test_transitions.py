@@ -30,8 +30,7 @@ from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.study import StudyConfig
 from footplate.domain.studies.transitions import Outcome
 from footplate.domain.studies.trials import TrialState
-from footplate.domain.studies.user_points import in_own_values
-from footplate.domain.studies.user_trials import NewTrial, bring
+from footplate.domain.studies.user_trials import NewTrial, bring, in_own_values
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LATER = NOW + timedelta(seconds=90)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from footplate.replica.network.addresses import BRIDGE, Address
-from footplate.replica.network.bridge import AddressInUse, Bridge, configure_bridge
 from footplate.replica.network.ip_commands import CommandFailed
-from footplate.replica.network.veth import draw
+from footplate.replica.network.veth import AddressInUse, Bridge, configure_bridge, draw
 from tests.unit.replica.network.machine import Machine, is_bare
 
 NAMESPACE = "/proc/7/fd/5"

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from footplate.replica.network.name_resolution import compose_hosts
+from footplate.replica.rendezvous import compose_hosts
 
 HOSTS = """\
 # the machine's

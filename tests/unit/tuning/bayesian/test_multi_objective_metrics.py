@@ -14,7 +14,7 @@ from footplate.domain.studies.study import Study, StudyConfig
 from footplate.domain.studies.trials import Trial, TrialState
 from footplate.tuning.bayesian.model_fit import refit
 from footplate.tuning.bayesian.search import BayesianSearch
-from footplate.tuning.plain_searches import RandomSearch
+from footplate.tuning.designer_selection import RandomSearch
 
 METRICS = (Metric("cost", Goal.MINIMIZE), Metric("gain", Goal.MAXIMIZE))
 SPACE = SearchSpace(tuple(DoubleParameter(f"x{i}", 0.0, 1.0) for i in range(6)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from footplate.domain.catalogue import Family
@@ -10,15 +11,37 @@ from footplate.domain.formatting import listed
 from footplate.domain.machines import check_machine, check_machines, check_place
 from footplate.wire.json_text import describe
 from footplate.wire.training_v1.enums import AcceleratorType, ScaleTier
-from footplate.wire.training_v1.machine_types import known_here, of_vertex
 from footplate.wire.training_v1.roles import MAX_REPLICAS, roles, staffed, tier_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from footplate.domain.catalogue import Catalogue
+    from footplate.domain.catalogue import Catalogue, MachineType
     from footplate.wire.training_v1.models import TrainingInput
     from footplate.wire.training_v1.roles import Role
+
+
+_TPU_OF_VERTEX = "cloud-tpu"
+
+
+def known_here(catalogue: Catalogue) -> Catalogue:
+    """The catalogue without the machine types that only Vertex AI has."""
+    kinds = catalogue.machine_types
+    known = {name: kind for name, kind in kinds.items() if not of_vertex(kind, catalogue)}
+    return replace(catalogue, machine_types=known)
+
+
+def of_vertex(kind: MachineType, catalogue: Catalogue) -> bool:
+    """Whether it is made for accelerators that ml v1 has no names for, or is its name for TPUs.
+
+    What an operator has added goes with both.
+    """
+    if kind.name in catalogue.own:
+        return False
+    accelerators = {*kind.accelerators, *([kind.included[0]] if kind.included else ())}
+    known = catalogue.own.union(AcceleratorType.__members__)
+    return kind.name == _TPU_OF_VERTEX or (bool(accelerators) and accelerators.isdisjoint(known))
+
 
 _REGION = "trainingInput.region"
 _TIER = "trainingInput.scaleTier"

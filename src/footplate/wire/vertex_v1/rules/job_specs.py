@@ -1,23 +1,94 @@
-"""Rules for the spec of a custom job, or of a tuning job's trials."""
+"""Rules for the spec of a custom job, or of a tuning job's trials: programs and time limits."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from footplate.domain import reduction
 from footplate.domain.errors import Violation
-from footplate.wire.uris import check_directory
+from footplate.wire.durations import check_limit, seconds
+from footplate.wire.json_text import describe
+from footplate.wire.shared_rules import check_image
+from footplate.wire.uris import check_directory, check_module, check_packages
 from footplate.wire.vertex_v1.rules.machines import check_pool_machines
-from footplate.wire.vertex_v1.rules.programs import check_program
 from footplate.wire.vertex_v1.rules.references import check_references
-from footplate.wire.vertex_v1.rules.scheduling import check_scheduling
 from footplate.wire.vertex_v1.rules.storage import check_storage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from footplate.domain.catalogue import Catalogue
-    from footplate.wire.vertex_v1.models import CustomJobSpec, GcsDestination, WorkerPoolSpec
+    from footplate.wire.vertex_v1.models import (
+        ContainerSpec,
+        CustomJobSpec,
+        EnvVar,
+        GcsDestination,
+        PythonPackageSpec,
+        Scheduling,
+        WorkerPoolSpec,
+    )
+
+
+MAX_VARIABLES = 100
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def check_program(
+    pool: WorkerPoolSpec, at: str, clouded: Callable[[str], bool]
+) -> Iterator[Violation]:
+    container, package = pool.container_spec, pool.python_package_spec
+    unknown = clouded(f"{at}.containerSpec") or clouded(f"{at}.pythonPackageSpec")
+    if (container is None) == (package is None) and (container is not None or not unknown):
+        given = "none" if container is None else "both"
+        yield Violation(at, f"{given} given; allowed: one of containerSpec, pythonPackageSpec")
+    if container is not None:
+        yield from _check_container(container, f"{at}.containerSpec")
+    if package is not None:
+        yield from _check_package(package, f"{at}.pythonPackageSpec")
+
+
+def _check_container(container: ContainerSpec, at: str) -> Iterator[Violation]:
+    if container.image_uri:
+        yield from check_image(container.image_uri, f"{at}.imageUri")
+    else:
+        yield Violation(f"{at}.imageUri", "required: the URI of a container image")
+    yield from _check_variables(container.env or (), f"{at}.env")
+
+
+def _check_package(package: PythonPackageSpec, at: str) -> Iterator[Violation]:
+    """Whether there is a runtime for the image is said where the runtimes are."""
+    field = f"{at}.executorImageUri"
+    if not package.executor_image_uri:
+        yield Violation(field, "required: the URI of a prebuilt image")
+    else:
+        yield from check_image(package.executor_image_uri, field)
+    yield from check_packages(package.package_uris, f"{at}.packageUris")
+    yield from check_module(package.python_module, f"{at}.pythonModule")
+    yield from _check_variables(package.env or (), f"{at}.env")
+
+
+def _check_variables(variables: Sequence[EnvVar], at: str) -> Iterator[Violation]:
+    """A value that isn't there is empty: proto3 leaves out what is."""
+    if len(variables) > MAX_VARIABLES:
+        yield Violation(at, f"{len(variables)} given; allowed: at most {MAX_VARIABLES}")
+    for index, variable in enumerate(variables[:MAX_VARIABLES]):
+        field = f"{at}[{index}].name"
+        allowed = "letters, digits and underscores, first no digit"
+        if not variable.name:
+            yield Violation(field, f"required: {allowed}")
+        elif not _VARIABLE.fullmatch(variable.name):
+            yield Violation(field, f"{describe(variable.name)} given; allowed: {allowed}")
+
+
+def check_scheduling(scheduling: Scheduling, at: str) -> Iterator[Violation]:
+    """To wait for 0s is to wait for ever."""
+    timeout, waiting = scheduling.timeout, scheduling.max_wait_duration
+    if timeout:
+        yield from check_limit(timeout, f"{at}.timeout")
+    if waiting and seconds(waiting) != 0:
+        yield from check_limit(waiting, f"{at}.maxWaitDuration")
+
 
 MAX_POOLS = 4
 MAX_REPLICAS = 10_000

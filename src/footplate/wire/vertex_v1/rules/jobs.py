@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Violation
 from footplate.domain.hyperparameters import check_trial_counts
-from footplate.wire.labels import check_labels
 from footplate.wire.learn_from_label import check_learning
+from footplate.wire.shared_rules import check_labels
 from footplate.wire.vertex_v1.rules.job_specs import check_job_spec
 from footplate.wire.vertex_v1.rules.references import check_encryption
 from footplate.wire.vertex_v1.rules.studies import check_study

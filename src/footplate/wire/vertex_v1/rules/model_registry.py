@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Violation
 from footplate.wire.json_text import describe
-from footplate.wire.labels import check_labels
-from footplate.wire.reference_forms import LOCATION, resource
+from footplate.wire.shared_rules import LOCATION, check_labels, resource
 from footplate.wire.uris import check_directory
 from footplate.wire.vertex_v1.rules.jobs import MAX_DISPLAY_NAME
 

@@ -1,4 +1,4 @@
-"""Rules for parameters and their values."""
+"""Rules for parameters, their values and their defaults."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from footplate.domain.hyperparameters import (
     check_range,
 )
 from footplate.wire.json_model import parsed_items
+from footplate.wire.json_text import describe
 from footplate.wire.vertex_v1.enums import ScaleType
 from footplate.wire.vertex_v1.rules.conditions import Conditions
-from footplate.wire.vertex_v1.rules.defaults import check_default
 from footplate.wire.vertex_v1.study_models import (
     CategoricalValueSpec,
     DiscreteValueSpec,
@@ -27,6 +27,37 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from footplate.wire.vertex_v1.study_models import ParameterSpec
+
+
+def check_default(
+    spec: ValueSpec, at: str, clouded: Callable[[str], bool], *, allowed: bool
+) -> Iterator[Violation]:
+    """Tuning jobs have none; elsewhere it is one of the parameter's own values."""
+    if spec.default_value is None:
+        return
+    field, said = f"{at}.defaultValue", f"{describe(spec.default_value)} given"
+    if not allowed:
+        where = "only in studies of Vizier, not in tuning jobs"
+        yield Violation(field, f"{said}; allowed: {where}")
+    elif not clouded(at) and (wanted := _wanted(spec)):
+        yield Violation(field, f"{said}; allowed: {wanted}")
+
+
+def _wanted(spec: ValueSpec) -> str:
+    """What the default should be; empty: it is."""
+    match spec:
+        case DoubleValueSpec() | IntegerValueSpec():
+            low, high = spec.min_value or 0, spec.max_value or 0
+            return "" if low <= (spec.default_value or 0) <= high else f"{low:g} to {high:g}"
+        case CategoricalValueSpec():
+            categories = spec.values or []
+            return "" if spec.default_value in categories else f"one of {describe(categories)}"
+        case DiscreteValueSpec():
+            numbers = spec.values or []
+            return "" if spec.default_value in numbers else f"one of {describe(numbers)}"
+        case _:
+            assert_never(spec)
+
 
 MIN_STEP = 1e-10
 """Between two discrete values; nearer ones are the same."""

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Violation
-from footplate.wire.reference_forms import ACCOUNT, KEY, LOCATION, Form, resource
+from footplate.wire.shared_rules import ACCOUNT, KEY, LOCATION, Form, resource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

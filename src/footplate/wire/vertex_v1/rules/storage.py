@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Violation
-from footplate.wire.disks import check_disk
 from footplate.wire.json_text import describe
+from footplate.wire.shared_rules import check_disk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Violation
 from footplate.wire.json_text import describe
-from footplate.wire.labels import check_labels
+from footplate.wire.shared_rules import check_labels
 from footplate.wire.vertex_v1 import tracking_models as models
 
 if TYPE_CHECKING:

@@ -1,21 +1,20 @@
-"""Rules for quotas and their names."""
+"""Quotas: how much the jobs of a project may hold at once in a region, and their rules."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeGuard
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.formatting import nearest, quoted
 from footplate.domain.names import check_project
-from footplate.domain.quotas import ANY
-from footplate.domain.resources import JOBS, VCPUS
+from footplate.domain.resources import JOBS, VCPUS, say_amount
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from footplate.domain.catalogue import Catalogue
-    from footplate.domain.quotas import Quota
+
 
 MAX_LIMIT = 10**9
 LIMIT_RULE = f"a whole number from 0 to {MAX_LIMIT}"
@@ -118,3 +117,91 @@ def _bad_project(project: str, prefix: str) -> Iterable[Violation]:
     except InvalidArgument as error:
         for violation in error.violations:
             yield Violation(f"{prefix}{violation.field}", f"{violation.description}; or *")
+
+
+ANY = "*"
+
+
+@dataclass(frozen=True)
+class Quota:
+    """Limits by resource: ``vcpus``, ``jobs``, and accelerators by their API names.
+
+    ``project`` or ``region`` may be ``*``: then the limits hold for each of them by itself.
+    """
+
+    project: str
+    region: str
+    limits: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A limit that holds somewhere, and whose it is: the quota's project and region."""
+
+    amount: int
+    project: str
+    region: str
+
+
+class Quotas:
+    """All quotas. The most specific one for a resource counts.
+
+    Order: the project's in the region, the project's in ``*``, ``*``'s in the region, ``*`` in
+    ``*``; for each resource by itself. A resource that none of them names has no limit. Of two
+    for the same project and region the later one counts, again for each resource by itself.
+
+    Asked about ``*``, all methods answer for a project, or a region, that nothing else names.
+    """
+
+    def __init__(self, quotas: Iterable[Quota] = ()) -> None:
+        self._limits: dict[tuple[str, str], dict[str, int]] = {}
+        for quota in quotas:
+            self._limits.setdefault((quota.project, quota.region), {}).update(quota.limits)
+
+    def __iter__(self) -> Iterator[Quota]:
+        """One for each project and region that has any, in order; ``*`` comes first."""
+        for project, region in sorted(self._limits):
+            yield Quota(project, region, dict(self._limits[project, region]))
+
+    def limit(self, project: str, region: str, resource: str) -> int | None:
+        for scope in _scopes(project, region):
+            limit = self._limits.get(scope, {}).get(resource)
+            if limit is not None:
+                return limit
+        return None
+
+    def limits(self, project: str, region: str) -> dict[str, int]:
+        """Every limit that holds there."""
+        found = self.in_force(project, region)
+        return {resource: limit.amount for resource, limit in found.items()}
+
+    def in_force(self, project: str, region: str) -> dict[str, Limit]:
+        """Every limit that holds there, and whose it is."""
+        found: dict[str, Limit] = {}
+        for scope in reversed(_scopes(project, region)):
+            for resource, amount in self._limits.get(scope, {}).items():
+                found[resource] = Limit(amount, *scope)
+        return found
+
+
+def exceeded(
+    counts: Mapping[str, int], project: str, region: str, quotas: Quotas
+) -> tuple[str, ...]:
+    """Why a job that counts so much can never start there: a sentence for each resource."""
+    limits = quotas.limits(project, region)
+    over = (r for r in sorted(counts) if r in limits and counts[r] > limits[r])
+    return tuple(_too_much(r, counts[r], limits[r], project, region) for r in over)
+
+
+def _scopes(project: str, region: str) -> tuple[tuple[str, str], ...]:
+    """Where limits for a project in a region may come from, the most specific first."""
+    return (project, region), (project, ANY), (ANY, region), (ANY, ANY)
+
+
+def _too_much(resource: str, count: int, limit: int, project: str, region: str) -> str:
+    # The project's own quota in the region beats all others, so raising that one always helps.
+    command = f"footplate quotas set {resource}={count} --project={project} --region={region}"
+    return (
+        f"asks for {say_amount(resource, count)}; project {project} may hold "
+        f"{say_amount(resource, limit)} in {region}; raise it with `{command}`"
+    )

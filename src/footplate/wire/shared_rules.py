@@ -1,0 +1,118 @@
+"""Rules of fields that both APIs have: names of resources, images, labels, disks."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import Violation
+from footplate.domain.formatting import listed
+from footplate.domain.image_reference import MalformedReference, parse_reference
+from footplate.domain.tuning.progress import MOST_AT_ONCE
+from footplate.wire.json_text import describe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+
+def parallel_warnings(
+    parallel_field: str, parallel: int, trials_field: str, trials: int
+) -> Iterator[str]:
+    """``trials`` is 0 where the request doesn't say it."""
+    if 0 < trials < parallel:
+        count = min(trials, MOST_AT_ONCE)
+        at_once = "1 runs" if count == 1 else f"{count} run"
+        yield f"{parallel_field} is {parallel}, and {trials_field} {trials}: {at_once} at once"
+    elif parallel > MOST_AT_ONCE:
+        yield f"{parallel_field} is {parallel}: at most {MOST_AT_ONCE} trials go on at once"
+
+
+MIN_DISK_GB = 10
+MAX_DISK_GB = 65_536
+"""The bounds of Compute Engine's boot disks."""
+
+
+def check_disk(
+    kind: str | None, size_gb: int | None, types: Sequence[str], field: str
+) -> Iterator[Violation]:
+    """``types`` are those of the face; absent ones, and 0 GB, are the default."""
+    if kind and kind not in types:
+        allowed = ", ".join(types)
+        yield Violation(f"{field}.bootDiskType", f"{describe(kind)} given; allowed: {allowed}")
+    if size_gb and not MIN_DISK_GB <= size_gb <= MAX_DISK_GB:
+        allowed = f"{MIN_DISK_GB} to {MAX_DISK_GB} GB, or 0 for the default of 100"
+        yield Violation(f"{field}.bootDiskSizeGb", f"{size_gb} given; allowed: {allowed}")
+
+
+MAX_LABELS = 64
+MAX_LENGTH = 64
+_RULE = "at most 64 lowercase letters, digits, underscores and dashes"
+
+
+def check_labels(labels: Mapping[str, str], field: str = "labels") -> Iterator[Violation]:
+    """Letters of any script that aren't capitals count, as Google says."""
+    wrong = [] if len(labels) <= MAX_LABELS else [f"{len(labels)} given; allowed: {MAX_LABELS}"]
+    if keys := [describe(key) for key in labels if not key or not _fits(key)]:
+        wrong.append(f"key {listed(keys)} given; allowed: {_RULE}, at least one")
+    if wrong:
+        yield Violation(field, "; ".join(wrong))
+    for key, value in labels.items():
+        if key and _fits(key) and not _fits(value):
+            yield Violation(f"{field}.{key}", f"{describe(value)} given; allowed: {_RULE}")
+
+
+def _fits(text: str) -> bool:
+    return len(text) <= MAX_LENGTH and all(c in "_-" or _small(c) for c in text)
+
+
+def _small(character: str) -> bool:
+    category = unicodedata.category(character)
+    return category in {"Ll", "Lo", "Lm", "Mn", "Mc"} or category.startswith("N")
+
+
+EXAMPLE = "REGISTRY/REPOSITORY:TAG, such as gcr.io/my-project/trainer:v1"
+
+
+def check_image(given: str | None, field: str) -> Iterator[Violation]:
+    """An empty text is none at all."""
+    if not given:
+        return
+    try:
+        parse_reference(given)
+    except MalformedReference as error:
+        text = f"{describe(given)} given, which names no image: {error}; allowed: {EXAMPLE}"
+        yield Violation(field, text)
+
+
+def describe_account(field: str) -> str:
+    return (
+        f"{field} only asks for access to this service's API, which the server's setting "
+        "api_access grants by project"
+    )
+
+
+@dataclass(frozen=True)
+class Form:
+    """``shown`` is how messages write it."""
+
+    shown: str
+    pattern: re.Pattern[str]
+
+    def check(self, given: str | None, field: str) -> Iterator[Violation]:
+        """An empty text is none at all."""
+        if given and not self.pattern.fullmatch(given):
+            yield Violation(field, f"{describe(given)} given; allowed: {self.shown}")
+
+
+def resource(shown: str) -> Form:
+    """Each word in capitals stands for one segment of the name."""
+    return Form(shown, re.compile(re.sub("[A-Z_]+", r"[^/\\s]+", shown)))
+
+
+LOCATION = "projects/PROJECT/locations/LOCATION"
+ACCOUNT = Form(
+    "the e-mail address of a service account", re.compile(r"[^@\s]+@[^@\s]+|[0-9]{1,30}")
+)
+KEY = resource(f"{LOCATION}/keyRings/KEY_RING/cryptoKeys/KEY")
