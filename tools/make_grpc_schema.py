@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 SCHEMA = Path(__file__).parents[1] / "src" / "footplate" / "grpc_api" / "schema.json"
 VERSIONS = ("v1", "v1beta1")
 VERBS = ("Create", "Get", "Delete", "Cancel")
+ALL_VERBS = ("Create", "Get", "Update", "Delete")
+BOARDS = ("", "Experiment", "Run", "TimeSeries")
 SERVICES = {
     "JobService": (
         *(f"{verb}{kind}" for verb in VERBS for kind in ("CustomJob", "HyperparameterTuningJob")),
@@ -42,6 +44,22 @@ SERVICES = {
         *("SuggestTrials", "CreateTrial", "GetTrial", "ListTrials", "DeleteTrial"),
         *("AddTrialMeasurement", "CompleteTrial", "StopTrial"),
         *("CheckTrialEarlyStoppingState", "ListOptimalTrials"),
+    ),
+    "MetadataService": (
+        *("CreateMetadataStore", "GetMetadataStore", "ListMetadataStores", "DeleteMetadataStore"),
+        *(f"{verb}{kind}" for verb in ALL_VERBS for kind in ("Context", "Artifact", "Execution")),
+        *("ListContexts", "ListArtifacts", "ListExecutions"),
+        *("AddContextArtifactsAndExecutions", "AddContextChildren", "RemoveContextChildren"),
+        *("AddExecutionEvents", "QueryContextLineageSubgraph", "QueryArtifactLineageSubgraph"),
+        "QueryExecutionInputsAndOutputs",
+    ),
+    "TensorboardService": (
+        *(f"{verb}Tensorboard{kind}" for verb in ALL_VERBS for kind in BOARDS),
+        *("ListTensorboards", "ListTensorboardExperiments", "ListTensorboardRuns"),
+        *("ListTensorboardTimeSeries", "BatchCreateTensorboardRuns"),
+        *("BatchCreateTensorboardTimeSeries", "BatchReadTensorboardTimeSeriesData"),
+        *("ReadTensorboardTimeSeriesData", "WriteTensorboardExperimentData"),
+        *("WriteTensorboardRunData", "ExportTensorboardTimeSeriesData"),
     ),
 }
 """What has a route over REST."""
@@ -95,6 +113,8 @@ IN_OPERATIONS = (
     *("SuggestTrialsMetadata", "SuggestTrialsResponse"),
     "CheckTrialEarlyStoppingStateMetatdata",  # Google's spelling
     "CheckTrialEarlyStoppingStateResponse",
+    *("CreateMetadataStoreOperationMetadata", "DeleteMetadataStoreOperationMetadata"),
+    *("CreateTensorboardOperationMetadata", "UpdateTensorboardOperationMetadata"),
 )
 """Messages that stand in operations, where no field names their type."""
 ERRORS = (status_pb2.Status, error_details_pb2.BadRequest)

@@ -205,10 +205,15 @@ def case_other_services_say_so() -> None:
     for call, word in (
         (datasets.list_datasets, "datasets"),
         (endpoints.list_endpoints, "endpoints"),
-        (boards.list_tensorboards, "TensorBoard"),
     ):
         error = refusal(exceptions.MethodNotImplemented, call, parent=PARENT)
         assert word in error.message, error.message
+    error = refusal(
+        exceptions.MethodNotImplemented,
+        boards.read_tensorboard_usage,
+        tensorboard=f"{PARENT}/tensorboards/1",
+    )
+    assert "no blobs, sizes and usage" in error.message, error.message
 
 
 def case_names_that_lead_elsewhere_are_refused() -> None:

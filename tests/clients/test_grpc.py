@@ -26,6 +26,7 @@ HERE = Path(__file__).parent
 CLIENTS, SDK, VIZIER = (
     HERE / f"{name}.py" for name in ("grpc_cases", "grpc_sdk_cases", "grpc_vizier_cases")
 )
+EXPERIMENTS, FRAMES = HERE / "experiment_cases.py", HERE / "experiment_frame_cases.py"
 MAIN = (sys.executable, "-c", "from footplate.cli.main import main; main()")
 LIMIT_S = 60
 TOKEN_CASES = """
@@ -95,17 +96,39 @@ def test_clients(name: str, clients: dict[str, str]) -> None:
 
 
 @pytest.fixture(scope="module", params=["2.7.0", "1.71.1", "1.38.1"])
-def sdk(
-    request: pytest.FixtureRequest, served: RunningService, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, str]:
+def python(request: pytest.FixtureRequest) -> str:
+    """One that has this version of the SDK."""
     version = request.param
-    python = sys.executable if version == "2.7.0" else environment_of(f"aiplatform-{version}")
+    return sys.executable if version == "2.7.0" else environment_of(f"aiplatform-{version}")
+
+
+@pytest.fixture(scope="module")
+def sdk(
+    python: str, served: RunningService, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
     return run(served, SDK, tmp_path_factory.mktemp("sdk"), python)
+
+
+@pytest.fixture(scope="module")
+def experiments(
+    python: str, served: RunningService, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
+    return run(served, EXPERIMENTS, tmp_path_factory.mktemp("experiments"), python)
 
 
 @pytest.mark.parametrize("name", case_names(SDK))
 def test_the_sdk_on_its_default_transport(name: str, sdk: dict[str, str]) -> None:
     assert not sdk[name], sdk[name]
+
+
+@pytest.mark.parametrize("name", case_names(EXPERIMENTS))
+def test_experiments(name: str, experiments: dict[str, str]) -> None:
+    assert not experiments[name], experiments[name]
+
+
+def test_data_frames_of_experiments(served: RunningService, tmp_path: Path) -> None:
+    errors = run(served, FRAMES, tmp_path, environment_of("aiplatform-1.71.1"))
+    assert not any(errors.values()), errors
 
 
 def test_vizier(served: RunningService, tmp_path: Path) -> None:

@@ -5,13 +5,18 @@ from __future__ import annotations
 from footplate.api.vertex_v1.unsupported_resources import REFUSED
 from footplate.domain.formatting import quoted
 
-_SERVED = "jobs, training pipelines, models, Vizier's studies, operations and locations"
+_SERVED = (
+    "jobs, training pipelines, models, Vizier's studies, metadata, TensorBoards, operations and "
+    "locations"
+)
 _BY_SERVICE = {
     "DatasetService": "Footplate has no managed datasets: put the files into a bucket",
     "EndpointService": "Footplate trains, and has no endpoints: it doesn't serve models",
-    "MetadataService": "Footplate has no ML metadata over gRPC",
+    "MetadataService": "Footplate's metadata has resources, links and lineage: no schemas and "
+    "no purge",
     "PredictionService": "Footplate trains, and has no predictions: it doesn't serve models",
-    "TensorboardService": "Footplate has no managed TensorBoard over gRPC",
+    "TensorboardService": "Footplate's TensorBoards have scalars and tensors: no blobs, sizes and "
+    "usage",
 }
 
 
