@@ -47,7 +47,9 @@ def local_site(
         hides_gpus=found.hidden,
         notes=(
             *(*found.notes, *describe_network(settings)),
-            *describe_power(settings.allow_root, isolation=settings.isolation),
+            *describe_power(
+                settings.allow_root, isolation=settings.isolation, users=settings.program_users
+            ),
             *describe_callers(settings.token),
         ),
     )

@@ -49,13 +49,14 @@ def describe_power(
     uid: int | None = None,
     status: Path = _STATUS,
     isolation: str = "auto",
+    users: str | None = None,
 ) -> tuple[str, ...]:
     """What to warn of: programs that have more power than they need, and how to change that.
 
-    ``isolation`` is the setting.
+    ``isolation`` is the setting, and ``users`` is ``program_users``.
     """
     is_root = (os.geteuid() if uid is None else uid) == 0
-    power = _describe_root(allow_root, status) if is_root else ()
+    power = _describe_root(allow_root, status) if is_root else _describe_ordinary(users)
     if isolation not in _OPEN:
         return power
     return (
@@ -65,6 +66,13 @@ def describe_power(
             "(setting isolation). Set isolation = auto."
         ),
     )
+
+
+def _describe_ordinary(users: str | None) -> tuple[str, ...]:
+    if users is None:
+        return ()
+    words = "Programs run as the user of the service, who isn't root: the setting program_users"
+    return (f"{words} has no effect. Start the service as root, or leave it out.",)
 
 
 def _describe_root(allow_root: Sequence[str], status: Path) -> tuple[str, ...]:

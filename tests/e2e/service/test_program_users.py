@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.domain.job_states import State
+from footplate.domain.names import GcsUri
 from footplate.replica.isolation import levels
 from footplate.testing.service import RunningService, running_service
-from tests.e2e.service.conftest import CACHE, Context
+from tests.e2e.service.conftest import BUCKET, CACHE, Context
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,3 +66,48 @@ def test_programs_run_as_the_user_that_is_named(tmp_path: Path) -> None:
         assert levels.NAMED_USER.missing in said[0]
         made = context.bucket / "made"
         made.unlink()
+
+
+WRITE = """
+import os
+os.umask(0o077)
+os.mkdir("/gcs/stage/model")
+for name in ("weights", "kept"):
+    with open("/gcs/stage/model/" + name, "w") as file:
+        file.write("by the first")
+print(os.getuid())
+"""
+CHANGE = """
+import os, shutil
+with open("/gcs/stage/model/weights", "a") as file:
+    file.write(", and by the second")
+os.rename("/gcs/stage/model", "/gcs/stage/moved")
+os.chmod("/gcs/stage/moved/weights", 0o600)
+os.unlink("/gcs/stage/moved/kept")
+print(os.getuid())
+"""
+
+
+def test_what_a_program_writes_is_the_services_and_later_programs(context: Context) -> None:
+    first = run(context, WRITE)
+    assert read(context, "model/kept") == b"by the first"
+    second = run(context, CHANGE)
+    assert first != second
+    assert read(context, "moved/weights") == b"by the first, and by the second"
+    with context.client() as client:
+        client.storage.delete(GcsUri(BUCKET, "moved/weights"))
+        assert not list(client.storage.objects(GcsUri(BUCKET, "mo")))
+
+
+def run(context: Context, source: str) -> str:
+    """What it prints: its user."""
+    name = context.submit(source)
+    job = context.wait_for(name)
+    assert job.state is State.SUCCEEDED, (job.error_message, context.messages(name))
+    (user,) = context.messages(name)
+    return user
+
+
+def read(context: Context, key: str) -> bytes:
+    with context.client() as client:
+        return b"".join(client.storage.download(GcsUri(BUCKET, key)))

@@ -160,3 +160,25 @@ def test_on_a_file_system_without_owners_builds_are_roots(
     assert build_isolation.user is None
     assert build_isolation.note.startswith("builds run as root: ")
     assert build_isolation.note.endswith("can't have another owner: Operation not permitted")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="gives files to groups")
+def test_the_groups_of_device_files_that_not_everybody_may_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, group, mode in (
+        ("nvidia0", 44, 0o660),
+        ("nvidia-uvm", 45, 0o666),  # everybody may
+        ("nvidiactl", 0, 0o660),  # a power of root
+        ("kfd", 46, 0o660),
+        ("sda", 6, 0o660),
+    ):
+        (tmp_path / name).touch()
+        os.chown(tmp_path / name, 0, group)
+        (tmp_path / name).chmod(mode)
+    (tmp_path / "dri").mkdir()
+    (tmp_path / "dri" / "renderD128").touch()
+    os.chown(tmp_path / "dri" / "renderD128", 0, 47)
+    monkeypatch.setattr(users, "_DEVICE_DIRECTORY", str(tmp_path))
+    monkeypatch.setattr(users, "_RENDER_DIRECTORY", str(tmp_path / "dri"))
+    assert users.find_device_groups() == [44, 46, 47]

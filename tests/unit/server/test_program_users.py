@@ -73,3 +73,11 @@ def test_root_is_warned_of_power_that_programs_have(
     for note, beginning in zip(notes, said, strict=True):
         assert note.startswith(beginning)
     assert program_users.describe_power(allow_root, 1000, status) == ()
+
+
+def test_users_of_a_service_that_is_not_roots_are_warned_of() -> None:
+    (note,) = program_users.describe_power((), 1000, users="trainer")
+    assert note == (
+        "Programs run as the user of the service, who isn't root: the setting program_users has no "
+        "effect. Start the service as root, or leave it out."
+    )
