@@ -17,6 +17,7 @@ from footplate.replica.oom_detection import OomWatch, join
 from footplate.replica.phase import NEVER, Delivering, Phase, fail
 from footplate.replica.preparation_output import Preparation
 from footplate.replica.program_output import Stream
+from footplate.replica.program_phases import describe_disk, watch_disk
 from footplate.replica.program_spec import (
     DEFAULT_PATH,
     Prepared,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from footplate.replica.program_start import Startable
 
 _LOG = "environment.log"
+_PACKAGES = "packages"
 POLL_INTERVAL_S = 1.0
 """So often it is looked whether there is room on the disk."""
 
@@ -91,11 +93,16 @@ class Preparing(Phase):
         self.streams = (self._output,)
         self._watch = OomWatch(context)
         self._start()
+        self._disk = watch_disk(context, [context.home / _PACKAGES])
+
+    def deadline(self) -> float:
+        return self._disk.deadline()
 
     def advance(self) -> Phase:
         child = self.context.child
         if child is None or not child.has_ended():
-            return self
+            return self._check_disk()
+        self._disk.close()
         status = self.context.end_child()
         while self._output.open:
             if not self._output.read():
@@ -112,9 +119,24 @@ class Preparing(Phase):
             return fail(self.context, f"the program can't be started: {error}")
 
     def stop(self) -> Phase:
+        self._end()
+        return Delivering(self.context, "STOPPED", 0, "stopped before its program started")
+
+    def _end(self) -> None:
+        self._disk.close()
         self.context.end_child()
         self._output.close()
-        return Delivering(self.context, "STOPPED", 0, "stopped before its program started")
+
+    def _check_disk(self) -> Phase:
+        """What builds make is measured as what programs write is."""
+        self._disk.advance()
+        self.streams = (self._output, *self._disk.streams)
+        if not self._disk.exceeded or self.context.wanted is None:
+            return self
+        used = describe_disk(self._disk.used_bytes, self.context.wanted)
+        self._end()
+        cause = f"while its environment was prepared {used}"
+        return Delivering(self.context, "OUT_OF_DISK", 0, cause)
 
     def _follow(self, result: dict[str, Any]) -> Phase:
         """Raises TaskError, SpawnFailed, ValueError, OSError."""
@@ -148,7 +170,7 @@ def _lead_builds(context: Context) -> dict[str, str]:
     variables = {str(name): str(value) for name, value in pairs}
     if not variables:
         return {}
-    packages = context.home / "packages"  # which builds see
+    packages = context.home / _PACKAGES  # which builds see
     os.makedirs(packages, exist_ok=True)
     path = wrap_tools(os.path.join(packages, "tools"), context.host.get("PATH") or DEFAULT_PATH)
     tmp = packages if context.user is None else os.path.join(packages, BUILD_TMP)

@@ -58,7 +58,7 @@ class Running(Phase):
         self._ended_by: tuple[str, str] | None = None
         self._watch = OomWatch(context)
         self._sampler = Sampler(context, streams)
-        self._disk = _watch_disk(context)
+        self._disk = watch_disk(context, context.own_files)
         self._metrics = _watch_metrics(context)
         context.report_client.unhurried = True
         context.report_client.wait_for_peers(context.monotonic())
@@ -155,15 +155,15 @@ def _watch_metrics(context: Context) -> Watch | None:
     return Watch(context)
 
 
-def _watch_disk(context: Context) -> DiskLimit:
-    """Of what goes with the program. Where it is a container, that is what it wrote there."""
+def watch_disk(context: Context, paths: Sequence[str]) -> DiskLimit:
+    """Of what goes with the child that runs now."""
     limit_bytes = 0 if context.wanted is None else context.wanted.disk_bytes
     containment, child = context.containment, context.child
 
     def find_pids() -> Iterable[int]:
         return () if containment is None or child is None else containment.family(child).pids
 
-    return DiskLimit(context.own_files, limit_bytes, find_pids, context.monotonic)
+    return DiskLimit(paths, limit_bytes, find_pids, context.monotonic)
 
 
 def _count_refused(context: Context) -> int | None:

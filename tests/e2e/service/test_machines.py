@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -107,6 +109,29 @@ def test_a_package_whose_build_takes_too_much_memory_is_told_of(enforcing: Conte
 
     job = enforcing.wait_for(name, State.FAILED)
     assert CAUSE in job.error_message
+
+
+FILL = """
+import os, time
+for path in ("model", "/tmp/model"):
+    with open(path, "wb") as file:
+        os.posix_fallocate(file.fileno(), 0, 5500 << 20)
+time.sleep(600)
+"""
+
+
+def test_a_package_whose_build_takes_too_much_disk_is_ended(limiting: Context) -> None:
+    if shutil.disk_usage(limiting.service.data_dir).free < 30 << 30:
+        pytest.skip("needs 30 GB of disk, of which it takes 12")
+    disk = {"masterConfig": {"diskConfig": {"bootDiskSizeGb": 10}}}
+    name = limiting.submit("print('never')", setup=FILL, **SMALL, **disk)
+
+    message = limiting.wait_for(name, State.FAILED).error_message
+    assert re.search(
+        r"at the limit of its disk: while its environment was prepared it used 1[01]\.[0-9]+ GB of "
+        "disk; its limit, bootDiskSizeGb, is 10 GB",
+        message,
+    )
 
 
 SHOW = """
