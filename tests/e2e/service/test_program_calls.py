@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from footplate.domain.names import TrainingJobName
 
 CALLER = """
-import json, os, subprocess, sys, urllib.error, urllib.request
+import importlib.metadata, json, os, subprocess, sys, urllib.error, urllib.request
 
 server, key = os.environ["STORAGE_EMULATOR_HOST"].split("/programs/")
 JOBS = "/v1/projects/demo/jobs"
@@ -52,7 +53,19 @@ own = [
     call("/programs/" + key + "/storage/v1/b/stage/o"),
     call("/storage/v1/b/stage/o", Authorization="Bearer " + key),
 ]
-print(json.dumps({"calls": calls, "own": own}), flush=True)
+build = importlib.metadata.metadata("trainer")["Summary"]
+print(json.dumps({"calls": calls, "own": own, "build": build}), flush=True)
+"""
+SETUP = """
+import os, urllib.error, urllib.request
+from setuptools import find_packages, setup
+server = os.environ["STORAGE_EMULATOR_HOST"].partition("/programs/")[0]
+try:
+    with urllib.request.urlopen(server + "/v1/projects/demo/jobs") as answer:
+        got = str(answer.status)
+except urllib.error.HTTPError as error:
+    got = str(error.code)
+setup(name="trainer", version="0.1.0", packages=find_packages(), description=got)
 """
 WAITER = "import time; time.sleep(600)"
 INPUT = {
@@ -75,7 +88,9 @@ def _call(context: Context) -> tuple[TrainingJobName, dict[str, Any]]:
     """What a program got that called the API while ``job_1`` ran; and that job."""
     victim = context.submit(WAITER)
     context.wait_for(victim, State.RUNNING)
-    name = context.submit(CALLER, json.dumps(INPUT), "child", serviceAccount=ACCOUNT)
+    setup = f"{SETUP}# {secrets.token_hex(8)}\n"  # what was built before isn't built again
+    arguments = json.dumps(INPUT), "child"
+    name = context.submit(CALLER, *arguments, setup=setup, serviceAccount=ACCOUNT)
     job = context.wait_for(name)
     assert job.state is State.SUCCEEDED, (job.error_message, context.messages(name))
     line = next(line for line in context.messages(name) if line.startswith("{"))
@@ -88,6 +103,7 @@ def test_programs_are_told_apart_and_refused(tmp_path: Path, settings: dict[str,
         context = Context(service)
         victim, got = _call(context)
         assert [status for status, _ in got["calls"]] == [403] * len(got["calls"])
+        assert got["build"] == "403"
         for _, text in got["calls"][:-1]:
             assert "setting api_access doesn't name the project 'demo'" in text
         assert [status for status, _ in got["own"]] == [200] * len(got["own"])
@@ -101,6 +117,7 @@ def test_a_program_may_call_whose_project_and_job_say_so(tmp_path: Path) -> None
         context = Context(service)
         victim, got = _call(context)
         assert [status for status, _ in got["calls"]] == [200] * len(got["calls"])
+        assert got["build"] == "200"
         context.wait_for(victim, State.CANCELLED)
 
         quiet = context.submit(CALLER, json.dumps(INPUT))
