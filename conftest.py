@@ -33,6 +33,7 @@ GROUPS = {
     "tests/hostile/test_routes.py": "hostile",
     "tests/e2e/service/test_local_train.py": "local-train",
     "tests/clients/test_grpc.py": "grpc",
+    "tests/clients/test_zero_change.py": "zero-change",
 }
 """Tests that run in one worker, because they share an engine, an environment or a service. The
 longest groups come first: they begin while there is other work to be done beside them."""

@@ -104,3 +104,22 @@ def test_a_proxy_is_kept_away_from_loopback(
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy:3128")
     monkeypatch.setenv("NO_PROXY", "intranet")
     assert "export NO_PROXY=intranet,127.0.0.1,localhost\n" in invoke("env").stdout
+
+
+def test_zero_change_needs_the_proxy_of_the_server(invoke: Callable[..., Result]) -> None:
+    result = invoke("env", "--zero-change")
+    assert result.exit_code == 1
+    assert result.stderr.endswith(
+        "--zero-change: this server has no proxy; start it with `footplate up --proxy`\n"
+    )
+    assert invoke("env", "--allow-host=pypi.org").exit_code == 1
+    result = invoke("run", "--allow-host=pypi.org", "--", "true")
+    assert result.exit_code == 1
+    assert "--allow-host pypi.org: this server has no proxy" in result.stderr
+
+
+@pytest.mark.parametrize("host", ["", "a b", "http://a", "a:443", "*", "a,b"])
+def test_a_host_is_a_name(invoke: Callable[..., Result], host: str) -> None:
+    result = invoke("env", "--zero-change", f"--allow-host={host}")
+    assert result.exit_code == 2
+    assert "allowed: a name such as pypi.org" in result.stderr

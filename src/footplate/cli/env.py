@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from footplate.cli.allowed_hosts import NO_PROXY, allow_host_option
+from footplate.cli.group import Failure
 from footplate.cli.session import region_option, with_session
 from footplate.domain.errors import ServiceError
 
@@ -56,9 +58,24 @@ _EVAL = {
     help="sh stands for bash and zsh, too.",
 )
 @click.option("--unset", is_flag=True, help="Print lines that take the variables away again.")
+@click.option(
+    "--zero-change",
+    is_flag=True,
+    help="Lead programs in any language to the proxy of `footplate up --proxy`.",
+)
+@allow_host_option()
 @region_option()
 @with_session
-def command(session: Session, /, region: str, shell: str, *, unset: bool) -> None:
+def command(
+    session: Session,
+    /,
+    region: str,
+    shell: str,
+    allow_hosts: tuple[str, ...],
+    *,
+    unset: bool,
+    zero_change: bool,
+) -> None:
     """Print shell lines that point gcloud and Google's storage clients at the service.
 
     \b
@@ -67,9 +84,37 @@ def command(session: Session, /, region: str, shell: str, *, unset: bool) -> Non
     PowerShell:     footplate env --shell powershell | Out-String | Invoke-Expression
 
     Google's training SDK has no variable for where it goes: run scripts that use it with
-    `footplate run`. Under these variables it finds a made-up service account instead of your
-    own, so that a forgotten one fails instead of costing money.
+    `footplate run`, or take the variables of --zero-change, with which it and programs in any
+    language use the proxy of the service (`footplate up --proxy`). Without those it finds a
+    made-up service account instead of your own, so that a forgotten one fails instead of costing
+    money.
     """
+    if allow_hosts and not zero_change:
+        raise Failure("--allow-host is about the proxy: give --zero-change, too")
+    variables = (
+        _proxy_variables(session, region, allow_hosts)
+        if zero_change
+        else _google_variables(session, region, unset=unset)
+    )
+    if unset:
+        click.echo("\n".join(_unset(shell, name) for name in sorted(variables)))
+        return
+    lines = [_SET[shell](name, value) for name, value in sorted(variables.items())]
+    eval_line = _EVAL[shell].replace(" env", " env --zero-change" if zero_change else " env")
+    if zero_change:
+        lines = [*_forget_secrets(shell), *lines]
+    click.echo("\n".join([*lines, f"# Use it so: {eval_line}"]))
+
+
+def _unset(shell: str, name: str) -> str:
+    # Imported here: the help text needs no keys.
+    from footplate.cli.proxy_variables import PYTHON_PATH, python_path
+
+    before = os.pathsep.join(python_path(os.environ)) if name == PYTHON_PATH else ""
+    return _SET[shell](name, before) if before else _UNSET[shell](name)
+
+
+def _google_variables(session: Session, region: str, *, unset: bool) -> dict[str, str]:
     # Imported here: the help text needs no keys.
     from footplate.cli.environment_variables import (
         LOOPBACK,
@@ -84,12 +129,31 @@ def command(session: Session, /, region: str, shell: str, *, unset: bool) -> Non
     account = stand_in(target.url, session.project, os.environ)
     variables = google_variables(target, session.project, region, account, _find_grpc(session))
     if unset:
-        click.echo("\n".join(_UNSET[shell](name) for name in sorted({*variables, ROOTS})))
-        return
+        return {ROOTS: "", **variables}
     if has_proxy(os.environ):
         variables |= no_proxy(os.environ, LOOPBACK)
-    lines = [_SET[shell](name, value) for name, value in sorted(variables.items())]
-    click.echo("\n".join([*lines, f"# Use it so: {_EVAL[shell]}"]))
+    return variables
+
+
+def _proxy_variables(session: Session, region: str, allowed: tuple[str, ...]) -> dict[str, str]:
+    # Imported here: as above.
+    from footplate.cli.environment_variables import stand_in
+    from footplate.cli.proxy_variables import TOKENS, find_proxy, proxy_variables
+
+    with session.connect(_TIMEOUT_S) as service:
+        proxy = find_proxy(service, service.health())
+    if proxy is None:
+        raise Failure(f"--zero-change: {NO_PROXY}")
+    account = stand_in(TOKENS, session.project, os.environ)
+    target, project = session.target(), session.project
+    return proxy_variables(target, project, region, account, proxy, allowed, os.environ)
+
+
+def _forget_secrets(shell: str) -> list[str]:
+    # Imported here: as above.
+    from footplate.cli.environment_variables import SECRETS
+
+    return [_UNSET[shell](name) for name in SECRETS if name in os.environ]
 
 
 def _find_grpc(session: Session) -> GrpcTarget | None:
@@ -98,5 +162,5 @@ def _find_grpc(session: Session) -> GrpcTarget | None:
     from footplate.cli.environment_variables import find_grpc
 
     with suppress(ServiceError), session.connect(_TIMEOUT_S) as service:
-        return find_grpc(service, os.environ)
+        return find_grpc(service, service.health(), os.environ)
     return None

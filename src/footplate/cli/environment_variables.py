@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from footplate.cli.session import Target
     from footplate.client.service import Service
+    from footplate.wire.json_text import JsonObject
 
 LAUNCH = Path(__file__).with_name("launch")
 """Goes onto PYTHONPATH."""
@@ -139,30 +140,34 @@ def has_proxy(environ: Mapping[str, str]) -> bool:
 
 def stand_in(url: str, project: str, environ: Mapping[str, str]) -> Path:
     """The made-up service account for this server and project, in the user's cache."""
-    path = _cached(f"account-{_digest(f'{url} {project}')}.json", environ)
+    path = cached(f"account-{digest(f'{url} {project}')}.json", environ)
     write_account(path, url, project, secrets.randbits)
     return path
 
 
-def find_grpc(service: Service, environ: Mapping[str, str]) -> GrpcTarget | None:
+def find_grpc(
+    service: Service, health: JsonObject, environ: Mapping[str, str]
+) -> GrpcTarget | None:
     """Where the server serves gRPC, its authority in a file of the cache; None: it doesn't.
+
+    ``health`` is what the server says of itself.
 
     Raises a ServiceError: the server doesn't answer.
     """
-    port = service.health().get("grpcPort")
+    port = health.get("grpcPort")
     if not isinstance(port, int):
         return None
     certificate = service.certificate_authority()
-    path = _cached(f"authority-{_digest(certificate)}.pem", environ)
+    path = cached(f"authority-{digest(certificate)}.pem", environ)
     write_once(path, certificate)
     host = urlsplit(service.url).hostname or "localhost"
     return GrpcTarget(f"[{host}]:{port}" if ":" in host else f"{host}:{port}", path)
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _cached(name: str, environ: Mapping[str, str]) -> Path:
+def cached(name: str, environ: Mapping[str, str]) -> Path:
     cache = Path(environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
     return cache / "footplate" / "launch" / name

@@ -34,13 +34,13 @@ def write_account(path: Path, url: str, project: str, random_bits: Callable[[int
         write_once(path, json.dumps(make_account(url, project, random_bits), indent=2))
 
 
-def write_once(path: Path, text: str) -> None:
+def write_once(path: Path, content: str | bytes) -> None:
     """Create the file atomically, for this user alone, if it does not exist."""
     if path.exists():
         return
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
-        file.write(text)
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
     os.replace(file.name, path)  # noqa: PTH105 - the name of a file, not a Path
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from footplate.cli.allowed_hosts import NO_PROXY, allow_host_option
 from footplate.cli.group import Failure
 from footplate.cli.option_values import offered
 from footplate.cli.session import region_option, with_session
@@ -28,6 +29,7 @@ NOT_FOUND = 127
     "run",
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
+@allow_host_option()
 @region_option()
 @with_session
 @click.argument(
@@ -38,18 +40,23 @@ NOT_FOUND = 127
     metavar="-- CMD...",
     shell_complete=offered("files"),
 )
-def command(session: Session, /, region: str, words: tuple[str, ...]) -> None:
+def command(
+    session: Session, /, region: str, allow_hosts: tuple[str, ...], words: tuple[str, ...]
+) -> None:
     """Run a program that knows nothing of Footplate against the service.
 
-    Python programs (3.8 or later) need no change: google-cloud-aiplatform,
+    Where the server has its proxy (`footplate up --proxy`), the program may be in any language:
+    variables lead it to the proxy, which answers for Google's hosts and refuses all others but
+    those of --allow-host.
+
+    Elsewhere Python programs (3.8 or later) need no change: google-cloud-aiplatform,
     google-api-python-client and google-cloud-storage speak with the service, also where the
     script names real endpoints or credentials. gcloud and programs in other languages are led
     by variables, as with `footplate env`.
 
     Nothing of it can reach, or bill, the real service: Google's hosts are refused, and the only
     credentials in reach open nothing. Not covered: programs that drop their environment
-    (env -i, sudo, python -I -E -S), that bring credentials of their own and aren't Python, or
-    that resolve names without Python's socket module.
+    (env -i, sudo), or that ignore it (proxies: aiohttp) and bring credentials of their own.
 
     The program takes the place of this one: its exit code and signals are its own.
 
@@ -58,16 +65,9 @@ def command(session: Session, /, region: str, words: tuple[str, ...]) -> None:
       footplate run -- python submit.py
       footplate run -- gcloud ai custom-jobs list --region=us-central1
       footplate run -- pytest tests/
+      footplate run --allow-host pypi.org -- ./train.sh
     """
-    _check_python(words)
-    # Imported here: the help text needs no keys.
-    from footplate.cli.environment_variables import find_grpc, launch_variables, stand_in
-
-    with session.connect() as service:
-        grpc = find_grpc(service, os.environ)
-    target = session.target()
-    account = stand_in(target.url, session.project, os.environ)
-    environment = launch_variables(target, session.project, region, account, grpc, os.environ)
+    environment = _make_environment(session, region, allow_hosts, words)
     sys.stdout.flush()
     sys.stderr.flush()
     try:
@@ -76,6 +76,29 @@ def command(session: Session, /, region: str, words: tuple[str, ...]) -> None:
         _fail(f"{words[0]}: no such program{_as_script(words)}", NOT_FOUND)
     except OSError as error:
         _fail(f"{words[0]}: {error.strerror}{_as_script(words)}", NOT_EXECUTABLE)
+
+
+def _make_environment(
+    session: Session, region: str, allowed: tuple[str, ...], words: tuple[str, ...]
+) -> dict[str, str]:
+    # Imported here: the help text needs no keys.
+    from footplate.cli.environment_variables import find_grpc, launch_variables, stand_in
+    from footplate.cli.proxy_variables import TOKENS, find_proxy, launch_by_proxy, proxy_variables
+
+    target, project = session.target(), session.project
+    with session.connect() as service:
+        health = service.health()
+        proxy = find_proxy(service, health)
+        if proxy is None:
+            if allowed:
+                raise Failure(f"--allow-host {allowed[0]}: {NO_PROXY}")
+            _check_python(words)
+            grpc = find_grpc(service, health, os.environ)
+            account = stand_in(target.url, project, os.environ)
+            return launch_variables(target, project, region, account, grpc, os.environ)
+    account = stand_in(TOKENS, project, os.environ)
+    variables = proxy_variables(target, project, region, account, proxy, allowed, os.environ)
+    return launch_by_proxy(variables, target, os.environ)
 
 
 def _become(words: tuple[str, ...], environment: dict[str, str]) -> None:

@@ -12,6 +12,12 @@ if TYPE_CHECKING:
 
     from footplate.domain.sites import Site
 
+_SHELLS = {
+    False: '  eval "$(footplate env)"              or point gcloud at it',
+    True: '  eval "$(footplate env --zero-change)"  or lead all programs of a shell to it',
+}
+"""By whether the server has its proxy."""
+
 
 @click.command("up")
 @click.option(
@@ -62,7 +68,8 @@ def command(port: int | None, data_dir: str | None, host: str | None, proxy: int
         click.secho(f"Warning: {sentence}", err=True, fg="yellow")
 
     def greet(url: str, site: Site, leader: str | None) -> None:
-        _greet(url, str(settings.data_dir), leader, describe_machine(site, settings))
+        shell = _SHELLS[settings.proxy_port is not None]
+        _greet(url, str(settings.data_dir), leader, describe_machine(site, settings), shell)
 
     left = serve(settings, on_ready=greet)
     click.echo("\nThe service has stopped.", err=True)
@@ -71,7 +78,7 @@ def command(port: int | None, data_dir: str | None, host: str | None, proxy: int
         click.echo(f"{noun} on without it; the next `footplate up` takes over again.", err=True)
 
 
-def _greet(url: str, data_dir: str, leader: str | None, machine: Sequence[str]) -> None:
+def _greet(url: str, data_dir: str, leader: str | None, machine: Sequence[str], shell: str) -> None:
     click.echo(f"Footplate answers at {url} (data in {data_dir}).")
     if leader is not None:
         click.echo(f"It follows {leader}, which leads; if that one ends, a follower leads.")
@@ -80,7 +87,7 @@ def _greet(url: str, data_dir: str, leader: str | None, machine: Sequence[str]) 
     click.echo(
         "\n"
         "  footplate run -- python submit.py    run an unchanged Vertex AI script against it\n"
-        '  eval "$(footplate env)"              or point gcloud at it\n'
+        f"{shell}\n"
         "  footplate status                     see what it does\n\n"
         "Ctrl-C stops the service, not its jobs; `footplate down` ends them, too."
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from dataclasses import dataclass
-from urllib.parse import unquote
 
 from footplate.proxy.hosts import normalize
 
@@ -89,4 +88,4 @@ def _password(headers: list[tuple[str, str]]) -> str | None:
         text = b64decode(credentials.strip(), validate=True).decode()
     except ValueError:
         raise BadHead("the credentials of Proxy-Authorization are no base64") from None
-    return unquote(text.partition(":")[2])
+    return text.partition(":")[2]

@@ -13,9 +13,18 @@ if TYPE_CHECKING:
     from footplate.proxy.hosts import ServedHost
 
 _API_PREFIXES = ("/storage/", "/upload/", "/download/", "/resumable/", "/batch/", "/discovery/")
-_TOKEN_PATHS = ("/o/oauth2/token", "/o/oauth2/v2/token", "/oauth2/v4/token")
+_TOKEN_PATHS = ("/o/oauth2/token", "/o/oauth2/v2/token", "/oauth2/v3/token", "/oauth2/v4/token")
 _TOKEN = "/token"  # noqa: S105  a path
+_CASED = {name.lower(): name for name in (b"Location", b"Range")}
+"""Headers of resumable uploads, which TensorFlow finds in Google's own spelling alone."""
 _OF_THE_PROXY = (b"proxy-authorization", b"proxy-connection")
+
+
+class _Cased(bytes):
+    """A name of a header that uvicorn leaves as it is: it writes all others in lower case."""
+
+    def lower(self) -> _Cased:
+        return self
 
 
 class ServedRequests:
@@ -34,14 +43,19 @@ class ServedRequests:
         self._once = once
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def close(message: Message) -> None:
+        async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", ()), (b"connection", b"close")]
+                headers = [
+                    (_Cased(_CASED[name]) if name in _CASED else name, value)
+                    for name, value in message.get("headers", ())
+                ]
+                ending = [(b"connection", b"close")] if self._once else []
+                message["headers"] = headers + ending
             await send(message)
 
         if scope["type"] == "http":
             scope = self._rewrite(scope)
-        await self._app(scope, receive, close if self._once else send)
+        await self._app(scope, receive, answer)
 
     def _rewrite(self, scope: Scope) -> Scope:
         headers = [line for line in scope["headers"] if line[0] not in _OF_THE_PROXY]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -45,6 +46,10 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
 MOST_HEAD_BYTES = 64 << 10
 """Of the line and the headers of a request, of its trailers, and of what stands before a chunk;
 more only as far as it arrives at once."""
+_IDENTITY = re.compile(rb"\r\ntransfer-encoding:[ \t]*identity[ \t]*(?=\r\n)", re.IGNORECASE)
+_CHUNKED = re.compile(rb"\r\ntransfer-encoding:[ \t]*chunked[ \t]*\r\n", re.IGNORECASE)
+_LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*[0-9]+[ \t]*(?=\r\n)", re.IGNORECASE)
+_END = b"\r\n\r\n"
 _TOO_LONG = f"the head of the request is too long; allowed: {MOST_HEAD_BYTES} bytes"
 
 
@@ -70,3 +75,36 @@ class BoundedRequests(HttpToolsProtocol):
     def on_body(self, body: bytes) -> None:
         self._came_on = True
         super().on_body(body)
+
+
+class TunnelledRequests(BoundedRequests):
+    """Takes the first head of a connection as TensorFlow sends it, where httptools is stricter.
+
+    It opens a connection for each request. Nobody else reads these bytes before or after, so
+    there is nobody to disagree with about where a request ends.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._first_head: bytearray | None = bytearray()
+
+    def data_received(self, data: bytes) -> None:
+        if self._first_head is not None:
+            self._first_head += data
+            end = self._first_head.find(_END)
+            if end < 0 and len(self._first_head) <= MOST_HEAD_BYTES:
+                return
+            data, self._first_head = bytes(self._first_head), None
+            if end >= 0:
+                data = with_one_length(data[: end + 2]) + data[end + 2 :]
+        super().data_received(data)
+
+
+def with_one_length(head: bytes) -> bytes:
+    """A head that says the length of its body in one way.
+
+    ``Transfer-Encoding: identity`` says nothing; beside ``chunked`` a ``Content-Length`` doesn't
+    count (RFC 9112, 6.3).
+    """
+    head = _IDENTITY.sub(b"", head)
+    return _LENGTH.sub(b"", head) if _CHUNKED.search(head) else head

@@ -8,6 +8,7 @@ import logging
 from asyncio import StreamReader, StreamReaderProtocol, StreamWriter
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
+from urllib.parse import unquote
 
 from footplate.grpc_api.relayed_calls import RelayedCaller
 from footplate.proxy.hosts import find_host
@@ -20,7 +21,7 @@ from footplate.proxy.refusals import (
 )
 from footplate.proxy.request_head import END, MAX_BYTES, BadHead, ProxyRequest, parse_head
 from footplate.proxy.served_requests import ServedRequests
-from footplate.server.bounded_http import BoundedRequests
+from footplate.server.bounded_http import TunnelledRequests
 from footplate.server.grpc_relay import GrpcRelay
 from footplate.server.leaf_certificates import GRPC, LeafCertificates
 from footplate.server.listener import listen
@@ -89,9 +90,7 @@ class ProxyListener:
 
     def answer(self, request: ProxyRequest) -> ServedHost | bytes:
         """The host that is to be served, or what is said instead."""
-        if self.token and not hmac.compare_digest(
-            (request.password or "").encode(), self.token.encode()
-        ):
+        if self.token and not _is_password(request.password or "", self.token):
             return ask_password()
         host = find_host(request.host)
         if host is None:
@@ -106,6 +105,13 @@ class ProxyListener:
             _log.info("the proxy refuses %s", address)
         if len(self.refused) < MAX_REFUSED:
             self.refused[address] = None
+
+
+def _is_password(given: str, token: str) -> bool:
+    """Some clients send it percent-encoded, as it stands in the address of the proxy."""
+    return any(
+        hmac.compare_digest(each.encode(), token.encode()) for each in (given, unquote(given))
+    )
 
 
 class _Connection(asyncio.Protocol):
@@ -212,8 +218,8 @@ class _Connection(asyncio.Protocol):
             raise ConnectionResetError("the client has gone")
         return tls
 
-    def _make_http(self, host: ServedHost, *, once: bool) -> BoundedRequests:
-        http = BoundedRequests(config=self._config, server_state=self._state, app_state={})
+    def _make_http(self, host: ServedHost, *, once: bool) -> TunnelledRequests:
+        http = TunnelledRequests(config=self._config, server_state=self._state, app_state={})
         http.app = ServedRequests(http.app, host, self._authorization(), once=once)
         return http
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import httpx
 import pytest
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LIMIT_S = 60
-TOKEN = "s3cret"
+TOKEN = "s3 cret%41"
 JOBS = "https://us-central1-aiplatform.googleapis.com/v1/projects/demo/locations/us-central1"
 BUCKETS = "https://storage.googleapis.com/storage/v1/b"
 
@@ -77,6 +77,50 @@ def test_the_service_answers_by_googles_names(service: RunningService) -> None:
             assert (got.status_code, got.content) == (206, b"234")
         token = http.post("https://oauth2.googleapis.com/token", content=b"grant_type=x").json()
         assert token["token_type"] == "Bearer"
+
+
+def say_over_tls(service: RunningService, host: str, content: bytes) -> bytes:
+    """All that is answered in a tunnel until it is closed."""
+    place = urlsplit(address(service))
+    context = ssl.create_default_context(cadata=certificate(service))
+    with socket.create_connection((place.hostname, place.port), LIMIT_S) as connection:
+        connection.sendall(f"CONNECT {host}:443 HTTP/1.1\r\n\r\n".encode())
+        head = b""
+        while not head.endswith(b"\r\n\r\n"):
+            head += connection.recv(1)
+        with context.wrap_socket(connection, server_hostname=host) as tunnel:
+            tunnel.sendall(content)
+            with tunnel.makefile("rb") as answer:
+                return answer.read()
+
+
+def test_uploads_as_tensorflow_sends_them(service: RunningService) -> None:
+    """Two lengths in a head, and headers that are found in Google's own spelling alone."""
+    httpx.post(f"{service.url}/storage/v1/b?project=demo", json={"name": "tensors"})
+    host = "www.googleapis.com"
+    common = f"Host: {host}\r\nConnection: close\r\nAuthorization: Bearer any\r\n"
+    begun = say_over_tls(
+        service,
+        host,
+        "POST /upload/storage/v1/b/tensors/o?uploadType=resumable&name=a%2Fb%20c HTTP/1.1\r\n"
+        f"{common}Content-Length: 0\r\nTransfer-Encoding: identity\r\n\r\n".encode(),
+    ).decode()
+    assert begun.startswith("HTTP/1.1 200 ")
+    (place,) = [line for line in begun.splitlines() if line.startswith("Location: ")]
+    path = place.removeprefix(f"Location: https://{host}")
+    done = say_over_tls(
+        service,
+        host,
+        f"PUT {path} HTTP/1.1\r\n{common}Transfer-Encoding: chunked\r\n"
+        "Content-Range: bytes 0-4/5\r\nContent-Length: 5\r\n\r\n"
+        "5\r\nhello\r\n0\r\n\r\n".encode(),
+    )
+    assert done.startswith(b"HTTP/1.1 200 ")
+    read = f"GET /tensors/a%2Fb%20c HTTP/1.1\r\n{common}Range: bytes=1-2\r\n\r\n"
+    host = "storage.googleapis.com"
+    answer = say_over_tls(service, host, read.replace("www", "storage", 1).encode())
+    assert answer.startswith(b"HTTP/1.1 206 ")
+    assert answer.endswith(b"\r\n\r\nel")
 
 
 def test_a_request_without_a_tunnel_is_answered_once(service: RunningService) -> None:
@@ -149,7 +193,7 @@ def test_the_token_is_the_proxys_password(tmp_path: Path) -> None:
         for wrong in (proxy, proxy.replace("//", "//footplate:wrong@")):
             with client(service, wrong) as http, pytest.raises(httpx.ProxyError, match="token"):
                 http.get(f"{JOBS}/customJobs")
-        with client(service, proxy.replace("//", f"//footplate:{TOKEN}@")) as http:
+        with client(service, proxy.replace("//", f"//footplate:{quote(TOKEN)}@")) as http:
             made_up = {"Authorization": "Bearer made-up"}
             assert http.get(f"{JOBS}/customJobs", headers=made_up).status_code == 200
 

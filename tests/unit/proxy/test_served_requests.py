@@ -124,3 +124,24 @@ def test_other_hosts_have_no_objects() -> None:
     assert not ServedHost("www.googleapis.com").is_storage
     scope, _ = pass_on("www.googleapis.com", "/bucket/x")
     assert scope["path"] == "/bucket/x"
+
+
+def test_headers_of_uploads_keep_googles_spelling() -> None:
+    """uvicorn writes what ``lower`` returns."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        headers = [(b"location", b"x"), (b"range", b"y"), (b"etag", b"z")]
+        await send({"type": "http.response.start", "status": 308, "headers": headers})
+
+    async def receive() -> Message:
+        raise AssertionError("not asked for")
+
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    wrapped = ServedRequests(app, ServedHost("www.googleapis.com"), None, once=False)
+    scope = {"type": "http", "path": "/upload/x", "headers": [], "method": "PUT"}
+    asyncio.run(wrapped(scope, receive, send))
+    assert [name.lower() for name, _ in sent[0]["headers"]] == [b"Location", b"Range", b"etag"]

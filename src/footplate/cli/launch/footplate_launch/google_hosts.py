@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 _DOMAINS = ("googleapis.com", "accounts.google.com", "google.internal")
+_allowed: tuple[str, ...] = ()
+"""Hosts that the user opened, with ``--allow-host``."""
 _METADATA = frozenset({"metadata", "169.254.169.254", "fd20:ce::254"})
 
 
 class RealServiceRefused(RuntimeError):
     """Not an OSError: the clients retry those for minutes, and hide their text."""
+
+
+def allow_hosts(hosts: tuple[str, ...]) -> None:
+    global _allowed  # set once, before the program begins
+    _allowed = hosts
+
+
+def _is_allowed(host: str) -> bool:
+    """As clients read ``NO_PROXY``, where these hosts stand, too."""
+    name = "." + host.strip("[]").rstrip(".").lower()
+    return any(name.endswith("." + each.lower().lstrip(".")) for each in _allowed)
 
 
 def is_google(host: str) -> bool:
@@ -20,7 +33,7 @@ def is_google(host: str) -> bool:
 
 def check_host(host: str) -> None:
     """Raises RealServiceRefused if ``host`` is Google's."""
-    if is_google(host):
+    if is_google(host) and not _is_allowed(host):
         raise RealServiceRefused(
             f"footplate run stopped a call to {host}: nothing that it starts reaches Google's "
             "real services, so that nothing is billed. Footplate serves aiplatform, ml, storage "

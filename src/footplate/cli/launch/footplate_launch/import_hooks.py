@@ -24,7 +24,7 @@ class PatchingFinder:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        patch = self._find_patch(name) if name.startswith(("google", "grpc")) else None
+        patch = self._find_patch(name) if name.startswith(("google", "grpc", "httplib2")) else None
         if patch is None:
             return None
         for finder in sys.meta_path:

@@ -16,13 +16,15 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def install() -> None:
+def install(proxy: str = "") -> None:
+    """``proxy``: the ``HOST:PORT`` of the service's own, which decides about tunnels itself."""
+
     checks: dict[str, Callable[[tuple[Any, ...]], None]] = {
         "socket.getaddrinfo": lambda arguments: _check(arguments[0]),
         "socket.gethostbyname": lambda arguments: _check(arguments[0]),
         "socket.connect": lambda arguments: _check_address(arguments[1]),
         "socket.sendto": lambda arguments: _check_address(arguments[1]),
-        "http.client.connect": lambda arguments: _check_tunnel(arguments[0]),
+        "http.client.connect": lambda arguments: _check_tunnel(arguments, proxy),
     }
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
@@ -45,6 +47,8 @@ def _check_address(address: object) -> None:
         _check(address[0])
 
 
-def _check_tunnel(connection: object) -> None:
+def _check_tunnel(arguments: tuple[Any, ...], proxy: str) -> None:
     """Through a proxy the name is that of the proxy; where it leads to is in the tunnel."""
-    _check(getattr(connection, "_tunnel_host", None))
+    connection, host, port = arguments
+    if not proxy or str(host) + ":" + str(port) != proxy:
+        _check(getattr(connection, "_tunnel_host", None))

@@ -12,7 +12,8 @@ import sys
 from importlib.machinery import PathFinder
 
 from . import socket_guard
-from .endpoint import read_endpoint
+from .endpoint import ALLOWED, PROXY, read_endpoint
+from .google_hosts import allow_hosts
 from .import_hooks import PatchingFinder
 
 TYPE_CHECKING = False
@@ -34,7 +35,13 @@ PATCHES = {
 
 
 def start(environ: Mapping[str, str]) -> None:
-    socket_guard.install()
+    """Where the server has a proxy, that leads the clients, and nothing of Google's is patched."""
+    proxy = environ.get(PROXY, "")
+    allow_hosts(tuple(filter(None, environ.get(ALLOWED, "").split(","))))
+    socket_guard.install(proxy)
+    if proxy:
+        sys.meta_path.insert(0, PatchingFinder(_find_tunnel_patch))
+        return
     endpoint = read_endpoint(environ)
 
     def find_patch(name: str) -> Callable[[ModuleType], None] | None:
@@ -49,6 +56,17 @@ def start(environ: Mapping[str, str]) -> None:
         return patch
 
     sys.meta_path.insert(0, PatchingFinder(find_patch))
+
+
+def _find_tunnel_patch(name: str) -> Callable[[ModuleType], None] | None:
+    if name != "httplib2":
+        return None
+
+    def patch(module: ModuleType) -> None:
+        tunnel = importlib.import_module(f"{__package__}.http_tunnel")
+        tunnel.patch_httplib2(module, tunnel)
+
+    return patch
 
 
 def _is_client(name: str) -> bool:

@@ -1,0 +1,294 @@
+"""Programs as they are, under ``footplate run`` and the proxy, where there is no other network.
+
+Run in a process of its own, by tests/support/own_process.py. The service and all its clients live
+in it; no client may ask the proxy for a host that it doesn't know, but those that mean to.
+"""
+
+from __future__ import annotations
+
+import atexit
+import errno
+import fcntl
+import json
+import os
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from footplate.testing.service import RunningService
+from tests.support.own_process import run_cases
+
+FOLDER = Path.cwd()
+HOME = FOLDER / "home"
+SDK = Path(__file__).with_name("grpc_sdk_cases.py")
+FOOTPLATE = (sys.executable, "-c", "from footplate.cli.main import main; main()")
+LIMIT_S = 300
+SIOCSIFFLAGS, IFF_UP = 0x8914, 1
+BUCKETS = "https://storage.googleapis.com/storage/v1/b?project=demo"
+FOREIGN = "bigquery.googleapis.com"
+
+
+def _start(name: str, **settings: object) -> RunningService:
+    settings = {"proxy_port": 0, "isolation": "best-effort", **settings}
+    service = RunningService(FOLDER / name, None, **settings)
+    service.start()
+    atexit.register(service.down)
+    return service
+
+
+if os.environ.get("CLOSED"):
+    with socket.socket() as control:
+        fcntl.ioctl(control, SIOCSIFFLAGS, struct.pack("16sh", b"lo", IFF_UP))
+HOME.mkdir()
+SERVICE = _start("data")
+httpx.post(f"{SERVICE.url}/storage/v1/b?project=demo", json={"name": "sdk"}).raise_for_status()
+
+
+def _environment(service: RunningService) -> dict[str, str]:
+    config = str(HOME / "gcloud")
+    return service.environment(HOME=str(HOME), CLOUDSDK_CONFIG=config, GOOGLE_API_KEY="real")
+
+
+def _run(
+    *words: str, service: RunningService = SERVICE, options: tuple[str, ...] = ()
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*FOOTPLATE, "run", *options, "--", *words],
+        env=_environment(service),
+        cwd=FOLDER,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+
+
+def _output(*words: str, service: RunningService = SERVICE) -> str:
+    done = _run(*words, service=service)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def _python(text: str, service: RunningService = SERVICE) -> list[str]:
+    return _output(sys.executable, "-W", "ignore", "-c", text, service=service).splitlines()
+
+
+def _refused() -> list[str]:
+    answer: Any = httpx.get(f"{SERVICE.url}/footplate/v1/proxy").json()
+    return sorted(answer["refusedHosts"])
+
+
+def _is_here(program: str) -> bool:
+    """Programs that not every machine has; Google's own are required by their tests."""
+    return shutil.which(program) is not None
+
+
+def case_there_is_no_other_network() -> None:
+    if os.environ.get("CLOSED"):
+        with socket.socket() as other:
+            assert other.connect_ex(("192.0.2.1", 443)) == errno.ENETUNREACH
+
+
+def case_the_sdk_in_three_versions() -> None:
+    for number, python in enumerate(json.loads(os.environ["SDK_PYTHONS"])):
+        folder = FOLDER / f"sdk{number}"
+        folder.mkdir()
+        launcher = (*FOOTPLATE, "run", "--")
+        errors = run_cases(SDK, _environment(SERVICE), folder, launcher, python)
+        assert not any(errors.values()), (python, errors)
+
+
+def case_nothing_of_the_sdk_is_patched() -> None:
+    host, module = _python(
+        "from google.cloud import aiplatform_v1 as v1; import google.auth\n"
+        "print(v1.JobServiceClient().transport.host)\n"
+        "print(type(google.auth.default()[0]).__module__)"
+    )
+    assert host == "aiplatform.googleapis.com:443"
+    assert module == "google.oauth2.service_account"
+
+
+def case_async_clients() -> None:
+    text = (
+        "import asyncio; from google.cloud import aiplatform_v1 as v1\n"
+        "async def list_jobs():\n"
+        "    client = v1.JobServiceAsyncClient()\n"
+        "    found = await client.list_custom_jobs(parent='projects/x/locations/us-central1')\n"
+        "    print([job async for job in found])\n"
+        "asyncio.run(list_jobs())"
+    )
+    assert _python(text) == ["[]"]
+
+
+def case_storage_by_its_own_name() -> None:
+    text = (
+        "import os; os.environ.pop('STORAGE_EMULATOR_HOST')\n"
+        "from google.cloud import storage\n"
+        "blob = storage.Client().bucket('sdk').blob('a/b c.txt')\n"
+        "blob.upload_from_string('hello', timeout=60)\n"
+        "print(blob.download_as_bytes(start=1, end=2), blob.self_link)"
+    )
+    assert _python(text) == [
+        "b'el' https://storage.googleapis.com/storage/v1/b/sdk/o/a%2Fb%20c.txt"
+    ]
+
+
+def case_googleapiclient() -> None:
+    text = (
+        "from googleapiclient.discovery import build\n"
+        "print(build('ml', 'v1').projects().jobs().list(parent='projects/demo').execute())\n"
+        "print(build('cloudresourcemanager', 'v1').projects().get(projectId='x').execute()"
+        "['projectId'])"
+    )
+    assert _python(text) == ["{}", "x"]
+
+
+def case_python_that_ignores_its_environment() -> None:
+    text = "import requests; print(requests.get('https://ml.googleapis.com/v1/projects/p').ok)"
+    assert _output(sys.executable, "-I", "-c", text) == "True"
+
+
+def case_requests_urllib_and_httpx() -> None:
+    assert _python(
+        "import requests, httpx, urllib.request\n"
+        f"url = {BUCKETS!r}\n"
+        "print(requests.get(url).ok, httpx.get(url).is_success)\n"
+        "print(urllib.request.urlopen(url).status)"
+    ) == ["True True", "200"]
+
+
+def case_curl() -> None:
+    found = json.loads(_output("curl", "-sS", BUCKETS))
+    assert [bucket["name"] for bucket in found["items"]] == ["sdk"]
+
+
+def case_gcloud_and_gsutil() -> None:
+    assert _output("gcloud", "projects", "describe", "demo", "--format=value(projectId)") == "demo"
+    listed = ("gcloud", "ai", "custom-jobs", "list", "--region=europe-west4", "--format=json")
+    assert json.loads(_output(*listed)) == []
+    (FOLDER / "file.txt").write_text("by gcloud")
+    _output("gcloud", "storage", "cp", "file.txt", "gs://sdk/by-gcloud")
+    assert _output("gcloud", "storage", "cat", "gs://sdk/by-gcloud") == "by gcloud"
+    if _is_here("gsutil"):
+        assert _output("gsutil", "cat", "gs://sdk/by-gcloud") == "by gcloud"
+
+
+NODE = """
+const http = require('http'), tls = require('tls');
+const proxy = new URL(process.env.HTTPS_PROXY), name = 'storage.googleapis.com';
+const asked = {host: proxy.hostname, port: proxy.port, method: 'CONNECT', path: name + ':443'};
+http.request(asked).on('connect', (_, socket) => {
+  const client = tls.connect({socket, servername: name}, () => {
+    const headers = `Host: ${name}\\r\\nConnection: close\\r\\n\\r\\n`;
+    client.write('GET /storage/v1/b HTTP/1.1\\r\\n' + headers);
+  });
+  client.setEncoding('utf8').once('data', text => console.log(text.split('\\r\\n')[0]));
+}).end();
+"""
+
+
+def case_node() -> None:
+    if _is_here("node"):
+        assert _output("node", "-e", NODE) == "HTTP/1.1 200 OK"
+
+
+JAVA = """
+import java.net.*;
+public class Read {
+  public static void main(String[] urls) throws Exception {
+    for (String url : urls)
+      System.out.println(((HttpURLConnection) new URL(url).openConnection()).getResponseCode());
+  }
+}
+"""
+
+
+def case_java() -> None:
+    if _is_here("javac"):
+        (FOLDER / "Read.java").write_text(JAVA)
+        assert _output("java", "Read.java", BUCKETS) == "200"
+
+
+def case_until_here_nothing_else_was_asked_for() -> None:
+    assert _refused() == []
+
+
+def case_other_hosts_are_refused_with_the_way_out() -> None:
+    done = _run("curl", "-sS", f"https://{FOREIGN}/")
+    assert done.returncode != 0
+    assert "403" in done.stderr
+    text = f"import requests; requests.get('https://{FOREIGN}/')"
+    done = _run(sys.executable, "-c", text)
+    assert f"--allow-host {FOREIGN} opens it" in done.stderr
+    assert _refused() == [f"{FOREIGN}:443"]
+
+
+def case_grpc_of_other_hosts_ends_soon() -> None:
+    text = (
+        "from google.cloud import aiplatform_v1 as v1\n"
+        "from google.api_core.client_options import ClientOptions\n"
+        f"client = v1.JobServiceClient(client_options=ClientOptions(api_endpoint='{FOREIGN}'))\n"
+        "client.list_custom_jobs(parent='projects/p/locations/l')"
+    )
+    done = _run(sys.executable, "-W", "ignore", "-c", text)
+    assert done.returncode == 1
+    assert "ServiceUnavailable" in done.stderr
+
+
+def case_an_allowed_host_is_reached_directly() -> None:
+    host = "host.invalid"  # which no name server knows
+    text = f"import requests; requests.get('https://{host}/')"
+    done = _run(sys.executable, "-c", text, options=("--allow-host", host))
+    assert done.returncode == 1
+    assert "ProxyError" not in done.stderr
+    assert f"{host}:443" not in _refused()
+
+
+def case_a_client_that_ignores_the_proxy_is_stopped() -> None:
+    done = _run(sys.executable, "-c", "import socket; socket.getaddrinfo('ml.googleapis.com', 443)")
+    assert (
+        done.stderr.strip()
+        .splitlines()[-1]
+        .startswith(
+            "footplate_launch.google_hosts.RealServiceRefused: footplate run stopped a call to ml."
+        )
+    )
+
+
+def case_the_variables_of_env_are_enough() -> None:
+    shell = 'eval "$("$@" env --zero-change)"; curl -sS "$URL"; "$1" -c "$CODE"'
+    code = "import requests; print(requests.get('https://iam.googleapis.com/').status_code)"
+    done = subprocess.run(
+        ["sh", "-c", shell, "sh", *FOOTPLATE],
+        env={**_environment(SERVICE), "URL": BUCKETS, "CODE": code},
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=True,
+    )
+    assert '"name":"sdk"' in done.stdout, done
+    assert done.stdout.endswith("}404\n"), done
+
+
+def case_a_server_with_a_token() -> None:
+    service = _start("token", token="s3 cret/%41")
+    assert _python(
+        "from google.cloud import aiplatform_v1 as v1, storage\n"
+        "from googleapiclient.discovery import build\n"
+        "parent = 'projects/p/locations/us-central1'\n"
+        "print(list(v1.JobServiceClient().list_custom_jobs(parent=parent)))\n"
+        "print(list(v1.JobServiceClient(transport='rest').list_custom_jobs(parent=parent)))\n"
+        "print(list(storage.Client().list_buckets()))\n"
+        "print(build('ml', 'v1').projects().jobs().list(parent='projects/p').execute())",
+        service,
+    ) == ["[]", "[]", "[]", "{}"]
+    assert json.loads(_output("curl", "-sS", BUCKETS, service=service))["items"] == []
+    listed = ("gcloud", "ai", "custom-jobs", "list", "--region=us-central1", "--format=json")
+    assert json.loads(_output(*listed, service=service)) == []
