@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from footplate.cli.keyboard_interrupt import INTERRUPTED, told
+from footplate.cli.keyboard_interrupt import INTERRUPTED, describe_interrupt
 from footplate.cli.terminal_text import colourless, disarm
 from footplate.domain.errors import ServiceError
 
@@ -233,7 +233,7 @@ class Root(Group):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            click.echo(told(ctx), err=True)
+            click.echo(describe_interrupt(ctx), err=True)
             sys.exit(INTERRUPTED)
         except ServiceError as error:
             # Imported here: needed only if the job was not found.

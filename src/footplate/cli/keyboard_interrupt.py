@@ -31,6 +31,6 @@ def job_goes_on(job_id: str, commands: Mapping[str, str]) -> str:
     )
 
 
-def told(ctx: click.Context) -> str:
+def describe_interrupt(ctx: click.Context) -> str:
     """Print the message on its own line, after the terminal's ``^C``."""
     return f"\n{ctx.meta.get(_KEY, 'Interrupted.')}"

@@ -95,8 +95,8 @@ def build_progress() -> Iterator[ProgressOutput]:
         yield _bar_teller(bar)
 
 
-def _echo(told: dict[str, object]) -> None:
-    click.echo(disarm(str(told["m"])), err=True)
+def _echo(event: dict[str, object]) -> None:
+    click.echo(disarm(str(event["m"])), err=True)
 
 
 def _bar_teller(bar: Bar) -> ProgressOutput:

@@ -243,8 +243,8 @@ def _tell_what_stays(quota: Quota, asked: set[str]) -> None:
     stay = [r.name for r in quota.resources if (r.project, r.region, r.source) == here]
     names = [name for name in stay if not asked or fold(name) in asked]
     if names:
-        told = f"{', '.join(names)} stays limited by [[quotas]] of footplate.toml; change it there."
-        click.echo(told, err=True)
+        text = f"{', '.join(names)} stays limited by [[quotas]] of footplate.toml; change it there."
+        click.echo(text, err=True)
 
 
 command = Group(

@@ -81,13 +81,13 @@ def _bytes(count: float | None) -> str:
 
 def _gpu(point: Point) -> str:
     """Of each: how busy it is, and how much of its memory is in use."""
-    told = []
+    columns = []
     for figures in point.gpus.values():
         busy, used = figures.get("percent"), figures.get("memoryBytes")
         parts = [f"{busy.mean:.0f}%"] if busy else []
         parts += [_bytes(used.mean)] if used else []
-        told.append(" ".join(parts) or _NONE)
-    return ", ".join(told) or _NONE
+        columns.append(" ".join(parts) or _NONE)
+    return ", ".join(columns) or _NONE
 
 
 def _chart(points: Sequence[Point]) -> str:

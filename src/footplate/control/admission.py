@@ -111,5 +111,5 @@ class Admission:
         return True
 
     def _is_told(self, uid: JobUid) -> bool:
-        told = self._store.events(uid, limit=_FIRST_EVENTS)
-        return any(stored.event.kind == "WAITING" for stored in told)
+        events = self._store.events(uid, limit=_FIRST_EVENTS)
+        return any(stored.event.kind == "WAITING" for stored in events)

@@ -206,10 +206,10 @@ class Tasks:
             return Start(None, missing)
         addresses = {each.name: each.address for each in job.replicas if each.address is not None}
         variables = self._environment(job, replica, pool, addresses)
-        program, told = pool.program, None
+        program, container = pool.program, None
         if isinstance(program, ContainerProgram):
-            told = self._container(job, program, variables)
-        return Start(tuple(variables.items()), program=told)
+            container = self._container(job, program, variables)
+        return Start(tuple(variables.items()), program=container)
 
     def package(self, bearer: Bearer, index: int) -> BinaryIO:
         """The bytes of a package of the task; the caller closes. Raises as task does."""
@@ -268,19 +268,19 @@ class Tasks:
         if addresses:
             kit, attempt = self._reduction, job.attempt_id
             token, runtimes = kit.token(attempt), self._catalogue.runtimes
-            told = reduction.variables(job.spec, replica, addresses, attempt, token, runtimes)
-            given = (*given, *told.items())
+            added = reduction.variables(job.spec, replica, addresses, attempt, token, runtimes)
+            given = (*given, *added.items())
         if _shares_loopback(addresses.get(replica)):
             given = (*given, *self._storage(_bearer(job, replica)))
         elif addresses:
             given = (*given, *UNREACHABLE)
         own = dict(variable_expansion.expand(given, pool.environment))
         held = _find(job, replica).devices
-        told = gpu_assignment.variables(pool.machine, held, self._catalogue, site, own)
+        added = gpu_assignment.variables(pool.machine, held, self._catalogue, site, own)
         if container:  # its engine gives it its GPUs, numbered from 0
-            told.pop(gpu_assignment.VISIBLE, None)
+            added.pop(gpu_assignment.VISIBLE, None)
             own.pop(gpu_assignment.VISIBLE, None)
-        return own | told
+        return own | added
 
     def _time_left_s(self, job: Job) -> float:
         """Of the running time limit, which counts from the job's first time RUNNING."""

@@ -125,10 +125,10 @@ def _find_hang(
     rules: Rules,
 ) -> Findings:
     """``signs`` of all programs that run: the silence of all of them is meant."""
-    told = [None if sign is None else _silence(sign, now, rules) for sign in signs.values()]
-    silent = [moment for moment in told if isinstance(moment, datetime)]
-    if not silent or len(silent) < len(told):
-        return Findings({**troubles, (HANG, ""): None} if False in told else troubles)
+    silences = [None if sign is None else _silence(sign, now, rules) for sign in signs.values()]
+    silent = [moment for moment in silences if isinstance(moment, datetime)]
+    if not silent or len(silent) < len(silences):
+        return Findings({**troubles, (HANG, ""): None} if False in silences else troubles)
     since = max(silent)
     doing = {name: _doing(sign, now, rules) for name, sign in signs.items() if sign is not None}
     return Findings({**troubles, (HANG, ""): describe_hang(since, now, doing)}, since)
@@ -189,9 +189,9 @@ def _doing(sign: Sign, now: datetime, rules: Rules) -> str:
 def describe_hang(since: datetime, now: datetime, doing: Mapping[str, str]) -> str:
     """``doing`` says what each replica that runs does."""
     silent_s = (now - since).total_seconds()
-    told = "; ".join(_groups(doing))
+    groups = "; ".join(_groups(doing))
     length = f"{silent_s:.0f} s, since {_spell(since)}"
-    return f"nothing was printed, reported or written for {length}: {told}"
+    return f"nothing was printed, reported or written for {length}: {groups}"
 
 
 def _groups(doing: Mapping[str, str]) -> Iterator[str]:
@@ -209,15 +209,17 @@ def _groups(doing: Mapping[str, str]) -> Iterator[str]:
 
 
 def tell(
-    told: Sequence[JobEvent], findings: Findings, attempt: int, now: datetime
+    earlier: Sequence[JobEvent], findings: Findings, attempt: int, now: datetime
 ) -> tuple[JobEvent, ...]:
-    """The new events. ``told`` are the job's earlier ones.
+    """The new events. ``earlier`` are the job's earlier ones.
 
     A trouble is told once until it is over, whichever server tells it: keys number its tellings.
     """
     events: list[JobEvent] = []
     for place, message in findings.troubles.items():
-        history = [event for event in told if _place(event) == place and event.attempt == attempt]
+        history = [
+            event for event in earlier if _place(event) == place and event.attempt == attempt
+        ]
         standing = history[-1] if history and history[-1].kind == place[0] else None
         again = standing is not None and _is_another(standing, place, findings)
         count = len(history)

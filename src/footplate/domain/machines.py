@@ -257,12 +257,12 @@ def check_machines(
     alone = (violation for request in requests for violation in check_machine(request, catalogue))
     together = _check_families(requests, catalogue)
     placed = check_place(requests, region, region_field, catalogue)
-    told: dict[str, list[str]] = {}
+    fields_by_text: dict[str, list[str]] = {}
     for violation in chain(alone, together, placed):
-        said = told.setdefault(violation.field, [])
+        said = fields_by_text.setdefault(violation.field, [])
         if violation.description not in said:
             said.append(violation.description)
-    for field, said in told.items():
+    for field, said in fields_by_text.items():
         yield Violation(field, "; and ".join(said))
 
 

@@ -23,33 +23,35 @@ def explain_preparing(job: Job, events: Iterable[JobEvent], now: datetime) -> Ex
 
     ``events`` are the job's, ``now`` is on their scale; those of earlier attempts don't count.
     """
-    told: dict[str, str] = {}
+    reported: dict[str, str] = {}
     since = now
     for event in events:
         if event.kind == _KIND and event.attempt == job.attempt:
-            told[event.replica] = event.message
+            reported[event.replica] = event.message
             since = since if event.replica else event.time
     awaited = [replica for replica in job.replicas if replica.phase in _UNREADY]
     for_s = max(0, round((now - since).total_seconds()))
-    doing = _describe(job.replicas, awaited, told)
+    doing = _describe(job.replicas, awaited, reported)
     return Explanation(0, _KIND, f"Being prepared for {for_s} s: {doing}.")
 
 
-def _describe(replicas: Sequence[Replica], awaited: Sequence[Replica], told: dict[str, str]) -> str:
+def _describe(
+    replicas: Sequence[Replica], awaited: Sequence[Replica], reported: dict[str, str]
+) -> str:
     if not awaited:
         return "its programs are about to start"
     if len(replicas) == 1:
-        return _stage(awaited[0], told)
-    named = [f"{each.name} ({_stage(each, told)})" for each in awaited[:_NAMED]]
+        return _stage(awaited[0], reported)
+    named = [f"{each.name} ({_stage(each, reported)})" for each in awaited[:_NAMED]]
     rest = len(awaited) - len(named)
     others = f" and {rest} other{'s' if rest > 1 else ''}" if rest else ""
     ready = len(replicas) - len(awaited)
     return f"{ready} of {len(replicas)} replicas are ready; awaited: {', '.join(named)}{others}"
 
 
-def _stage(replica: Replica, told: dict[str, str]) -> str:
+def _stage(replica: Replica, reported: dict[str, str]) -> str:
     if replica.phase is Phase.WAITING:
         return "its supervisor has not started yet"
     if replica.phase is Phase.LOST:
         return "it was lost, and starts again"
-    return told.get(replica.name) or "its environment is being looked for"
+    return reported.get(replica.name) or "its environment is being looked for"

@@ -117,8 +117,8 @@ def point_of(sample: Sample, before: Counters | None, time: datetime) -> Point:
 
 
 def _gpu(gpu: GpuUse) -> dict[str, Figure]:
-    told = {GPU_PERCENT: gpu.percent, MEMORY: gpu.memory_bytes}
-    return {name: _steady(value) for name, value in told.items() if value is not None}
+    amounts = {GPU_PERCENT: gpu.percent, MEMORY: gpu.memory_bytes}
+    return {name: _steady(value) for name, value in amounts.items() if value is not None}
 
 
 def _steady(value: float) -> Figure:

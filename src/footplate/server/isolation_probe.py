@@ -35,10 +35,10 @@ def ask_supervisor(settings: Settings, command: str, subject: str) -> Mapping[st
         done = subprocess.run(
             argv, capture_output=True, check=True, timeout=_TIMEOUT_S, stdin=subprocess.DEVNULL
         )
-        told: Mapping[str, object] = json.loads(done.stdout)
+        answer: Mapping[str, object] = json.loads(done.stdout)
     except (OSError, subprocess.SubprocessError, ValueError):
         return {}
-    return told
+    return answer
 
 
 _RANGE = 2
@@ -81,22 +81,22 @@ def probe(settings: Settings) -> Mapping[str, object]:
 
 def _find_limits(settings: Settings) -> Mapping[str, object]:
     """The processes of a user id that nobody else has can be limited everywhere."""
-    told = probe(settings)
-    faults, users = told.get("faults"), resolve(settings.program_users)
+    answer = probe(settings)
+    faults, users = answer.get("faults"), resolve(settings.program_users)
     if isinstance(faults, dict) and users is not None and len(users) == _RANGE:
-        return {**told, "faults": {**faults, "processes": ""}}
-    return told
+        return {**answer, "faults": {**faults, "processes": ""}}
+    return answer
 
 
-def describe_limits(told: Mapping[str, object]) -> str:
+def describe_limits(answer: Mapping[str, object]) -> str:
     """Which of a machine type's limits hold a replica here, and why not the others."""
-    faults = told.get("faults")
-    if not isinstance(faults, dict) or not told.get("containment_mode"):
+    faults = answer.get("faults")
+    if not isinstance(faults, dict) or not answer.get("containment_mode"):
         return "counted, and not limited: no isolation can be had"
     held = [name for key, name in _LIMITED.items() if not faults.get(key, "no")]
     listed = f"{', '.join(held[:-1])} and {held[-1]}" if held[1:] else "".join(held)
     missed = [f"{name} ({faults.get(key)})" for key, name in _LIMITED.items() if faults.get(key)]
-    reasons = told.get("reasons")
+    reasons = answer.get("reasons")
     why = f": {'; '.join(map(str, reasons))}" if isinstance(reasons, list) and reasons else ""
     parts = []
     if held:
@@ -128,13 +128,13 @@ def describe_network(
     """
     if settings.network == "shared":
         return ()
-    told = ask(settings, "probe-network", settings.network)
-    fault = told.get("fault", "it couldn't be tried")
+    answer = ask(settings, "probe-network", settings.network)
+    fault = answer.get("fault", "it couldn't be tried")
     if fault:
         text = f"{settings.network!r} given, and this machine can't: {fault}; {_REMEDY}"
         raise InvalidArgument.of((Violation("network", text),))
     first = "each replica of a gang has an address and port 2222 of its own"
-    outside = told.get("outside")
+    outside = answer.get("outside")
     if isinstance(outside, list) and outside:
         return (f"{first}; their programs can't reach the outside: {'; '.join(outside)}",)
     return (first,)

@@ -152,10 +152,10 @@ class ProcessResolver:
 
 def _describe(request: EnvironmentRequest) -> JsonObject:
     names = tuple(uri.rpartition("/")[2] for uri in request.packages)
-    told = encode_preparation(
+    encoded = encode_preparation(
         request.runtime, request.module, names, slice_name=request.slice, gpus=request.gpus
     )
-    return {**told, "buckets": []}  # builds without a job have none
+    return {**encoded, "buckets": []}  # builds without a job have none
 
 
 def _write(path: Path, value: Mapping[str, object]) -> None:

@@ -65,8 +65,8 @@ class Listener:
             try:
                 self._listen()
             except Exception as error:
-                told = error.message if isinstance(error, ServiceError) else str(error)
-                _log.warning("notifications from other servers are not received: %s", told)
+                reason = error.message if isinstance(error, ServiceError) else str(error)
+                _log.warning("notifications from other servers are not received: %s", reason)
                 self._closed.wait(self._rest_s)
                 self._rest_s = min(_LONGEST_REST_S, 2 * self._rest_s)
 

@@ -108,15 +108,15 @@ class ParseResult(Generic[Message]):
         silent by itself where one of them is clouded. If there are very many, how many more; the
         rules are heard up to a bound.
         """
-        told: dict[str, Violation] = {}
+        violations: dict[str, Violation] = {}
         for violation in self.violations:
-            told.setdefault(violation.field, violation)
+            violations.setdefault(violation.field, violation)
         by_rules = iter(found)
         for violation in islice(by_rules, _MOST_HEARD):
             if not self._refused(violation.field):
-                told.setdefault(violation.field, violation)
+                violations.setdefault(violation.field, violation)
         cut = next(by_rules, None) is not None
-        return limited(tuple(told.values()), at_least=cut)
+        return limited(tuple(violations.values()), at_least=cut)
 
     def _refused(self, field: str) -> bool:
         wrong = self._clouded.wrong

@@ -122,13 +122,13 @@ class TrainingJobs:
         if search is None:
             return self._brief(call, job)
         trials, runs = self._tuning.trials(job), self._tuning.runs(job)
-        told = [
+        trial_outputs = [
             trial_json(trial, search, run, self._tuning.shells(call, run))
             | trial_output(job, trial)
             for trial in in_order(trials, search, ended=job.state.terminal)
             for run in (runs.get(trial.number),)
         ]
-        return job_json(job, self._tuning.explain(job), trials=trials_output(trials, told))
+        return job_json(job, self._tuning.explain(job), trials=trials_output(trials, trial_outputs))
 
 
 def _name(call: Call) -> TrainingJobName:

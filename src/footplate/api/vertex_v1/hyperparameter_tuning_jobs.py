@@ -48,8 +48,8 @@ class HyperparameterTuningJobs:
         """With all trials, by number."""
         job = self._located.get(call)
         runs = self._tuning.runs(job)
-        told = [self._trial(call, job, t, runs.get(t.number)) for t in self._tuning.trials(job)]
-        return hyperparameter_tuning_job_json(job, self._tuning.explain(job), told)
+        trials = [self._trial(call, job, t, runs.get(t.number)) for t in self._tuning.trials(job)]
+        return hyperparameter_tuning_job_json(job, self._tuning.explain(job), trials)
 
     def list(self, call: Call) -> JsonObject:
         return self._located.list(call, self._brief)

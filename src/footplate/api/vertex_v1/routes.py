@@ -31,10 +31,10 @@ def vertex_routes(
     trials: TrialsService = NO_TRIALS,
 ) -> list[Route]:
     """Verbs before resources: a route is found by the last segment of its URL."""
-    routes, told = [], TuningJobs(jobs, trials, shells)
+    routes, tuning_jobs = [], TuningJobs(jobs, trials, shells)
     for version in ("v1", "v1beta1"):
         api = CustomJobs(jobs, clock, catalogue, shells, version)
-        tuning = HyperparameterTuningJobs(jobs, clock, catalogue, told, version)
+        tuning = HyperparameterTuningJobs(jobs, clock, catalogue, tuning_jobs, version)
         location = f"/{version}/projects/{{project}}/locations/{{location}}"
         job = f"{location}/customJobs/{{job}}"
         routes += [

@@ -91,8 +91,8 @@ class StudyOperations:
 def _suggestion(
     study: StudyName, answered: SuggestionId, trials: Sequence[TrialRecord], client_id: str
 ) -> JsonObject:
-    told = [trial_json(str(study), trial) for trial in trials]
-    return suggestion_json(StudyOperationName(study, str(answered)), answered, client_id, told)
+    suggested = [trial_json(str(study), trial) for trial in trials]
+    return suggestion_json(StudyOperationName(study, str(answered)), answered, client_id, suggested)
 
 
 def _miss(name: StudyOperationName) -> NoReturn:

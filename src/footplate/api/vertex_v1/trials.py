@@ -48,7 +48,7 @@ class TrialsApi:
         )
         answer: JsonObject = {}
         if page.trials:
-            answer["trials"] = [_answer(study, told) for told in page.trials]
+            answer["trials"] = [_answer(study, measured) for measured in page.trials]
         if page.next_key is not None:
             answer["nextPageToken"] = format_token(page.next_key, asked)
         return answer
@@ -56,7 +56,9 @@ class TrialsApi:
     def list_optimal(self, call: Call) -> JsonObject:
         study = study_of(call)
         optimal = self._trials.optimal(study)
-        return {"optimalTrials": [_answer(study, told) for told in optimal]} if optimal else {}
+        return (
+            {"optimalTrials": [_answer(study, measured) for measured in optimal]} if optimal else {}
+        )
 
     def measure(self, call: Call) -> JsonObject:
         name, measurement = trial_of(call), read_measurement(call.body())
@@ -84,5 +86,5 @@ def trial_of(call: Call) -> TrialName:
     return TrialName(study, int(text))
 
 
-def _answer(study: StudyName, told: MeasuredTrial) -> JsonObject:
-    return trial_json(str(study), told.trial, told.measurements)
+def _answer(study: StudyName, measured: MeasuredTrial) -> JsonObject:
+    return trial_json(str(study), measured.trial, measured.measurements)

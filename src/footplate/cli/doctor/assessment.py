@@ -64,10 +64,10 @@ FULL_DISK_BYTES = 50 * 10**6
 _STRONG = ("cgroup", "namespace")
 
 
-def judge_isolation(told: Mapping[str, object], wanted: str) -> Finding:
-    """``told``: what the supervisors' ``probe`` says."""
-    containment_mode = str(told.get("containment_mode") or "")
-    reasons = told.get("reasons")
+def judge_isolation(report: Mapping[str, object], wanted: str) -> Finding:
+    """``report``: what the supervisors' ``probe`` says."""
+    containment_mode = str(report.get("containment_mode") or "")
+    reasons = report.get("reasons")
     why = "; ".join(map(str, reasons)) if isinstance(reasons, list) else ""
     if not containment_mode:
         way_out = (

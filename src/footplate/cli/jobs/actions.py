@@ -111,12 +111,12 @@ def _show_job(service: Service, job: Job, layout: Layout | None) -> None:
 
 def _overview(resource: Resource, trials: TrialsView | None) -> str:
     """``trials``: of a tuning job. Metered units are gcloud's last table; nothing is metered."""
-    told = [print_resources([resource], read_format(text)) for text in _TABLES]
+    tables = [print_resources([resource], read_format(text)) for text in _TABLES]
     if trials is not None and is_tuning(resource):
         counted, best = trial_counts(trials)
         row = {"metric": ", ".join(trials.metrics), "trials": counted, "best": best}
-        told.append(print_resources([row], read_format(_TUNED_TABLE)))
-    return "\n".join(told)
+        tables.append(print_resources([row], read_format(_TUNED_TABLE)))
+    return "\n".join(tables)
 
 
 def list_jobs(session: Session, kind: Kind[Any], region: str, listing: Listing) -> None:
@@ -149,8 +149,8 @@ def show_events(session: Session, name: JobName, layout: Layout) -> None:
     with session.connect() as service:
         happened = list(service.events(name))
     if layout.is_plain_table:
-        told = timetable(happened)
-        click.echo(disarm(told, plain=True) if sys.stdout.isatty() else told)
+        text = timetable(happened)
+        click.echo(disarm(text, plain=True) if sys.stdout.isatty() else text)
     else:
         click.echo(render_list([asdict(event) for event in happened], layout, EVENTS))
 

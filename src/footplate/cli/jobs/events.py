@@ -59,8 +59,8 @@ def restarts(events: Sequence[Event]) -> str:
     if not again:
         return ""
     counts = Counter("all replicas" if e.kind == "RETRY" else e.replica for e in again)
-    told = ", ".join(f"{who} {_times(count)}" for who, count in counts.items())
-    return f"Started again: {told}. The last time: {again[-1].message}"
+    counted = ", ".join(f"{who} {_times(count)}" for who, count in counts.items())
+    return f"Started again: {counted}. The last time: {again[-1].message}"
 
 
 def _times(count: int) -> str:

@@ -101,5 +101,5 @@ def _shortened(resource: Resource) -> dict[str, str]:
 
 def _note(resource: Resource) -> str:
     """Why it waits, or the first line of why it failed."""
-    told = next(filter(None, (cell(resource, path) for path in _REASONS)), "")
-    return clip(told.partition("\n")[0], _LONGEST_NOTE)
+    reason = next(filter(None, (cell(resource, path) for path in _REASONS)), "")
+    return clip(reason.partition("\n")[0], _LONGEST_NOTE)

@@ -173,8 +173,8 @@ def import_(
     with session.connect() as service:
         name, resource = send_study(service, session.project, region, display_name, study)
     without = sum(trial.final is None for trial in study.trials)
-    told = f", {without} of them without a result" if without else ""
-    click.echo(f"Study {name.study_id} has {len(study.trials)} trials{told}.", err=True)
+    suffix = f", {without} of them without a result" if without else ""
+    click.echo(f"Study {name.study_id} has {len(study.trials)} trials{suffix}.", err=True)
     click.echo(
         f"  learn from it: footplate ai hp-tuning-jobs create --learn-from={name.study_id} ...",
         err=True,

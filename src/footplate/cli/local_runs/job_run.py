@@ -126,10 +126,10 @@ def private_service(
 
 def _announced(process: subprocess.Popen[bytes]) -> Target:
     line = process.stdout.readline() if process.stdout else b""
-    told = json.loads(line) if line else {"error": "its process has ended"}
-    if "error" in told:
-        raise FailedPrecondition(f"the private service can't start: {told['error']}")
-    return Target(told["url"], told["token"])
+    announcement = json.loads(line) if line else {"error": "its process has ended"}
+    if "error" in announcement:
+        raise FailedPrecondition(f"the private service can't start: {announcement['error']}")
+    return Target(announcement["url"], announcement["token"])
 
 
 def require_image(uri: str) -> None:

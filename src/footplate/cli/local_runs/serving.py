@@ -102,8 +102,8 @@ def _serve(settings: Settings) -> None:
         end_left_behind(settings)
 
 
-def _say(**told: str) -> None:
-    sys.stdout.write(json.dumps(told) + "\n")
+def _say(**message: str) -> None:
+    sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()
 
 

@@ -31,7 +31,9 @@ def read_study(path: Path, study_name: str, metrics: Sequence[str], goal: str) -
     if metrics and set(metrics) != set(study.goals):
         said = f"{listed([*metrics])} given; the file says {listed([*study.goals])}"
         raise InvalidArgument(f"--metric: {said}: leave the option out")
-    if other := next((name for name, told in study.goals.items() if goal and told != goal), ""):
+    if other := next(
+        (name for name, other_goal in study.goals.items() if goal and other_goal != goal), ""
+    ):
         said = f"{goal} given; the file says {study.goals[other]} of {other}"
         raise InvalidArgument(f"--goal: {said}: leave the option out")
     return study

@@ -66,11 +66,11 @@ def read_optuna(
                 return finished(optuna.load_study(study_name=name, storage=storage), metrics)
         except RuntimeError as error:  # of a database of another version
             way_out = f"`optuna storage upgrade --storage sqlite:///{path}` makes it one"
-            told = str(error).split(". ")[0]
-            raise InvalidArgument(f"{path} is of another version: {told}; {way_out}") from None
+            reason = str(error).split(". ")[0]
+            raise InvalidArgument(f"{path} is of another version: {reason}; {way_out}") from None
         except _BROKEN as error:
-            told = f"{type(error).__name__}: {error}".split("\n")[0]
-            raise InvalidArgument(f"{path} is no storage of Optuna: {told}") from None
+            reason = f"{type(error).__name__}: {error}".split("\n")[0]
+            raise InvalidArgument(f"{path} is no storage of Optuna: {reason}") from None
 
 
 @contextmanager
@@ -89,11 +89,13 @@ def _opened(path: Path, *, journal: bool) -> Iterator[BaseStorage]:
 def _choose(path: Path, names: list[str], wanted: str) -> str:
     if wanted in names:
         return wanted
-    told = ", ".join(names) or "none"
+    choices = ", ".join(names) or "none"
     if wanted:
-        raise InvalidArgument(f"--study-name: {wanted!r} given; {path} has: {told}")
+        raise InvalidArgument(f"--study-name: {wanted!r} given; {path} has: {choices}")
     if len(names) != 1:
-        raise InvalidArgument(f"{path} has {len(names)} studies; name one by --study-name: {told}")
+        raise InvalidArgument(
+            f"{path} has {len(names)} studies; name one by --study-name: {choices}"
+        )
     return names[0]
 
 
@@ -120,8 +122,8 @@ def _metrics(study: Study, given: Sequence[str]) -> tuple[list[str], list[str]]:
     if names := list(given or study.metric_names or ()):
         return names, []
     names = ["value"] if count == 1 else [f"value_{i}" for i in range(count)]
-    told = ", ".join(names)
-    return names, [f"the study names no metric: called {told}; --metric names it otherwise"]
+    listed_names = ", ".join(names)
+    return names, [f"the study names no metric: called {listed_names}; --metric names it otherwise"]
 
 
 def _domains(trials: Sequence[FrozenTrial], notes: list[str]) -> dict[str, Domain]:

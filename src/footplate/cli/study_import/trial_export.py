@@ -60,8 +60,8 @@ def read_document(document: object, metrics: Sequence[str], goal: str) -> Finish
     if isinstance(spec, dict):
         goals = _goals(spec.get("metrics"), "metricId")
         return _study(rows, goals, spec)
-    told = _goals(about.get("metrics"), "name")
-    return _study(rows, told or _given(rows, metrics, goal), None)
+    found_goals = _goals(about.get("metrics"), "name")
+    return _study(rows, found_goals or _given(rows, metrics, goal), None)
 
 
 def read_csv(text: str, metrics: Sequence[str], goal: str) -> FinishedStudy:
@@ -72,8 +72,8 @@ def read_csv(text: str, metrics: Sequence[str], goal: str) -> FinishedStudy:
         best, step, start = (headings.index(name) for name in ("best", "step", "start_time"))
         reason = headings.index("infeasible_reason")
     except ValueError as error:
-        told = f"the file has no column {str(error).split(' ')[0]}"
-        raise InvalidArgument(f"{told}; allowed: what `trials --format=csv` writes") from None
+        why = f"the file has no column {str(error).split(' ')[0]}"
+        raise InvalidArgument(f"{why}; allowed: what `trials --format=csv` writes") from None
     names = [name.removeprefix("metrics.") for name in headings[best + 1 : step]]
     known = [name.removeprefix("parameters.") for name in headings[step + 1 : start]]
     rows = []
@@ -100,8 +100,10 @@ def _study(
     domains = _domains(trials)
     spans = [name for name, domain in domains.items() if isinstance(domain, Span)]
     if spans:
-        told = ", ".join(spans)
-        notes.append(f"the file has no ranges: those of {told} go from the least to the most tried")
+        spanned = ", ".join(spans)
+        notes.append(
+            f"the file has no ranges: those of {spanned} go from the least to the most tried"
+        )
     return whole(FinishedStudy(goals, trials, domains, notes=tuple(notes)))
 
 
@@ -124,8 +126,8 @@ def _given(rows: Sequence[_Row], metrics: Sequence[str], goal: str) -> dict[str,
         raise InvalidArgument(f"--metric: {quoted(strange[0])} given; the file has {known}")
     names = list(metrics or reported)
     if not goal:
-        told = " and ".join(names)
-        raise InvalidArgument(f"the file doesn't say what is best of {told}: give --goal")
+        listed_names = " and ".join(names)
+        raise InvalidArgument(f"the file doesn't say what is best of {listed_names}: give --goal")
     return dict.fromkeys(names, goal)
 
 

@@ -34,7 +34,7 @@ def describe_trial(
     ``run``: the job that runs it. ``logs``: the command that shows what that prints.
     """
     error, waits = _run(run)
-    told = [
+    lines = [
         ("trial", f"{trial.number} of job {view.job.job_id}"),
         ("state", f"{trial.shown_state}, the best so far" if trial.best else trial.shown_state),
         ("waits", waits.removeprefix("Waits ")),
@@ -51,7 +51,7 @@ def describe_trial(
         ("best", view.tie if trial.best else ""),
         ("logs", logs),
     ]
-    return [(label, text) for label, text in told if text]
+    return [(label, text) for label, text in lines if text]
 
 
 def _run(run: Job | None) -> tuple[str, str]:
@@ -64,8 +64,8 @@ def _parameters(view: TrialsView, trial: TrialView) -> Iterator[str]:
     width = max(map(width_of, there), default=0)
     for name in there:
         value = trial.parameters[name]
-        told = figure(value if not isinstance(value, list | dict) else None)
-        yield f"{pad(name, width)}  {told}"
+        text = figure(value if not isinstance(value, list | dict) else None)
+        yield f"{pad(name, width)}  {text}"
 
 
 def _curves(view: TrialsView, curve: Sequence[MeasurementView]) -> Iterator[str]:
@@ -97,13 +97,13 @@ def _predictions(view: TrialsView, trial: TrialView) -> Iterable[str]:
         return
     for expected in trial.suggestion.predictions:
         span = f"{figure(expected.low)} to {figure(expected.high)}"
-        told = f"{expected.metric}: {figure(expected.value)} ({span})"
+        text = f"{expected.metric}: {figure(expected.value)} ({span})"
         value = metric_value(trial, expected.metric) if trial.ended else None
         if value is None:
-            yield told
+            yield text
         else:
             goal = view.metrics.get(expected.metric, "")
-            yield f"{told}, came out at {figure(value)}: {_judged(expected, value, goal)}"
+            yield f"{text}, came out at {figure(value)}: {_judged(expected, value, goal)}"
 
 
 def _judged(expected: PredictionView, value: float, goal: str) -> str:

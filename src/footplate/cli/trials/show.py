@@ -202,9 +202,9 @@ def _print_detail(
 ) -> None:
     name = trial_run_name(view.job, trial.number)
     logs = job_commands(name, session.flags)["stream-logs"] if trial.start_time else ""
-    told = describe_trial(view, trial, curve, run, logs, utc_now())
-    width = max(len(label) for label, _ in told) + 3
-    for label, text in told:
+    lines = describe_trial(view, trial, curve, run, logs, utc_now())
+    width = max(len(label) for label, _ in lines) + 3
+    for label, text in lines:
         first, *rest = text.split("\n")
         _echo(f"{label + ':':<{width}}{first}")
         for line in rest:

@@ -27,8 +27,8 @@ def is_tuning(resource: Mapping[str, JsonValue]) -> bool:
 
 def summary(resource: Mapping[str, JsonValue], columns: Mapping[str, str], view: TrialsView) -> str:
     """Its table, with the number of its trials and the best one."""
-    told = {**resource, "trialsToldOf": _counted(view), "bestToldOf": _best(view)}
-    return render(told, TABLE, {**columns, "TRIALS": "trialsToldOf", "BEST": "bestToldOf"})
+    document = {**resource, "trialsToldOf": _counted(view), "bestToldOf": _best(view)}
+    return render(document, TABLE, {**columns, "TRIALS": "trialsToldOf", "BEST": "bestToldOf"})
 
 
 def trial_counts(view: TrialsView) -> tuple[str, str]:

@@ -125,11 +125,11 @@ def narrow_table(
     longest = width if _width(found, shown) <= width else max(_LEAST, width // 3)
     rows = [_plain(row, longest) for row in _rows(texts, shown)]
     headings, *lines = folded_rows(_plain([c.heading for c in texts], longest), rows, width)
-    told = [(line, HEADING) for line in headings]
+    styled = [(line, HEADING) for line in headings]
     for trial, parts in zip(shown, lines, strict=True):
         style = "bold green" if trial.best else _COLOURS.get(trial.state, "")
-        told += [(part, style) for part in parts]
-    return told
+        styled += [(part, style) for part in parts]
+    return styled
 
 
 def _rows(found: Sequence[Column], shown: Sequence[TrialView]) -> list[list[str]]:
@@ -160,8 +160,8 @@ def best_line(view: TrialsView) -> str:
     if len(best) > 1:
         numbers = ", ".join(str(trial.number) for trial in best)
         return f"Best: trials {numbers}: no other is better than one of them in every metric."
-    told = f"Best: trial {best[0].number} with {result(best[0])}"
-    return f"{told}: {view.tie}." if view.tie else f"{told}."
+    text = f"Best: trial {best[0].number} with {result(best[0])}"
+    return f"{text}: {view.tie}." if view.tie else f"{text}."
 
 
 def result(trial: TrialView) -> str:

@@ -57,9 +57,9 @@ def headline(view: TrialsView) -> str:
         (sum(t.state == "REQUESTED" for t in view.trials), "not started yet"),
         (sum(t.state in _RUNNING for t in view.trials), "running"),
     ]
-    told = ", ".join(f"{number} {what}" for number, what in parts if number)
+    counts = ", ".join(f"{number} {what}" for number, what in parts if number)
     begun = f"{count} of {view.most} trials" if view.most else f"{count} trials"
-    return f"{view.job.job_id} is {view.state}: {begun}{f' ({told})' if told else ''}"
+    return f"{view.job.job_id} is {view.state}: {begun}{f' ({counts})' if counts else ''}"
 
 
 def _states(session: Session, name: JobName) -> Iterator[tuple[TrialsView, Job]]:
@@ -122,7 +122,7 @@ def _picture(
 
 
 def _lines(states: Iterator[tuple[TrialsView, Job]], select: Select) -> Job:
-    told: set[int] = set()
+    printed: set[int] = set()
     before = ("", False)
     for view, job in states:
         waits = _why_it_waits(job)
@@ -130,9 +130,9 @@ def _lines(states: Iterator[tuple[TrialsView, Job]], select: Select) -> Job:
         if now != before and not job.state.terminal:
             click.echo(headline(view) + (f"\n{waits}" if waits else ""), err=True)
         before = now
-        ended = [t for t in select(view) if t.ended and t.number not in told]
+        ended = [t for t in select(view) if t.ended and t.number not in printed]
         for trial in sorted(ended, key=lambda t: t.end_time):
-            told.add(trial.number)
+            printed.add(trial.number)
             click.echo(_line(trial))
         last = job
     click.echo(headline(view))

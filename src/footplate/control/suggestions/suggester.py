@@ -50,11 +50,11 @@ class PendingSuggestions:
         return tuple(self._moved(trial, last - self.after) for trial in self.trials)
 
     def _moved(self, trial: TrialRecord, by: int) -> TrialRecord:
-        told = trial.suggestion
-        if told is not None:
-            pending = tuple(n + by if n > self.after else n for n in told.pending)
-            told = replace(told, pending=pending)
-        return replace(trial, number=trial.number + by, suggestion=told)
+        suggestion = trial.suggestion
+        if suggestion is not None:
+            pending = tuple(n + by if n > self.after else n for n in suggestion.pending)
+            suggestion = replace(suggestion, pending=pending)
+        return replace(trial, number=trial.number + by, suggestion=suggestion)
 
 
 @dataclass(frozen=True)

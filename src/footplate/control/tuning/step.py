@@ -146,8 +146,8 @@ class TuningStep:
                 changed.append(after)
         if not changed:
             return kept
-        told = [event for t in changed for event in self._happened(job, search, t)]
-        self._notify(job, [*told, *self._unseen(job, kept, changed)])
+        events = [event for t in changed for event in self._happened(job, search, t)]
+        self._notify(job, [*events, *self._unseen(job, kept, changed)])
         return self._write(kept, replace(kept.study, ended=ended), changed)
 
     def _after(self, search: Search, trial: TrialRecord, run: Job | None) -> TrialRecord:
@@ -166,11 +166,11 @@ class TuningStep:
     def _happened(self, job: Job, search: Search, trial: TrialRecord) -> tuple[JobEvent, ...]:
         if not trial.state.ended:
             return ()
-        told = ended_events(trial, search.study.metrics, self._clock.now())
+        events = ended_events(trial, search.study.metrics, self._clock.now())
         unmeasured = trial.verdict is State.FAILED and trial.outcome is State.SUCCEEDED
         if not unmeasured or trial.final is not None:
-            return told
-        return (*told, hint(job, search.study.metrics, trial, self._clock.now()))
+            return events
+        return (*events, hint(job, search.study.metrics, trial, self._clock.now()))
 
     def _unseen(
         self, job: Job, kept: StudyWithTrials, changed: Sequence[TrialRecord]

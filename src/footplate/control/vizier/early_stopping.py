@@ -73,5 +73,5 @@ class EarlyStop:
         )
 
     def _curves(self, uid: StudyUid) -> Mapping[int, tuple[Measurement, ...]]:
-        told = self._reported.by_trial(uid)
-        return {number: curve(reports) for number, reports in told.items()}
+        by_trial = self._reported.by_trial(uid)
+        return {number: curve(reports) for number, reports in by_trial.items()}

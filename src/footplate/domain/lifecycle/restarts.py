@@ -33,11 +33,11 @@ def restart_in_place(job: Job, at: datetime) -> Change:
     """
     if job.ending is not None or replica_losses.breaking_loss(job) is not None:
         return job, ()
-    job, told = _restart_lost(job, at)
+    job, events = _restart_lost(job, at)
     if any(_is_missing(job, replica) for replica in job.replicas):
-        return job, told
+        return job, events
     job, also_told = _restart_echoes(job, at)
-    return job, (*told, *also_told)
+    return job, (*events, *also_told)
 
 
 def _is_missing(job: Job, replica: Replica) -> bool:
@@ -46,7 +46,7 @@ def _is_missing(job: Job, replica: Replica) -> bool:
 
 
 def _restart_lost(job: Job, at: datetime) -> Change:
-    told: list[JobEvent] = []
+    events: list[JobEvent] = []
     limit = job.spec.scheduling.max_restarts
     for replica in job.replicas:
         if (
@@ -56,20 +56,20 @@ def _restart_lost(job: Job, at: datetime) -> Change:
         ):
             back = replace(_again(replica), losses=replica.losses + 1)
             how = f"starting it again in place, restart {back.losses} of {limit}"
-            told.append(_notify(job, replica, how, at))
+            events.append(_notify(job, replica, how, at))
             forgiven = (replace(r, echoes=0) for r in job.replicas)
             job = _put(replace(job, replicas=tuple(forgiven)), back)
-    return job, tuple(told)
+    return job, tuple(events)
 
 
 def _restart_echoes(job: Job, at: datetime) -> Change:
-    told: list[JobEvent] = []
+    events: list[JobEvent] = []
     how = "that is an echo of what happened to others, or to it before: starting it again in place"
     for replica in job.replicas:
         if _is_gone(replica) and replica_losses.is_echo(job, replica):
-            told.append(_notify(job, replica, how, at))
+            events.append(_notify(job, replica, how, at))
             job = _put(job, replace(_again(replica), echoes=replica.echoes + 1))
-    return job, tuple(told)
+    return job, tuple(events)
 
 
 def _notify(job: Job, replica: Replica, how: str, at: datetime) -> JobEvent:

@@ -288,11 +288,11 @@ def _ended(replica: Replica, event: ReplicaEvent, place: int) -> Replica:
     return replace(replica, ended_at=event.moment, ended_as=place)
 
 
-def _follow(job: Job, event: _End, told: tuple[JobEvent, ...]) -> Change:
+def _follow(job: Job, event: _End, events: tuple[JobEvent, ...]) -> Change:
     """The consequence of a judged end: a restart in place, a restart of all, or the end."""
     job, mended = restarts.restart_in_place(job, event.at)
     job, settled = _settle(job, event)
-    return _run(job), (*told, *mended, *settled)
+    return _run(job), (*events, *mended, *settled)
 
 
 def _run(job: Job) -> Job:

@@ -209,9 +209,9 @@ class _Planner:
             self._spec, replica, self._job_id, self._addresses, path
         )
         held = self._devices.get(replica, ())
-        told = gpu_assignment.variables(pool.machine, held, self._catalogue, self._site, own)
+        added = gpu_assignment.variables(pool.machine, held, self._catalogue, self._site, own)
         kept = {name: value for name, value in given if name not in own}
-        return tuple((kept | told).items())
+        return tuple((kept | added).items())
 
 
 def _runtime(program: PythonProgram, field: str, catalogue: Catalogue) -> tuple[str, str | None]:

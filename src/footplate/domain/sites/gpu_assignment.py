@@ -179,12 +179,12 @@ def variables(
     own: Mapping[str, str],
 ) -> dict[str, str]:
     """The accelerator variables of a program, over those that the job sets (``own``)."""
-    told: dict[str, str] = {}
+    assigned: dict[str, str] = {}
     if site.shows_gpus:
-        told = {_ORDER: "PCI_BUS_ID", VISIBLE: ",".join(visible(devices, own.get(VISIBLE)))}
+        assigned = {_ORDER: "PCI_BUS_ID", VISIBLE: ",".join(visible(devices, own.get(VISIBLE)))}
     if site.mode is Mode.EMULATE and tpus_of(machine, catalogue)[1]:
-        told.update(_NO_TPU)
-    return told
+        assigned.update(_NO_TPU)
+    return assigned
 
 
 def visible(devices: Sequence[str], wanted: str | None) -> tuple[str, ...]:

@@ -39,8 +39,8 @@ def measurements(reports: Iterable[Report], metrics: Sequence[Metric]) -> tuple[
 
 def report_key(tag: str, source: str, step: int, time_s: float, value: float) -> str:
     """The same for what was reported once and read again; ``time_s``: since 1970."""
-    told = "\0".join((tag, source, str(step), repr(time_s), repr(value)))
-    return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+    text = "\0".join((tag, source, str(step), repr(time_s), repr(value)))
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
 def is_evaluation(folder: str) -> bool:
@@ -57,12 +57,12 @@ def is_evaluation(folder: str) -> bool:
 
 def _curve(reports: Sequence[Report], name: str) -> dict[int, Report]:
     """By steps: what was written last, in the source that counts."""
-    told = [report for report in reports if name in report.values]
-    told.sort(key=lambda report: report.time)
-    if not told:
+    reported = [report for report in reports if name in report.values]
+    reported.sort(key=lambda report: report.time)
+    if not reported:
         return {}
-    last = max(enumerate(told), key=lambda placed: (_rank(placed[1].source), placed[0]))[1]
-    return {report.step: report for report in told if report.source == last.source}
+    last = max(enumerate(reported), key=lambda placed: (_rank(placed[1].source), placed[0]))[1]
+    return {report.step: report for report in reported if report.source == last.source}
 
 
 def _rank(source: str) -> int:

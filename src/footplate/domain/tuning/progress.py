@@ -126,8 +126,8 @@ def _crashes(
     counts: TrialCounts, trials: Sequence[TrialRecord], crashed: Sequence[TrialRecord]
 ) -> str:
     if first := next((trial for trial in crashed if trial.number == 1), None):
-        told = first.infeasible_reason.rstrip(".")
-        return f"trial 1 failed: {told}. {_FIRST_FAILED}"
+        reason = first.infeasible_reason.rstrip(".")
+        return f"trial 1 failed: {reason}. {_FIRST_FAILED}"
     well = sum(1 for trial in trials if trial.state is TrialState.SUCCEEDED)
     most = max(MOST_FAILURES, counts.trials // 4)
     if len(crashed) >= MIN_FAILURES and len(crashed) > well:
@@ -147,8 +147,8 @@ def _ending(
     message = _unreported(search, trials)
     if reported:
         of = f"{len(reported)} of {_number(len(trials))}"
-        told = f"{of} reported {_names(search)}, but no trial has a result"
-        message = f"{told}; the last: {_told(trials)}"
+        reason = f"{of} reported {_names(search)}, but no trial has a result"
+        message = f"{reason}; the last: {_told(trials)}"
     return Ending(State.FAILED, Code.FAILED_PRECONDITION, message)
 
 

@@ -86,11 +86,11 @@ def _infeasible(trial: TrialRecord, why: str) -> TrialRecord:
 
 
 def _unmeasured(names: Sequence[str], seen: Sequence[str]) -> str:
-    told = listed(names)
+    listed_names = listed(names)
     if not seen:
-        return f"metric {told} never reported; tags seen: none"
+        return f"metric {listed_names} never reported; tags seen: none"
     more = f" and {len(seen) - _TAGS_TOLD} more" if len(seen) > _TAGS_TOLD else ""
-    return f"metric {told} never reported; tags seen: {', '.join(seen[:_TAGS_TOLD])}{more}"
+    return f"metric {listed_names} never reported; tags seen: {', '.join(seen[:_TAGS_TOLD])}{more}"
 
 
 def _why_ended(run: Job) -> str:

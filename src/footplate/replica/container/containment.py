@@ -159,9 +159,9 @@ class EngineContainment(Containment):
 
     def record(self) -> dict[str, object]:
         init = self._init
-        told = {} if init is None else {"init": init.pid, "start": init.start}
+        init_record = {} if init is None else {"init": init.pid, "start": init.start}
         where = {"engine": self._engine.path, "container": self._container}
-        return {**where, "created": self._created, **told}
+        return {**where, "created": self._created, **init_record}
 
     def _take(self, lines: list[str]) -> None:
         for line in filter(None, lines):

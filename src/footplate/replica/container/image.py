@@ -123,7 +123,7 @@ def _describe_engine(engine: Engine, *, limited: bool) -> dict[str, Any]:
 
     Only one that is to limit something is asked whether it can: Podman takes a second to answer.
     """
-    end, told = time.monotonic() + ENGINE_LIMIT_S, False
+    end, reported = time.monotonic() + ENGINE_LIMIT_S, False
     while True:
         try:
             name = engine.identify()
@@ -131,9 +131,9 @@ def _describe_engine(engine: Engine, *, limited: bool) -> dict[str, Any]:
         except EngineGone:
             if time.monotonic() >= end:
                 raise
-            if not told:
+            if not reported:
                 say({"m": f"waits for the container engine at {engine.path}, which doesn't answer"})
-            told = True
+            reported = True
             time.sleep(_POLL_INTERVAL_S)
         else:
             return {"engine": name, "faults": _find_faults(info)}

@@ -113,8 +113,8 @@ class ContainerShellProcess(ShellProcess):
 def _connect(
     engine: Engine, execution: str, connection: socket.socket, early: bytes, *, terminal: bool
 ) -> ContainerShellProcess:
-    (output, told), (errors, complained), (typed, entrance) = (os.pipe() for _ in range(3))
-    theirs = (told, complained, typed)
+    (output, output_end), (errors, complained), (typed, entrance) = (os.pipe() for _ in range(3))
+    theirs = (output_end, complained, typed)
 
     def read() -> None:
         attachment = Attachment(connection, early, multiplexed=not terminal)
@@ -123,7 +123,7 @@ def _connect(
             if pieces is None:
                 break
             for stream, piece in pieces:
-                _write(complained if stream == 2 else told, piece)
+                _write(complained if stream == 2 else output_end, piece)
         found = engine.call("GET", f"/exec/{execution}/json")
         os._exit(int(found.get("ExitCode") or 0) & 255)
 
@@ -133,7 +133,7 @@ def _connect(
         connection.shutdown(socket.SHUT_WR)
 
     try:
-        reader = _fork(read, connection.fileno(), told, complained)
+        reader = _fork(read, connection.fileno(), output_end, complained)
         _fork(write, connection.fileno(), typed)
     except BaseException:
         for descriptor in (output, errors, entrance):

@@ -86,8 +86,8 @@ class Setup:
         self, home: str, ticket: dict[str, Any], source: Source, teller: ProgressOutput
     ) -> None:
         """Raises PreparationError, OSError."""
-        told = _read_json(os.path.join(home, "task.json"))
-        self.task = task = Task(told)
+        document = _read_json(os.path.join(home, "task.json"))
+        self.task = task = Task(document)
         # Environments contain their own paths: there is one way to write that of the cache.
         self.cache = cache = os.path.realpath(str(ticket["cache"]))
         host = dict(os.environ)
@@ -105,7 +105,9 @@ class Setup:
         globs = [str(pattern) for pattern in ticket.get("pythons") or ()]
         interpreters = Interpreters(globs, host, cache, uv)
         interpreter = interpreters.find(task.python, f"runtime {task.runtime}")
-        build_isolation = isolate_build(home, ticket, user, [interpreter.path, uv.program], told)
+        build_isolation = isolate_build(
+            home, ticket, user, [interpreter.path, uv.program], document
+        )
         if build_isolation.note:
             teller.tell(build_isolation.note)
         uv = uv.secluding(build_isolation)

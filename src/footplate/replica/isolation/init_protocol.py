@@ -49,11 +49,11 @@ class InitConfig:
         user = None if launch.user is None else launch.user.encode()
         id_map = [] if self.view is None or self.view.id_map < 0 else [self.view.id_map]
         words = launch.argv, launch.environment, launch.cwd, user, launch.processes, view
-        told = marshal.dumps((*words, len(network), len(id_map), len(self.inside)))
+        message = marshal.dumps((*words, len(network), len(id_map), len(self.inside)))
         held = [launch.stdout, launch.stderr, *network, *id_map, *self.inside, *self.outside]
         try:
-            fd_passing.send(channel, len(told).to_bytes(_SIZE_BYTES, "little"), held)
-            channel.sendall(told)
+            fd_passing.send(channel, len(message).to_bytes(_SIZE_BYTES, "little"), held)
+            channel.sendall(message)
         except (BrokenPipeError, ConnectionResetError):
             return False
         return True
@@ -66,8 +66,8 @@ class InitConfig:
         )  # in children only: it costs memory
 
         size, held = fd_passing.receive(channel, _SIZE_BYTES, _MOST_DESCRIPTORS)
-        told = marshal.loads(_read(channel, int.from_bytes(size, "little")))  # noqa: S302  our own
-        argv, environment, cwd, user, processes, view, networks, id_maps, groups = told
+        fields = marshal.loads(_read(channel, int.from_bytes(size, "little")))  # noqa: S302  our own
+        argv, environment, cwd, user, processes, view, networks, id_maps, groups = fields
         stdout, stderr, *rest = held
         network = rest.pop(0) if networks else None
         owner = None if user is None else User.decode(user)

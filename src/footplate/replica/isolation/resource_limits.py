@@ -67,12 +67,12 @@ class Limits:
         added = [amount for name, amount in more.items() if not faults.get(name)]
         added += [f"{self.disk} of disk (bootDiskSizeGb)"] if self.disk_bytes else []
         missed = [f"{name}: {fault}" for name, fault in faults.items() if fault]
-        told = [f"at most {' and '.join(held)}, as {self.machine_type} has"] if held else []
-        told += [f"at most {' and '.join(added)}"] if added else []
-        told += (
+        sentences = [f"at most {' and '.join(held)}, as {self.machine_type} has"] if held else []
+        sentences += [f"at most {' and '.join(added)}"] if added else []
+        sentences += (
             [f"not limited to what {self.machine_type} has: {', '.join(missed)}"] if missed else []
         )
-        return "; ".join(told)
+        return "; ".join(sentences)
 
 
 def limit_memory(groups: Sequence[str], memory_bytes: int) -> str:

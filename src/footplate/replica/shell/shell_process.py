@@ -156,8 +156,8 @@ def _start_terminal(entry: Entry, own: Surroundings, wanted: ShellRequest) -> Sh
 
 def _start_command(entry: Entry, own: Surroundings, wanted: ShellRequest) -> ShellProcess:
     pipes = [os.pipe() for _ in range(3)]
-    (given, entrance), (output, told), (errors, complained) = pipes
-    theirs = (given, told, complained)
+    (given, entrance), (output, output_end), (errors, complained) = pipes
+    theirs = (given, output_end, complained)
 
     def become() -> None:
         _execute(theirs, own, wanted)

@@ -169,16 +169,16 @@ class SqlStudies:
         dropped: Sequence[int] = (),
     ) -> None:
         values = rows.study_values(study)
-        told = [rows.trial_values(study.uid, trial) for trial in trials]
+        rows_of_trials = [rows.trial_values(study.uid, trial) for trial in trials]
         fitted = [rows.model_values(study.uid, n, model) for n, model in (models or {}).items()]
         with self._transactions.writing() as connection:
             _guard(_lock(connection, study.uid), study.version - 1)
             connection.execute(update(studies).where(studies.c.uid == study.uid).values(values))
-            upsert(connection, trial_rows, told, "body")
+            upsert(connection, trial_rows, rows_of_trials, "body")
             upsert(connection, study_models, fitted, "body")
             _drop(connection, study.uid, dropped)
             self._notify(connection, study.uid)
-        written = [rows.read_trial(row["body"]) for row in told]
+        written = [rows.read_trial(row["body"]) for row in rows_of_trials]
         self._memory.follow(study.uid, study.version, written, dropped)
 
     def model(self, uid: StudyUid, finished: int) -> Mapping[str, object] | None:

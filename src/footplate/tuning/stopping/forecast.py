@@ -82,9 +82,9 @@ def by_levels(own: CurveState, whole: CurveState, ends: Floats, scale: Scale) ->
     change, variance = line.at(mine)
     place, spread = float(mine[0]) + change, math.sqrt(variance)
     freedom = len(rows) - 1
-    told = density(line.left_out, line.variance, freedom) + scale.steepness(places)
+    likelihood = density(line.left_out, line.variance, freedom) + scale.steepness(places)
     chance = float(stdtr(freedom, -place / spread))
-    return Forecast(chance, scale.loss(place - spread), scale.loss(place + spread), told)
+    return Forecast(chance, scale.loss(place - spread), scale.loss(place + spread), likelihood)
 
 
 def trend(own: CurveState, scale: Scale, doublings: float) -> float:
@@ -140,13 +140,13 @@ def by_falls(own: CurveState, whole: CurveState, ends: Floats, scale: Scale) -> 
     my_fall, mine = (values[0] for values in _fall_columns(own, scale))
     ratio, variance = line.at(mine)
     freedom, spread = _BELIEVED_CURVES + len(drops), math.sqrt(variance)
-    told = density(line.left_out, line.left_out_variance, freedom) - np.log(drops)
+    likelihood = density(line.left_out, line.left_out_variance, freedom) - np.log(drops)
     wanted = math.log(_fallen(own.best, np.array(scale.best), scale)[0] / my_fall)
     chance = float(stdtr(freedom, (ratio - wanted) / spread))
     low, high = (
         here - max(float(my_fall) * math.exp(ratio + by) - floor, 0.0) for by in (spread, -spread)
     )
-    return Forecast(chance, low, high, told)
+    return Forecast(chance, low, high, likelihood)
 
 
 def _fall_columns(curves: CurveState, scale: Scale) -> tuple[Floats, Floats]:

@@ -104,12 +104,12 @@ def _earlier(search: Search, study: StudyRecord) -> JsonObject:
     prior = prior_trials(search, study.earlier)
     if prior is None:
         return {}
-    told: JsonObject = {"source": prior.source, "trials": prior.count, "equal": prior.equal}
+    resource: JsonObject = {"source": prior.source, "trials": prior.count, "equal": prior.equal}
     if prior.best is not None and prior.best.final is not None:
         number: JsonObject = {"number": prior.best.number} if prior.best_of_source else {}
         point: JsonObject = dict(prior.best.point)
-        told["best"] = {**number, "parameters": point, "final": _measurement(prior.best.final)}
-    return {"earlier": told}
+        resource["best"] = {**number, "parameters": point, "final": _measurement(prior.best.final)}
+    return {"earlier": resource}
 
 
 def _best(search: Search, trials: Sequence[TrialRecord]) -> JsonObject:

@@ -142,12 +142,12 @@ def _search_warnings(search: HyperparameterSpec) -> Iterator[str]:
     at = f"{_AT}.hyperparameters"
     trials, parallel = search.max_trials or 1, search.max_parallel_trials or 1
     yield from parallel_warnings(f"{at}.maxParallelTrials", parallel, "maxTrials", trials)
-    told = (
+    warnings = (
         warning
         for index, parameter in enumerate(search.params or ())
         for warning in _parameter_warnings(parameter, f"{at}.params[{index}]")
     )
-    yield from islice(told, MAX_WARNINGS)
+    yield from islice(warnings, MAX_WARNINGS)
 
 
 def _parameter_warnings(parameter: ParameterSpec, field: str) -> Iterator[str]:

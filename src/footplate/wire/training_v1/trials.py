@@ -35,11 +35,11 @@ def search_output(search: Search) -> JsonObject:
     }
 
 
-def trials_output(trials: Sequence[TrialRecord], told: Sequence[JsonObject]) -> JsonObject:
-    """What it says of all trials; ``told``: as they are answered, in their order."""
+def trials_output(trials: Sequence[TrialRecord], outputs: Sequence[JsonObject]) -> JsonObject:
+    """What it says of all trials; ``outputs``: as they are answered, in their order."""
     completed = sum(1 for trial in trials if trial.verdict is State.SUCCEEDED)
     answer: JsonObject = {"completedTrialCount": str(completed)}
-    return {**answer, "trials": list(told)} if told else answer
+    return {**answer, "trials": list(outputs)} if outputs else answer
 
 
 def in_order(trials: Sequence[TrialRecord], search: Search, *, ended: bool) -> list[TrialRecord]:

@@ -68,12 +68,12 @@ def study_warnings(job: HyperparameterTuningJob) -> Iterator[str]:
     trials, parallel = job.max_trial_count or 0, job.parallel_trial_count or 0
     yield from parallel_warnings("parallelTrialCount", parallel, "maxTrialCount", trials)
     parameters = (job.study_spec and job.study_spec.parameters) or ()
-    told = (
+    warnings = (
         warning
         for index, parameter in enumerate(parameters)
         for warning in _parameter_warnings(parameter, f"studySpec.parameters[{index}]")
     )
-    yield from islice(told, MAX_WARNINGS)
+    yield from islice(warnings, MAX_WARNINGS)
 
 
 def _parameter_warnings(parameter: ParameterSpec, at: str) -> Iterator[str]:

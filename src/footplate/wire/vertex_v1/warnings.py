@@ -42,10 +42,12 @@ _DEPRECATED = (Strategy.ON_DEMAND, Strategy.LOW_COST)
 def unknown_warnings(model: type[JsonModel], body: JsonObject) -> tuple[str, ...]:
     """Newer clients send fields that aren't known here."""
     unknown = tuple(unknown_fields(model, body))
-    told = [f"{v.field} is kept and has no effect: {v.description}" for v in unknown]
-    if len(told) > MAX_WARNINGS:
-        told[MAX_WARNINGS:] = [f"{len(told) - MAX_WARNINGS} more unknown fields have no effect"]
-    return tuple(told)
+    warnings = [f"{v.field} is kept and has no effect: {v.description}" for v in unknown]
+    if len(warnings) > MAX_WARNINGS:
+        warnings[MAX_WARNINGS:] = [
+            f"{len(warnings) - MAX_WARNINGS} more unknown fields have no effect"
+        ]
+    return tuple(warnings)
 
 
 def unknown_parity(unknown: Sequence[str]) -> Iterator[str]:
