@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
+from footplate.cli.local_runs.options import LocalRun
 from footplate.cli.option_values import ListValue, UserArgsCommand, gathered
 
 if TYPE_CHECKING:
@@ -14,32 +14,6 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-@dataclass(frozen=True)
-class LocalRun:
-    """What they say. Raises click.UsageError: not of one program."""
-
-    executor_image_uri: str
-    local_package_path: str
-    script: str | None
-    python_module: str | None
-    requirements: list[str]
-    extra_packages: list[str]
-    extra_dirs: list[str]
-    gpu: bool
-    service_account_key_file: str | None
-    """An absolute path."""
-    output_image_uri: str | None
-
-    def __post_init__(self) -> None:
-        if (self.script is None) == (self.python_module is None):
-            raise click.UsageError("give either --script or --python-module")
-        if self.output_image_uri is not None and self.service_account_key_file is not None:
-            raise click.UsageError(
-                "--service-account-key-file doesn't go with --output-image-uri: the file isn't "
-                "seen in the container"
-            )
 
 
 def _options(function: Callable[P, R]) -> Callable[P, R]:

@@ -15,7 +15,7 @@ from footplate.domain.names import GcsUri
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from footplate.cli.jobs.local_run import LocalRun
+    from footplate.cli.local_runs.options import LocalRun
     from footplate.client.service import Service
     from footplate.domain.names import JobName
     from footplate.wire.json_text import JsonObject

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
 from footplate.cli.group import Entry, Group
+from footplate.cli.local_runs.options import LocalTrain
 from footplate.cli.option_values import UserArgsCommand, gathered, offered
 
 if TYPE_CHECKING:
@@ -17,21 +17,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _COUNT = click.IntRange(min=0)
-
-
-@dataclass(frozen=True)
-class LocalTrain:
-    """What they say; counts that are None are gcloud's."""
-
-    module_name: str
-    package_path: str
-    job_dir: str | None
-    runtime_version: str | None
-    python_version: str | None
-    distributed: bool
-    worker_count: int | None
-    parameter_server_count: int | None
-    evaluator_count: int | None
 
 
 def _options(function: Callable[P, R]) -> Callable[P, R]:

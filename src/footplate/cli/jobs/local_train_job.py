@@ -25,7 +25,7 @@ from footplate.domain.names import GcsUri
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from footplate.cli.jobs.local_train import LocalTrain
+    from footplate.cli.local_runs.options import LocalTrain
     from footplate.cli.packaging.archive import Archive
     from footplate.client.service import Service
     from footplate.domain.names import JobName

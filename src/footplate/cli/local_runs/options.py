@@ -1,0 +1,48 @@
+"""What the options of ``local-run`` and ``local train`` say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import click
+
+
+@dataclass(frozen=True)
+class LocalRun:
+    """What they say. Raises click.UsageError: not of one program."""
+
+    executor_image_uri: str
+    local_package_path: str
+    script: str | None
+    python_module: str | None
+    requirements: list[str]
+    extra_packages: list[str]
+    extra_dirs: list[str]
+    gpu: bool
+    service_account_key_file: str | None
+    """An absolute path."""
+    output_image_uri: str | None
+
+    def __post_init__(self) -> None:
+        if (self.script is None) == (self.python_module is None):
+            raise click.UsageError("give either --script or --python-module")
+        if self.output_image_uri is not None and self.service_account_key_file is not None:
+            raise click.UsageError(
+                "--service-account-key-file doesn't go with --output-image-uri: the file isn't "
+                "seen in the container"
+            )
+
+
+@dataclass(frozen=True)
+class LocalTrain:
+    """What they say; counts that are None are gcloud's."""
+
+    module_name: str
+    package_path: str
+    job_dir: str | None
+    runtime_version: str | None
+    python_version: str | None
+    distributed: bool
+    worker_count: int | None
+    parameter_server_count: int | None
+    evaluator_count: int | None
