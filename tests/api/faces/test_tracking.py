@@ -107,12 +107,12 @@ def test_nodes(http: httpx.Client, kind: str, version: str) -> None:
     }
     made = http.post(f"{url}?{kind[:-1]}Id=n-1", json={**fields, "name": "x", "etag": "7"}).json()
     assert {key: made[key] for key in fields} == fields
-    assert (made["name"], made["etag"]) == (f"{STORE}/{kind}/n-1", "1")
+    assert (made["name"], made["etag"]) == (f"{STORE}/{kind}/n-1", "0000000001")
     assert http.get(f"{url}/n-1").json() == made
     assert http.get(f"{url}?filter=schema_title=system.X").json() == {kind: [made]}
     assert http.get(f"{url}?filter=schema_title=other").json() == {}
     changed = http.patch(f"{url}/n-1", json={**made, "metadata": {"z": "y"}}).json()
-    assert (changed["metadata"], changed["etag"]) == ({"z": "y"}, "2")
+    assert (changed["metadata"], changed["etag"]) == ({"z": "y"}, "0000000002")
     assert changed["displayName"] == "n"
     stale = http.patch(f"{url}/n-1", json=made)
     assert (stale.status_code, error(stale)[0]) == (409, "ABORTED")

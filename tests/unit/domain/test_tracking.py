@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -85,9 +87,14 @@ def test_a_patch_sets_and_removes_fields() -> None:
 
 def test_an_earlier_etag_is_refused() -> None:
     check_etag(CONTEXT, None)
-    check_etag(CONTEXT, "1")
-    with pytest.raises(Aborted, match="etag: '0' given"):
-        check_etag(CONTEXT, "0")
+    check_etag(CONTEXT, CONTEXT.etag)
+    later = replace(CONTEXT, version=10)
+    sdk = r"Specified Context `etag`: `(\d+)` does not match server `etag`: `(\d+)`"
+    with pytest.raises(Aborted, match=f"^{sdk}") as raised:
+        check_etag(later, CONTEXT.etag)
+    found = re.match(sdk, raised.value.message)
+    assert found is not None
+    assert found[1] < found[2]
 
 
 @pytest.mark.parametrize(

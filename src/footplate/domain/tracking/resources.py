@@ -29,6 +29,7 @@ Fields = Mapping[str, object]
 """By the names of the API, as JSON has them."""
 DISPLAY_NAME = "displayName"
 DEFAULT = "isDefault"
+_SINGULAR = {CONTEXTS: "Context", ARTIFACTS: "Artifact", EXECUTIONS: "Execution"}
 _UNIQUE = frozenset({RUNS, TIME_SERIES})
 """Of these no two in one collection have the same display name."""
 
@@ -43,6 +44,11 @@ class Resource:
     update_time: datetime
     fields: Fields = field(default_factory=dict)
     version: int = 1
+
+    @property
+    def etag(self) -> str:
+        """Of fixed width: the SDK compares etags as texts, to see which one is newer."""
+        return f"{self.version:010}"
 
     def text(self, name: str) -> str:
         """A field; empty where it isn't given."""
@@ -99,11 +105,15 @@ def check_link(link: Link, at: str) -> None:
 
 
 def check_etag(resource: Resource, etag: str | None) -> None:
-    """Raises Aborted: the caller read an earlier version of it."""
-    if etag and etag != str(resource.version):
+    """Raises Aborted: the caller read an earlier version of it.
+
+    The Vertex SDK knows the error by the beginning of its text: it reads again and retries.
+    """
+    if etag and etag != resource.etag:
+        kind = _SINGULAR.get(resource.name.kind, "resource")
         raise Aborted(
-            f"etag: {etag[:80]!r} given, and {resource.name} is at {str(resource.version)!r}: "
-            "read it again, then change it"
+            f"Specified {kind} `etag`: `{etag[:80]}` does not match server `etag`: "
+            f"`{resource.etag}`: {resource.name} has changed; read it again, then change it"
         )
 
 

@@ -39,7 +39,7 @@ def resource_json(
     answer["createTime"] = format_time(resource.create_time)
     answer["updateTime"] = format_time(resource.update_time)
     if kind.collection != STORES:
-        answer["etag"] = str(resource.version)
+        answer["etag"] = resource.etag
     return answer
 
 
