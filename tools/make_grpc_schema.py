@@ -63,6 +63,9 @@ SERVICES = {
     ),
 }
 """What has a route over REST."""
+OTHERS = (("google.cloud.resourcemanager_v3", "google.cloud.resourcemanager.v3", "Projects"),)
+OTHER_METHODS = {"Projects": ("GetProject",)}
+"""Of other APIs: the package of the client, that of the API, the service."""
 MIXED_IN = {
     operations_pb2: (
         (
@@ -135,10 +138,17 @@ def make_schema() -> Document:
             for name in names:
                 path = f"/google.cloud.aiplatform.{version}.{service}/{name}"
                 request = getattr(package, f"{name}Request").pb().DESCRIPTOR
-                answer, rule = _published(version, service, name)
+                client = f"google.cloud.aiplatform_{version}"
+                answer, rule = _published(client, service, name)
                 methods[path] = _method(types, request, answer, *rule)
         for name in IN_OPERATIONS:
             types.add(getattr(package, name).pb().DESCRIPTOR)
+    for client, api, service in OTHERS:
+        package = importlib.import_module(f"{client}.types")
+        for name in OTHER_METHODS[service]:
+            request = getattr(package, f"{name}Request").pb().DESCRIPTOR
+            answer, rule = _published(client, service, name)
+            methods[f"/{api}.{service}/{name}"] = _method(types, request, answer, *rule)
     for module, rules in MIXED_IN.items():
         for service, name, *rule in rules:
             described = module.DESCRIPTOR.services_by_name[service].methods_by_name[name]
@@ -149,11 +159,11 @@ def make_schema() -> Document:
     return {"methods": methods, "messages": types.messages, "enums": types.enums}
 
 
-def _published(version: str, service: str, name: str) -> tuple[Any, tuple[str, str, str | None]]:
+def _published(client: str, service: str, name: str) -> tuple[Any, tuple[str, str, str | None]]:
     """What a method answers, and its first HTTP rule: verb, path, body."""
     snake = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
     package = re.sub(r"(?<!^)(?=[A-Z])", "_", service).lower()
-    transports = f"google.cloud.aiplatform_{version}.services.{package}.transports"
+    transports = f"{client}.services.{package}.transports"
     base = importlib.import_module(f"{transports}.rest_base")
     rules = getattr(getattr(base, f"_Base{service}RestTransport"), f"_Base{name}")
     rule = rules._get_http_options()[0]

@@ -127,6 +127,17 @@ def case_async_clients() -> None:
     assert _python(text) == ["[]"]
 
 
+def case_the_number_of_a_project_is_asked_for_over_grpc() -> None:
+    text = (
+        "from google.cloud import resourcemanager\n"
+        "from google.cloud.aiplatform.utils import resource_manager_utils as utils\n"
+        "client = resourcemanager.ProjectsClient()\n"
+        "print(client.transport.kind, client.get_project(name='projects/x').project_id)\n"
+        "print(utils.get_project_number('x'), utils.get_project_id('x'))"
+    )
+    assert _python(text) == ["grpc x", "x x"]
+
+
 def case_storage_by_its_own_name() -> None:
     text = (
         "import os; os.environ.pop('STORAGE_EMULATOR_HOST')\n"

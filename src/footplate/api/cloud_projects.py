@@ -1,7 +1,7 @@
 """What Google's clients ask of a project: its resource, policy and services, and for tokens.
 
 Every project exists, as everywhere in Footplate, and is open to everyone who reaches the service.
-It has no number, for which 0 stands.
+It has no number, for which 0 stands; in names, where clients go on with it, its id stands.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _project_v1(call: Call) -> JsonObject:
 def _project_v3(call: Call) -> JsonObject:
     project = _checked(call)
     return {
-        "name": f"projects/{_NUMBER}",
+        "name": f"projects/{project}",
         "projectId": project,
         "displayName": project,
         "state": "ACTIVE",

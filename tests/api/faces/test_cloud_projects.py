@@ -24,7 +24,9 @@ def test_a_project_is_described_by_both_versions(http: httpx.Client) -> None:
     assert (first["projectId"], first["lifecycleState"]) == ("demo", "ACTIVE")
     third = http.get("/v3/projects/demo").json()
     assert (third["projectId"], third["state"]) == ("demo", "ACTIVE")
-    assert third["name"] == f"projects/{first['projectNumber']}"
+    assert (
+        third["name"] == "projects/demo"
+    )  # clients take its end for the number, and go on with it
 
 
 def test_a_name_that_no_project_can_have_is_refused(http: httpx.Client) -> None:

@@ -44,6 +44,17 @@ def test_buckets(client: storage.Client) -> None:
     assert not made.exists()
 
 
+def test_policies_grant_what_everyone_has(bucket: storage.Bucket) -> None:
+    policy = bucket.get_iam_policy()
+    assert list(policy) == []
+    member = "serviceAccount:trainer@demo.iam.gserviceaccount.com"
+    policy["roles/storage.objectViewer"] = {member}
+    assert bucket.set_iam_policy(policy)["roles/storage.objectViewer"] == {member}
+    assert list(bucket.get_iam_policy()) == []
+    asked = ["storage.objects.get", "storage.buckets.delete"]
+    assert bucket.test_iam_permissions(asked) == asked
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_an_object_lives(bucket: storage.Bucket, name: str) -> None:
     blob = bucket.blob(name)

@@ -20,10 +20,12 @@ from footplate.domain.errors import FailedPrecondition, InvalidArgument, Violati
 from footplate.wire.json_text import describe
 
 if TYPE_CHECKING:
+    from pydantic import JsonValue
     from starlette.requests import Request
 
     from footplate.api.storage_v1.body import Body
     from footplate.ports.object_storage import ObjectStorage
+    from footplate.wire.json_text import JsonObject
 
 
 class BucketHandlers:
@@ -71,6 +73,34 @@ class BucketHandlers:
         self._buckets.bucket(request.path_params["bucket"])
         return JSONResponse({"kind": "storage#managedFolders"})
 
+    def policy(self, request: Request) -> Response:
+        """An empty one: everyone who reaches the service may use all buckets."""
+        return JSONResponse(self._policy(request, []))
+
+    def set_policy(self, request: Request, body: Body) -> Response:
+        """Grants nothing that isn't granted already, and is not kept."""
+        require_json(request)
+        bindings = body.json().get("bindings", [])
+        if not isinstance(bindings, list):
+            raise InvalidArgument.of((Violation("bindings", "a list is expected"),))
+        return JSONResponse(self._policy(request, bindings))
+
+    def permissions(self, request: Request) -> Response:
+        """All that are asked for."""
+        self._buckets.bucket(request.path_params["bucket"])
+        asked = request.query_params.getlist("permissions")
+        return JSONResponse({"kind": "storage#testIamPermissionsResponse", "permissions": asked})
+
+    def _policy(self, request: Request, bindings: JsonValue) -> JsonObject:
+        bucket = self._buckets.bucket(request.path_params["bucket"])
+        return {
+            "kind": "storage#policy",
+            "resourceId": f"projects/_/buckets/{bucket.name}",
+            "version": 1,
+            "etag": "CAE=",
+            "bindings": bindings,
+        }
+
     def delete(self, request: Request) -> Response:
         try:
             self._buckets.delete_bucket(request.path_params["bucket"])
@@ -98,6 +128,9 @@ def storage_routes(buckets: ObjectStorage, receiver: Receiver | None = None) -> 
         Route(_BUCKETS, receiving(bucket.create), methods=["POST"]),
         Route(_BUCKET, answering(bucket.get), methods=["GET"]),
         Route(_BUCKET, answering(bucket.delete), methods=["DELETE"]),
+        Route(f"{_BUCKET}/iam", answering(bucket.policy), methods=["GET"]),
+        Route(f"{_BUCKET}/iam", receiving(bucket.set_policy), methods=["PUT"]),
+        Route(f"{_BUCKET}/iam/testPermissions", answering(bucket.permissions), methods=["GET"]),
         Route(f"{_BUCKET}/storageLayout", answering(bucket.layout), methods=["GET"]),
         Route(f"{_BUCKET}/managedFolders", answering(bucket.managed_folders), methods=["GET"]),
         Route(_OBJECTS, answering(objects.list), methods=["GET"]),
