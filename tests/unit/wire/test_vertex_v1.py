@@ -107,6 +107,17 @@ def test_the_service_variables_and_the_directories() -> None:
     assert json.loads(spec.cluster_job)["workerPoolSpecs"] == [pool()]
 
 
+def test_an_experiment_and_its_run_are_variables() -> None:
+    context = "projects/demo/locations/us-central1/metadataStores/default/contexts/e"
+    run = f"{context}-run"
+    spec = spec_of(experiment=context, experimentRun=run)
+    assert spec.environment[2:] == (
+        ("AIP_EXPERIMENT_NAME", context),
+        ("AIP_EXPERIMENT_RUN_NAME", run),
+    )
+    assert spec_of(experimentRun=run).environment[2:] == ()
+
+
 def test_an_empty_pool_keeps_the_places_of_those_after_it() -> None:
     spec = spec_of(pool(), {}, pool(replicaCount=2), {})
     assert spec.replica_names() == ("workerpool0-0", "workerpool2-0", "workerpool2-1")

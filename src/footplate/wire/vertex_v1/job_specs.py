@@ -44,6 +44,7 @@ def job_spec(given: models.CustomJobSpec, location: Location, at: str = "jobSpec
         environment=(
             ("CLOUD_ML_PROJECT_ID", location.project),
             ("CLOUD_ML_REGION", location.location),
+            *_experiment(given),
         ),
         cluster_variables=_cluster_variables(pools),
         cluster_job=format_object(given.encode()),
@@ -51,6 +52,14 @@ def job_spec(given: models.CustomJobSpec, location: Location, at: str = "jobSpec
         network=given.network or None,
         web_access=bool(given.enable_web_access),
     )
+
+
+def _experiment(given: models.CustomJobSpec) -> Iterator[tuple[str, str]]:
+    """What the Vertex SDK logs to in a program that names no experiment."""
+    if given.experiment:
+        yield "AIP_EXPERIMENT_NAME", given.experiment
+        if given.experiment_run:
+            yield "AIP_EXPERIMENT_RUN_NAME", given.experiment_run
 
 
 def _pools(given: Sequence[models.WorkerPoolSpec], at: str) -> Iterator[WorkerPool]:

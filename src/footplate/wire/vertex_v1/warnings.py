@@ -30,8 +30,6 @@ _WITHOUT_EFFECT = (
     "reserved_ip_ranges",
     "persistent_resource_id",
     "enable_dashboard_access",
-    "experiment",
-    "experiment_run",
     "protected_artifact_location_id",
     "models",
     "psc_interface_config",
