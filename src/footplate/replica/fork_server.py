@@ -86,15 +86,16 @@ def main() -> int:
 
 def load() -> Callable[[str], int]:
     """Import all that supervisors, and what they fork, usually need: its pages are shared."""
+    import ctypes
     import encodings.ascii
 
     from footplate.replica import rendezvous, run
-    from footplate.replica.isolation import cgroup_hierarchies, mount_namespace, procfs, syscalls
+    from footplate.replica.isolation import cgroup_hierarchies, mount_namespace, procfs
     from footplate.replica.metrics import watcher
 
     procfs.boot_id()  # is remembered, as is
     cgroup_hierarchies.find_hierarchies()
-    del encodings, rendezvous, cgroup_hierarchies, syscalls, procfs, mount_namespace, watcher
+    del ctypes, encodings, rendezvous, cgroup_hierarchies, procfs, mount_namespace, watcher
     host = dict(os.environ)  # Python decodes each variable whenever it is asked for
     return lambda home: run.supervise(home, host)
 

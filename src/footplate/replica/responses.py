@@ -9,6 +9,7 @@ import time
 
 from footplate.replica.control_requests import CONTROL_REQUESTS_PATH
 from footplate.replica.http_client import Connection, Refused, ServerUnavailable
+from footplate.replica.isolation import syscalls
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ _BACKOFF_S = 0.2
 
 def begin() -> None:
     """Go when the supervisor does, however it dies."""
-    from footplate.replica.isolation import syscalls  # where there is such a call: ctypes
-
     supervisor = os.getppid()
     try:
         syscalls.die_with_parent(signal.SIGKILL)

@@ -14,7 +14,7 @@ import time
 
 from footplate.replica.container.engine_api import Engine, EngineError, EngineGone
 from footplate.replica.container.runner import Runner
-from footplate.replica.isolation import levels
+from footplate.replica.isolation import levels, syscalls
 from footplate.replica.isolation.containment import KILL_TIMEOUT_S, Child, Containment, ProcessSet
 from footplate.replica.isolation.procfs import Process, find_below, is_alive, kill
 from footplate.replica.isolation.spawn import begin_session, close_all_but, spawn
@@ -76,8 +76,6 @@ class EngineContainment(Containment):
         parent = os.getpid()
 
         def body(ready: int) -> None:
-            from footplate.replica.isolation import syscalls  # in children only: it costs memory
-
             close_all_but({ready, stdout, stderr, status.writing})
             syscalls.die_with_parent(signal.SIGKILL)
             if os.getppid() != parent:

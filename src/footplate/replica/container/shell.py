@@ -11,6 +11,7 @@ import signal
 import socket
 
 from footplate.replica.container.engine_api import Attachment, Engine, EngineError, EngineGone
+from footplate.replica.isolation import syscalls
 from footplate.replica.isolation.containment import Unavailable
 from footplate.replica.isolation.procfs import Process, boot_id, is_alive
 from footplate.replica.isolation.spawn import close_all_but, spawn
@@ -151,8 +152,6 @@ def _fork(body: Callable[[], None], *kept: int) -> int:
     parent = os.getpid()
 
     def run(ready: int) -> None:
-        from footplate.replica.isolation import syscalls  # in children only: it costs memory
-
         close_all_but({ready, *kept})
         syscalls.die_with_parent(signal.SIGKILL)
         if os.getppid() != parent:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
+from footplate.replica.isolation import syscalls
 from footplate.replica.realpath import find_real
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -49,8 +50,6 @@ class HiddenPaths:
 
         Raises OSError.
         """
-        from footplate.replica.isolation import syscalls  # in children only: it costs memory
-
         for path in self.hidden:
             os.makedirs(path, exist_ok=True)  # a private /tmp doesn't have it
             self._cover(host, path)
@@ -63,8 +62,6 @@ class HiddenPaths:
 
     def _cover(self, host: str, path: str) -> None:
         """By a file system in memory: to make directories, and remove them, costs nothing there."""
-        from footplate.replica.isolation import syscalls  # in children only: it costs memory
-
         try:
             syscalls.mount("tmpfs", path, syscalls.MS_NOSUID_NODEV_NOEXEC, "tmpfs", "mode=755")
         except OSError:
@@ -111,8 +108,6 @@ def find_hidden(paths: Iterable[object]) -> list[str]:
 
 
 def _show(host: str, path: str) -> None:
-    from footplate.replica.isolation import syscalls  # in children only: it costs memory
-
     os.makedirs(path, exist_ok=True)
     syscalls.mount(host + path, path, syscalls.MS_BIND | syscalls.MS_REC)
 

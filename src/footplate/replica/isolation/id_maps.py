@@ -10,6 +10,7 @@ import os
 import signal
 
 from footplate.replica.file_io import write_text
+from footplate.replica.isolation import syscalls
 from footplate.replica.isolation.spawn import SpawnFailed, close_all_but, fork
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -58,8 +59,6 @@ def open_map(user: User) -> int:
     """
 
     def body(ready: int) -> None:
-        from footplate.replica.isolation import syscalls  # in children only: it costs memory
-
         close_all_but({ready})
         syscalls.die_with_parent(signal.SIGKILL)
         syscalls.unshare(syscalls.CLONE_NEWUSER)

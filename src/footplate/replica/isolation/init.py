@@ -19,6 +19,7 @@ import socket
 import sys
 
 from footplate.replica.file_io import write_text
+from footplate.replica.isolation import syscalls
 from footplate.replica.isolation.init_protocol import InitConfig
 from footplate.replica.isolation.procfs import Process, find
 from footplate.replica.isolation.spawn import (
@@ -138,7 +139,6 @@ def _begin(supervisor: int, ready: int, leash: int) -> None:
 
     Whether that has died before it could be told of the death, the leash tells.
     """
-    from footplate.replica.isolation import syscalls  # in children only: it costs memory
     from footplate.replica.isolation.mount_namespace import leave_host
 
     gc.disable()
@@ -154,7 +154,6 @@ def _keep(supervisor: int, ready: int, leash: int) -> None:
 
     It shares init's mounts, so that it can't look into /proc once init has begun.
     """
-    from footplate.replica.isolation import syscalls  # in children only: it costs memory
     from footplate.replica.isolation.mount_namespace import leave_host
 
     gc.disable()
@@ -177,8 +176,6 @@ def _keep(supervisor: int, ready: int, leash: int) -> None:
 
 def _live(supervisor: int, ready: int, leash: int) -> None:
     """Init: show the namespace in /proc, start the program, reap until it ends."""
-    from footplate.replica.isolation import syscalls  # in children only: it costs memory
-
     wake_end, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -224,8 +221,6 @@ def _start(order: InitConfig) -> int:
 
 def _show_inside(view: MountNamespace | None) -> None:
     """For all in the mount namespace."""
-    from footplate.replica.isolation import syscalls  # in children only: it costs memory
-
     if view is not None:
         view.enter(fresh_proc=True)
         view.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from footplate.replica.isolation import syscalls
 from footplate.replica.isolation.hidden_paths import HiddenPaths
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -100,8 +101,6 @@ class MountNamespace:
 
         Raises OSError.
         """
-        from footplate.replica.isolation import syscalls  # in children only: it costs memory
-
         syscalls.mount("none", "/", syscalls.MS_REC | syscalls.MS_SLAVE)
         syscalls.mount(self.root, self.root, syscalls.MS_BIND)
         host = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -116,8 +115,6 @@ class MountNamespace:
         os.chdir("/")
 
     def _fill(self, *, fresh_proc: bool) -> None:
-        from footplate.replica.isolation import syscalls  # in children only: it costs memory
-
         places = {"tmp": self.tmp, "gcs": self.buckets, "proc": fresh_proc}
         special = {name for name, given in places.items() if given}
         with os.scandir(_HOST) as entries:
@@ -145,8 +142,6 @@ class MountNamespace:
 
     def _fill_buckets(self, single: Sequence[str]) -> None:
         """In memory, so that nothing of it stays in the root."""
-        from footplate.replica.isolation import syscalls  # in children only: it costs memory
-
         os.makedirs(_BUCKETS, exist_ok=True)
         syscalls.mount("tmpfs", _BUCKETS, syscalls.MS_NOSUID_NODEV_NOEXEC, "tmpfs", "mode=755")
         for path in single:
@@ -158,8 +153,6 @@ class MountNamespace:
         return self.id_map >= 0 and path in self.mapped
 
     def _show_mapped(self) -> None:
-        from footplate.replica.isolation import syscalls  # in children only: it costs memory
-
         if self.id_map < 0:
             return
         for path in self.mapped:
@@ -173,8 +166,6 @@ class MountNamespace:
             syscalls.mount_mapped(_HOST + self.buckets, "/gcs", self.id_map)
 
     def _seal_records(self) -> None:
-        from footplate.replica.isolation import syscalls  # in children only: it costs memory
-
         places = [self.records] if self.records else []
         if places and self.buckets:
             places.append("/gcs" + self.records.removeprefix(self.buckets))
@@ -198,8 +189,6 @@ class MountNamespace:
 
     def _fill_queues(self) -> None:
         """The message queues of the IPC namespace, or none."""
-        from footplate.replica.isolation import syscalls  # in children only: it costs memory
-
         try:
             syscalls.mount("mqueue", _QUEUES, syscalls.MS_NOSUID_NODEV_NOEXEC, "mqueue")
         except OSError:
@@ -207,8 +196,6 @@ class MountNamespace:
 
     def _cover(self, place: str) -> None:
         """By an empty file system in memory; where there can be none by our ``tmp``, if any."""
-        from footplate.replica.isolation import syscalls  # in children only: it costs memory
-
         size = f",size={self.memory_bytes}" if self.memory_bytes else ""
         try:
             syscalls.mount("tmpfs", place, syscalls.MS_NOSUID_NODEV, "tmpfs", f"mode=1777{size}")
@@ -229,8 +216,6 @@ def leave_host(flags: int = 0) -> None:
 
     Raises OSError.
     """
-    from footplate.replica.isolation import syscalls  # in children only: it costs memory
-
     user, group = os.geteuid(), os.getegid()
     flags |= syscalls.CLONE_NEWNS | (syscalls.CLONE_NEWIPC if os.path.exists(_OWN_IPC) else 0)
     try:
@@ -248,8 +233,6 @@ def _is_directory(place: str) -> bool:
 
 def _show_entry(entry: os.DirEntry[str]) -> None:
     """As ``_show``, for one of the host's root, whose place is mostly there already."""
-    from footplate.replica.isolation import syscalls  # in children only: it costs memory
-
     target = "/" + entry.name
     if entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False):
         try:
@@ -262,8 +245,6 @@ def _show_entry(entry: os.DirEntry[str]) -> None:
 
 def _show(source: str, target: str) -> None:
     """Make ``source`` appear at ``target``, with all that is mounted below it."""
-    from footplate.replica.isolation import syscalls  # in children only: it costs memory
-
     if os.path.islink(source):
         if not os.path.lexists(target):
             os.symlink(os.readlink(source), target)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 
+from footplate.replica.isolation import syscalls
 from footplate.replica.isolation.containment import Unavailable
 from footplate.replica.isolation.procfs import Process, boot_id, find, find_all, is_alive
 
@@ -57,8 +58,6 @@ class Entry:
 
         Raises OSError, Unavailable.
         """
-        from footplate.replica.isolation import syscalls  # in children only: it costs memory
-
         for group in self._groups:
             with open(os.path.join(group, "cgroup.procs"), "w", encoding="ascii") as file:
                 file.write("0")

@@ -7,6 +7,7 @@ import signal
 import sys
 
 from footplate.replica.file_io import read_text, write_text
+from footplate.replica.isolation import syscalls
 from footplate.replica.isolation.users import EffectiveUser, become
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -159,8 +160,6 @@ def _read_all(descriptor: int) -> bytes:
 def execute(launch: Launch) -> None:
     """Become the program; never returns."""
     if launch.network is not None:
-        from footplate.replica.isolation import syscalls  # in children only: it costs memory
-
         syscalls.enter_network(launch.network)
     launch.own_output()
     _limit(launch)
@@ -183,8 +182,6 @@ def fork_child(launch: Launch) -> int:
     Raises OSError.
     """
     if launch.network is not None:
-        from footplate.replica.isolation import syscalls  # in children only: it costs memory
-
         syscalls.enter_network(launch.network)
     os.chdir(launch.cwd)
     os.environ["PATH"] = launch.environment.get("PATH", os.defpath)  # it is looked for there
@@ -202,8 +199,6 @@ def fork_child(launch: Launch) -> int:
 
 
 def _limit(launch: Launch) -> None:
-    from footplate.replica.isolation import syscalls  # in children only: it costs memory
-
     syscalls.limit_resources(launch.processes)
     if launch.user is None and os.geteuid() != 0 and not launch.trusted:
         try:

@@ -1,16 +1,19 @@
 """System calls that Python does not wrap, and the limits that programs inherit.
 
-ctypes costs 0.7 MB: this module is for forked children, and for the one containment mode that needs
-it.
+ctypes is loaded by the first call: it costs 0.7 MB, which most supervisors save. Their forked
+children make these calls.
 """
 
 from __future__ import annotations
 
-import ctypes
-import functools
 import os
 import resource
 import struct
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    import ctypes
+    from types import ModuleType
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWIPC = 0x08000000
@@ -72,7 +75,7 @@ def mount(source: str, target: str, flags: int, kind: str | None = None, data: s
         os.fsencode(source),
         os.fsencode(target),
         None if kind is None else kind.encode(),
-        ctypes.c_ulong(flags),
+        _ctypes().c_ulong(flags),
         data.encode() or None,
     )
     if failure:  # the words are only wanted then: there are thirty of these for each program
@@ -143,7 +146,7 @@ def mount_mapped(source: str, target: str, id_map: int) -> None:
     try:
         attributes = struct.pack("=QQQQ", _MOUNT_ATTR_IDMAP, 0, 0, id_map)
         flags = _AT_EMPTY_PATH | _AT_RECURSIVE
-        size = ctypes.c_size_t(len(attributes))
+        size = _ctypes().c_size_t(len(attributes))
         failure = _libc().syscall(_MOUNT_SETATTR, tree, b"", flags, attributes, size)
         _check(failure, f"mount_setattr {target}")
         place = _AT_FDCWD, os.fsencode(target)
@@ -158,12 +161,23 @@ def become_subreaper() -> None:
     _check(_libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl")
 
 
-@functools.lru_cache(maxsize=None)
 def _libc() -> ctypes.CDLL:
-    return ctypes.CDLL(None, use_errno=True)
+    if not _LIBRARIES:
+        _LIBRARIES.append(_ctypes().CDLL(None, use_errno=True))
+    return _LIBRARIES[0]
+
+
+_LIBRARIES: list[ctypes.CDLL] = []
+"""The C library, once it has been loaded. (A cache of functools would cost memory.)"""
+
+
+def _ctypes() -> ModuleType:
+    import ctypes  # here: see above
+
+    return ctypes
 
 
 def _check(failure: int, what: str) -> None:
     if failure:
-        number = ctypes.get_errno()
+        number = _ctypes().get_errno()
         raise OSError(number, f"{what}: {os.strerror(number)}")

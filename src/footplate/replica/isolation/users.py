@@ -11,6 +11,8 @@ from __future__ import annotations
 import os
 import socket
 
+from footplate.replica.isolation import syscalls
+
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any, Iterator, Sequence
@@ -101,8 +103,6 @@ def _find_devices() -> Iterator[str]:
 
 def become(user: User) -> None:
     """Turn this process into one of the user's, for good. Raises OSError."""
-    from footplate.replica.isolation import syscalls  # in children only: it costs memory
-
     syscalls.forgo_new_privileges()
     os.setgroups(user.groups)
     os.setresgid(user.gid, user.gid, user.gid)
@@ -121,8 +121,6 @@ class EffectiveUser:
         self._user = user
 
     def __enter__(self) -> None:
-        from footplate.replica.isolation import syscalls  # in children only: it costs memory
-
         syscalls.forgo_new_privileges()
         os.setgroups(self._user.groups)
         os.setresgid(self._user.gid, self._user.gid, 0)

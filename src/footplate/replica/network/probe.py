@@ -7,6 +7,7 @@ import os
 import socket
 import sys
 
+from footplate.replica.isolation import syscalls
 from footplate.replica.network.addresses import BRIDGE, OWN, PORT
 from footplate.replica.network.replica_network import NetworkUnavailable, ReplicaNetwork
 
@@ -54,8 +55,6 @@ def _try() -> list[str]:
 
 def _call(called: ReplicaNetwork, calling: ReplicaNetwork) -> None:
     """A socket stays in the namespace in which it was made. Raises NetworkUnavailable."""
-    from footplate.replica.isolation import syscalls
-
     own = os.open(OWN, os.O_RDONLY | os.O_CLOEXEC)
     try:
         syscalls.enter_network(called.descriptor)
