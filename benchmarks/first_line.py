@@ -1,10 +1,13 @@
 """From submit to the first line, with a cached environment.
 
-Peers: a bare process of the same program, and Slurm, until the line is in the file of its output.
+Peers: a bare process of the same program, Slurm, until the line is in the file of its output, and
+a service that isolates programs as little as it can. All take turns, so that each round is a
+comparison.
 """
 
 from __future__ import annotations
 
+import os
 import statistics
 import subprocess
 import sys
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from footplate.client.service import Service
 
 ROUNDS = 20
+OPEN = {"isolation": "best-effort", "allow_root": "true", "shared_buckets": "true"}
+"""Programs with the user and the processes of the service, and all buckets."""
 PRINT = "print('hello', flush=True)"
 
 
@@ -46,23 +51,43 @@ def bare_process() -> float:
 
 
 def main() -> None:
-    with service() as (_, client), slurm() as peer:
+    load = os.getloadavg()[0]
+    with service() as (_, client), service(**OPEN) as (_, without), slurm() as peer:
         through_footplate(client)  # builds the environment
+        through_footplate(without)
         through_slurm(peer)
         rounds = [
-            (through_footplate(client), bare_process(), through_slurm(peer)) for _ in range(ROUNDS)
+            (
+                through_footplate(client),
+                through_footplate(without),
+                bare_process(),
+                through_slurm(peer),
+            )
+            for _ in range(ROUNDS)
         ]
-    ours, bare, slurms = (statistics.median(times) for times in zip(*rounds, strict=True))
-    over = statistics.median(a - b for a, b, _ in rounds)
-    ratio = statistics.median(a / b for a, b, _ in rounds)
-    to_slurm = statistics.median(a / c for a, _, c in rounds)
+    ours, opened, bare, slurms = (statistics.median(times) for times in zip(*rounds, strict=True))
+    later = [(a - b) * 1000 for a, b, _, _ in rounds]
+    by_isolation = statistics.median(a / b for a, b, _, _ in rounds)
+    over = statistics.median(a - c for a, _, c, _ in rounds)
+    ratio = statistics.median(a / c for a, _, c, _ in rounds)
+    to_slurm = statistics.median(a / d for a, _, _, d in rounds)
     print("| | |\n|---|---|")
+    print(f"| load before and after | {load:.1f}, {os.getloadavg()[0]:.1f} |")
     print(f"| submit to first line | {ours * 1000:.0f} ms |")
+    print(f"| the same without isolation | {opened * 1000:.0f} ms |")
+    print(f"| later by isolation | {describe(later)} |")
+    print(f"| ratio to without isolation | {by_isolation:.2f} |")
     print(f"| bare python process | {bare * 1000:.0f} ms |")
     print(f"| over bare | {over * 1000:.0f} ms |")
     print(f"| ratio to bare | {ratio:.1f} |")
     print(f"| sbatch to first line | {slurms * 1000:.0f} ms |")
     print(f"| ratio to sbatch | {to_slurm:.2f} |")
+
+
+def describe(differences_ms: list[float]) -> str:
+    """Their median, and the quartiles."""
+    first, middle, third = statistics.quantiles(differences_ms, n=4)
+    return f"{middle:.1f} ms ({first:.1f} to {third:.1f})"
 
 
 if __name__ == "__main__":
