@@ -13,7 +13,7 @@ import pytest
 
 from footplate.replica.isolation import levels, mode_selection
 from tests.hostile import program, shared_files
-from tests.hostile.conftest import USERS, needs_root, skip_if_unprepared
+from tests.hostile.conftest import NOBODY, USERS, needs_root, skip_if_unprepared
 from tests.support.supervisor_process import Supervised, command_task
 
 if TYPE_CHECKING:
@@ -120,6 +120,13 @@ def test_a_program_gets_nothing(attack: Attack, containment_mode: str) -> None:
     assert "the program runs as user" in said
     check(replica, got, alone=True)
     assert replica.api.lines("stderr") == []
+
+
+@needs_root
+def test_a_program_of_a_named_user_gets_nothing(attack: Attack) -> None:
+    replica, got = attack(isolation="auto", program_users=[NOBODY, NOBODY, "nobody"])
+    assert levels.NAMED_USER.missing in " ".join(replica.api.events("ISOLATION"))
+    check(replica, got, alone=False)
 
 
 @pytest.mark.parametrize("containment_mode", mode_selection.CONTAINMENT_MODES)
