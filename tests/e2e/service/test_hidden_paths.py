@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.e2e.service.conftest import CACHE
+from tests.e2e.service.conftest import BUCKET, CACHE
 
 if TYPE_CHECKING:
     from tests.e2e.service.conftest import Context
@@ -39,6 +39,7 @@ while stay:
     time.sleep(1)
 """
 SETUP = """
+import os
 from setuptools import find_packages, setup
 try:
     seen = open({secret!r}, "rb").read()
@@ -48,7 +49,7 @@ try:
     open({planted!r}, "w").close()
 except OSError as error:
     written = error.strerror
-told = f"{{seen}}; {{written}}"
+told = f"{{seen}}; {{written}}; {{os.listdir('/gcs')}}"
 setup(name="trainer", version="0.1.0", packages=find_packages(), description=told)
 """
 MISSING = "No such file or directory"
@@ -68,7 +69,7 @@ def test_programs_and_shells_see_nothing_of_the_service(context: Context) -> Non
         [str(p.parent) for p in data.glob("replicas/*/*/work")],
         [],
     )
-    assert found.pop("setup.py") == f"{MISSING}; {SEALED}"
+    assert found.pop("setup.py") == f"{MISSING}; {SEALED}; ['{BUCKET}']"
     assert set(found.values()) == {MISSING}
     assert (context.out(name) / "model").read_text() == "m"
 

@@ -8,7 +8,7 @@ import re
 import stat
 import sys
 
-from footplate.replica.bucket_directories import find_buckets
+from footplate.replica.bucket_directories import find_buckets, find_single
 from footplate.replica.environment.cache import KINDS
 from footplate.replica.filesystem_view import find_outermost
 from footplate.replica.isolation import mode_selection, pid_namespace
@@ -159,8 +159,9 @@ def isolate_build(
     kept = [path for top in WRITABLE for path in find_outermost(used, top)]
     kept = [path for path in kept if not is_below(path, hidden)]  # the path mask shows them
     tmp = "" if _HOST_TMP in kept else os.path.realpath(build_isolation.tmp)
-    view = MountNamespace(os.path.realpath(root), tmp, "", kept)
-    view.records = find_records(whole[0]) if whole and usable == whole else ""
+    view = MountNamespace(os.path.realpath(root), tmp, whole[0] if whole else "", kept)
+    view.single = find_single(task, usable) if whole else None
+    view.records = find_records(whole[0]) if whole and view.single is None else ""
     view.hidden_paths = HiddenPaths(os.path.realpath(cover), hidden, shown, caches)
     unmapped, fault = try_mapped(view, user, usable, mode_selection.find_fault)
     if fault and closed:
