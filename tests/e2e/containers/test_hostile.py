@@ -159,8 +159,8 @@ time.sleep(600)
 
 def test_a_full_disk_ends_its_own_job_only(limited: ContainerContext) -> None:
     """What is in the working directory and in /tmp counts together."""
-    if shutil.disk_usage(limited.service.data_dir).free < 30 << 30:
-        pytest.skip("needs 30 GB of disk, of which it takes 12")
+    if shutil.disk_usage(limited.service.data_dir).free < 40 << 30:
+        pytest.skip("needs 40 GB of disk, of which it takes 12")
     other = begin_another(limited)
     name = run_limited(limited, FILL, diskSpec={"bootDiskSizeGb": 10})
     message = limited.wait_for(name, State.FAILED).error_message

@@ -121,8 +121,8 @@ time.sleep(600)
 
 
 def test_a_package_whose_build_takes_too_much_disk_is_ended(limiting: Context) -> None:
-    if shutil.disk_usage(limiting.service.data_dir).free < 30 << 30:
-        pytest.skip("needs 30 GB of disk, of which it takes 12")
+    if shutil.disk_usage(limiting.service.data_dir).free < 40 << 30:
+        pytest.skip("needs 40 GB of disk, of which it takes 12")
     disk = {"masterConfig": {"diskConfig": {"bootDiskSizeGb": 10}}}
     name = limiting.submit("print('never')", setup=FILL, **SMALL, **disk)
 
