@@ -57,7 +57,7 @@ def test_the_service_follows_no_link(context: Context) -> None:
             write_all(client.storage)
     end.touch()
     context.wait_for(name, State.SUCCEEDED)
-    context.until(lambda: not list(data.glob("replicas/*/*/work")))
+    context.until(lambda: not list(data.glob("replicas/[!.]*/*/work")))
     assert (data / "secret").read_bytes() == secret
     assert {path.name for path in data.iterdir()} >= before
     assert not (data / "planted").exists()

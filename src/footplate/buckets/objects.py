@@ -139,10 +139,13 @@ class Objects:
             state, record, file = self._open_locked(bucket, name)
             file.close()
             _check(conditions, _info(bucket, name, state, record))
-            with safe_path.directory(self.folder(bucket), path.parents) as parent:
-                if not path.directory:
-                    os.unlink(path.last, dir_fd=parent)
-                    os.fsync(parent)
+            try:
+                with safe_path.directory(self.folder(bucket), path.parents) as parent:
+                    if not path.directory:
+                        os.unlink(path.last, dir_fd=parent)
+                        os.fsync(parent)
+            except (FileNotFoundError, NotADirectoryError, IsADirectoryError):  # a program's work
+                raise _missing(bucket, name) from None
             self._records.drop(bucket, name)
             parts = path.parts if path.directory else path.parents
             remove_empty_directories(self.folder(bucket), parts, self._has_placeholder(bucket))
@@ -220,7 +223,7 @@ class Objects:
     def _file(self, bucket: str, name: str) -> tuple[FileState, BinaryIO]:
         """What lies there; a directory is an object only if it has a record."""
         folder, path = self.folder(bucket), parse_object_name(name)
-        missing = NotFound(f"object {name!r} is not there in bucket {bucket!r}")
+        missing = _missing(bucket, name)
         try:
             if not path.directory:
                 file = os.fdopen(safe_path.open_file(folder, path.parts), "rb")
@@ -299,6 +302,10 @@ def _info(bucket: str, name: str, state: FileState, record: Record) -> ObjectInf
         md5=record.md5,
         headers=record.headers,
     )
+
+
+def _missing(bucket: str, name: str) -> NotFound:
+    return NotFound(f"object {name!r} is not there in bucket {bucket!r}")
 
 
 def _check(conditions: Conditions, current: ObjectInfo | None) -> None:

@@ -8,7 +8,7 @@ import sqlite3
 import stat
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,6 +18,7 @@ import pytest
 
 from footplate.buckets.file_state import FileState
 from footplate.buckets.folder_buckets import FolderBuckets
+from footplate.buckets.objects import Objects
 from footplate.domain.errors import (
     Aborted,
     AlreadyExists,
@@ -428,6 +429,42 @@ def test_programs_that_remove_folders_meanwhile(buckets: FolderBuckets, folder: 
         thread.join()
     buckets.write("stage", "d/e/last", [b"x"])
     assert "d/e/last" in names(buckets)
+
+
+def become_link(folder: Path) -> None:
+    (folder / "d").rename(folder / "aside")
+    (folder / "d").symlink_to("aside")
+
+
+def become_file(folder: Path) -> None:
+    (folder / "d").rename(folder / "aside")
+    (folder / "d").touch()
+
+
+def become_directory(folder: Path) -> None:
+    (folder / "d" / "x").unlink()
+    (folder / "d" / "x").mkdir()
+
+
+@pytest.mark.parametrize("change", [become_link, become_file, become_directory])
+def test_what_a_program_replaces_while_it_is_deleted_is_not_there(
+    buckets: FolderBuckets,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    change: Callable[[Path], None],
+) -> None:
+    buckets.write("stage", "d/x", [b"x"])
+    find = Objects._open_locked
+
+    def find_and_change(objects: Objects, bucket: str, name: str) -> object:
+        found = find(objects, bucket, name)
+        change(folder)
+        return found
+
+    monkeypatch.setattr(Objects, "_open_locked", find_and_change)
+    with pytest.raises(NotFound, match="object 'd/x' is not there in bucket 'stage'"):
+        buckets.delete("stage", "d/x")
+    assert sorted(path.name for path in folder.rglob("x")) == ["x"]
 
 
 def test_a_prefix_without_objects_is_no_directory(buckets: FolderBuckets, folder: Path) -> None:
