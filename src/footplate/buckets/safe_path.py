@@ -6,6 +6,7 @@ first and opened afterwards could have become another one in between.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import stat
@@ -151,7 +152,12 @@ def _open_regular(name: str, parent: int) -> int:
 
 def _end_of_link(root: Path, parts: Sequence[str]) -> tuple[str, ...]:
     """Where a link ends; what it says is only believed once opened without links."""
-    end = Path(os.path.realpath(root.joinpath(*parts)))
+    try:
+        end = Path(os.path.realpath(root.joinpath(*parts)))
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        raise FileNotFoundError(f"{parts[-1]!r} was a link a moment ago") from error
     if not end.is_relative_to(root) or end == root:
         raise FileNotFoundError(f"{parts[-1]!r} is a link out of its bucket")
     return end.relative_to(root).parts

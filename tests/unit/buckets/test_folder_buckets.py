@@ -431,6 +431,19 @@ def test_programs_that_remove_folders_meanwhile(buckets: FolderBuckets, folder: 
     assert "d/e/last" in names(buckets)
 
 
+def test_what_was_a_link_a_moment_ago_is_not_there(
+    buckets: FolderBuckets, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "link").symlink_to("x")
+
+    def refuse(path: Path) -> str:
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)
+
+    monkeypatch.setattr(os.path, "realpath", refuse)
+    with pytest.raises(NotFound, match="object 'link' is not there in bucket 'stage'"):
+        buckets.stat("stage", "link")
+
+
 def become_link(folder: Path) -> None:
     (folder / "d").rename(folder / "aside")
     (folder / "d").symlink_to("aside")
