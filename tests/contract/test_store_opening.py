@@ -20,7 +20,8 @@ from sqlalchemy.engine.interfaces import ReflectedIndex
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, Unavailable
 from footplate.domain.job_states import State
 from footplate.store import open_store
-from footplate.store.database_setup import alone, configuration, migrate, stored_revision
+from footplate.store.database_setup import alone, stored_revision
+from footplate.store.migrations.runner import configuration, migrate
 from footplate.store.sql_engines import make_engine, parse_url
 from footplate.store.tables import REVISION, REVISION_TABLE, metadata, revisions
 from tests.support.jobs import make_job

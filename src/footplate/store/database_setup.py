@@ -8,10 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from alembic import command
-from alembic.config import Config
-from alembic.script import ScriptDirectory
-from alembic.util import CommandError
 from sqlalchemy import insert, inspect, select, text
 from sqlalchemy.exc import DBAPIError
 
@@ -19,38 +15,12 @@ from footplate.domain.errors import FailedPrecondition
 from footplate.store.errors import place, translated
 from footplate.store.jobs import SqlStore
 from footplate.store.sql_engines import NO_TRANSACTION, TO_WRITE, make_engine, parse_url
-from footplate.store.tables import REVISION, REVISION_TABLE, metadata, revisions
+from footplate.store.tables import REVISION, metadata, revisions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sqlalchemy import Connection, Engine
-
-
-def configuration(connection: Connection | None = None) -> Config:
-    """Alembic's settings; there is no alembic.ini, because a wheel couldn't place one."""
-    config = Config(attributes={"connection": connection})
-    config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
-    return config
-
-
-def migrate(connection: Connection, revision: str = REVISION) -> None:
-    """Bring the database to ``revision`` within the transaction that ``connection`` is in.
-
-    Raises:
-        FailedPrecondition: it is at a revision that this version doesn't know.
-    """
-    config = configuration(connection)
-    try:
-        command.upgrade(config, revision)
-    except CommandError as error:
-        newest = ScriptDirectory.from_config(config).get_current_head()
-        message = (
-            f"the database was made by a newer version of Footplate (see its table"
-            f" {REVISION_TABLE}; this version knows revisions up to {newest}): upgrade Footplate"
-        )
-        raise FailedPrecondition(message) from error
-
 
 _UNRELEASED = (*(f"000{number}" for number in range(1, 9)), "1001", "1002")
 """Revisions of databases that versions before the first release made."""
@@ -100,6 +70,7 @@ def bring_up_to_date(engine: Engine) -> None:
         elif revision != REVISION:
             # Here and not above: Alembic costs as much time to import as all else together,
             # and a server that starts on a database of its own version has no need of it.
+            from footplate.store.migrations.runner import migrate
 
             migrate(connection)
 
