@@ -36,6 +36,7 @@ soak: $(SYNCED)
 	TEST_PROFILE=soak $(PYTEST) tests/simulation tests/hostile tests/contract tests/unit/domain \
 	  tests/unit/control/vizier tests/e2e/backends tests/e2e/service/test_server_deaths.py \
 	  tests/e2e/service/test_full_disk.py tests/e2e/service/test_hostile_programs.py
+	TEST_PROFILE=soak $(PYTEST) -m soak
 
 check: types ruff imports words
 

@@ -33,6 +33,7 @@ GROUPS = {
     "tests/hostile/test_routes.py": "hostile",
     "tests/e2e/service/test_local_train.py": "local-train",
     "tests/clients/test_grpc.py": "grpc",
+    "tests/clients/test_vertex_sdk_experiments.py": "experiments",
     "tests/clients/test_zero_change.py": "zero-change",
 }
 """Tests that run in one worker, because they share an engine, an environment or a service. The
@@ -83,6 +84,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if NAME != "soak":
+        at_length = {item for item in items if item.get_closest_marker("soak")}
+        config.hook.pytest_deselected(items=list(at_length))
+        items[:] = [item for item in items if item not in at_length]
     for item in items:
         place = item.path.relative_to(config.rootpath).as_posix()
         if _first_of(place, SLOW) is not None:

@@ -156,8 +156,7 @@ UNSERVED = [
     ("ai operations describe 1", "there is no operation"),
     ("ai persistent-resources list", "has no persistentResources"),
     ("ai persistent-resources reboot 1", "has no persistentResources"),
-    ("ai tensorboards list", "has no tensorboards"),
-    ("ai tensorboards create --display-name d", "has no tensorboards"),
+    ("ai tensorboards describe 1", "tensorboards/1 does not exist"),
     ("ai custom-jobs describe 1", "customJobs/1 does not exist"),
     ("ai hp-tuning-jobs cancel 1", "hyperparameterTuningJobs/1 does not exist"),
 ]
@@ -174,3 +173,15 @@ def test_refusals_print_the_services_sentence(gcloud: Run, command: str, sentenc
     assert done.returncode == 1, done.stdout
     assert sentence in done.stderr
     assert "UNIMPLEMENTED" not in done.stderr
+
+
+def test_tensorboards(gcloud: Run) -> None:
+    region = ("--region", "us-central1")
+
+    made = gcloud("ai", "tensorboards", "create", "--display-name", "losses", *region)
+    assert made.returncode == 0, made.stderr
+    listed = gcloud("ai", "tensorboards", "list", *region, "--format=value(name)")
+    (name,) = listed.stdout.split()
+    assert "displayName: losses" in gcloud("ai", "tensorboards", "describe", name).stdout
+    assert gcloud("ai", "tensorboards", "delete", name).returncode == 0
+    assert gcloud("ai", "tensorboards", "list", *region).stdout == ""

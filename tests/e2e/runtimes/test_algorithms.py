@@ -153,6 +153,7 @@ def test_trees_are_as_good_as_by_hand_and_read_back(trees: Trained, census: Path
     assert accuracy == pytest.approx(float(trees.run(TREES_READ_BACK)), abs=1e-6)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     ("args", "least"),
     [
@@ -171,6 +172,7 @@ def test_each_booster(trees: Trained, census: Path, args: tuple[str, ...], least
     assert found["test"]["accuracy"] > least
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     ("args", "metric", "most"),
     [
@@ -191,6 +193,7 @@ def test_each_regression(
     assert 0 < found["test"][metric] < most
 
 
+@pytest.mark.soak
 def test_several_classes_and_raw_scores(trees: Trained, tmp_path: Path) -> None:
     random = np.random.default_rng(0)
     numbers = random.normal(size=(3000, 2))
@@ -221,19 +224,28 @@ def test_a_trial_reports_its_metrics(trees: Trained, census: Path, tmp_path: Pat
     assert {int(each["global_step"]) for each in reports} == set(range(1, 11))
 
 
-def test_a_linear_classifier_is_as_good_as_by_hand(learners: Trained, census: Path) -> None:
-    args = ("--preprocess", "--model_type=classification", "--learning_rate=0.02")
-    for optimizer in ("adam", "ftrl", "sgd"):
-        rate = "0.02" if optimizer == "adam" else "0.5"
-        choice = (f"--optimizer_type={optimizer}", f"--learning_rate={rate}", "--max_steps=2000")
-        found = learners.train("linear_learner_cpu", census, *args, *choice)
-        by_hand = float(learners.run(LINEAR_BY_HAND, classify=True))
-        assert by_hand > 0.85
-        assert found["test"]["accuracy"] == pytest.approx(by_hand, abs=0.015), optimizer
+@pytest.mark.parametrize(
+    ("optimizer", "rate"),
+    [
+        ("adam", "0.02"),
+        pytest.param("ftrl", "0.5", marks=pytest.mark.soak),
+        pytest.param("sgd", "0.5", marks=pytest.mark.soak),
+    ],
+)
+def test_a_linear_classifier_is_as_good_as_by_hand(
+    learners: Trained, census: Path, optimizer: str, rate: str
+) -> None:
+    args = ("--preprocess", "--model_type=classification", "--max_steps=2000")
+    choice = (f"--optimizer_type={optimizer}", f"--learning_rate={rate}")
+    found = learners.train("linear_learner_cpu", census, *args, *choice)
+    by_hand = float(learners.run(LINEAR_BY_HAND, classify=True))
+    assert by_hand > 0.85
+    assert found["test"]["accuracy"] == pytest.approx(by_hand, abs=0.015)
     read_back = float(learners.run(LEARNER_READ_BACK))
     assert read_back == pytest.approx(found["test"]["accuracy"], abs=1e-6)
 
 
+@pytest.mark.soak
 def test_a_linear_regression_is_as_good_as_by_hand(learners: Trained, tmp_path: Path) -> None:
     prices = write_prices(tmp_path / "prices.csv", 4000)
     args = ("--preprocess", "--model_type=regression", "--learning_rate=0.02")
@@ -243,6 +255,7 @@ def test_a_linear_regression_is_as_good_as_by_hand(learners: Trained, tmp_path: 
     assert found["test"]["rmse"] == pytest.approx(by_hand, rel=0.05)
 
 
+@pytest.mark.soak
 def test_l1_leaves_weights_of_columns_that_decide(learners: Trained, tmp_path: Path) -> None:
     """Of the four columns the first two decide the class."""
     data = write_numbers(tmp_path / "x.csv", 4000)
@@ -252,6 +265,7 @@ def test_l1_leaves_weights_of_columns_that_decide(learners: Trained, tmp_path: P
     assert learners.run(WEIGHTS) == "[True, True, False, False]"
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     "args", [("--use_wide",), ("--use_wide", "--embed_categories", "--dnn_dropout=0.1"), ()]
 )
@@ -292,6 +306,7 @@ def test_a_loss_that_grows_without_bound_is_said(learners: Trained, tmp_path: Pa
         learners.train("linear_learner_cpu", data, *args)
 
 
+@pytest.mark.soak
 def test_a_million_rows_in_bounded_memory(trees: Trained, tmp_path: Path) -> None:
     """As texts they would be 300 MB and more; all that grows is a few bytes for each row."""
     args = ("--preprocess", "--objective=binary:logistic", "--num_boost_round=3")
