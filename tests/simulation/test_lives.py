@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from footplate.domain.jobs import JobEvent
     from tests.support.simulator.supervisor import Supervisor
 
-LIVES = scaled(2_000)
-DEAF_LIVES = scaled(400)
+LIVES = scaled(1_000)
+DEAF_LIVES = scaled(200)
 BATCHES = 8
 STATES = {state.value for state in State}
 NEVER_STARTED = (ExitKind.UNPREPARED,)
