@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.api.vertex_v1.parents import location_of
-from footplate.api.vertex_v1.tracking.operations import TrackingOperationId
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.machines import unknown_region
 from footplate.domain.tracking.names import CONTEXTS, OUTER, TIME_SERIES, TrackingName
 from footplate.wire.paging import format_token, parse_token
 from footplate.wire.vertex_v1.queries import PAGES
 from footplate.wire.vertex_v1.tracking_filters import parse_tracking_filter, read_order
+from footplate.wire.vertex_v1.tracking_operations import TrackingOperationId
 from footplate.wire.vertex_v1.tracking_requests import read_id, read_new, read_patch
 from footplate.wire.vertex_v1.tracking_responses import resource_json
 
