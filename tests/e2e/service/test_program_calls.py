@@ -14,6 +14,7 @@ import pytest
 from footplate.domain.job_states import State
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, Context
+from tests.support.grpc_program import GRPC_CALL
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -131,17 +132,6 @@ GRPC_CALLER = """
 import subprocess, sys
 subprocess.run([sys.argv[1], "-I", "-c", sys.argv[2], *sys.argv[3:]], check=True)
 """
-GRPC_CALL = """
-import sys, grpc
-roots = grpc.ssl_channel_credentials(sys.argv[2].encode())
-with grpc.secure_channel(sys.argv[1], roots) as channel:
-    call = channel.unary_unary("/google.cloud.location.Locations/ListLocations")
-    try:
-        call(b"\\x0a\\x0dprojects/demo", timeout=60)
-        print("answered", flush=True)
-    except grpc.RpcError as error:
-        print(error.code().name, error.details(), flush=True)
-"""
 
 
 def test_programs_are_refused_over_grpc_and_users_are_not(tmp_path: Path) -> None:
@@ -154,7 +144,7 @@ def test_programs_are_refused_over_grpc_and_users_are_not(tmp_path: Path) -> Non
         port = httpx.get(f"{service.url}/healthz").json()["grpcPort"]
         url = f"{service.url}/footplate/v1/certificateAuthority"
         certificate = httpx.get(url).json()["certificate"]
-        words = [sys.executable, GRPC_CALL, f"127.0.0.1:{port}", certificate]
+        words = [sys.executable, GRPC_CALL, certificate, f"127.0.0.1:{port}"]
 
         name = context.submit(GRPC_CALLER, *words)
         job = context.wait_for(name)

@@ -18,6 +18,7 @@ from footplate.domain.job_states import State
 from footplate.proxy.request_head import MAX_BYTES
 from footplate.testing.service import RunningService, running_service
 from tests.e2e.service.conftest import CACHE, Context
+from tests.support.grpc_program import GRPC_CALL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 LIMIT_S = 60
 TOKEN = "s3 cret%41"
+API = "us-central1-aiplatform.googleapis.com:443"
 JOBS = "https://us-central1-aiplatform.googleapis.com/v1/projects/demo/locations/us-central1"
 BUCKETS = "https://storage.googleapis.com/storage/v1/b"
 
@@ -200,7 +202,7 @@ def test_the_token_is_the_proxys_password(tmp_path: Path) -> None:
 
 CALLER = """
 import subprocess, sys, ssl, urllib.error, urllib.request
-proxy, certificate, url, python, call = sys.argv[1:6]
+proxy, certificate, url, python, call, address = sys.argv[1:7]
 handlers = (
     urllib.request.ProxyHandler({"https": proxy}),
     urllib.request.HTTPSHandler(context=ssl.create_default_context(cadata=certificate)),
@@ -209,20 +211,7 @@ try:
     print(urllib.request.build_opener(*handlers).open(url).status, flush=True)
 except urllib.error.HTTPError as error:
     print(error.code, error.read().decode(), flush=True)
-subprocess.run([python, "-I", "-c", call, certificate, proxy], check=True)
-"""
-GRPC_CALL = """
-import os, sys
-os.environ["https_proxy"] = sys.argv[2]
-import grpc
-roots = grpc.ssl_channel_credentials(sys.argv[1].encode())
-with grpc.secure_channel("us-central1-aiplatform.googleapis.com:443", roots) as channel:
-    call = channel.unary_unary("/google.cloud.location.Locations/ListLocations")
-    try:
-        call(b"\\x0a\\x0dprojects/demo", timeout=60)
-        print("answered", flush=True)
-    except grpc.RpcError as error:
-        print(error.code().name, error.details(), flush=True)
+subprocess.run([python, "-I", "-c", call, certificate, address, proxy], check=True)
 """
 
 
@@ -233,12 +222,12 @@ def test_programs_of_jobs_are_refused_as_without_it(tmp_path: Path) -> None:
     ) as service:
         context = Context(service)
         proxy, pem = address(service), certificate(service)
-        words = (proxy, pem, f"{JOBS}/customJobs", sys.executable, GRPC_CALL)
+        words = (proxy, pem, f"{JOBS}/customJobs", sys.executable, GRPC_CALL, API)
 
         name = context.submit(CALLER, *words)
         job = context.wait_for(name)
         user = subprocess.run(
-            [sys.executable, "-c", GRPC_CALL, pem, proxy],
+            [sys.executable, "-c", GRPC_CALL, pem, API, proxy],
             capture_output=True,
             text=True,
             check=True,
