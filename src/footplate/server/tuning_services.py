@@ -16,12 +16,14 @@ from footplate.control.tuning.step import TuningStep
 from footplate.control.tuning.trial_jobs import TrialJobs
 from footplate.control.tuning.trials import Trials
 from footplate.control.tuning.tuner import Tuner
+from footplate.control.vizier import EarlyStop, Studies, StudyTrials, Suggesting, Vizier
+from footplate.server.machine import RandomIds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from footplate.control.models import ModelRegistry
-    from footplate.domain.names import JobUid
+    from footplate.domain.names import JobUid, StudyUid
     from footplate.ports.clock import Clock
     from footplate.ports.store import Store
     from footplate.ports.studies import StudyStore
@@ -43,6 +45,20 @@ class TuningServices:
         self.resolver = SearchResolver(store, self.earlier)
         self.measuring = MeasurementRecorder(store, studies, clock, told)
         self._clock = clock
+
+    def make_vizier(self, studies: StudyStore) -> Vizier:
+        """Studies of clients: it suggests and stops with the very parts that tuning jobs use."""
+
+        def forget(uid: StudyUid) -> None:
+            self.models.forget(uid)
+            self.reported.forget(uid)
+
+        return Vizier(
+            Studies(studies, self._clock, RandomIds(), forget),
+            StudyTrials(studies, self._clock, self.models.prepare),
+            Suggesting(studies, self.suggester, self._clock),
+            EarlyStop(studies, self.reported, self.stopping.reason, self._clock),
+        )
 
     def make_tuner(
         self,
