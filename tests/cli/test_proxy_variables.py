@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.cli.environment_variables import LAUNCH, stand_in
+from footplate.cli.environment_variables import LAUNCH
 from footplate.cli.proxy_variables import (
-    TOKENS,
     TRUSTING,
     ProxyTarget,
     launch_by_proxy,
@@ -45,9 +44,8 @@ class Rig:
 
     def variables(self, *allowed: str, token: str | None = None, **more: str) -> Mapping[str, str]:
         environ = {**self.environ, **more}
-        account = stand_in(TOKENS, "demo", environ)
         target = Target(URL, token)
-        return proxy_variables(target, "demo", "us-east1", account, self.proxy, allowed, environ)
+        return proxy_variables(target, "demo", "us-east1", self.proxy, allowed, environ)
 
 
 @pytest.fixture

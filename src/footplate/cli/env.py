@@ -137,16 +137,14 @@ def _google_variables(session: Session, region: str, *, unset: bool) -> dict[str
 
 def _proxy_variables(session: Session, region: str, allowed: tuple[str, ...]) -> dict[str, str]:
     # Imported here: as above.
-    from footplate.cli.environment_variables import stand_in
-    from footplate.cli.proxy_variables import TOKENS, find_proxy, proxy_variables
+    from footplate.cli.proxy_variables import find_proxy, proxy_variables
 
     with session.connect(_TIMEOUT_S) as service:
         proxy = find_proxy(service, service.health())
     if proxy is None:
         raise Failure(f"--zero-change: {NO_PROXY}")
-    account = stand_in(TOKENS, session.project, os.environ)
-    target, project = session.target(), session.project
-    return proxy_variables(target, project, region, account, proxy, allowed, os.environ)
+    target = session.target()
+    return proxy_variables(target, session.project, region, proxy, allowed, os.environ)
 
 
 def _forget_secrets(shell: str) -> list[str]:

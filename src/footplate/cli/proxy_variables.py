@@ -15,6 +15,7 @@ from footplate.cli.environment_variables import (
     cached,
     digest,
     google_variables,
+    stand_in,
 )
 from footplate.cli.fake_credentials import write_once
 from footplate.cli.trust_stores import java_key_store, machine_roots
@@ -66,7 +67,6 @@ def proxy_variables(
     target: Target,
     project: str,
     region: str,
-    account: Path,
     proxy: ProxyTarget,
     allowed: Sequence[str],
     environ: Mapping[str, str],
@@ -78,7 +78,7 @@ def proxy_variables(
     own = urlsplit(target.url).hostname or LOOPBACK[0]
     beside = ",".join(dict.fromkeys((*LOOPBACK, "::1", own, *allowed)))
     return {
-        **_google(target, project, region, account),
+        **_google(target, project, region, stand_in(TOKENS, project, environ)),
         **_gcloud(proxy, target.token),
         **dict.fromkeys(PROXIES, _address(proxy, target.token)),
         **dict.fromkeys(NO_PROXIES, beside),

@@ -83,7 +83,7 @@ def _make_environment(
 ) -> dict[str, str]:
     # Imported here: the help text needs no keys.
     from footplate.cli.environment_variables import find_grpc, launch_variables, stand_in
-    from footplate.cli.proxy_variables import TOKENS, find_proxy, launch_by_proxy, proxy_variables
+    from footplate.cli.proxy_variables import find_proxy, launch_by_proxy, proxy_variables
 
     target, project = session.target(), session.project
     with session.connect() as service:
@@ -96,8 +96,7 @@ def _make_environment(
             grpc = find_grpc(service, health, os.environ)
             account = stand_in(target.url, project, os.environ)
             return launch_variables(target, project, region, account, grpc, os.environ)
-    account = stand_in(TOKENS, project, os.environ)
-    variables = proxy_variables(target, project, region, account, proxy, allowed, os.environ)
+    variables = proxy_variables(target, project, region, proxy, allowed, os.environ)
     return launch_by_proxy(variables, target, os.environ)
 
 
