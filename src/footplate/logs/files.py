@@ -65,7 +65,7 @@ class FileWatcher:
         """Look at the job's file from now on; returns what ends that, and calls ``remove``."""
         with self._lock:
             self._followed[uid] += 1
-            # Whoever follows reads only after this: what it reads, it needn't be told of.
+            # Followers read only after this: they need no notification of what they read.
             self._sizes.setdefault(uid, self._size(uid))
             if self._thread is None and not self._closed.is_set():
                 self._thread = threading.Thread(target=self._run, name="growth", daemon=True)
@@ -197,7 +197,7 @@ class FileLogs:
         self._watchers.wake(uid)
 
     def wake_all(self) -> None:
-        """Whoever follows any job looks again."""
+        """All followers of any job look again."""
         self._watchers.wake_all()
 
     def delete(self, uid: JobUid) -> None:
@@ -206,7 +206,7 @@ class FileLogs:
             self._retire(uid, slot)
 
     def close(self) -> None:
-        """Whoever waits is sent away; what is being read is read to its end."""
+        """Waiting followers end; what is being read is read to its end."""
         with self._lock:
             self._closed = True
             self._trim(0)

@@ -1,7 +1,7 @@
 """Relays bytes between a user and a shell, with flow control in both directions.
 
 A message is sent on before the next one is read, and the web server reads no further than that:
-whoever is slow slows down the other one, and nothing piles up here. Nor does input pile up on the
+a slow side slows down the other one, and nothing piles up here. Nor does input pile up on the
 way to a shell that doesn't read it, where a goodbye would come to lie behind it.
 """
 

@@ -47,7 +47,7 @@ def shell_page(job: Job, replica: str) -> str:
         "<!DOCTYPE html>\n"
         f'<html lang="en"><meta charset="utf-8"><title>{escape(replica)}</title>\n'
         f"<h1>A shell in {escape(replica)}</h1>\n"
-        f"<p>Job {escape(str(job.name))} is {job.state.value}. Whoever has this address can run "
+        f"<p>Job {escape(str(job.name))} is {job.state.value}. Anybody with this address can run "
         "commands in this replica, beside its program, until that ends.</p>\n"
         "<p>Open a shell in a terminal:</p>\n"
         f"<pre>{escape(command_line(job, replica))}</pre>\n"

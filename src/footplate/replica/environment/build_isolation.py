@@ -142,11 +142,9 @@ def isolate_build(
     unowned = build_isolation.prepare()
     if unowned:
         build_isolation, user = _without_user(build_isolation, unowned), None
-    needed = [packages, *environments]
     usable = find_buckets(ticket, task)
-    needed += [str(ticket.get("uv") or ""), *usable]
-    needed += [os.environ.get("UV_CACHE_DIR", "")] if user is None else _find_places(programs)
-    needed += [] if user is None else _find_local_indexes(os.environ)
+    tools = _find_tools(ticket, programs, user)
+    needed = [packages, *environments, *usable, *tools]
     shown = [os.path.realpath(path) for path in needed if path]
     closed = [] if user is None else find_closed(shown)
     hidden = find_hidden([*(ticket.get("private") or ()), *closed])
@@ -156,8 +154,12 @@ def isolate_build(
     cover, root = (os.path.join(home, name) for name in ("build-hidden", "root"))
     os.makedirs(root, exist_ok=True)
     used = [*needed, *shown, *caches, *programs, *_find_places(programs), *_find_named(os.environ)]
-    kept = [path for top in WRITABLE for path in find_outermost(used, top)]
-    kept = [path for path in kept if not is_below(path, hidden)]  # the path mask shows them
+    kept = [
+        path
+        for top in WRITABLE
+        for path in find_outermost(used, top)
+        if not is_below(path, hidden)  # the path mask shows them
+    ]
     tmp = "" if _HOST_TMP in kept else os.path.realpath(build_isolation.tmp)
     view = MountNamespace(os.path.realpath(root), tmp, whole[0] if whole else "", kept)
     view.single = find_single(task, usable) if whole else None
@@ -171,6 +173,14 @@ def isolate_build(
         return _open_buckets(build_isolation, whole, fault)
     build_isolation.view = view
     return _open_buckets(build_isolation, usable, unmapped) if unmapped else build_isolation
+
+
+def _find_tools(ticket: Mapping[str, Any], programs: Sequence[str], user: User | None) -> list[str]:
+    """uv and what it reads: its cache, or the programs and indexes of builds with a ``user``."""
+    uv = str(ticket.get("uv") or "")
+    if user is None:
+        return [uv, os.environ.get("UV_CACHE_DIR", "")]
+    return [uv, *_find_places(programs), *_find_local_indexes(os.environ)]
 
 
 def _without_user(build_isolation: BuildIsolation, why: str) -> BuildIsolation:

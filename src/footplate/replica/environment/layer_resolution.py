@@ -46,7 +46,7 @@ def measure_downloads(
         with open(target, encoding="utf-8") as file:
             return read_sizes(file.read())
     except (UvFailed, OSError):
-        return {}  # what is told of it would be nice to have; the installation itself says more
+        return {}  # only a message is lost; the installation reports the error
 
 
 def read_sizes(text: str) -> dict[str, int]:

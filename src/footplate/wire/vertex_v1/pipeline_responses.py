@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from footplate.domain.job_states import State
@@ -50,9 +49,3 @@ def training_pipeline_json(
 def _metadata(job: Job, backing: CustomJobName | TuningJobName) -> JsonObject:
     key = "backingCustomJob" if job.spec.search is None else "backingHyperparameterTuningJob"
     return {key: str(backing)}
-
-
-def model_request(text: str) -> JsonObject:
-    """``modelToUpload`` as it was accepted."""
-    request: JsonObject = json.loads(text)
-    return request
