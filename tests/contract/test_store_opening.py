@@ -32,7 +32,7 @@ JOBS = "projects/demo/jobs"
 OPEN_AND_CREATE = """
 import sys
 from footplate.store import open_store
-from footplate.store.timestamps import to_micros
+from footplate.domain.timestamps import to_micros
 from tests.support.jobs import CREATED, make_job
 print("ready", flush=True)
 sys.stdin.read(1)

@@ -8,7 +8,6 @@ are in ``vertex_v1.model_operations``.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -23,10 +22,12 @@ from footplate.domain.names import (
     check_location,
     check_project,
 )
+from footplate.domain.timestamps import from_micros, to_micros
 from footplate.wire.timestamps import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from datetime import datetime
 
     from starlette.routing import Route
 
@@ -47,15 +48,13 @@ _KINDS: Mapping[str, type[_Name]] = MappingProxyType(
 _ID = re.compile(
     rf"delete-(v1|v1beta1)-({'|'.join(_KINDS)})-([0-9A-Za-z_-]{{1,128}})-([0-9]{{1,17}})"
 )
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 _TYPES = "type.googleapis.com/google.cloud.aiplatform"
 
 
 def deletion(name: _Name, at: datetime, version: str) -> JsonObject:
     """The operation that deleted a job or a model; ``version`` of the API that was called."""
     kind, resource_id = str(name).split("/")[-2:]
-    operation_id = f"delete-{version}-{kind}-{resource_id}-{(at - _EPOCH) // _MICROSECOND}"
+    operation_id = f"delete-{version}-{kind}-{resource_id}-{to_micros(at)}"
     operation = OperationName(name.project, name.location, operation_id)
     return deleted(str(operation), at, version)
 
@@ -67,15 +66,30 @@ def operation_routes(
     routes = []
     for prefix in ("/v1", "/v1beta1", "/ui"):
         parent = f"{prefix}/projects/{{project}}/locations/{{location}}"
-        one = f"{parent}/operations/{{operation}}"
         routes += [
-            json_route(f"{parent}/operations", {"GET": _none}),
             json_route(f"{parent}/{{kind}}/{{resource}}/operations", {"GET": _none}),
-            json_route(f"{one}:wait", {"POST": api.get}),
-            json_route(f"{one}:cancel", {"POST": api.leave}),
-            json_route(one, {"GET": api.get, "DELETE": api.leave}),
+            *done_operation_routes(parent, api.get),
         ]
     return routes
+
+
+def done_operation_routes(resource: str, get: Callable[[Call], JsonObject]) -> list[Route]:
+    """The operations on what is at the URL ``resource``; ``get`` raises NotFound.
+
+    They are done when they are answered: none is listed, and there is none to cancel or delete.
+    """
+    one = f"{resource}/operations/{{operation}}"
+
+    def leave(call: Call) -> JsonObject:
+        get(call)
+        return {}
+
+    return [
+        json_route(f"{resource}/operations", {"GET": _none}),
+        json_route(f"{one}:wait", {"POST": get}),
+        json_route(f"{one}:cancel", {"POST": leave}),
+        json_route(one, {"GET": get, "DELETE": leave}),
+    ]
 
 
 class _Operations:
@@ -90,12 +104,7 @@ class _Operations:
         match = _ID.fullmatch(name.operation_id)
         if match is None or self._is_there(_KINDS[match[2]](name.project, name.location, match[3])):
             raise NotFound(f"there is no operation {str(name)[:300]!r}")
-        return deleted(str(name), _EPOCH + int(match[4]) * _MICROSECOND, match[1])
-
-    def leave(self, call: Call) -> JsonObject:
-        """Completed operations cannot be cancelled, and are not stored."""
-        self.get(call)
-        return {}
+        return deleted(str(name), from_micros(int(match[4])), match[1])
 
     def _is_there(self, name: _Name) -> bool:
         if isinstance(name, ModelName):

@@ -13,19 +13,19 @@ import sqlite3
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from footplate.domain.bucket_locations import DEFAULT_LOCATION
 from footplate.domain.errors import Unavailable
+from footplate.domain.timestamps import from_micros, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
     from pathlib import Path
 
     from footplate.buckets.file_state import FileState
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS objects (
     bucket TEXT, name TEXT, identity TEXT, generation INTEGER, metageneration INTEGER,
@@ -156,7 +156,7 @@ class Records:
             self._connection.execute(
                 "INSERT OR REPLACE INTO buckets (name, created_us, location, project) "
                 "VALUES (?, ?, ?, ?)",
-                (name, _microseconds(now), location, project),
+                (name, to_micros(now), location, project),
             )
 
     def bucket(self, name: str) -> tuple[datetime, str, str | None] | None:
@@ -165,7 +165,7 @@ class Records:
             row = self._connection.execute(
                 "SELECT created_us, location, project FROM buckets WHERE name = ?", (name,)
             ).fetchone()
-        return (_time(row[0]), row[1] or DEFAULT_LOCATION, row[2]) if row else None
+        return (from_micros(row[0]), row[1] or DEFAULT_LOCATION, row[2]) if row else None
 
     def drop_bucket(self, name: str) -> None:
         with self._transaction():
@@ -184,7 +184,7 @@ class Records:
         """Microseconds since 1970, as GCS has them, but always more than the one before."""
         rows: Iterable[tuple[int]] = self._connection.execute(
             "UPDATE last SET generation = max(generation + 1, ?) RETURNING generation",
-            (_microseconds(now),),
+            (to_micros(now),),
         ).fetchall()
         return next(iter(rows))[0]
 
@@ -198,7 +198,7 @@ class Records:
                 record.identity,
                 record.generation,
                 record.metageneration,
-                _microseconds(record.updated),
+                to_micros(record.updated),
                 record.content_type,
                 record.crc32c,
                 record.md5,
@@ -232,7 +232,7 @@ def _record(row: _Row) -> Record:
     details = json.loads(text)
     return Record(
         identity=identity,
-        updated=_time(updated_us),
+        updated=from_micros(updated_us),
         content_type=content_type,
         generation=generation,
         metageneration=metageneration,
@@ -241,11 +241,3 @@ def _record(row: _Row) -> Record:
         metadata=details["metadata"],
         headers=details["headers"],
     )
-
-
-def _microseconds(time: datetime) -> int:
-    return (time - _EPOCH) // timedelta(microseconds=1)
-
-
-def _time(microseconds: int) -> datetime:
-    return _EPOCH + timedelta(microseconds=microseconds)

@@ -45,8 +45,8 @@ from footplate.domain.studies.stopping import (
 )
 from footplate.domain.studies.study import Study, StudyConfig, StudyLimits
 from footplate.domain.studies.trials import Trial
+from footplate.domain.timestamps import from_micros, to_micros
 from footplate.domain.tuning.search import Search
-from footplate.store.timestamps import from_micros, to_micros
 
 VERSION = 2
 

@@ -25,9 +25,9 @@ from sqlalchemy.sql.operators import custom_op
 
 from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or
 from footplate.domain.job_states import State
+from footplate.domain.timestamps import to_micros
 from footplate.ports.store import ACTIVE
 from footplate.store.tables import job_labels, job_spans, jobs
-from footplate.store.timestamps import to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -12,12 +12,12 @@ from footplate.domain.filter_matching import matches
 from footplate.domain.model_registry import Model
 from footplate.domain.names import parse_model_name
 from footplate.domain.text_validation import storable
+from footplate.domain.timestamps import from_micros, to_micros
 from footplate.ports.models import ModelPage
 from footplate.ports.notifications import NoticeKind
 from footplate.store.documents import ModelBody, read, write
 from footplate.store.paging import Position
 from footplate.store.tables import models
-from footplate.store.timestamps import from_micros, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.text_validation import storable
-from footplate.store.timestamps import to_micros
+from footplate.domain.timestamps import to_micros
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -9,16 +9,16 @@ from footplate.domain.errors import DataLoss, NotFound
 from footplate.domain.job_states import State
 from footplate.domain.jobs import Ending, Job, JobEvent, JobSpec
 from footplate.domain.names import JobUid, parse_job_name
-from footplate.ports.store import StoredEvent
-from footplate.store import documents
-from footplate.store.documents import Labels, Replicas
-from footplate.store.input_checks import check_texts
-from footplate.store.timestamps import (
+from footplate.domain.timestamps import (
     from_micros,
     from_micros_or_none,
     to_micros,
     to_micros_or_none,
 )
+from footplate.ports.store import StoredEvent
+from footplate.store import documents
+from footplate.store.documents import Labels, Replicas
+from footplate.store.input_checks import check_texts
 
 if TYPE_CHECKING:
     from sqlalchemy import Row

@@ -6,9 +6,9 @@ from sqlalchemy import Engine, create_engine, insert, select, update
 
 from footplate.domain.errors import DataLoss
 from footplate.domain.jobs import Job
+from footplate.domain.timestamps import to_micros
 from footplate.store import open_store, row_codec
 from footplate.store.tables import job_events, jobs, metadata
-from footplate.store.timestamps import to_micros
 from tests.support import strategies
 from tests.support.jobs import CREATED, make_job
 from tests.support.profiles import scaled

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footplate.store.timestamps import from_micros, to_micros
+from footplate.domain.timestamps import from_micros, to_micros
 
 zones = st.builds(timezone, st.timedeltas(timedelta(hours=-23), timedelta(hours=23)))
 instants = st.builds(

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Self
 
-from footplate.api.json_route import json_route
-from footplate.api.operations import deleted
+from footplate.api.operations import deleted, done_operation_routes
 from footplate.api.vertex_v1.parents import location_of
 from footplate.domain.errors import NotFound
 from footplate.domain.names import ModelName
+from footplate.domain.timestamps import from_micros, to_micros
 from footplate.wire.vertex_v1.model_responses import export_operation, upload_operation
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from starlette.routing import Route
 
     from footplate.api.json_route import Call
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 _ID = re.compile(r"(upload|deleteVersion)-(v1|v1beta1)-([1-9][0-9]{0,8})-([0-9]{1,17})")
 _EXPORT = re.compile(r"export-([1-9][0-9]{0,8})")
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True)
@@ -47,11 +46,10 @@ class ModelOperationId:
         match = _ID.fullmatch(text)
         if match is None:
             return None
-        return cls(match[1], match[2], int(match[3]), _EPOCH + int(match[4]) * _MICROSECOND)
+        return cls(match[1], match[2], int(match[3]), from_micros(int(match[4])))
 
     def __str__(self) -> str:
-        micros = (self.at - _EPOCH) // _MICROSECOND
-        return f"{self.kind}-{self.api_version}-{self.number}-{micros}"
+        return f"{self.kind}-{self.api_version}-{self.number}-{to_micros(self.at)}"
 
     def answer(self, model: ModelName) -> JsonObject:
         name = f"{model}/operations/{self}"
@@ -69,12 +67,7 @@ def model_operation_routes(registry: ModelRegistry) -> list[Route]:
     routes = []
     for prefix in ("/v1", "/v1beta1", "/ui"):
         location = f"{prefix}/projects/{{project}}/locations/{{location}}"
-        one = f"{location}/models/{{model}}/operations/{{operation}}"
-        routes += [
-            json_route(f"{one}:wait", {"POST": api.get}),
-            json_route(f"{one}:cancel", {"POST": api.leave}),
-            json_route(one, {"GET": api.get, "DELETE": api.leave}),
-        ]
+        routes += done_operation_routes(f"{location}/models/{{model}}", api.get)
     return routes
 
 
@@ -95,8 +88,3 @@ class _ModelOperations:
             if exists is (found.kind == "upload"):
                 return found.answer(name)
         raise NotFound(f"there is no operation {text[:200]!r} of {name}")
-
-    def leave(self, call: Call) -> JsonObject:
-        """What is done can't be cancelled; what is being copied is copied to its end."""
-        self.get(call)
-        return {}

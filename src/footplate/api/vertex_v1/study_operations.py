@@ -57,9 +57,6 @@ class StudyOperations:
     def __init__(self, vizier: Vizier) -> None:
         self._vizier = vizier
 
-    def none(self, _call: Call) -> JsonObject:
-        return {}
-
     def suggestion(self, call: Call) -> JsonObject:
         """The trials as they were handed out; those that were deleted since are missing."""
         study, text = study_of(call), call.path["operation"]
@@ -77,15 +74,6 @@ class StudyOperations:
             _miss(name)
         self._vizier.trials.get(trial.study, trial.number)
         return check_json(name, answered, trial)
-
-    def leave_suggestion(self, call: Call) -> JsonObject:
-        """Completed operations cannot be cancelled, and are not stored."""
-        self.suggestion(call)
-        return {}
-
-    def leave_check(self, call: Call) -> JsonObject:
-        self.check(call)
-        return {}
 
 
 def _suggestion(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.api.json_route import json_route
+from footplate.api.operations import done_operation_routes
 from footplate.api.vertex_v1.studies import StudiesApi
 from footplate.api.vertex_v1.study_operations import StudyOperations, SuggestApi
 from footplate.api.vertex_v1.trials import TrialsApi
@@ -46,15 +47,6 @@ def _operation_routes(api: StudyOperations) -> list[Route]:
     routes = []
     for prefix in ("/v1", "/v1beta1", "/ui"):
         study = f"{prefix}/projects/{{project}}/locations/{{location}}/studies/{{study}}"
-        for parent, get, leave in (
-            (study, api.suggestion, api.leave_suggestion),
-            (f"{study}/trials/{{trial}}", api.check, api.leave_check),
-        ):
-            one = f"{parent}/operations/{{operation}}"
-            routes += [
-                json_route(f"{parent}/operations", {"GET": api.none}),
-                json_route(f"{one}:wait", {"POST": get}),
-                json_route(f"{one}:cancel", {"POST": leave}),
-                json_route(one, {"GET": get, "DELETE": leave}),
-            ]
+        routes += done_operation_routes(study, api.suggestion)
+        routes += done_operation_routes(f"{study}/trials/{{trial}}", api.check)
     return routes

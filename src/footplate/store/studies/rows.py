@@ -16,9 +16,9 @@ from footplate.domain.studies.records import (
     TrialRecord,
 )
 from footplate.domain.studies.study import StudyConfig
+from footplate.domain.timestamps import from_micros, to_micros
 from footplate.store.documents import EarlierStudies, StudyBody, load, read, write, write_object
 from footplate.store.input_checks import check_point, check_study_texts
-from footplate.store.timestamps import from_micros, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,12 +10,12 @@ from sqlalchemy.exc import IntegrityError
 
 from footplate.domain.errors import DataLoss, NotFound
 from footplate.domain.text_validation import storable
+from footplate.domain.timestamps import from_micros, to_micros
 from footplate.domain.tracking.names import parse_tracking_name
 from footplate.domain.tracking.resources import Link, LinkKind
 from footplate.store import documents
 from footplate.store.documents import Labels
 from footplate.store.tables import tracking, tracking_links
-from footplate.store.timestamps import from_micros, to_micros
 from footplate.store.tracking.rows import batches
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from sqlalchemy.exc import IntegrityError
 
 from footplate.domain.errors import NotFound
 from footplate.domain.text_validation import storable
+from footplate.domain.timestamps import from_micros, to_micros
 from footplate.domain.tracking.names import parse_tracking_name
 from footplate.domain.tracking.points import Extent, Point
 from footplate.store.tables import tracking, tracking_points
-from footplate.store.timestamps import from_micros, to_micros
 from footplate.store.tracking.rows import batches, unknown
 from footplate.store.upsert import upsert
 

@@ -9,11 +9,11 @@ from sqlalchemy.exc import IntegrityError
 
 from footplate.domain.errors import Aborted, AlreadyExists, NotFound
 from footplate.domain.text_validation import storable
+from footplate.domain.timestamps import to_micros
 from footplate.domain.tracking.filters import links_in, matches, required_links
 from footplate.ports.tracking import ResourcePage
 from footplate.store.paging import Position
 from footplate.store.tables import tracking
-from footplate.store.timestamps import to_micros
 from footplate.store.tracking.links import SqlLinks, linked_names
 from footplate.store.tracking.points import SqlPoints
 from footplate.store.tracking.rows import batches, resource_of, resource_values, unknown

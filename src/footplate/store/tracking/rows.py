@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.errors import DataLoss, NotFound
 from footplate.domain.text_validation import storable
+from footplate.domain.timestamps import from_micros, to_micros
 from footplate.domain.tracking.names import parse_tracking_name
 from footplate.domain.tracking.resources import Resource
 from footplate.store import documents
-from footplate.store.timestamps import from_micros, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Self
 
+from footplate.domain.timestamps import from_micros, to_micros
 from footplate.wire.vertex_v1.tracking_responses import done_json
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from footplate.domain.tracking.names import TrackingName
     from footplate.wire.json_text import JsonObject
     from footplate.wire.vertex_v1.tracking_kinds import Kind
 
 _ID = re.compile(r"(create|update|delete)-(v1|v1beta1)-([0-9]{1,17})")
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,10 @@ class TrackingOperationId:
     def parse(cls, text: str) -> Self | None:
         """None: no operation has this id."""
         match = _ID.fullmatch(text)
-        return match and cls(match[1], match[2], _EPOCH + int(match[3]) * _MICROSECOND)
+        return match and cls(match[1], match[2], from_micros(int(match[3])))
 
     def __str__(self) -> str:
-        return f"{self.verb}-{self.api_version}-{(self.at - _EPOCH) // _MICROSECOND}"
+        return f"{self.verb}-{self.api_version}-{to_micros(self.at)}"
 
     def answer(self, kind: Kind, resource: TrackingName, response: JsonObject | None) -> JsonObject:
         name = f"{resource}/operations/{self}"

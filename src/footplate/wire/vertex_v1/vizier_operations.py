@@ -7,22 +7,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from footplate.domain.studies.records import StudyState
+from footplate.domain.timestamps import from_micros, to_micros
 from footplate.wire.timestamps import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import datetime
 
     from footplate.domain.names import StudyOperationName, TrialName
     from footplate.wire.json_text import JsonObject
 
 _TYPES = "type.googleapis.com/google.cloud.aiplatform"
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 _TIME = "([0-9]{1,17})"
 _VERSION = "(v1|v1beta1)"
 _NUMBER = "[1-9][0-9]{0,8}"
@@ -55,7 +54,7 @@ class SuggestionId:
         if match is None:
             return None
         runs = () if match[4] == "none" else tuple(_run(each) for each in match[4].split("_"))
-        return cls(match[1], _time(match[2]), StudyState[match[3]], runs)
+        return cls(match[1], from_micros(int(match[2])), StudyState[match[3]], runs)
 
     def has(self, number: int) -> bool:
         """Whether the trial of this number was suggested."""
@@ -64,7 +63,7 @@ class SuggestionId:
     def __str__(self) -> str:
         runs = (f"{a}-{b}" if a < b else str(a) for a, b in self.runs)
         numbers = "_".join(runs) or "none"
-        return f"suggest-{self.version}-{_micros(self.at)}-{self.state.name}-{numbers}"
+        return f"suggest-{self.version}-{to_micros(self.at)}-{self.state.name}-{numbers}"
 
 
 @dataclass(frozen=True)
@@ -79,11 +78,11 @@ class CheckId:
     def parse(cls, text: str) -> CheckId | None:
         """None: it is no such id."""
         match = _CHECK.fullmatch(text)
-        return match and cls(match[1], _time(match[2]), match[3] == "stop")
+        return match and cls(match[1], from_micros(int(match[2])), match[3] == "stop")
 
     def __str__(self) -> str:
         said = "stop" if self.should_stop else "go"
-        return f"check-{self.version}-{_micros(self.at)}-{said}"
+        return f"check-{self.version}-{to_micros(self.at)}-{said}"
 
 
 def suggestion_json(
@@ -131,14 +130,6 @@ def _done(
 
 def _generic(at: datetime) -> JsonObject:
     return {"createTime": format_time(at), "updateTime": format_time(at)}
-
-
-def _micros(at: datetime) -> int:
-    return (at - _EPOCH) // _MICROSECOND
-
-
-def _time(micros: str) -> datetime:
-    return _EPOCH + int(micros) * _MICROSECOND
 
 
 def _runs(numbers: Sequence[int]) -> Iterable[tuple[int, int]]:

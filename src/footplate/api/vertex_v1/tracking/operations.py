@@ -26,9 +26,6 @@ class TrackingOperations:
         self._api = api
         self._resources = resources
 
-    def none(self, _call: Call) -> JsonObject:
-        return {}
-
     def get(self, call: Call) -> JsonObject:
         name, text = self._api.name(call), call.path["operation"]
         found = TrackingOperationId.parse(text)
@@ -36,8 +33,3 @@ class TrackingOperations:
             response = None if found.verb == "delete" else self._api.get(call)
             return found.answer(self._kind, name, response)
         raise NotFound(f"there is no operation {text[:200]!r} of {name}")
-
-    def leave(self, call: Call) -> JsonObject:
-        """Completed operations cannot be cancelled, and are not stored."""
-        self.get(call)
-        return {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.api.json_route import json_route
+from footplate.api.operations import done_operation_routes
 from footplate.api.vertex_v1.tracking.lineage import LineageApi
 from footplate.api.vertex_v1.tracking.operations import TrackingOperations
 from footplate.api.vertex_v1.tracking.resources import Formatter, ResourcesApi
@@ -84,13 +85,7 @@ def _operation_routes(api: TrackingOperations, kind: str) -> list[Route]:
     """Their names have no version: the first routes answer."""
     routes = []
     for prefix in ("v1", "v1beta1", "ui"):
-        one = f"{_url(prefix, kind)}/operations/{{operation}}"
-        routes += [
-            json_route(f"{_url(prefix, kind)}/operations", {"GET": api.none}),
-            json_route(f"{one}:wait", {"POST": api.get}),
-            json_route(f"{one}:cancel", {"POST": api.leave}),
-            json_route(one, {"GET": api.get, "DELETE": api.leave}),
-        ]
+        routes += done_operation_routes(_url(prefix, kind), api.get)
     return routes
 
 
