@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,8 +18,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 EXPERIMENTS, FRAMES = HERE / "experiment_cases.py", HERE / "experiment_frame_cases.py"
-
-
+PAGE = HERE.parents[1] / "docs" / "how-to" / "track-experiments.md"
 MAIN = (sys.executable, "-c", "from footplate.cli.main import main; main()")
 
 
@@ -43,3 +44,20 @@ def test_experiments(name: str, errors: dict[str, str]) -> None:
 def test_data_frames(service: RunningService, home: Path, tmp_path: Path) -> None:
     errors = run(service, FRAMES, home, tmp_path, environment_of("aiplatform-1.71.1"))
     assert not any(errors.values()), errors
+
+
+def test_the_script_of_the_page(service: RunningService, home: Path, tmp_path: Path) -> None:
+    code = re.search(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    assert code is not None
+    (tmp_path / "track.py").write_text(code[1])
+    done = subprocess.run(
+        [*MAIN, "run", "--", environment_of("aiplatform-1.71.1"), "track.py"],
+        cwd=tmp_path,
+        env=service.environment(HOME=str(home)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert all(f"rate-0-{rate}" in done.stdout for rate in ("1", "01")), done.stdout
+    assert "metric.accuracy" in done.stdout
