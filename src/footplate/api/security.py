@@ -147,13 +147,17 @@ async def check_key(access: Access, path: str, given: str) -> bool:
 
 def lead_to_key(scope: Scope, key: str) -> Scope:
     """The request as it is where the key is in the path: there it opens what it may."""
-    path = f"{_KEYS_PREFIX}{key}"
+    path = path_of_key(key)
     raw = scope.get("raw_path")
     return {
         **scope,
         "path": path + scope["path"],
         "raw_path": None if raw is None else path.encode() + raw,
     }
+
+
+def path_of_key(key: str) -> str:
+    return f"{_KEYS_PREFIX}{key}"
 
 
 def _values(scope: Scope, name: bytes) -> list[str]:

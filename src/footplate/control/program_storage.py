@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from footplate.control.current_attempts import current
 from footplate.control.tokens import Tokens, derive
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from footplate.control.tokens import Bearer
     from footplate.domain.jobs import Job
     from footplate.ports.store import Store
@@ -16,6 +19,8 @@ PATH = "/programs"
 """Where in the server's URLs programs find the storage API, each under a key of its own."""
 _LEADING = ("STORAGE_EMULATOR_HOST", "CLOUD_STORAGE_EMULATOR_ENDPOINT")
 """Lead there: Google's client for Python, and gcsfs; Google's client for C++, which pyarrow has."""
+_PROXY = "FOOTPLATE_GS_PROXY"
+"""Leads there: TensorFlow's own ``gs://``, by the hook that the supervisor puts before programs."""
 _SMOOTHING = ("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")
 """Else gcsfs asks Google over gRPC what kind each bucket is of."""
 _TOOLS = (
@@ -27,6 +32,7 @@ _TOOLS = (
     ("NO_GCE_CHECK", "true"),
 )
 """With them gcloud, and gsutil by it, ask for no credentials and call nobody else."""
+PROXY_USER = "program"
 _TOOLS_ADDRESS = "CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE"
 _TOOLS_TOKEN = "CLOUDSDK_AUTH_ACCESS_TOKEN"  # noqa: S105  the variable's name
 """gcloud uploads at the root of the server, whatever the path of its address: the key is its token
@@ -47,11 +53,18 @@ class ProgramStorage:
     is good as long as that start of the replica is the current one.
     """
 
-    def __init__(self, store: Store, secret: bytes, url: str) -> None:
+    def __init__(
+        self,
+        store: Store,
+        secret: bytes,
+        url: str,
+        proxy_port: Callable[[], int | None] = lambda: None,
+    ) -> None:
         """``url`` is that of the server, as programs of this machine reach it."""
         self._store = store
         self._keys = Tokens(derive(secret, "programs' storage"))
         self._url = url
+        self._proxy_port = proxy_port
 
     def variables(self, bearer: Bearer) -> tuple[tuple[str, str], ...]:
         """Of the program's environment."""
@@ -59,7 +72,14 @@ class ProgramStorage:
         address = f"{self._url}{PATH}/{key}"
         leading = ((name, address) for name in _LEADING)
         tools = ((_TOOLS_ADDRESS, f"{self._url}/"), (_TOOLS_TOKEN, key), *_TOOLS)
-        return *leading, _SMOOTHING, *tools
+        return *leading, *self._proxy(key), _SMOOTHING, *tools
+
+    def _proxy(self, key: str) -> tuple[tuple[str, str], ...]:
+        """The proxy with the key as its password; nothing where the server has none."""
+        port = self._proxy_port()
+        host = urlsplit(self._url).hostname or ""
+        address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        return () if port is None else ((_PROXY, f"http://{PROXY_USER}:{key}@{address}"),)
 
     def check(self, key: str) -> Job:
         """The job whose key it is. Raises what ``Tokens.check`` and ``current`` raise."""

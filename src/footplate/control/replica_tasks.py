@@ -68,7 +68,8 @@ class _WhatRuns(TypedDict):
 
 class Tasks:
     """``site`` returns the capacity of a region; ``free_port`` returns an unused port of this
-    machine; ``storage`` returns variables that point clients of Cloud Storage to the buckets.
+    machine; ``storage`` returns variables that point clients of Cloud Storage to the buckets;
+    ``authority`` is the certificate of the one that signs for the proxy, in PEM.
     """
 
     def __init__(
@@ -87,6 +88,7 @@ class Tasks:
         storage: StorageVariables = lambda _: (),
         image_pull: str = "missing",
         shared_buckets: Sequence[str] = (EVERY,),
+        authority: str = "",
     ) -> None:
         self._store = store
         self._buckets = buckets
@@ -103,6 +105,7 @@ class Tasks:
         self._storage = storage
         self._image_pull = image_pull
         self._shared_buckets = shared_buckets
+        self._authority = authority
 
     def task(self, bearer: Bearer) -> Task:
         """Raises what ``current`` raises."""
@@ -137,6 +140,7 @@ class Tasks:
             devices=self._container_devices(job, replica, pool, site),
             host_network=_has_containers(job.spec),
             buckets=find_names(self._buckets, job, self._shared_buckets),
+            authority=self._authority,
         )
 
     def _build_environment(self, bearer: Bearer, pool: WorkerPool) -> tuple[tuple[str, str], ...]:

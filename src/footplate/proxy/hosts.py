@@ -41,6 +41,11 @@ class ServedHost:
     def is_storage(self) -> bool:
         return self.name.endswith("storage.googleapis.com")
 
+    @property
+    def has_buckets(self) -> bool:
+        """Whether the JSON API of Cloud Storage is there, too."""
+        return self.is_storage or self.name == "www.googleapis.com"
+
 
 def normalize(host: str) -> str | None:
     """A name in lower case without its last dot, or an address; None: it is neither."""

@@ -43,6 +43,11 @@ def refuse_port(request: ProxyRequest) -> bytes:
     return _answer(f"403 Footplate refuses port {request.port} of {request.host}", text)
 
 
+def refuse_program(reason: str) -> bytes:
+    """Of a program that shows its key."""
+    return _answer("403 Footplate refuses this program", f"The program is refused: {reason}.")
+
+
 def refuse_head(reason: str) -> bytes:
     return _answer("400 Bad Request", f"The request is refused: {reason}.")
 

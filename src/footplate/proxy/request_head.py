@@ -27,13 +27,15 @@ class BadHead(ValueError):
 class ProxyRequest:
     """``tunnel``: CONNECT; else one request for ``http://HOST:PORT/...``.
 
-    ``host`` is as ``hosts.normalize`` gives it, ``password`` of Basic authentication to the proxy.
+    ``host`` is as ``hosts.normalize`` gives it, ``user`` and ``password`` are of Basic
+    authentication to the proxy.
     """
 
     host: str
     port: int
     tunnel: bool
     password: str | None = None
+    user: str = ""
 
 
 def parse_head(head: bytes) -> ProxyRequest:
@@ -46,7 +48,8 @@ def parse_head(head: bytes) -> ProxyRequest:
     method, target = found[1].decode(), found[2].decode()
     tunnel = method == TUNNEL
     host, port = _parse_authority(target, None) if tunnel else _parse_url(target)
-    return ProxyRequest(host, port, tunnel, _password(headers))
+    user, password = _credentials(headers)
+    return ProxyRequest(host, port, tunnel, password, user)
 
 
 def _parse_header(line: bytes) -> tuple[str, str]:
@@ -77,15 +80,16 @@ def _parse_authority(text: str, default: int | None) -> tuple[str, int]:
     return host, port
 
 
-def _password(headers: list[tuple[str, str]]) -> str | None:
+def _credentials(headers: list[tuple[str, str]]) -> tuple[str, str | None]:
     given = [value for name, value in headers if name == "proxy-authorization"]
     if len(given) > 1:
         raise BadHead("Proxy-Authorization is given twice")
     scheme, _, credentials = given[0].partition(" ") if given else ("", "", "")
     if scheme.lower() != "basic":
-        return None
+        return "", None
     try:
         text = b64decode(credentials.strip(), validate=True).decode()
     except ValueError:
         raise BadHead("the credentials of Proxy-Authorization are no base64") from None
-    return text.partition(":")[2]
+    user, _, password = text.partition(":")
+    return user, password

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
-from footplate.api.security import SERVED_HOST
+from footplate.api.security import SERVED_HOST, lead_to_key, path_of_key
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -31,16 +31,23 @@ class ServedRequests:
     """``authorization`` replaces what the client sends in that header; None: nothing does.
 
     ``once``: the connection ends with the first answer, since the next request may be for
-    another host.
+    another host. ``key``: of a program, which reaches its buckets and nothing else.
     """
 
     def __init__(
-        self, app: ASGIApp, host: ServedHost, authorization: str | None, *, once: bool
+        self,
+        app: ASGIApp,
+        host: ServedHost,
+        authorization: str | None,
+        *,
+        once: bool,
+        key: str | None = None,
     ) -> None:
         self._app = app
         self._host = host
         self._authorization = authorization
         self._once = once
+        self._key = key
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def answer(message: Message) -> None:
@@ -64,11 +71,23 @@ class ServedRequests:
             headers.append((b"authorization", self._authorization.encode()))
         changed = {**scope, "headers": headers, SERVED_HOST: self._host.name}
         path: str = scope["path"]
+        if self._key is not None:
+            return self._lead_to_buckets(changed, self._key)
         if path in _TOKEN_PATHS:
             return {**changed, "path": _TOKEN, "raw_path": _TOKEN.encode()}
         if self._host.is_storage and not path.startswith(_API_PREFIXES):
             return self._lead_to_object(changed)
         return changed
+
+    def _lead_to_buckets(self, scope: Scope, key: str) -> Scope:
+        """As if the key was in the address; links that were given have it."""
+        path = scope["path"]
+        own = path_of_key(key)
+        if path.startswith(f"{own}/"):
+            return scope
+        if self._host.is_storage and not path.startswith(_API_PREFIXES):
+            scope = self._lead_to_object(scope)
+        return lead_to_key(scope, key)
 
     def _lead_to_object(self, scope: Scope) -> Scope:
         """Of the XML API: ``/BUCKET/OBJECT`` is the object's content."""

@@ -54,7 +54,7 @@ _NUMPY_WRAPPER = re.compile(
 _UNIMPORTABLE = "ImportError: NumPy can't be imported: "
 _TAIL = re.compile(r"\s*\[Op:\w+\] name:$")
 """What TensorFlow adds to each of its messages."""
-_KEY = re.compile(r"(/programs/)[\w.-]+\.[0-9a-f]{64}")
+_KEY = re.compile(r"(/programs/|//program:)[\w.-]+\.[0-9a-f]{64}")
 """In the address of the buckets that a program has: long, and nobody else's."""
 _FRESH = 200
 """An exception with so many lines after it was dealt with; what ended the program came later."""

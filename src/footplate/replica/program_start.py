@@ -17,6 +17,7 @@ from footplate.replica.program_spec import (
 )
 from footplate.replica.program_user import name_user, open_directories, require_reach
 from footplate.replica.realpath import find_real
+from footplate.replica.tensorflow_storage import make_hook, make_roots
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -55,7 +56,9 @@ class Program:
         """Raises TaskError, OSError."""
         settings = make_settings(_variables(context), context.home.tools, self.tmp)
         places = {**self.places, **name_user(context.user, self.tmp), **settings}
-        return compose_environment(context.task, self.bins, context.host, places, context.mark)
+        found = compose_environment(context.task, self.bins, context.host, places, context.mark)
+        authority = str(context.task.get("authority") or "")
+        return {**found, **make_hook(found, authority, context.home.tools)}
 
     @property
     def tmp(self) -> str:
@@ -91,7 +94,9 @@ def make_program(context: Context, prepared: Prepared) -> Program:
     program = Program(argv, prepared.bins, places, view)
     if view is None:
         _expose(context, program, fault)
-    elif context.user is not None and view.id_map < 0:
+        return program
+    view.files = make_roots(str(context.task.get("authority") or ""), context.home.path)
+    if context.user is not None and view.id_map < 0:
         open_directories(context, view.mapped, fault)
     return program
 

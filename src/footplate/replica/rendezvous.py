@@ -215,7 +215,7 @@ def take_place(context: Context, view: MountNamespace | None) -> Ports | Replica
         raise TaskError(f"it can't have a network namespace of its own: {error}") from error
     context.keep_record()
     if view is not None:
-        view.files = write_files(context.home.path, place.host)
+        view.files = [*view.files, *write_files(context.home.path, place.host)]
     context.journal.event("NETWORK", place.describe(context.host))
     return place
 

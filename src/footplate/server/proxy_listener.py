@@ -10,6 +10,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 from urllib.parse import unquote
 
+from footplate.api.worker_threads import in_thread
+from footplate.control.program_storage import PROXY_USER
+from footplate.domain.errors import ServiceError
 from footplate.grpc_api.relayed_calls import RelayedCaller
 from footplate.proxy.hosts import find_host
 from footplate.proxy.refusals import (
@@ -18,6 +21,7 @@ from footplate.proxy.refusals import (
     refuse_head,
     refuse_host,
     refuse_port,
+    refuse_program,
 )
 from footplate.proxy.request_head import END, MAX_BYTES, BadHead, ProxyRequest, parse_head
 from footplate.proxy.served_requests import ServedRequests
@@ -28,6 +32,7 @@ from footplate.server.listener import listen
 
 if TYPE_CHECKING:
     import ssl
+    from collections.abc import Callable
 
     import uvicorn
     from uvicorn.server import ServerState
@@ -42,11 +47,15 @@ _HEAD_S = 30.0
 _HANDSHAKE_S = 30.0
 MAX_REFUSED = 1000
 """Of hosts that were refused, that are remembered."""
+_BUCKETS_ONLY = "its key leads to Cloud Storage, through CONNECT, and nowhere else"
 _log = logging.getLogger(__name__)
 
 
 class ProxyListener:
-    """``port`` is known once it has started; ``refused`` are the hosts that were asked for."""
+    """``port`` is known once it has started; ``refused`` are the hosts that were asked for.
+
+    ``check_key`` raises a ServiceError of what isn't the key of a running program.
+    """
 
     def __init__(
         self,
@@ -54,11 +63,13 @@ class ProxyListener:
         data_dir: DataDir,
         authority: CertificateAuthority,
         grpc: GrpcListener,
+        check_key: Callable[[str], object],
     ) -> None:
         self.port: int | None = None
         self.refused: dict[str, None] = {}
         self.leaves = LeafCertificates(authority, data_dir.root)
         self.token = settings.token
+        self.check_key = check_key
         self._settings = settings
         self._relay = GrpcRelay(grpc, settings.host)
         self._server: asyncio.Server | None = None
@@ -90,12 +101,15 @@ class ProxyListener:
 
     def answer(self, request: ProxyRequest) -> ServedHost | bytes:
         """The host that is to be served, or what is said instead."""
-        if self.token and not _is_password(request.password or "", self.token):
+        program = key_of(request) is not None
+        if self.token and not (program or _is_password(request.password or "", self.token)):
             return ask_password()
         host = find_host(request.host)
         if host is None:
             self._remember(f"{request.host}:{request.port}")
             return refuse_host(request)
+        if program and not (request.tunnel and host.has_buckets):
+            return refuse_program(_BUCKETS_ONLY)
         if request.port != (443 if request.tunnel else 80):
             return refuse_port(request)
         return host
@@ -105,6 +119,11 @@ class ProxyListener:
             _log.info("the proxy refuses %s", address)
         if len(self.refused) < MAX_REFUSED:
             self.refused[address] = None
+
+
+def key_of(request: ProxyRequest) -> str | None:
+    """The key that a program of a job shows; None: somebody else asks."""
+    return request.password or "" if request.user == PROXY_USER else None
 
 
 def _is_password(given: str, token: str) -> bool:
@@ -173,7 +192,7 @@ class _Connection(asyncio.Protocol):
             self._end(refuse_head("bytes follow it, before the tunnel is there"))
         else:
             self._begun = True
-            task = asyncio.ensure_future(self._tunnel(answer))
+            task = asyncio.ensure_future(self._tunnel(answer, key_of(request)))
             self._tunnels.add(task)  # or nothing would hold it
             task.add_done_callback(self._tunnels.discard)
 
@@ -189,7 +208,13 @@ class _Connection(asyncio.Protocol):
         http.connection_made(self._transport)
         http.data_received(bytes(self._head))
 
-    async def _tunnel(self, host: ServedHost) -> None:
+    async def _tunnel(self, host: ServedHost, key: str | None) -> None:
+        try:
+            if key is not None:
+                await in_thread(self._proxy.check_key, key)
+        except ServiceError as error:
+            self._end(refuse_program(error.message))
+            return
         self._transport.write(ESTABLISHED)
         received = _Received()
         try:
@@ -199,10 +224,10 @@ class _Connection(asyncio.Protocol):
             self._transport.abort()
             return
         if tls.get_extra_info("ssl_object").selected_alpn_protocol() == GRPC:
-            await self._serve_grpc(tls, received)
+            await self._serve_grpc(tls, received, key)
             return
         self._connections.discard(self._transport)
-        http = self._make_http(host, once=False)
+        http = self._make_http(host, once=False, key=key)
         received.hand_over(tls, http)
 
     async def _start_tls(self, received: _Received, context: ssl.SSLContext) -> asyncio.Transport:
@@ -218,17 +243,25 @@ class _Connection(asyncio.Protocol):
             raise ConnectionResetError("the client has gone")
         return tls
 
-    def _make_http(self, host: ServedHost, *, once: bool) -> TunnelledRequests:
+    def _make_http(
+        self, host: ServedHost, *, once: bool, key: str | None = None
+    ) -> TunnelledRequests:
         http = TunnelledRequests(config=self._config, server_state=self._state, app_state={})
-        http.app = ServedRequests(http.app, host, self._authorization(), once=once)
+        http.app = ServedRequests(http.app, host, self._authorization(), once=once, key=key)
         return http
 
     def _authorization(self) -> str | None:
         """Who knows the proxy's password knows the token, which is the same."""
         return f"Bearer {self._proxy.token}" if self._proxy.token else None
 
-    async def _serve_grpc(self, tls: asyncio.Transport, received: _Received) -> None:
+    async def _serve_grpc(
+        self, tls: asyncio.Transport, received: _Received, key: str | None
+    ) -> None:
         transport = self._transport
+        if key is not None:  # the buckets speak HTTP/1.1
+            self._connections.discard(transport)
+            tls.close()
+            return
         caller = RelayedCaller(
             transport.get_extra_info("peername")[:2],
             transport.get_extra_info("sockname")[:2],

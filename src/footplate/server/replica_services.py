@@ -27,6 +27,7 @@ from footplate.server.wheels import algorithms_wheel, make_wheel, package_direct
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from footplate.api.footplate_v1.tls_ports import TlsPorts
     from footplate.control.tokens import Bearer
     from footplate.server.context import ServiceContext
     from footplate.server.tuning_services import TuningServices
@@ -65,12 +66,16 @@ def _make_of_installed() -> Wheel | None:
 class ReplicaServices:
     """The services that supervisors call, and those that reach running replicas."""
 
-    def __init__(self, context: ServiceContext, tuning: TuningServices) -> None:
+    def __init__(
+        self, context: ServiceContext, tuning: TuningServices, tls: TlsPorts | None
+    ) -> None:
         store, clock, secret = context.store, context.clock, context.data_dir.secret()
         self._leader = context.leader
         self.tokens = Tokens(secret)
         self.reduction = ReductionKit(secret, find_wheel())
-        self.programs = ProgramStorage(store, secret, context.url)
+        self.programs = ProgramStorage(
+            store, secret, context.url, lambda: None if tls is None else tls.proxy_port
+        )
         self.images = Images(store)
         self.tasks = Tasks(
             store,
@@ -87,6 +92,7 @@ class ReplicaServices:
             self.programs.variables,
             context.settings.image_pull,
             context.settings.shared_buckets,
+            authority="" if tls is None else tls.certificate,
         )
         self.reduced = ReductionTotals(time.monotonic)
         self.reports = Reports(

@@ -63,7 +63,8 @@ class Service:
         self._tuning = tuning = TuningServices(
             context.store, context.database.studies, context.clock, context.leader.changed
         )
-        self._replicas = replicas = ReplicaServices(context, tuning)
+        self.tls = _make_tls(settings, data_dir, url, lambda key: replicas.programs.check(key))
+        self._replicas = replicas = ReplicaServices(context, tuning, self.tls)
         self.control_requests = replicas.control_requests
         resolver = ProcessResolver(settings, data_dir, context.catalogue.runtimes, archive)
         reduction = replicas.reduction.complete
@@ -87,7 +88,6 @@ class Service:
             context, leadership_services.begin, leadership_services.end
         )
         self._draining = Drain(lambda: parts.status.active() or parts.status.trials(), stop)
-        self.tls = _make_tls(settings, data_dir, url)
         self.app = self._make_app()
 
     def _make_app(self) -> EndOfStream:
@@ -155,6 +155,8 @@ class Service:
         self._context.close()
 
 
-def _make_tls(settings: Settings, data_dir: DataDir, url: str) -> TlsListeners | None:
+def _make_tls(
+    settings: Settings, data_dir: DataDir, url: str, check_key: Callable[[str], object]
+) -> TlsListeners | None:
     kind = load_listeners(settings)
-    return None if kind is None else kind(settings, data_dir, url)
+    return None if kind is None else kind(settings, data_dir, url, check_key)

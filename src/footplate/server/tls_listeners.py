@@ -10,6 +10,8 @@ from footplate.server.grpc_listener import GrpcListener
 from footplate.server.proxy_listener import ProxyListener
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import uvicorn
     from starlette.types import ASGIApp
     from uvicorn.server import ServerState
@@ -19,9 +21,18 @@ if TYPE_CHECKING:
 
 
 class TlsListeners:
-    """``url`` is where the HTTP server answers. Ports are known once they have started."""
+    """``url`` is where the HTTP server answers. Ports are known once they have started.
 
-    def __init__(self, settings: Settings, data_dir: DataDir, url: str) -> None:
+    ``check_key`` raises a ServiceError of what isn't the key of a running program.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        data_dir: DataDir,
+        url: str,
+        check_key: Callable[[str], object],
+    ) -> None:
         # Certificates are checked by the clock of the wall, whatever ours makes of its jumps.
         now = datetime.now(UTC)
         authority = open_authority(data_dir, now)
@@ -30,7 +41,7 @@ class TlsListeners:
         self._proxy = (
             None
             if settings.proxy_port is None
-            else ProxyListener(settings, data_dir, authority, self._grpc)
+            else ProxyListener(settings, data_dir, authority, self._grpc, check_key)
         )
 
     @property

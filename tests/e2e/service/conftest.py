@@ -30,9 +30,11 @@ class Context:
     """A running service with a bucket, and one user at it."""
 
     patience_s = 240.0
+    token: str | None = None
 
-    def __init__(self, service: RunningService) -> None:
+    def __init__(self, service: RunningService, token: str | None = None) -> None:
         self.service = service
+        self.token = token
         self.sent = 0
         with self.client() as client:
             client.storage.create_bucket("demo", BUCKET)
@@ -42,7 +44,7 @@ class Context:
         return self.service.data_dir / "buckets" / BUCKET
 
     def client(self) -> Service:
-        return Service(self.service.url)
+        return Service(self.service.url, self.token)
 
     def submit(
         self,

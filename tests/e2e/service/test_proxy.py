@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from footplate.domain.job_states import State
+from footplate.domain.names import GcsUri
 from footplate.proxy.request_head import MAX_BYTES
 from footplate.testing.service import RunningService, running_service
 from tests.e2e.service.conftest import CACHE, Context
@@ -241,3 +242,47 @@ def test_programs_of_jobs_are_refused_as_without_it(tmp_path: Path) -> None:
         assert "PERMISSION_DENIED" in said
         assert "answered" not in said
         assert user.stdout == "answered\n"
+
+
+SHOW_KEY = """
+import os, time
+print("PROXY", os.environ["FOOTPLATE_GS_PROXY"], flush=True)
+while not os.path.exists("/gcs/stage/end"):
+    time.sleep(0.1)
+"""
+
+
+@pytest.mark.parametrize("token", [None, TOKEN])
+def test_the_key_of_a_program_opens_its_buckets_alone(tmp_path: Path, token: str | None) -> None:
+    """Whoever shows it, over whichever connection."""
+    settings = {} if token is None else {"token": token}
+    with running_service(tmp_path / "data", CACHE, proxy_port=0, **settings) as service:
+        context = Context(service, token)
+        with context.client() as api:
+            api.storage.upload(GcsUri("stage", "a"), b"content")
+            api.storage.create_bucket("other", "theirs")
+        name = context.submit(SHOW_KEY)
+        context.until(lambda: any("PROXY" in line for line in context.messages(name)))
+        (said,) = context.messages(name)
+        proxy = said.removeprefix("PROXY ")
+        with client(service, proxy) as http:
+            read = http.get("https://storage.googleapis.com/stage/a")
+            assert read.content == b"content"
+            assert http.get(f"{BUCKETS}/stage").status_code == 200
+            assert http.get(f"{BUCKETS}/theirs").status_code == 403
+            for path in ("v1/projects/demo/jobs", "footplate/v1/status", "oauth2/v4/token"):
+                assert http.get(f"https://www.googleapis.com/{path}").status_code == 404
+        for url in (f"{JOBS}/customJobs", "https://ml.googleapis.com/v1/projects/demo/jobs"):
+            assert "403 " in refusal(service, proxy, url)
+        wrong = proxy.replace("//program:", "//program:x")
+        assert "403 " in refusal(service, wrong, f"{BUCKETS}/stage")
+
+        (context.bucket / "end").touch()
+        assert context.wait_for(name).state is State.SUCCEEDED
+        assert "403 " in refusal(service, proxy, f"{BUCKETS}/stage")
+
+
+def refusal(service: RunningService, proxy: str, url: str) -> str:
+    with client(service, proxy) as http, pytest.raises(httpx.ProxyError) as refused:
+        http.get(url)
+    return str(refused.value)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -53,6 +54,18 @@ def test_an_address_lets_in_as_long_as_the_replica_is_there(
     storage: ProgramStorage, job: Job
 ) -> None:
     storage.check(key_of(storage, Bearer(job.attempt_id, MASTER)))
+
+
+def test_the_key_is_the_proxys_password_where_the_server_has_one(
+    store: MemoryStore, job: Job
+) -> None:
+    bearer = Bearer(job.attempt_id, MASTER)
+    with_proxy = ProgramStorage(store, SECRET, "http://[::1]:8470", lambda: 8472)
+    address = dict(with_proxy.variables(bearer))["FOOTPLATE_GS_PROXY"]
+    assert re.fullmatch(r"http://program:[^@]+@\[::1\]:8472", address)
+    with_proxy.check(address.split("@")[0].removeprefix("http://program:"))
+    without = ProgramStorage(store, SECRET, URL)
+    assert "FOOTPLATE_GS_PROXY" not in dict(without.variables(bearer))
 
 
 @pytest.mark.parametrize("change", OVER)

@@ -73,6 +73,7 @@ def test_malformed_headers_are_refused(line: str) -> None:
 def test_the_password_of_the_proxy() -> None:
     line = "CONNECT a:443 HTTP/1.1"
     assert parse_head(head(line, basic("footplate:s:e"))).password == "s:e"
+    assert parse_head(head(line, basic("program:key"))).user == "program"
     assert parse_head(head(line, basic("nobody"))).password == ""
     assert parse_head(head(line, "Proxy-Authorization: Bearer x")).password is None
 

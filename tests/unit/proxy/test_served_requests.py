@@ -25,6 +25,7 @@ def pass_on(
     authorization: str | None = None,
     *,
     once: bool = False,
+    key: str | None = None,
 ) -> tuple[dict[str, Any], list[Message]]:
     """What the app gets, and what the client gets."""
     seen: dict[str, Any] = {}
@@ -52,7 +53,7 @@ def pass_on(
         "query_string": query,
         "headers": HEADERS,
     }
-    wrapped = ServedRequests(app, served, authorization, once=once)
+    wrapped = ServedRequests(app, served, authorization, once=once, key=key)
     asyncio.run(wrapped(scope, receive, send))
     return seen, sent
 
@@ -145,3 +146,23 @@ def test_headers_of_uploads_keep_googles_spelling() -> None:
     scope = {"type": "http", "path": "/upload/x", "headers": [], "method": "PUT"}
     asyncio.run(wrapped(scope, receive, send))
     assert [name.lower() for name, _ in sent[0]["headers"]] == [b"Location", b"Range", b"etag"]
+
+
+@pytest.mark.parametrize(
+    ("host", "path", "led"),
+    [
+        ("www.googleapis.com", "/storage/v1/b/x", "/programs/KEY/storage/v1/b/x"),
+        ("www.googleapis.com", "/v1/projects/p/jobs", "/programs/KEY/v1/projects/p/jobs"),
+        ("www.googleapis.com", "/oauth2/v4/token", "/programs/KEY/oauth2/v4/token"),
+        ("www.googleapis.com", "/programs/KEY/upload/x", "/programs/KEY/upload/x"),
+        ("www.googleapis.com", "/programs/OTHER/b", "/programs/KEY/programs/OTHER/b"),
+        ("storage.googleapis.com", "/programs/KEY/download/x", "/programs/KEY/download/x"),
+        ("storage.googleapis.com", "/b/a%2Fc", "/programs/KEY/download/storage/v1/b/b/o/a%2Fc"),
+    ],
+)
+def test_a_programs_key_leads_to_its_buckets_and_nowhere_else(
+    host: str, path: str, led: str
+) -> None:
+    scope, _ = pass_on(host, path, key="KEY")
+    assert scope["raw_path"] == led.encode()
+    assert scope["path"] == led.replace("%2F", "/")

@@ -374,6 +374,7 @@ def test_a_task_as_supervisors_get_it() -> None:
         "devices": [],
         "host_network": False,
         "buckets": None,
+        "authority": "",
     }
     assert encode_task(replace(task, allotment=None))["allotment"] is None
 

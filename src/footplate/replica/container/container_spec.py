@@ -6,6 +6,7 @@ import os
 
 from footplate.replica.container.mounts import find_mounts
 from footplate.replica.program_spec import TaskError, compose_container_environment
+from footplate.replica.tensorflow_storage import make_hook
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -28,12 +29,15 @@ _OOM_SCORE = 500
 
 
 def compose(context: Context, image: Mapping[str, Any], limits: Limits | None) -> dict[str, Any]:
-    """``image``: the answer of the image stage. Raises TaskError."""
+    """``image``: the answer of the image stage. Raises TaskError, OSError."""
     task, program = context.task, context.task["program"]
     environment = compose_container_environment(
         task, context.host, f"{HYPERTUNE_DIRECTORY}/output.metrics", context.mark
     )
     environment.update(_hide_gpus(task))
+    known = {"PYTHONPATH": str(image.get("python_path") or ""), **environment}
+    authority = str(task.get("authority") or "")
+    environment.update(make_hook(known, authority, context.home.tools, HYPERTUNE_DIRECTORY))
     host: dict[str, Any] = {
         "NetworkMode": "host",
         "IpcMode": "private",

@@ -75,10 +75,16 @@ def prepare(task: dict[str, Any], ticket: dict[str, Any]) -> dict[str, Any]:
             "user": str(config.get("User") or ""),
             "entrypoint": bool(config.get("Entrypoint")),
             "cmd": config.get("Cmd") or [],
+            "python_path": _find_variable(config, "PYTHONPATH"),
             "faults": about["faults"],
         },
         "notes": [_describe(found, name)] if first else [],
     }
+
+
+def _find_variable(config: dict[str, Any], name: str) -> str:
+    pairs = (str(pair).partition("=") for pair in config.get("Env") or ())
+    return {key: value for key, _, value in pairs}.get(name, "")
 
 
 def refer(image: dict[str, Any], name: str) -> str:

@@ -114,6 +114,8 @@ class Task:
     """Variables for the builds of its packages."""
     buckets: tuple[str, ...] | None = None
     """Those that its program may use; None: all, also those made later."""
+    authority: str = ""
+    """Whom its program has to trust to use the proxy, in PEM; empty: there is no proxy."""
 
 
 @dataclass(frozen=True)
@@ -170,6 +172,7 @@ def encode_task(task: Task) -> JsonObject:
         "host_network": task.host_network,
         "build_environment": [[name, value] for name, value in task.build_environment],
         "buckets": None if task.buckets is None else list(task.buckets),
+        "authority": task.authority,
     }
 
 

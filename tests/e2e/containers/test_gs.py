@@ -1,0 +1,54 @@
+"""TensorFlow's own ``gs://`` in containers: what it would read, in an image without TensorFlow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.job_states import State
+from footplate.domain.names import GcsUri
+from footplate.testing.service import running_service
+from tests.e2e.containers.container_context import ContainerContext
+from tests.e2e.service.conftest import CACHE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.e2e.containers.container_context import Engine
+
+PROGRAM = """
+import ctypes, os, ssl, sys, tempfile, urllib.request
+
+folder = tempfile.mkdtemp()
+open(folder + "/tensorflow.py", "w").close()
+sys.path.insert(0, folder)
+import tensorflow
+
+def find(name):
+    get = ctypes.CDLL(None).getenv
+    get.restype = ctypes.c_char_p
+    return get(name).decode()
+
+assert "https_proxy" not in os.environ
+trusted = ssl.create_default_context(cafile=find(b"CURL_CA_BUNDLE"))
+opener = urllib.request.build_opener(
+    urllib.request.ProxyHandler({"https": find(b"https_proxy")}),
+    urllib.request.HTTPSHandler(context=trusted),
+)
+with opener.open("https://storage.googleapis.com/stage/file") as answer:
+    print("READ", answer.read().decode(), os.environ["PYTHONPATH"].split(":")[1:])
+"""
+
+
+def test_the_proxy_leads_tensorflow(podman: Engine, tmp_path: Path) -> None:
+    settings = {"stop_grace_s": 1, "container_engine": podman.socket, "proxy_port": 0}
+    with running_service(tmp_path / "data", CACHE, **settings) as service:
+        context = ContainerContext(service, podman)
+        context.image = podman.derive("trainers/path:dev", "ENV PYTHONPATH=/own")
+        with context.client() as client:
+            client.storage.upload(GcsUri("stage", "file"), b"content")
+        name = context.run_custom("python3", "-c", PROGRAM)
+        job = context.wait_for(name)
+        said = context.messages(name)
+        assert job.state is State.SUCCEEDED, (job.error_message, said)
+        assert said == ["READ content ['/own']"]
+    context.check_nothing_is_left()
