@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from footplate.buckets.bindings import read_bindings
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.formatting import nearest
 from footplate.domain.quotas import ANY, LIMIT_RULE, Quota, is_limit
@@ -21,6 +22,8 @@ from footplate.domain.sites import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+    from footplate.buckets.bindings import BucketBinding
 
 DEFAULT_PORT = 8470
 FILE_NAME = "footplate.toml"
@@ -58,6 +61,7 @@ class Settings:
     program_users: str | None = None
     allow_root: tuple[str, ...] = ()
     api_access: tuple[str, ...] = ()
+    buckets: tuple[BucketBinding, ...] = ()
     shared_buckets: tuple[str, ...] = ()
     bucket_projects: tuple[tuple[str, str], ...] = ()
     network: str = "shared"
@@ -350,6 +354,7 @@ _READERS: dict[str, Callable[[object], object]] = {
     "program_users": _users,
     "allow_root": _projects,
     "api_access": _projects,
+    "buckets": read_bindings,
     "shared_buckets": _projects,
     "bucket_projects": _pairs,
     "network": _one_of(NETWORKS),

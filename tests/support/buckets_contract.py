@@ -1,4 +1,4 @@
-"""What all buckets do. Subclass ``BucketsContract`` and give it a fixture ``buckets``."""
+"""What all buckets do. Subclass a contract and give it a fixture ``buckets``."""
 
 from __future__ import annotations
 
@@ -52,31 +52,8 @@ BAD_BUCKETS = (
 )
 
 
-class BucketsContract:
-    @pytest.fixture(autouse=True)
-    def _bucket(self, buckets: ObjectStorage) -> None:
-        buckets.create_bucket(BUCKET)
-
-    def test_a_new_bucket_is_there_and_empty(self, buckets: ObjectStorage) -> None:
-        assert buckets.bucket(BUCKET) in buckets.buckets()
-        assert buckets.list(BUCKET) == buckets.list(BUCKET, prefix="x")
-        assert buckets.list(BUCKET).objects == ()
-
-    def test_a_bucket_is_made_once(self, buckets: ObjectStorage) -> None:
-        with pytest.raises(AlreadyExists, match=BUCKET):
-            buckets.create_bucket(BUCKET)
-
-    def test_a_bucket_keeps_its_location(self, buckets: ObjectStorage) -> None:
-        made = buckets.create_bucket("in-europe", "EUROPE-WEST4")
-
-        assert (made.location, buckets.bucket(BUCKET).location) == ("EUROPE-WEST4", "US")
-        assert buckets.bucket("in-europe") == made
-        assert made in buckets.buckets()
-
-    @pytest.mark.parametrize("name", BAD_BUCKETS)
-    def test_a_name_that_no_bucket_can_have(self, buckets: ObjectStorage, name: str) -> None:
-        with pytest.raises(InvalidArgument, match="allowed: 3 to 63"):
-            buckets.create_bucket(name)
+class ObjectsContract:
+    """What the objects of ``BUCKET`` do, which is there and empty."""
 
     def test_a_bucket_that_is_not_there(self, buckets: ObjectStorage) -> None:
         with pytest.raises(NotFound, match="elsewhere"):
@@ -85,15 +62,6 @@ class BucketsContract:
             buckets.write("elsewhere", "a", [b""])
         with pytest.raises(NotFound, match="elsewhere"):
             buckets.list("elsewhere")
-
-    def test_only_an_empty_bucket_can_be_deleted(self, buckets: ObjectStorage) -> None:
-        buckets.write(BUCKET, "a/b", [b"x"])
-        with pytest.raises(FailedPrecondition, match="not empty"):
-            buckets.delete_bucket(BUCKET)
-        buckets.delete(BUCKET, "a/b")
-        buckets.delete_bucket(BUCKET)
-        with pytest.raises(NotFound):
-            buckets.bucket(BUCKET)
 
     @pytest.mark.parametrize("name", NAMES)
     def test_what_is_written_is_read(self, buckets: ObjectStorage, name: str) -> None:
@@ -291,6 +259,44 @@ class BucketsContract:
             with pytest.raises(NotFound):
                 buckets.upload(upload_id)
         assert _names(buckets) == []
+
+
+class BucketsContract(ObjectsContract):
+    """And what those do that can make and delete buckets."""
+
+    @pytest.fixture(autouse=True)
+    def _bucket(self, buckets: ObjectStorage) -> None:
+        buckets.create_bucket(BUCKET)
+
+    def test_a_new_bucket_is_there_and_empty(self, buckets: ObjectStorage) -> None:
+        assert buckets.bucket(BUCKET) in buckets.buckets()
+        assert buckets.list(BUCKET) == buckets.list(BUCKET, prefix="x")
+        assert buckets.list(BUCKET).objects == ()
+
+    def test_a_bucket_is_made_once(self, buckets: ObjectStorage) -> None:
+        with pytest.raises(AlreadyExists, match=BUCKET):
+            buckets.create_bucket(BUCKET)
+
+    def test_a_bucket_keeps_its_location(self, buckets: ObjectStorage) -> None:
+        made = buckets.create_bucket("in-europe", "EUROPE-WEST4")
+
+        assert (made.location, buckets.bucket(BUCKET).location) == ("EUROPE-WEST4", "US")
+        assert buckets.bucket("in-europe") == made
+        assert made in buckets.buckets()
+
+    @pytest.mark.parametrize("name", BAD_BUCKETS)
+    def test_a_name_that_no_bucket_can_have(self, buckets: ObjectStorage, name: str) -> None:
+        with pytest.raises(InvalidArgument, match="allowed: 3 to 63"):
+            buckets.create_bucket(name)
+
+    def test_only_an_empty_bucket_can_be_deleted(self, buckets: ObjectStorage) -> None:
+        buckets.write(BUCKET, "a/b", [b"x"])
+        with pytest.raises(FailedPrecondition, match="not empty"):
+            buckets.delete_bucket(BUCKET)
+        buckets.delete(BUCKET, "a/b")
+        buckets.delete_bucket(BUCKET)
+        with pytest.raises(NotFound):
+            buckets.bucket(BUCKET)
 
 
 def _read(buckets: ObjectStorage, name: str) -> bytes:

@@ -19,7 +19,7 @@ from footplate.buckets.names import check_bucket_name, parse_object_name
 from footplate.buckets.object_metadata import Records
 from footplate.buckets.objects import Objects
 from footplate.buckets.safe_path import remove_empty_tree
-from footplate.buckets.staging import staged, sweep
+from footplate.buckets.staging import STAGED, read_chunks, staged, staged_name, sweep
 from footplate.buckets.uploads import Uploads
 from footplate.domain.bucket_locations import DEFAULT_LOCATION
 from footplate.domain.errors import (
@@ -27,6 +27,7 @@ from footplate.domain.errors import (
     FailedPrecondition,
     InvalidArgument,
     NotFound,
+    PermissionDenied,
     Unavailable,
 )
 from footplate.file_lock import FileLock
@@ -34,9 +35,10 @@ from footplate.ports.buckets import Bucket, Listing, ObjectInfo
 from footplate.ports.object_storage import Checksums, Conditions, Draft, Upload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from footplate.buckets.bindings import BucketBinding
     from footplate.domain.names import GcsUri
     from footplate.ports.clock import Clock
 
@@ -50,9 +52,17 @@ def _new_id() -> str:
 class FolderBuckets:
     """Implements ``ports.object_storage.ObjectStorage``. Safe to be used by many threads, and by
     several processes of one machine. It begins by removing what a dead one left unfinished.
+
+    The folders of ``bindings`` are buckets, too. They have been checked.
     """
 
-    def __init__(self, root: Path, clock: Clock, new_id: Callable[[], str] = _new_id) -> None:
+    def __init__(
+        self,
+        root: Path,
+        clock: Clock,
+        new_id: Callable[[], str] = _new_id,
+        bindings: Sequence[BucketBinding] = (),
+    ) -> None:
         root.mkdir(parents=True, exist_ok=True)
         self._root = root.resolve()
         self._clock = clock
@@ -66,7 +76,11 @@ class FolderBuckets:
         self._uploads.sweep(clock.now())
         self._records = Records(self._root / _OWN / "objects.db")
         self._lock = FileLock(self._root / _OWN / "lock")
-        self._objects = Objects(self._root, self._records, clock, self._lock)
+        self._bindings = {binding.name: binding for binding in bindings}
+        self._bound = {binding.name: binding.folder for binding in bindings}
+        self._objects = Objects(self._root, self._records, clock, self._lock, self._bound)
+        for binding in bindings:
+            self._keep_binding(binding)
 
     def close(self) -> None:
         self._records.close()
@@ -74,12 +88,15 @@ class FolderBuckets:
 
     def buckets(self) -> tuple[Bucket, ...]:
         with disk_errors_as_service_errors():
-            names = sorted(entry.name for entry in self._root.iterdir())
-        return tuple(self._each(names))
+            names = {entry.name for entry in self._root.iterdir()}
+        return tuple(self._each(sorted(names | self._bindings.keys())))
 
     def bucket(self, name: str) -> Bucket:
-        folder = self._objects.folder(name)
+        binding = self._bindings.get(name)
         record = self._records.bucket(name)
+        if binding is not None and record is not None:  # also where its folder is away
+            return Bucket(name, *record, target=binding.target, read_only=binding.read_only)
+        folder = self._objects.folder(name)
         if record is None:  # another process created the folder
             return Bucket(name, time_of(folder.stat()))
         return Bucket(name, *record)
@@ -92,6 +109,8 @@ class FolderBuckets:
         self, name: str, location: str = DEFAULT_LOCATION, project: str | None = None
     ) -> Bucket:
         check_bucket_name(name)
+        if name in self._bindings:
+            raise AlreadyExists(f"bucket {name!r} is already there")
         now = self._clock.now()
         with disk_errors_as_service_errors():
             try:
@@ -102,6 +121,11 @@ class FolderBuckets:
         return Bucket(name, now, location, project)
 
     def delete_bucket(self, name: str) -> None:
+        if name in self._bindings:
+            raise FailedPrecondition(
+                f"bucket {name!r} is bound to {self._bindings[name].target}; to unbind it "
+                "remove its entry from the setting buckets, and restart the server"
+            )
         self._objects.folder(name)
         if self.list(name, limit=1).objects:
             raise FailedPrecondition(
@@ -145,23 +169,25 @@ class FolderBuckets:
         return self.put(draft, chunks)
 
     def put(self, draft: Draft, chunks: Iterable[bytes]) -> ObjectInfo:
-        self._objects.folder(draft.bucket)
+        self._require_writable(draft.bucket)
         path = parse_object_name(draft.name)
         if path.directory:
             chunks = _nothing(chunks)
-        place = self._staging / self._new_id()
+        place = self._stage(draft.bucket)
         with staged(place, chunks) as digest:
             if path.directory:
                 return self._objects.place_directory(draft, digest)
             return self._objects.place(draft, place, digest)
 
     def update(self, draft: Draft) -> ObjectInfo:
+        self._require_writable(draft.bucket)
         return self._objects.update(draft)
 
     def delete(self, bucket: str, name: str) -> None:
-        self._objects.remove(bucket, name, Conditions())
+        self.remove(bucket, name, Conditions())
 
     def remove(self, bucket: str, name: str, conditions: Conditions) -> None:
+        self._require_writable(bucket)
         self._objects.remove(bucket, name, conditions)
 
     def list(
@@ -206,7 +232,7 @@ class FolderBuckets:
         return path
 
     def begin_upload(self, draft: Draft) -> str:
-        self._objects.folder(draft.bucket)
+        self._require_writable(draft.bucket)
         parse_object_name(draft.name)
         return self._uploads.begin(draft)
 
@@ -247,11 +273,43 @@ class FolderBuckets:
             self._uploads.forget(upload_id)
 
     def _place_upload(self, upload_id: str, draft: Draft, checksums: Checksums) -> ObjectInfo:
+        self._require_writable(draft.bucket)
         digest = self._uploads.digest(upload_id)
         checksums.check(digest.crc32c, digest.md5)
         if parse_object_name(draft.name).directory:
             return self._objects.place_directory(draft, digest)
-        return self._objects.place(draft, self._uploads.data(upload_id), digest)
+        data = self._uploads.data(upload_id)
+        if draft.bucket not in self._bound:
+            return self._objects.place(draft, data, digest)
+        place = self._stage(draft.bucket)
+        with staged(place, read_chunks(data)) as digest:  # it may be another file system
+            return self._objects.place(draft, place, digest)
+
+    def _stage(self, bucket: str) -> Path:
+        """Where the bytes of a new object of the bucket arrive: on its file system."""
+        folder = self._bound.get(bucket)
+        new_id = self._new_id()
+        return self._staging / new_id if folder is None else folder / staged_name(new_id)
+
+    def _require_writable(self, bucket: str) -> None:
+        """Raises PermissionDenied, and what ``Objects.folder`` raises."""
+        binding = self._bindings.get(bucket)
+        if binding is not None and binding.read_only:
+            raise PermissionDenied(
+                f"bucket {bucket!r} can only be read: the setting buckets has read_only = true for "
+                f"{binding.target}"
+            )
+        self._objects.folder(bucket)
+
+    def _keep_binding(self, binding: BucketBinding) -> None:
+        """A record, as of a bucket that was made; a project that was given stays."""
+        found = self._records.bucket(binding.name)
+        created, location, project = found or (self._clock.now(), DEFAULT_LOCATION, None)
+        project = binding.project or project
+        if found != (created, location, project):
+            self._records.add_bucket(binding.name, created, location, project)
+        if not binding.read_only:
+            sweep(binding.folder, STAGED)
 
     def _each(self, names: Iterable[str]) -> Iterator[Bucket]:
         for name in names:

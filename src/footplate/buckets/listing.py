@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from footplate.buckets import safe_path
 from footplate.buckets.names import can_be_named, parse_object_name
+from footplate.buckets.staging import is_staged
 from footplate.domain.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class NameListing:
                 names = [f"{directory}{entry.name}{_suffix(entry)}" for entry in entries]
         except (FileNotFoundError, NotADirectoryError):
             return []
-        return sorted(name for name in names if can_be_named(name))
+        return sorted(name for name in names if can_be_named(name) and not is_staged(name))
 
 
 def _suffix(entry: os.DirEntry[str]) -> str:

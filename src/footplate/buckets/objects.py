@@ -17,7 +17,7 @@ from footplate.buckets.disk_errors import disk_errors_as_service_errors
 from footplate.buckets.file_state import FileState, look_at
 from footplate.buckets.names import check_bucket_name, parse_object_name
 from footplate.buckets.object_metadata import Record
-from footplate.domain.errors import Aborted, FailedPrecondition, NotFound
+from footplate.domain.errors import Aborted, FailedPrecondition, NotFound, Unavailable
 from footplate.ports.buckets import ObjectInfo
 from footplate.ports.object_storage import Conditions, Draft
 
@@ -42,22 +42,35 @@ _UNKNOWN_BYTES = 256 << 20
 class Objects:
     """``root`` holds a folder per bucket. Safe to be used by many threads."""
 
-    def __init__(self, root: Path, records: Records, clock: Clock, lock: FileLock) -> None:
-        """Whoever moves, removes or adopts a file holds ``lock``, in whichever process."""
+    def __init__(
+        self,
+        root: Path,
+        records: Records,
+        clock: Clock,
+        lock: FileLock,
+        bound: Mapping[str, Path] | None = None,
+    ) -> None:
+        """Whoever moves, removes or adopts a file holds ``lock``, in whichever process.
+
+        ``bound``: the folders of those buckets that aren't in ``root``, by name.
+        """
         self._root = root
+        self._bound = bound or {}
         self._records = records
         self._clock = clock
         self._lock = lock
 
     def folder(self, bucket: str) -> Path:
-        """Raises NotFound, InvalidArgument."""
+        """Raises NotFound, InvalidArgument; Unavailable: a bound one isn't there now."""
         check_bucket_name(bucket)
-        path = self._root / bucket
+        path = self._bound.get(bucket) or self._root / bucket
         try:
             if stat.S_ISDIR(os.lstat(path).st_mode):
                 return path
         except FileNotFoundError:
             pass
+        if bucket in self._bound:
+            raise Unavailable(f"bucket {bucket!r} is bound to {path}, which is no folder now")
         raise NotFound(
             f"bucket {bucket!r} is not there; "
             f"make it with `footplate storage buckets create gs://{bucket}`"

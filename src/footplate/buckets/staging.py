@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+_PREFIX = ".footplate-upload-"
+STAGED = f"{_PREFIX}*"
+"""What the temporary files in the folder of a bound bucket are called."""
+_COPY_BYTES = 1 << 20
+
 
 @contextmanager
 def staged(path: Path, chunks: Iterable[bytes]) -> Iterator[Digest]:
@@ -33,9 +38,18 @@ def staged(path: Path, chunks: Iterable[bytes]) -> Iterator[Digest]:
         path.unlink(missing_ok=True)
 
 
-def sweep(directory: Path) -> None:
+def staged_name(new_id: str) -> str:
+    """Of a temporary file in the folder of a bound bucket, at its top."""
+    return f"{_PREFIX}{new_id}"
+
+
+def is_staged(name: str) -> bool:
+    return name.startswith(_PREFIX)
+
+
+def sweep(directory: Path, pattern: str = "*") -> None:
     """Remove files that no process uses."""
-    for path in directory.iterdir():
+    for path in directory.glob(pattern):
         with suppress(OSError):  # a program put a directory there: harmless
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             try:
@@ -61,6 +75,12 @@ def write_all(descriptor: int, chunk: bytes) -> None:
     rest = memoryview(chunk)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
+
+
+def read_chunks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while chunk := file.read(_COPY_BYTES):
+            yield chunk
 
 
 def _fill(descriptor: int, chunks: Iterable[bytes]) -> Digest:

@@ -72,7 +72,11 @@ def _find_folder(session: Session, region: str, place: str) -> Path:
         return path.expanduser().absolute()
     uri = place if place.startswith(_BUCKET) else _job_logs(session, region, place)
     bucket, _, prefix = uri.removeprefix(_BUCKET).partition("/")
-    buckets = session.settings().data_dir / "buckets"
+    settings = session.settings()
+    buckets = settings.data_dir / "buckets"
+    bound = {binding.name: binding.folder for binding in settings.buckets}
+    if not session.url and bucket in bound:
+        return bound[bucket] / prefix
     if session.url or not buckets.is_dir():
         raise Failure(
             f"{place}: the service's buckets are not in {buckets}; copy the files to this machine, "

@@ -46,12 +46,27 @@ class BucketScope:
         )
 
 
-def find_names(buckets: Buckets, job: Job, shared: Sequence[str]) -> tuple[str, ...] | None:
-    """The buckets that the programs of ``job`` may use; None: all, also those made later."""
-    if EVERY in shared:
-        return None
-    scope = BucketScope.of(job)
-    return tuple(bucket.name for bucket in buckets.buckets() if scope.holds(bucket, shared))
+@dataclass(frozen=True)
+class UsableBuckets:
+    """Those that the programs of a job may use.
+
+    ``names``: of those in the data directory; None: all, also those made later. ``bound`` are
+    the others.
+    """
+
+    names: tuple[str, ...] | None
+    bound: tuple[Bucket, ...]
+
+
+def find_usable(buckets: Buckets, job: Job, shared: Sequence[str]) -> UsableBuckets:
+    found, scope = buckets.buckets(), BucketScope.of(job)
+    if EVERY in shared and not any(bucket.target for bucket in found):
+        return UsableBuckets(None, ())
+    usable = [bucket for bucket in found if scope.holds(bucket, shared)]
+    return UsableBuckets(
+        tuple(bucket.name for bucket in usable if not bucket.target),
+        tuple(bucket for bucket in usable if bucket.target),
+    )
 
 
 def _is_gcs(uri: str) -> bool:

@@ -105,6 +105,10 @@ class _Preflight:
             if self._staging.makes(uri.bucket):
                 return
             self._require_bucket(uri)
+            if self._buckets.bucket(uri.bucket).read_only:
+                text = f"{shortened(str(uri))} is in a bucket that can only be read; choose another"
+                yield Violation(directory.field, text)
+                return
             self._buckets.local_path(uri)
             taken = bool(uri.path) and self._is_object(uri)
         except (InvalidArgument, NotFound) as error:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO, TypedDict
 
 from footplate.control.current_attempts import current
 from footplate.control.elapsed_time import seconds_since
-from footplate.control.job_buckets import find_names
+from footplate.control.job_buckets import find_usable
 from footplate.control.package_digests import PackageDigests
 from footplate.control.program_storage import UNREACHABLE
 from footplate.control.tokens import Bearer
@@ -21,7 +21,15 @@ from footplate.domain.jobs import Address, ContainerProgram, PythonProgram, Work
 from footplate.domain.lifecycle import awaited, to_stop
 from footplate.domain.names import GcsUri
 from footplate.domain.sites import Mode, gpu_assignment, memory_mb
-from footplate.wire.replica_v1 import Allotment, ContainerTask, Package, PythonTask, Start, Task
+from footplate.wire.replica_v1 import (
+    Allotment,
+    BoundBucket,
+    ContainerTask,
+    Package,
+    PythonTask,
+    Start,
+    Task,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +41,7 @@ if TYPE_CHECKING:
     from footplate.domain.jobs import Job, JobSpec, Replica
     from footplate.domain.runtimes import Runtime
     from footplate.domain.sites import Site
-    from footplate.ports.buckets import Buckets
+    from footplate.ports.buckets import Bucket, Buckets
     from footplate.ports.clock import SteadyClock
     from footplate.ports.container_engine import ContainerEngine
     from footplate.ports.store import Store
@@ -114,6 +122,7 @@ class Tasks:
         site = self._site(job.spec.region)
         gang = len(job.replicas) > 1
         variables = self._environment(job, replica, pool, {} if gang else self._alone(replica))
+        usable = find_usable(self._buckets, job, self._shared_buckets)
         return Task(
             attempt_id=job.attempt_id,
             attempt=job.attempt,
@@ -139,9 +148,14 @@ class Tasks:
             build_environment=self._build_environment(bearer, pool),
             devices=self._container_devices(job, replica, pool, site),
             host_network=_has_containers(job.spec),
-            buckets=find_names(self._buckets, job, self._shared_buckets),
             authority=self._authority,
+            buckets=usable.names,
+            bound_buckets=tuple(self._bound_bucket(bucket) for bucket in usable.bound),
         )
+
+    def _bound_bucket(self, bucket: Bucket) -> BoundBucket:
+        path = self._path(f"gs://{bucket.name}")
+        return BoundBucket(bucket.name, path, bucket.read_only)
 
     def _build_environment(self, bearer: Bearer, pool: WorkerPool) -> tuple[tuple[str, str], ...]:
         """Of the builds of a pool's packages, which have the machine's own network."""

@@ -20,12 +20,15 @@ class Bucket:
     """``location`` as Cloud Storage writes it: a region or more, in capitals.
 
     ``project``: the one that it belongs to; None: unknown, so the programs of all may use it.
+    ``target``: what it is bound to outside the data directory; None: nothing.
     """
 
     name: str
     create_time: datetime
     location: str = DEFAULT_LOCATION
     project: str | None = None
+    target: str | None = None
+    read_only: bool = False
 
 
 @dataclass(frozen=True)

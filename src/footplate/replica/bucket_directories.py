@@ -21,6 +21,15 @@ def find_buckets(ticket: Mapping[str, Any], task: Mapping[str, Any]) -> list[str
     return [path for path in paths if os.path.isdir(path) and find_real(path) == path]
 
 
+def find_bound(task: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
+    """Of the usable ones those that lie elsewhere: path, name, and whether it can only be read."""
+    found = [
+        (str(each["path"]), str(each["name"]), each["read_only"] is True)
+        for each in task.get("bound_buckets") or ()
+    ]
+    return [bound for bound in found if os.path.isdir(bound[0])]
+
+
 def find_single(task: Mapping[str, Any], paths: list[str]) -> list[str] | None:
     """``paths`` where they are single buckets; None where they are the directory of all."""
     return None if task.get("buckets") is None else paths

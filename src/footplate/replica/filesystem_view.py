@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from footplate.replica.bucket_directories import find_buckets, find_single
+from footplate.replica.bucket_directories import find_bound, find_buckets, find_single
 from footplate.replica.isolation import mode_selection, rootfs_pool
 from footplate.replica.isolation.hidden_paths import (
     HiddenPaths,
@@ -50,7 +50,8 @@ def make_view(
     cache = str(context.ticket.get("cache") or "")
     own = [context.home.work, os.path.dirname(context.home.metrics)]
     interpreter = [os.path.dirname(os.path.dirname(sys.executable)), sys.prefix]
-    needed = [*own, *usable, *interpreter, *environment]
+    bound = find_bound(context.task)
+    needed = [*own, *usable, *(path for path, _, _ in bound), *interpreter, *environment]
     shared = [str(path) for path in context.ticket.get("tmp_paths") or ()]
     paths = [path for path in (*needed, *directories, *shared, cache, context.command[-1]) if path]
     real = {path: find_real(path) for path in dict.fromkeys(paths)}
@@ -61,9 +62,11 @@ def make_view(
     closed = [] if context.user is None else find_closed(reached)
     private = [*(context.ticket.get("private") or ()), *_find_sessions()]
     hidden = find_hidden([*private, *closed])
+    hidden = [path for path in hidden if path not in {real[path] for path, _, _ in bound}]
     kept = [path for path in in_use if not is_below(path, hidden)]  # the path mask shows them
     view = MountNamespace(_take_root(context, buckets), context.home.tmp, buckets, kept)
     view.single = find_single(context.task, usable) if buckets else None
+    view.bound = bound if buckets else []
     view.records = find_records(buckets) if view.single is None else ""
     view.memory_bytes = 0 if context.limits is None else context.limits.memory_bytes
     if context.user is not None or os.geteuid() != 0:
@@ -92,9 +95,12 @@ def _find_sessions() -> list[str]:
 def find_shared(context: Context, *, whole: bool = False) -> list[str]:
     """The directories outside its HOME that the program writes: its own, and the buckets.
 
-    ``whole``: of these the directory in which they lie, for a program that sees all.
+    Of bound buckets those that are the service's own. ``whole``: of the others the directory in
+    which they lie, for a program that sees all.
     """
     buckets = find_buckets(context.ticket, {} if whole else context.task)
+    bound = [path for path, _, read_only in find_bound(context.task) if not read_only]
+    buckets += [path for path in bound if os.stat(path).st_uid == os.geteuid()]
     paths = [*buckets, *(context.task.get("directories") or ())]
     found: list[str] = []
     for path in sorted({_real_directory(path) for path in paths} - {""}):

@@ -8,6 +8,7 @@ import socket
 from typing import TYPE_CHECKING
 
 from footplate import __version__
+from footplate.buckets.bindings import check_folders
 from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.catalogue import load_catalogue
 from footplate.control.active_jobs import Queue
@@ -47,9 +48,11 @@ class ServiceContext:
 
         Raises:
             FailedPrecondition: this server can't join the others, with the way out.
-            InvalidArgument: all that is wrong with the settings of this machine, or of quotas.
+            InvalidArgument: all that is wrong with the settings of buckets, of this machine, or of
+                quotas.
         """
         self.settings, self.data_dir, self.url = settings, data_dir, url
+        check_folders(settings.buckets, data_dir.root)
         self.catalogue = load_catalogue(settings.catalogue)
         self.site = local_site(settings, self.catalogue)
         self.regions = Regions(Binding(StandbyBackend(), self.site))
@@ -70,7 +73,7 @@ class ServiceContext:
         elsewhere = (lambda: not self.leader.leads) if self.database.several else None
         self.logs = FileLogs(data_dir.logs, self.clock.now, elsewhere=elsewhere)
         self.usage = FileUsage(data_dir.usage, self.clock.now)
-        self.buckets = FolderBuckets(data_dir.buckets, self.clock)
+        self.buckets = FolderBuckets(data_dir.buckets, self.clock, bindings=settings.buckets)
         self.service_log = ServiceLog(self.database, self.logs)
 
         self.quotas = EffectiveQuotas(self.database.quotas, settings.quotas, self.catalogue)

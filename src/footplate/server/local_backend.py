@@ -44,7 +44,7 @@ def local_backend(settings: Settings, data_dir: DataDir, archive: Path) -> Local
         pythons=settings.pythons,
         image_puller=(sys.executable, "-m", "footplate.container_engine", "pull"),
         service=data_dir.identity().id,
-        private=(data_dir.root,),
+        private=(data_dir.root, *(binding.folder for binding in settings.buckets)),
         tmp_paths=settings.tmp_paths,
         spool_limit_bytes=settings.spool_limit_mb << 20,
         cache_limit_bytes=settings.cache_limit_bytes,

@@ -63,7 +63,10 @@ class ProcessResolver:
             "uv": uv.find_uv_bin(),
             "build_users": resolve(settings.program_users),
             "pythons": list(settings.pythons),
-            "private": [str(data_dir.root.absolute())],
+            "private": [
+                str(data_dir.root.absolute()),
+                *(str(binding.folder) for binding in settings.buckets),
+            ],
         }
         self._slots = asyncio.Semaphore(_AT_ONCE)
 

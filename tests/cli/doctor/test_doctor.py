@@ -20,7 +20,9 @@ from footplate.cli.doctor.assessment import (
     judge_port,
     judge_pythons,
 )
+from footplate.cli.doctor.measurements import examine_buckets
 from footplate.container_engine.discovery import REMEDY
+from footplate.settings import load_settings
 from footplate.testing.engines import private_podman
 from tests.support.engines import require_engine
 
@@ -165,6 +167,23 @@ def test_this_machine_can_run_jobs(tmp_path: Path) -> None:
         "verdict": "LIMITED",
         "text": "container images can't run: container_engine is none; set it to a socket's path",
     }
+
+
+def test_bound_buckets_are_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "srv").mkdir()
+    (tmp_path / "data").mkdir()
+    table = f'[[buckets]]\nname = "data"\ntarget = "{tmp_path}/srv"\nread_only = true\n'
+    (tmp_path / "data" / "footplate.toml").write_text(table)
+    settings = load_settings({}, {"data_dir": tmp_path / "data"})
+    finding = examine_buckets(settings)
+    assert (finding.verdict, finding.text) == (
+        Verdict.OK,
+        f"data is {tmp_path}/srv (read-only)",
+    )
+    (tmp_path / "srv").rmdir()
+    finding = examine_buckets(settings)
+    assert finding.verdict == Verdict.FAILED
+    assert "which is no folder here" in finding.text
 
 
 def test_the_exit_code_says_that_no_job_can_run(tmp_path: Path) -> None:

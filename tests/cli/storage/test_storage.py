@@ -15,12 +15,18 @@ if TYPE_CHECKING:
     from tests.support.fake_service import FakeService
 
 
-def test_buckets_are_made_and_listed(invoke: Callable[..., Result]) -> None:
+def test_buckets_are_made_and_listed(invoke: Callable[..., Result], fake: FakeService) -> None:
     assert invoke("storage", "buckets", "list").stderr == "Listed 0 items.\n"
     result = invoke("storage", "buckets", "create", "gs://one", "two")
     assert result.stderr == "Created gs://one/\nCreated gs://two/\n"
     assert invoke("storage", "buckets", "list").stdout == (
         f"NAME  PROJECT  CREATED\none   demo     {TIME}\ntwo   demo     {TIME}\n"
+    )
+    fake.targets["two"] = "/srv/two"
+    assert invoke("storage", "buckets", "list").stdout == (
+        f"NAME  PROJECT  CREATED{' ' * 20}  BOUND_TO  READ_ONLY\n"
+        f"one   demo     {TIME}\n"
+        f"two   demo     {TIME}  /srv/two  True\n"
     )
     again = invoke("storage", "buckets", "create", "gs://one")
     assert (again.exit_code, again.stderr) == (1, "Error: the bucket one exists already\n")

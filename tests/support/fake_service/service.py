@@ -41,6 +41,8 @@ class FakeService:
         self.trouble = ""
         self.active_trials: dict[str, int] = {}
         self.buckets: list[str] = []
+        self.targets: dict[str, str] = {}
+        """What those buckets are bound to that can only be read."""
         self.objects: dict[tuple[str, str], bytes] = {}
         self.refusals: dict[tuple[str, str], Answer] = {}
         """Answers that come before all others, by method and path."""

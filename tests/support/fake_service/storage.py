@@ -20,17 +20,17 @@ def _create_bucket(service: FakeService, request: Request) -> Answer:
     if name in service.buckets:
         return failure(409, "ALREADY_EXISTS", f"the bucket {name} exists already")
     service.buckets.append(name)
-    return Answer(body=_bucket(name))
+    return Answer(body=_bucket(service, name))
 
 
 def _list_buckets(service: FakeService, _request: Request) -> Answer:
-    return Answer(body={"items": [_bucket(name) for name in service.buckets]})
+    return Answer(body={"items": [_bucket(service, name) for name in service.buckets]})
 
 
 def _get_bucket(service: FakeService, _request: Request, name: str) -> Answer:
     if name not in service.buckets:
         return failure(404, "NOT_FOUND", f"the bucket {name} isn't there")
-    return Answer(body=_bucket(name))
+    return Answer(body=_bucket(service, name))
 
 
 def _upload(service: FakeService, request: Request, bucket: str) -> Answer:
@@ -87,9 +87,11 @@ def _download(service: FakeService, _request: Request, bucket: str, name: str) -
     return Answer(body=content)
 
 
-def _bucket(name: str) -> dict[str, object]:
+def _bucket(service: FakeService, name: str) -> dict[str, object]:
     fixed = {"kind": "storage#bucket", "project": "demo", "timeCreated": TIME}
-    return {**fixed, "id": name, "name": name}
+    target = service.targets.get(name)
+    bound = {} if target is None else {"target": target, "readOnly": True}
+    return {**fixed, "id": name, "name": name, **bound}
 
 
 def _object(service: FakeService, bucket: str, name: str) -> dict[str, object]:

@@ -72,6 +72,7 @@ def test_a_view_comes_as_it_was(ends: Ends, files: list[int], tmp_path: Path) ->
     view = MountNamespace("/root", "/tmp-of-it", "/buckets", (data,))
     view.files = [("/from", "/to")]
     view.records = "/buckets/.footplate"
+    view.bound = [["/srv", "data", True]]  # type: ignore[list-item]  # as it arrives
     view.hidden_paths = HiddenPaths("/cover", [data], [f"{data}/own"], [])
     assert InitConfig(Launch(["a"], {}, "/", *files[:2]), view).send(ends[0])
     order = InitConfig.receive(ends[1])

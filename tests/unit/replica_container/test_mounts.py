@@ -79,3 +79,24 @@ def test_only_the_buckets_of_the_task_are_there(context: Context, tmp_path: Path
     assert open_buckets(context) == ""
     assert (buckets / "stage").stat().st_mode & 0o777 == 0o777
     assert (buckets / "theirs").stat().st_mode & 0o777 == 0o700
+
+
+def test_bound_buckets_are_mounted_and_stay_as_they_are(context: Context, tmp_path: Path) -> None:
+    for name in ("srv", "results"):
+        (tmp_path / name).mkdir(mode=0o700)
+    context.task["buckets"] = []
+    context.task["bound_buckets"] = [
+        {"name": "data", "path": str(tmp_path / "srv"), "read_only": True},
+        {"name": "own", "path": str(tmp_path / "results"), "read_only": False},
+    ]
+    context.task["directories"] = [str(tmp_path / "results")]
+    mounts = {mount["Target"]: mount for mount in find_mounts(context, "/var/hypertune")}
+    found = [
+        (mounts[place]["Source"], mounts[place]["ReadOnly"]) for place in ("/gcs/data", "/gcs/own")
+    ]
+    assert found == [(str(tmp_path / "srv"), True), (str(tmp_path / "results"), False)]
+    assert str(tmp_path / "results") not in mounts
+
+    (tmp_path / "data").chmod(0o700)
+    assert open_buckets(context) == ""
+    assert (tmp_path / "results").stat().st_mode & 0o777 == 0o700

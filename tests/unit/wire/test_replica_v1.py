@@ -375,6 +375,7 @@ def test_a_task_as_supervisors_get_it() -> None:
         "host_network": False,
         "buckets": None,
         "authority": "",
+        "bound_buckets": [],
     }
     assert encode_task(replace(task, allotment=None))["allotment"] is None
 

@@ -33,9 +33,11 @@ DEFAULT_TYPE = "application/octet-stream"
 
 
 def bucket_resource(bucket: Bucket, base_url: str) -> JsonObject:
-    """``project`` isn't one of Cloud Storage's fields: it numbers projects."""
+    """Cloud Storage numbers projects; ``project``, ``target`` and ``readOnly`` are ours."""
     time = format_time(bucket.create_time)
     owner: JsonObject = {} if bucket.project is None else {"project": bucket.project}
+    if bucket.target is not None:
+        owner |= {"target": bucket.target, "readOnly": bucket.read_only}
     return {
         "kind": "storage#bucket",
         "id": bucket.name,

@@ -8,12 +8,13 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from footplate.buckets.bindings import check_folders
 from footplate.catalogue import load_catalogue
 from footplate.cli.doctor import assessment
 from footplate.cli.doctor.assessment import Finding, Verdict
 from footplate.container_engine.discovery import find_engine
 from footplate.container_engine.http_request import ask_engine
-from footplate.domain.errors import ServiceError
+from footplate.domain.errors import InvalidArgument, ServiceError
 from footplate.domain.sites.gpu_assignment import VISIBLE
 from footplate.runtime_cache import Environments
 from footplate.server.data_dir import DataDir
@@ -42,6 +43,8 @@ def examine(settings: Settings, environ: Mapping[str, str]) -> Iterator[Finding]
         "port": lambda: _examine_port(settings),
         "database": lambda: _examine_database(settings),
     }
+    if settings.buckets:
+        questions["buckets"] = lambda: examine_buckets(settings)
     for part, question in questions.items():
         try:
             yield question()
@@ -95,6 +98,19 @@ def _examine_disk(path: Path) -> Finding:
         problem = f"{existing} may not be written to by this user"
     usage = shutil.disk_usage(existing)
     return assessment.judge_disk(str(path), usage.free, usage.total, problem)
+
+
+def examine_buckets(settings: Settings) -> Finding:
+    """Those that are bound to storage outside the data directory: without it no server starts."""
+    try:
+        check_folders(settings.buckets, settings.data_dir)
+    except InvalidArgument as error:
+        return Finding("buckets", Verdict.FAILED, error.message)
+    bound = [
+        f"{binding.name} is {binding.target}{' (read-only)' if binding.read_only else ''}"
+        for binding in settings.buckets
+    ]
+    return Finding("buckets", Verdict.OK, "; ".join(bound))
 
 
 def _examine_pythons(settings: Settings) -> Finding:

@@ -75,11 +75,14 @@ def delete(session: Session, urls: tuple[str, ...]) -> None:
 @list_options
 @with_session
 def list_(session: Session, listing: Listing) -> None:
-    """List the buckets."""
+    """List the buckets, and what they are bound to outside the data directory."""
     with session.connect() as service:
         buckets = service.storage.buckets(session.project)
     found = listing.of(bucket.resource for bucket in buckets)
-    show_list(found, listing, {"NAME": "name", "PROJECT": "project", "CREATED": "timeCreated"})
+    columns = {"NAME": "name", "PROJECT": "project", "CREATED": "timeCreated"}
+    if any("target" in bucket.resource for bucket in buckets):
+        columns |= {"BOUND_TO": "target", "READ_ONLY": "readOnly"}
+    show_list(found, listing, columns)
 
 
 _COLUMNS = {"SIZE": "size", "UPDATED": "updated", "OBJECT": "url"}

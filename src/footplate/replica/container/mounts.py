@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-from footplate.replica.bucket_directories import find_buckets
+from footplate.replica.bucket_directories import find_bound, find_buckets
 from footplate.replica.isolation.hidden_paths import find_records, is_below
 from footplate.replica.realpath import find_real
 
@@ -38,8 +38,11 @@ def find_mounts(context: Context, hypertune: str) -> list[dict[str, Any]]:
     if records:
         place = BUCKETS + records.removeprefix(buckets)
         mounts.append(_bind(records, place, read_only=True))
+    bound = find_bound(context.task)
+    mounts += [_bind(path, f"{BUCKETS}/{name}", read_only=only) for path, name, only in bound]
     own = [str(path) for path in context.task.get("directories") or ()]
-    mounts += [_bind(path, path) for path in own if not is_below(path, [buckets])]
+    inside = [buckets, *(path for path, _, _ in bound)]
+    mounts += [_bind(path, path) for path in own if not is_below(os.path.join(path, ""), inside)]
     return mounts
 
 

@@ -8,7 +8,7 @@ import re
 import stat
 import sys
 
-from footplate.replica.bucket_directories import find_buckets, find_single
+from footplate.replica.bucket_directories import find_bound, find_buckets, find_single
 from footplate.replica.environment.cache import KINDS
 from footplate.replica.filesystem_view import find_outermost
 from footplate.replica.isolation import mode_selection, pid_namespace
@@ -142,12 +142,13 @@ def isolate_build(
     unowned = build_isolation.prepare()
     if unowned:
         build_isolation, user = _without_user(build_isolation, unowned), None
-    usable = find_buckets(ticket, task)
+    usable, bound = find_buckets(ticket, task), find_bound(task)
     tools = _find_tools(ticket, programs, user)
-    needed = [packages, *environments, *usable, *tools]
+    needed = [packages, *environments, *usable, *(path for path, _, _ in bound), *tools]
     shown = [os.path.realpath(path) for path in needed if path]
     closed = [] if user is None else find_closed(shown)
     hidden = find_hidden([*(ticket.get("private") or ()), *closed])
+    hidden = [path for path in hidden if path not in {path for path, _, _ in bound}]
     whole = find_buckets(ticket, NO_TASK)
     if user is not None and any(find_closed([os.path.join(cache, "")]) for cache in caches):
         caches = []  # what builds need of it is shown
@@ -163,6 +164,7 @@ def isolate_build(
     tmp = "" if _HOST_TMP in kept else os.path.realpath(build_isolation.tmp)
     view = MountNamespace(os.path.realpath(root), tmp, whole[0] if whole else "", kept)
     view.single = find_single(task, usable) if whole else None
+    view.bound = bound if whole else []
     view.records = find_records(whole[0]) if whole and view.single is None else ""
     view.hidden_paths = HiddenPaths(os.path.realpath(cover), hidden, shown, caches)
     unmapped, fault = try_mapped(view, user, usable, mode_selection.find_fault)

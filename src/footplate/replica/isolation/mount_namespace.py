@@ -30,8 +30,10 @@ class MountNamespace:
     """A root directory of bind mounts in which the host's directories are where they are.
 
     ``tmp`` is seen as /tmp and /var/tmp and ``buckets`` as /gcs, if not empty; of ``buckets`` only
-    the directories in ``single``, if given. Of the host's own ``WRITABLE`` directories only the
-    paths in ``kept`` are seen then, in their places; one that is itself in ``kept`` isn't private.
+    the directories in ``single``, if given, and those in ``bound`` beside them: each a path, the
+    name that it has in /gcs, and whether it can only be read. Of the host's own ``WRITABLE``
+    directories only the paths in ``kept`` are seen then, in their places; one that is itself in
+    ``kept`` isn't private.
     ``memory_bytes`` is what the private ones in memory may hold; 0: half of the machine's memory.
     In the place of the files ``blocked`` is an empty one. What is written into / itself stays in
     ``root``. ``files`` are seen in the places of others: each with
@@ -43,7 +45,7 @@ class MountNamespace:
     """
 
     __slots__ = (
-        *("blocked", "buckets", "files", "hidden_paths", "id_map", "kept", "mapped"),
+        *("blocked", "bound", "buckets", "files", "hidden_paths", "id_map", "kept", "mapped"),
         *("memory_bytes", "records", "root", "single", "tmp"),
     )
 
@@ -55,6 +57,7 @@ class MountNamespace:
         self.files: Sequence[tuple[str, str]] = ()
         self.records = ""
         self.single: Sequence[str] | None = None
+        self.bound: Sequence[tuple[str, str, bool]] = ()
         self.hidden_paths: HiddenPaths | None = None
         self.mapped: Sequence[str] = ()
         self.blocked: Sequence[str] = ()
@@ -64,8 +67,10 @@ class MountNamespace:
     @classmethod
     def of(cls, told: tuple[Any, ...]) -> MountNamespace:
         """The one that ``tell`` told of."""
-        root, tmp, buckets, kept, files, records, single, mapped, blocked, size, hidden_paths = told
+        root, tmp, buckets, kept, files, records, single, bound, *more = told
+        mapped, blocked, size, hidden_paths = more
         view = cls(root, tmp, buckets, kept)
+        view.bound = bound
         view.files, view.records, view.mapped = files, records, mapped
         view.single = single
         view.blocked, view.memory_bytes = blocked, size
@@ -82,6 +87,7 @@ class MountNamespace:
             list(self.files),
             self.records,
             None if self.single is None else list(self.single),
+            list(self.bound),
             list(self.mapped),
             list(self.blocked),
             self.memory_bytes,
@@ -135,6 +141,7 @@ class MountNamespace:
         if self.single is not None:
             syscalls.seal(_BUCKETS)
         self._seal_records()
+        self._seal_bound()
         for source, place in self.files:
             syscalls.mount(_HOST + source, os.path.realpath(place), syscalls.MS_BIND)
         for place in filter(os.path.exists, self.blocked):
@@ -147,7 +154,20 @@ class MountNamespace:
         for path in single:
             os.mkdir(_place(path))
             if not self._is_mapped(path):
-                syscalls.mount(_HOST + path, _place(path), syscalls.MS_BIND | syscalls.MS_REC)
+                _bind(_HOST + path, _place(path))
+
+        for path, name, _ in self.bound:
+            os.mkdir(os.path.join(_BUCKETS, name))
+            if not self._is_mapped(path):
+                _bind(_HOST + path, os.path.join(_BUCKETS, name))
+
+    def _seal_bound(self) -> None:
+        for path, name, read_only in self.bound:
+            if read_only:
+                syscalls.seal_tree(os.path.join(_BUCKETS, name))
+                os.makedirs(path, exist_ok=True)
+                _bind(_HOST + path, path)
+                syscalls.seal_tree(path)
 
     def _is_mapped(self, path: str) -> bool:
         return self.id_map >= 0 and path in self.mapped
@@ -161,6 +181,9 @@ class MountNamespace:
         for path in self.single or ():
             if self._is_mapped(path):
                 syscalls.mount_mapped(_HOST + path, _place(path), self.id_map)
+        for path, name, _ in self.bound:
+            if self._is_mapped(path):
+                syscalls.mount_mapped(_HOST + path, os.path.join(_BUCKETS, name), self.id_map)
         if self.single is None and self.buckets and self._is_mapped(self.buckets):
             os.makedirs("/gcs", exist_ok=True)
             syscalls.mount_mapped(_HOST + self.buckets, "/gcs", self.id_map)
@@ -202,6 +225,10 @@ class MountNamespace:
         except OSError:
             source = self.tmp or self.root
             syscalls.mount(_HOST + source, place, syscalls.MS_BIND)
+
+
+def _bind(source: str, target: str) -> None:
+    syscalls.mount(source, target, syscalls.MS_BIND | syscalls.MS_REC)
 
 
 def _place(bucket: str) -> str:

@@ -46,6 +46,7 @@ _AT_RECURSIVE = 0x8000
 _OPEN_TREE_CLONE = 1
 _MOVE_MOUNT_F_EMPTY_PATH = 4
 _MOUNT_ATTR_IDMAP = 0x00100000
+_MOUNT_ATTR_RDONLY = 1
 
 _KEPT_FLAGS = (
     *((2, 2), (4, 4), (8, 8)),  # nosuid, nodev, noexec
@@ -90,6 +91,15 @@ def seal(target: str) -> None:
     said = os.statvfs(target).f_flag
     kept = sum(flag for bit, flag in _KEPT_FLAGS if said & bit)
     mount("none", target, _MS_REMOUNT | MS_BIND | _MS_RDONLY | kept)
+
+
+def seal_tree(target: str) -> None:
+    """As ``seal``, with all that is mounted below it; before Linux 5.12 without that."""
+    attributes = struct.pack("=QQQQ", _MOUNT_ATTR_RDONLY, 0, 0, 0)
+    size = _ctypes().c_size_t(len(attributes))
+    path = os.fsencode(target)
+    if _libc().syscall(_MOUNT_SETATTR, _AT_FDCWD, path, _AT_RECURSIVE, attributes, size):
+        seal(target)
 
 
 def detach(target: str) -> None:

@@ -24,6 +24,7 @@ from footplate.wire.replica_v1.records import (
 from footplate.wire.replica_v1.task import (
     SLICE_VARIABLE,
     Allotment,
+    BoundBucket,
     ContainerTask,
     Package,
     PythonTask,
@@ -41,6 +42,7 @@ __all__ = [
     "MAX_TEXT_LENGTH",
     "SLICE_VARIABLE",
     "Allotment",
+    "BoundBucket",
     "ContainerTask",
     "EventRecord",
     "ExitRecord",

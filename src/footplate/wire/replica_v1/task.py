@@ -67,6 +67,15 @@ class Allotment:
 
 
 @dataclass(frozen=True)
+class BoundBucket:
+    """A bucket whose folder, ``path``, isn't in the directory of all others."""
+
+    name: str
+    path: str
+    read_only: bool
+
+
+@dataclass(frozen=True)
 class Task:
     """What one supervisor is to do.
 
@@ -116,6 +125,8 @@ class Task:
     """Those that its program may use; None: all, also those made later."""
     authority: str = ""
     """Whom its program has to trust to use the proxy, in PEM; empty: there is no proxy."""
+    bound_buckets: tuple[BoundBucket, ...] = ()
+    """Those that it may use besides."""
 
 
 @dataclass(frozen=True)
@@ -173,6 +184,7 @@ def encode_task(task: Task) -> JsonObject:
         "build_environment": [[name, value] for name, value in task.build_environment],
         "buckets": None if task.buckets is None else list(task.buckets),
         "authority": task.authority,
+        "bound_buckets": [{**vars(bucket)} for bucket in task.bound_buckets],
     }
 
 

@@ -1,0 +1,110 @@
+"""Bindings of buckets to storage outside the data directory, from the setting ``buckets``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from footplate.buckets.names import check_bucket_name
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.formatting import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+_KEYS = ("name", "target", "read_only", "project")
+_TARGETS = "an absolute path such as /srv/datasets"
+
+
+@dataclass(frozen=True)
+class BucketBinding:
+    """``project``: the one that the bucket belongs to; None: all, or as was set before."""
+
+    name: str
+    target: str
+    read_only: bool = False
+    project: str | None = None
+
+    @property
+    def folder(self) -> Path:
+        """The real path, so that no link below it is followed by mistake."""
+        return Path(self.target).expanduser().resolve()
+
+
+def read_bindings(value: object) -> tuple[BucketBinding, ...]:
+    """Tables such as ``{name = "data", target = "/srv/datasets", read_only = true}``.
+
+    Raises InvalidArgument with all that is wrong, TypeError.
+    """
+    if not isinstance(value, list) or not all(isinstance(table, dict) for table in value):
+        raise TypeError("[[buckets]] tables in the file")
+    violations = [wrong for index, table in enumerate(value) for wrong in _check(index, table)]
+    names = [table.get("name") for table in value]
+    for index, name in enumerate(names):
+        if isinstance(name, str) and name in names[:index]:
+            first = f"{name!r} given, as in buckets[{names.index(name)}]"
+            text = f"{first}; allowed: each name once"
+            violations.append(Violation(f"buckets[{index}].name", text))
+    if violations:
+        raise InvalidArgument.of(tuple(violations))
+    return tuple(BucketBinding(**table) for table in value)
+
+
+def check_folders(bindings: Sequence[BucketBinding], data_dir: Path) -> None:
+    """Raises InvalidArgument with all folders that can't be buckets of this data directory."""
+    violations: list[Violation] = []
+    folders: list[Path] = []
+    for index, binding in enumerate(bindings):
+        fault = _find_folder_fault(binding.folder, data_dir.resolve(), folders)
+        if fault:
+            text = f"{binding.target!r} given, {fault}"
+            violations.append(Violation(f"buckets[{index}].target", text))
+        if (data_dir / "buckets" / binding.name).is_dir():
+            text = (
+                f"{binding.name!r} given, but there is a bucket of that name in the data "
+                "directory; choose another name, or delete that bucket first"
+            )
+            violations.append(Violation(f"buckets[{index}].name", text))
+        folders.append(binding.folder)
+    if violations:
+        raise InvalidArgument.of(tuple(violations))
+
+
+def _find_folder_fault(folder: Path, data_dir: Path, others: Sequence[Path]) -> str:
+    if not folder.is_dir():
+        return "which is no folder here; make it, or mount its disk, before the server starts"
+    if folder.is_relative_to(data_dir) or data_dir.is_relative_to(folder):
+        return f"which overlaps the data directory {data_dir}; choose a folder outside it"
+    for other in others:
+        if folder.is_relative_to(other) or other.is_relative_to(folder):
+            return f"which overlaps {other}, another bucket's; allowed: folders side by side"
+    return ""
+
+
+def _check(index: int, table: Mapping[str, object]) -> Iterator[Violation]:
+    field = f"buckets[{index}]"
+    for key in table.keys() - set(_KEYS):
+        yield Violation(f"{field}.{key}", f"no such key; {nearest(key, _KEYS, 'keys')}")
+    yield from _check_name(f"{field}.name", table.get("name"))
+    target = table.get("target")
+    if not isinstance(target, str) or not target.startswith(("/", "~/")):
+        given = "required" if target is None else f"{target!r} given"
+        yield Violation(f"{field}.target", f"{given}; allowed: {_TARGETS}")
+    if not isinstance(table.get("read_only", False), bool):
+        text = f"{table['read_only']!r} given; allowed: true, false"
+        yield Violation(f"{field}.read_only", text)
+    project = table.get("project", "all")
+    if not isinstance(project, str) or not project:
+        yield Violation(f"{field}.project", f"{project!r} given; allowed: a project's id")
+
+
+def _check_name(field: str, name: object) -> Iterator[Violation]:
+    if not isinstance(name, str):
+        given = "required" if name is None else f"{name!r} given"
+        yield Violation(field, f"{given}; allowed: a bucket's name")
+        return
+    try:
+        check_bucket_name(name)
+    except InvalidArgument as error:
+        yield Violation(field, error.message)
