@@ -6,7 +6,7 @@ import pytest
 
 from footplate.testing.engines import missing_programs
 
-PROGRAMS = {"podman": ("podman",), "docker": ("dockerd",)}
+PROGRAMS = {"podman": ("podman",), "crun": ("podman", "crun"), "docker": ("dockerd",)}
 
 
 def require_engine(kind: str) -> None:

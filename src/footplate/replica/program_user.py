@@ -39,8 +39,7 @@ def choose(context: Context) -> str:
     if not setting or os.geteuid() != 0:
         own = levels.ROOT if os.geteuid() == 0 else levels.SERVICE_USER
         return levels.describe(own.guaranteed, own.missing)
-    project = str(context.task.get("job") or "").split("/")[1:2]
-    if set(context.ticket.get("allow_root") or ()) & {*project, _EVERY_PROJECT}:
+    if is_root_allowed(context):
         words = "the program runs as root, as the setting allow_root says"
         return levels.describe(words, levels.ROOT.missing)
     try:
@@ -59,6 +58,12 @@ def choose(context: Context) -> str:
     context.home.write(USER_FILE, {"user": user.encode()})
     words = f"the program runs as user {user.uid}, without capabilities"
     return levels.describe(words, "" if user.alone else levels.NAMED_USER.missing)
+
+
+def is_root_allowed(context: Context) -> bool:
+    """Whether the setting ``allow_root`` names the job's project."""
+    project = str(context.task.get("job") or "").split("/")[1:2]
+    return bool(set(context.ticket.get("allow_root") or ()) & {*project, _EVERY_PROJECT})
 
 
 def _take(setting: Sequence[object]) -> User:

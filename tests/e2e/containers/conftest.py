@@ -22,7 +22,16 @@ def podman(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     require_engine("podman")
     with private_podman(tmp_path_factory.mktemp("podman") / "engine") as engine:
         make_python_image(engine.socket, IMAGE)
-        yield Engine(engine)
+        yield Engine(engine, "podman")
+
+
+@pytest.fixture(scope="module")
+def podman_with_crun(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    require_engine("crun")
+    directory = tmp_path_factory.mktemp("podman-crun") / "engine"
+    with private_podman(directory, runtime="crun") as engine:
+        make_python_image(engine.socket, IMAGE)
+        yield Engine(engine, "podman with crun")
 
 
 @pytest.fixture(scope="session")
@@ -30,7 +39,7 @@ def dockerd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     require_engine("docker")
     with private_dockerd(tmp_path_factory.mktemp("docker") / "engine") as engine:
         make_python_image(engine.socket, IMAGE)
-        yield Engine(engine)
+        yield Engine(engine, "docker")
 
 
 @pytest.fixture

@@ -26,6 +26,7 @@ class Engine:
     """An engine that has ``IMAGE``."""
 
     running: PrivateEngine
+    kind: str
 
     @property
     def socket(self) -> str:

@@ -13,7 +13,7 @@ import pytest
 from footplate.domain.job_states import State
 from footplate.testing.service import running_service
 from tests.e2e.containers.container_context import IMAGE, ContainerContext
-from tests.e2e.service.conftest import CACHE
+from tests.e2e.service.conftest import BUCKET, CACHE
 from tests.hostile import program, shared_files
 from tests.hostile.leftovers import LEAVE, Trace
 
@@ -34,6 +34,15 @@ INSIDE = frozenset(
 """What the root of an image may do with the image's own files and processes."""
 DUMPS = frozenset({"dump_core", "raise_its_limits"})
 """Podman can't be told a limit without others."""
+
+
+UNMAPPED = "not guaranteed: the image's users have the ids of this machine's users, root among them"
+USERS = {
+    "podman": f"{UNMAPPED}: runc can't, and crun can",
+    "docker": f"{UNMAPPED}: Docker maps no users of a container that has the machine's network",
+    "podman with crun": r"the image's users are users \d+ to \d+ of this machine, its root too",
+}
+"""By engine, how a job says whom its image's users are."""
 
 
 def make_facts(context: ContainerContext, shared: list[str]) -> dict[str, Any]:
@@ -57,9 +66,10 @@ def shared() -> Iterator[list[str]]:
 def attack(context: ContainerContext, image: str, facts: dict[str, Any]) -> set[str]:
     name = context.run_custom("python3", "-c", SOURCE, json.dumps(facts), image=image)
     context.wait_for(name, State.SUCCEEDED)
-    (said,) = context.told(name, "ISOLATION")[:1]
+    said, users = context.told(name, "ISOLATION")
     assert said.startswith("container: the container engine kills everything in it")
     assert "not guaranteed: it has the machine's network" in said
+    assert re.fullmatch(USERS[context.engine.kind], users)
     got = context.said(name)
     assert set(got) == set(program.ATTEMPTS)
     got["have_capabilities"] = leave_out_unused(got["have_capabilities"])
@@ -90,6 +100,47 @@ def test_root_of_an_image_gets_what_is_inside(each: ContainerContext, shared: li
     finally:
         remove(each.engine, image)
     assert got <= INSIDE
+
+
+@pytest.fixture
+def mapped(podman_with_crun: Engine, tmp_path: Path) -> Iterator[ContainerContext]:
+    """A service whose engine maps the users of images."""
+    settings = {"stop_grace_s": 1, "container_engine": podman_with_crun.socket}
+    with running_service(tmp_path / "data", CACHE, **settings) as service:
+        context = ContainerContext(service, podman_with_crun)
+        yield context
+        context.check_nothing_is_left()
+
+
+def test_root_of_an_image_is_nobody_outside(mapped: ContainerContext, shared: list[str]) -> None:
+    image = mapped.engine.derive("trainers/hostile:root", "USER root")
+    assert attack(mapped, image, make_facts(mapped, shared)) <= INSIDE
+
+    name = mapped.run_custom("python3", "-c", SHOW_USER, image=image)
+    mapped.wait_for(name, State.SUCCEEDED)
+    uid, outside, count = (int(word) for word in mapped.messages(name)[0].split())
+    assert (uid, count) == (0, 65536)
+    assert mapped.told(name, "ISOLATION")[1] == (
+        f"the image's users are users {outside} to {outside + 65535} of this machine, its root too"
+    )
+    written = mapped.service.data_dir / "buckets" / BUCKET / "by_root"
+    assert written.stat().st_uid == 0
+
+    user = mapped.engine.derive("trainers/hostile:user", "USER trainer")
+    name = mapped.run_custom("python3", "-c", APPEND, image=user)
+    mapped.wait_for(name, State.SUCCEEDED)
+    assert written.with_name("by_user").read_text() == "1000\n"
+
+
+SHOW_USER = f"""
+import os
+open("/gcs/{BUCKET}/by_root", "w").write("root")
+print(os.getuid(), *open("/proc/self/uid_map").read().split()[1:])
+"""
+APPEND = f"""
+import os
+open("/gcs/{BUCKET}/by_user", "w").write(f"{{os.getuid()}}\\n")
+"""
 
 
 def remove(engine: Engine, image: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from footplate.replica.container import image_users
 from footplate.replica.container.container_spec import check_program, compose
 from footplate.replica.container.containment import EngineContainment
 from footplate.replica.container.mounts import open_buckets
@@ -62,6 +63,14 @@ def _tell_isolation(context: Context, image: dict[str, Any]) -> None:
         keep_limits(context, context.limits, dict(image["faults"]))
 
 
+def _tell_users(context: Context, containment: EngineContainment, reason: str) -> None:
+    """Where the service isn't root, the image's root isn't either."""
+    reason = containment.unmapped or reason
+    if containment.first_id or reason:
+        words = image_users.describe(containment.first_id, reason)
+        context.journal.event("ISOLATION", words)
+
+
 def _tell_disk(context: Context) -> None:
     limits, containment = context.wanted, context.containment
     if limits is not None and limits.disk_bytes and containment and not containment.written:
@@ -96,25 +105,33 @@ class ImageProgram:
         if not isinstance(containment, EngineContainment):
             raise TaskError("no container engine was chosen")
         spec = compose(context, self._image, self._limits)
+        mounts = spec["HostConfig"]["Mounts"]
+        first_id, unmapped = image_users.find_first_id(context, self._image, mounts)
         containment.promise()
         context.keep_record()
         context.started += 1
 
         def begin(stdout: int, stderr: int) -> None:
-            context.child = containment.run(spec, stdout, stderr)
+            context.child = containment.run(spec, stdout, stderr, first_id)
 
         output = Running.connect(context, begin)
         context.keep_record()
-        return Starting(context, containment, output)
+        return Starting(context, containment, output, unmapped)
 
 
 class Starting(Phase):
     """The engine makes the container and starts it, which may take its time."""
 
     def __init__(
-        self, context: Context, containment: EngineContainment, output: tuple[Stream, Any]
+        self,
+        context: Context,
+        containment: EngineContainment,
+        output: tuple[Stream, Any],
+        unmapped: str,
     ) -> None:
+        """``unmapped``: why the image's users are to have the ids of this machine's users."""
         super().__init__(context)
+        self._unmapped = unmapped
         self._containment = containment
         self._output = output
 
@@ -132,6 +149,7 @@ class Starting(Phase):
             context.workdir = containment.workdir
             context.keep_record()
             _tell_disk(context)
+            _tell_users(context, containment, self._unmapped)
             context.journal.state("RUNNING")
             return Running(context, self._output)
         if not ended:

@@ -101,12 +101,12 @@ def _describe_limits(limits: Limits | None) -> dict[str, Any]:
 
 def _forbid_core_dumps(engine: str) -> dict[str, Any]:
     """Podman raises all other limits to its maximum when it gets one, which may be forbidden."""
-    if _is_podman(engine):
+    if is_podman(engine):
         return {}
     return {"Ulimits": [{"Name": "core", "Soft": 0, "Hard": 0}]}
 
 
-def _is_podman(engine: str) -> bool:
+def is_podman(engine: str) -> bool:
     return "podman" in engine.lower()
 
 
@@ -131,7 +131,7 @@ def _request_gpus(devices: Any, engine: str) -> dict[str, Any]:
     ids = [str(device) for device in devices]
     if not ids:
         return {}
-    if _is_podman(engine):
+    if is_podman(engine):
         named = [f"nvidia.com/gpu={device}" for device in ids]
         return {"DeviceRequests": [{"Driver": "cdi", "DeviceIDs": named}]}
     return {"DeviceRequests": [{"Driver": "", "DeviceIDs": ids, "Capabilities": [["gpu"]]}]}

@@ -66,8 +66,10 @@ class EngineContainment(Containment):
         """From now on ``record`` has a container in it, which is about to be made."""
         self._created = True
 
-    def run(self, spec: dict[str, Any], stdout: int, stderr: int) -> Child:
+    def run(self, spec: dict[str, Any], stdout: int, stderr: int, first_id: int = 0) -> Child:
         """Create and start the container in a separate process; ``status`` reports progress.
+
+        ``first_id``: of the user whom the image's root shall be; 0: the engine says which.
 
         Raises SpawnFailed, OSError: there can be no more processes.
         """
@@ -82,9 +84,8 @@ class EngineContainment(Containment):
                 os._exit(1)
             begin_session()
             os.close(ready)
-            Runner(Engine(self._engine.path), self._container, stdout, stderr, status.writing).run(
-                spec
-            )
+            outputs = stdout, stderr, status.writing
+            Runner(Engine(self._engine.path), self._container, *outputs, first_id).run(spec)
 
         try:
             self._child = Child(spawn(body))
@@ -100,6 +101,16 @@ class EngineContainment(Containment):
     @property
     def started(self) -> bool:
         return "started" in self._told
+
+    @property
+    def first_id(self) -> int:
+        """Of the user whom the image's root is, once it has started."""
+        return int((self._told.get("started") or {}).get("first_id") or 0)
+
+    @property
+    def unmapped(self) -> str:
+        """Why the engine didn't map the image's users."""
+        return str((self._told.get("started") or {}).get("unmapped") or "")
 
     @property
     def error(self) -> str:

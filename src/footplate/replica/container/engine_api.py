@@ -12,6 +12,7 @@ from contextlib import suppress
 
 from footplate.replica.container import libpod
 from footplate.replica.http1 import BadResponse, Response, format_request
+from footplate.replica.isolation.users import CONTAINER_IDS
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -56,12 +57,20 @@ class Engine:
             raise EngineGone(f"{self.path}: {error}") from error
         return _find_name(head)
 
-    def create(self, name: str, spec: dict[str, Any]) -> None:
-        """Raises EngineError, EngineGone; so do all others."""
-        if libpod.cdi_devices(spec):
-            self.call("POST", libpod.CREATE, libpod.translate(name, spec))
+    def create(self, name: str, spec: dict[str, Any], first_id: int = 0) -> None:
+        """``first_id``: of this machine's user whom the image's root is, and others follow.
+
+        Raises EngineError, EngineGone; so do all others.
+        """
+        if first_id or libpod.cdi_devices(spec):
+            body = libpod.translate(name, spec, first_id, CONTAINER_IDS)
+            self.call("POST", libpod.CREATE, body)
         else:
             self.call("POST", f"/containers/create?name={name}", spec)
+
+    def find_runtime(self, name: str) -> str:
+        """The OCI runtime of one of Podman's containers."""
+        return str(self.call("GET", libpod.INSPECT.format(name)).get("OCIRuntime") or "")
 
     def start(self, name: str) -> None:
         self.call("POST", f"/containers/{name}/start")

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from typing import Any, Mapping
 
 CREATE = "/v4.0.0/libpod/containers/create"
+INSPECT = "/v4.0.0/libpod/containers/{}/json"
 _PERIOD_US = 100_000
 
 
@@ -17,8 +18,13 @@ def cdi_devices(spec: Mapping[str, Any]) -> list[str]:
     return [name for request in wanted for name in request["DeviceIDs"]]
 
 
-def translate(name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
-    """``spec`` as a SpecGenerator, as far as ``spec.compose`` uses the Docker API."""
+def translate(
+    name: str, spec: Mapping[str, Any], first_id: int = 0, ids: int = 0
+) -> dict[str, Any]:
+    """``spec`` as a SpecGenerator, as far as ``spec.compose`` uses the Docker API.
+
+    ``first_id``: of this machine's user whom the image's root is, the first of ``ids``.
+    """
     host = spec["HostConfig"]
     options = host.get("SecurityOpt") or ()
     return {
@@ -27,7 +33,8 @@ def translate(name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
         **_command(spec),
         "env": dict(entry.split("=", 1) for entry in spec["Env"]),
         "labels": spec["Labels"],
-        "mounts": [_mount(mount) for mount in host["Mounts"]],
+        "mounts": [_mount(mount, mapped=bool(first_id)) for mount in host["Mounts"]],
+        **_map_users(first_id, ids),
         "netns": {"nsmode": host["NetworkMode"]},
         "log_configuration": {"driver": host["LogConfig"]["Type"]},
         "ipcns": {"nsmode": host.get("IpcMode") or "private"},
@@ -47,13 +54,20 @@ def _command(spec: Mapping[str, Any]) -> dict[str, list[str]]:
     return {key: words for key, words in given.items() if words is not None}
 
 
-def _mount(mount: Mapping[str, Any]) -> dict[str, Any]:
+def _map_users(first_id: int, ids: int) -> dict[str, Any]:
+    if not first_id:
+        return {}
+    part = [{"container_id": 0, "host_id": first_id, "size": ids}]
+    return {"userns": {"nsmode": "private"}, "idmappings": {"UIDMap": part, "GIDMap": part}}
+
+
+def _mount(mount: Mapping[str, Any], *, mapped: bool) -> dict[str, Any]:
     access = "ro" if mount["ReadOnly"] else "rw"
     return {
         "type": mount["Type"],
         "source": mount["Source"],
         "destination": mount["Target"],
-        "options": ["rbind", access],
+        "options": ["rbind", access, *(["idmap"] if mapped else [])],
     }
 
 

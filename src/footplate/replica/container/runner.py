@@ -75,6 +75,8 @@ def _open(groups: Sequence[str], names: Sequence[str]) -> int:
     return -1
 
 
+MAPPING_RUNTIME = "crun"
+"""The OCI runtime that knows id-mapped mounts as Podman writes them."""
 FAILED = 1
 SIGNALLED = 128
 """What engines add to the number of the signal that ended a program."""
@@ -85,12 +87,25 @@ _END_LIMIT_S = 60.0
 
 
 class Runner:
-    def __init__(self, engine: Engine, name: str, stdout: int, stderr: int, status: int) -> None:
-        """``status``: where JSON lines go that the supervisor reads."""
+    def __init__(
+        self,
+        engine: Engine,
+        name: str,
+        stdout: int,
+        stderr: int,
+        status: int,
+        first_id: int = 0,
+    ) -> None:
+        """``status``: where JSON lines go that the supervisor reads.
+
+        ``first_id``: of this machine's user whom the image's root shall be, if not root itself.
+        """
         self._engine = engine
         self._name = name
         self._outputs = {1: stdout, 2: stderr}
         self._status = status
+        self._first_id = first_id
+        self._unmapped = ""
         self._stop_signal = _DEFAULT_STOP
         self._stopping = False
         self._started = False
@@ -119,13 +134,13 @@ class Runner:
     def _start(self, spec: dict[str, Any]) -> Attachment:
         """Raises EngineError, EngineGone."""
         engine, name = self._engine, self._name
-        engine.create(name, spec)
+        self._create(spec)
         details = engine.inspect(name)
         config = details.get("Config") or {}
         if _lacks_home(config) and not engine.has_home(name, str(config["User"])):
             engine.remove(name)
             spec["Env"].append("HOME=/tmp")
-            engine.create(name, spec)
+            self._create(spec)
             details = engine.inspect(name)
         self._stop_signal = str(config.get("StopSignal") or _DEFAULT_STOP)
         attachment = engine.attach(name)
@@ -135,6 +150,25 @@ class Runner:
         if self._stopping:
             self._pass_stop()
         return attachment
+
+    def _create(self, spec: dict[str, Any]) -> None:
+        """Map the image's users if that can be. Raises EngineError, EngineGone."""
+        if self._first_id:
+            self._unmapped = self._create_mapped(spec)
+            if not self._unmapped:
+                return
+            self._engine.remove(self._name)
+            self._first_id = 0
+        self._engine.create(self._name, spec)
+
+    def _create_mapped(self, spec: dict[str, Any]) -> str:
+        """Why it can't be; empty if it is done. Raises EngineGone."""
+        try:
+            self._engine.create(self._name, spec, self._first_id)
+            runtime = self._engine.find_runtime(self._name)
+        except EngineError as error:
+            return str(error)
+        return "" if runtime == MAPPING_RUNTIME else f"{runtime} can't, and {MAPPING_RUNTIME} can"
 
     def _tell_start(self, details: dict[str, Any]) -> None:
         pid = int((self._engine.inspect(self._name).get("State") or {}).get("Pid") or 0)
@@ -159,6 +193,8 @@ class Runner:
                     "groups": groups,
                     "workdir": os.path.join(upper, workdir.lstrip("/")) if upper else "",
                     "written": upper,
+                    "first_id": self._first_id,
+                    "unmapped": self._unmapped,
                 }
             }
         )

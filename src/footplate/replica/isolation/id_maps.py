@@ -46,14 +46,30 @@ def _map(view: MountNamespace, user: User | None, directories: Sequence[str]) ->
         return ""
     view.mapped = directories
     try:
-        view.id_map = open_map(user)
+        view.id_map = open_map(user.uid, user.gid)
     except (OSError, SpawnFailed) as error:
         return str(error)
     return ""
 
 
-def open_map(user: User) -> int:
-    """A descriptor of a user namespace that has ``user`` in the place of root.
+def find_fault(first: int, count: int, sources: Sequence[str]) -> str:
+    """Why ids from 0 can't be those from ``first`` in mounts of ``sources``; empty if they can."""
+    try:
+        id_map = open_map(first, first, count)
+    except (OSError, SpawnFailed) as error:
+        return str(error)
+    try:
+        for source in sources:
+            os.close(syscalls.clone_mapped(source, id_map))
+    except OSError as error:
+        return str(error)
+    finally:
+        os.close(id_map)
+    return ""
+
+
+def open_map(uid: int, gid: int, count: int = 1) -> int:
+    """A descriptor of a user namespace that has ``uid`` in the place of root, and so on.
 
     Raises OSError, SpawnFailed: there can be none.
     """
@@ -69,8 +85,8 @@ def open_map(user: User) -> int:
     child = fork(body)
     child.wait()
     try:
-        write_text(f"/proc/{child.pid}/uid_map", f"0 {user.uid} 1")
-        write_text(f"/proc/{child.pid}/gid_map", f"0 {user.gid} 1")
+        write_text(f"/proc/{child.pid}/uid_map", f"0 {uid} {count}")
+        write_text(f"/proc/{child.pid}/gid_map", f"0 {gid} {count}")
         return os.open(f"/proc/{child.pid}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
     finally:
         os.kill(child.pid, signal.SIGKILL)

@@ -150,6 +150,17 @@ def limit_resources(processes: int) -> None:
 
 def mount_mapped(source: str, target: str, id_map: int) -> None:
     """Bind ``source`` to ``target``, with the owners that the user namespace ``id_map`` gives."""
+    tree = clone_mapped(source, id_map)
+    try:
+        place = _AT_FDCWD, os.fsencode(target)
+        failure = _libc().syscall(_MOVE_MOUNT, tree, b"", *place, _MOVE_MOUNT_F_EMPTY_PATH)
+        _check(failure, f"move_mount {target}")
+    finally:
+        os.close(tree)
+
+
+def clone_mapped(source: str, id_map: int) -> int:
+    """A descriptor of a mount of ``source`` with other owners, which has no place yet."""
     flags = _OPEN_TREE_CLONE | _AT_RECURSIVE | os.O_CLOEXEC
     tree = _libc().syscall(_OPEN_TREE, _AT_FDCWD, os.fsencode(source), flags)
     _check(int(tree < 0), f"open_tree {source}")
@@ -158,12 +169,11 @@ def mount_mapped(source: str, target: str, id_map: int) -> None:
         flags = _AT_EMPTY_PATH | _AT_RECURSIVE
         size = _ctypes().c_size_t(len(attributes))
         failure = _libc().syscall(_MOUNT_SETATTR, tree, b"", flags, attributes, size)
-        _check(failure, f"mount_setattr {target}")
-        place = _AT_FDCWD, os.fsencode(target)
-        failure = _libc().syscall(_MOVE_MOUNT, tree, b"", *place, _MOVE_MOUNT_F_EMPTY_PATH)
-        _check(failure, f"move_mount {target}")
-    finally:
+        _check(failure, f"mount_setattr {source}")
+    except BaseException:
         os.close(tree)
+        raise
+    return int(tree)
 
 
 def become_subreaper() -> None:

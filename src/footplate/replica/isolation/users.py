@@ -17,6 +17,8 @@ TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any, Iterator, Sequence
 
+CONTAINER_IDS = 65536
+"""As many as images have users, by custom."""
 _RESERVED = "\0footplate-user-{}"
 _MAX_ATTEMPTS = 10_000
 _DEVICES = ("nvidia", "kfd")
@@ -65,7 +67,8 @@ class User:
 
 def reserve(first: int, last: int) -> User:
     """A user of the range whom no other supervisor of this machine has. Raises NoUser."""
-    count = last - first  # the first one is the group
+    containers = find_container_ids((first, last))
+    count = (containers or last + 1) - first - 1  # the first one is the group
     start = int.from_bytes(os.urandom(8), "little")
     for step in range(min(count, _MAX_ATTEMPTS)):
         uid = first + 1 + (start + step) % count
@@ -77,6 +80,15 @@ def reserve(first: int, last: int) -> User:
             continue
         return User(uid, first, find_device_groups(), reservation=reservation)
     raise NoUser(f"other programs use all user ids from {first + 1} to {last}")
+
+
+def find_container_ids(setting: Sequence[object]) -> int:
+    """The first of the range's last CONTAINER_IDS, which no program gets; 0: it is too small."""
+    if len(setting) != 2:  # it is one user
+        return 0
+    first, last = (int(str(number)) for number in setting)
+    start = last + 1 - CONTAINER_IDS
+    return start if start - first >= CONTAINER_IDS else 0
 
 
 def find_device_groups() -> list[int]:

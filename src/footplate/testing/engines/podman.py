@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from footplate.testing.engines.engine import (
@@ -17,16 +18,20 @@ from footplate.testing.engines.engine import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
+
+
+UNIFIED = Path("/sys/fs/cgroup/unified")
+"""Where version 2 is beside version 1."""
 
 
 @contextmanager
 def private_podman(
-    directory: Path, *, insecure_registries: Sequence[str] = ()
+    directory: Path, *, insecure_registries: Sequence[str] = (), runtime: str = "runc"
 ) -> Iterator[PrivateEngine]:
     """``directory`` is made, and removed with all that is in it.
 
-    ``insecure_registries``: asked over plain http; ``127.0.0.1`` covers all its ports.
+    ``insecure_registries``: asked over plain http; ``127.0.0.1`` covers all its ports. ``runtime``
+    is root's; crun sees no control groups of version 2 here.
     """
     program = find_program("podman")
     if program is None:
@@ -34,18 +39,33 @@ def private_podman(
     directory.mkdir(parents=True)
     socket = make_socket_directory() / "podman.sock"
     try:
-        environment = _configure(directory, insecure_registries)
+        environment = _configure(directory, insecure_registries, runtime)
     except BaseException:
         clean_up(directory, socket.parent)
         raise
-    command = (program, "--log-level=warn", "system", "service", "--time=0", f"unix://{socket}")
+    command = (
+        *_hide(runtime),
+        program,
+        "--log-level=warn",
+        "system",
+        "service",
+        "--time=0",
+        f"unix://{socket}",
+    )
     with running(PrivateEngine("podman", directory, socket, command, environment)) as engine:
         yield engine
 
 
-def _configure(directory: Path, insecure_registries: Sequence[str]) -> dict[str, str]:
+def _hide(runtime: str) -> tuple[str, ...]:
+    """crun refuses machines that mix both versions of control groups: it gets the first alone."""
+    if runtime != "crun" or not UNIFIED.is_dir():
+        return ()
+    return "unshare", "--mount", "sh", "-c", f'umount {UNIFIED} && exec "$0" "$@"'
+
+
+def _configure(directory: Path, insecure_registries: Sequence[str], runtime: str) -> dict[str, str]:
     containers = directory / "containers.conf"
-    containers.write_text(_containers_conf(directory))
+    containers.write_text(_containers_conf(directory, runtime))
     storage = directory / "storage.conf"
     storage.write_text(
         f'[storage]\ndriver = "overlay"\nrunroot = "{directory}/run"\n'
@@ -65,12 +85,11 @@ def _configure(directory: Path, insecure_registries: Sequence[str]) -> dict[str,
     }
 
 
-def _containers_conf(directory: Path) -> str:
+def _containers_conf(directory: Path, runtime: str) -> str:
     """Locks in files: those in shared memory are shared by all engines of a machine.
 
-    Podman's default limits exceed what a process without CAP_SYS_RESOURCE may set, and crun
-    refuses machines that mix both versions of cgroups. What cleans up behind a container is told of
-    no ``static_dir``: it looks below the graph root.
+    Podman's default limits exceed what a process without CAP_SYS_RESOURCE may set. What cleans up
+    behind a container is told of no ``static_dir``: it looks below the graph root.
     """
     files = min(_hard_limit(resource.RLIMIT_NOFILE), 20000)
     processes = min(_hard_limit(resource.RLIMIT_NPROC), 32768)
@@ -84,12 +103,17 @@ def _containers_conf(directory: Path) -> str:
         f'static_dir = "{directory}/graph/libpod"',
         f'tmp_dir = "{directory}/state"',
         f'volume_path = "{directory}/volumes"',
-        *(['runtime = "runc"'] if find_program("runc") and os.geteuid() == 0 else []),
+        *([f'runtime = "{runtime}"'] if _is_chosen(runtime) else []),
         "[network]",
         'network_backend = "netavark"',
         f'network_config_dir = "{directory}/networks"',
     )
     return "\n".join(lines) + "\n"
+
+
+def _is_chosen(runtime: str) -> bool:
+    """Elsewhere Podman takes what suits the user's control groups."""
+    return find_program(runtime) is not None and (os.geteuid() == 0 or UNIFIED.is_dir())
 
 
 def _hard_limit(which: int) -> int:

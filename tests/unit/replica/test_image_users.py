@@ -1,0 +1,74 @@
+"""Whom the users of an image are outside: the reasons why they can't be mapped, and the request."""
+
+from __future__ import annotations
+
+import os
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from footplate.replica.container import image_users, libpod
+from footplate.replica.isolation import users
+from footplate.server.program_users import DEFAULT_RANGE
+
+if TYPE_CHECKING:
+    from footplate.replica.context import Context
+
+PODMAN = {"engine": "Podman 4.3.1", "user": "trainer"}
+
+
+def find(image: dict[str, str], setting: Any = DEFAULT_RANGE, **ticket: Any) -> tuple[int, str]:
+    ticket = {"program_users": setting, **ticket}
+    context = SimpleNamespace(ticket=ticket, task={"job": "projects/demo/jobs/1"})
+    return image_users.find_first_id(cast("Context", context), image, [])
+
+
+def test_programs_and_images_share_no_id() -> None:
+    first, last = DEFAULT_RANGE
+    start = users.find_container_ids(DEFAULT_RANGE)
+    assert start + users.CONTAINER_IDS - 1 == last
+    assert users.find_container_ids([start, last]) == 0
+    small = users.find_container_ids([first, first + 2 * users.CONTAINER_IDS - 1])
+    assert small == first + users.CONTAINER_IDS
+    held = [users.reserve(small - users.CONTAINER_IDS, last) for _ in range(3)]
+    for user in held:
+        assert first < user.uid < start
+        assert user.reservation is not None
+        user.reservation.close()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root maps users")
+@pytest.mark.parametrize(
+    ("image", "ticket", "reason"),
+    [
+        (PODMAN, {"allow_root": ["demo"]}, "the setting allow_root says so"),
+        ({**PODMAN, "engine": "Docker 20.10.24"}, {}, "Docker maps no users of a container"),
+        (PODMAN, {"setting": [1000, 1000, "ada"]}, "program_users has no 65536 ids for containers"),
+        (PODMAN, {"setting": [5000, 6000]}, "program_users has no 65536 ids for containers"),
+        ({**PODMAN, "user": "70000:0"}, {}, "the image's user 70000 is above 65535"),
+    ],
+)
+def test_the_reason_is_named(image: dict[str, str], ticket: Any, reason: str) -> None:
+    first, words = find(image, **ticket)
+    assert first == 0
+    assert words.startswith(reason)
+    assert image_users.describe(first, words) == (
+        "not guaranteed: the image's users have the ids of this machine's users, root among them: "
+        + words
+    )
+
+
+def test_podman_is_told_of_the_users() -> None:
+    host = {
+        "Mounts": [{"Type": "bind", "Source": "/a", "Target": "/b", "ReadOnly": True}],
+        "NetworkMode": "host", "LogConfig": {"Type": "none"}, "ShmSize": 1,
+        "CapDrop": [], "OomScoreAdj": 500,
+    }
+    spec = {"Image": "trainer:1", "Env": [], "Labels": {}, "HostConfig": host}
+    body = libpod.translate("footplate-1", spec, first_id=7000, ids=65536)
+    ids = [{"container_id": 0, "host_id": 7000, "size": 65536}]
+    assert body["idmappings"] == {"UIDMap": ids, "GIDMap": ids}
+    assert body["userns"] == {"nsmode": "private"}
+    assert [mount["options"] for mount in body["mounts"]] == [["rbind", "ro", "idmap"]]
+    assert not {"userns", "idmappings"} & libpod.translate("footplate-1", spec).keys()
